@@ -190,11 +190,6 @@ test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; dr
 	sh tools/install debootstrap qemu-system-x86
 	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_ocp.py
 
-.PHONY: test-plans
-test-plans: $(VENV)/.tools  ## carry out plans on random machines in QEMU while drives die: make test-plans MACHINES=300 SEED=7
-	sh tools/install debootstrap qemu-system-x86
-	$(AS_ROOT) env TEST_PLANS=1 MACHINES=$(or $(MACHINES),30) SEED=$(or $(SEED),42) $(BIN)/python -m pytest -s tests/test_plans.py
-
 daemons:         ## install the daemons of test-icinga; then make test runs these tests, too
 	sh tools/install $(DAEMONS)
 

@@ -16,7 +16,7 @@ from conftest import ROOT
 
 TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin',
          'systemd-sysv', 'prometheus-node-exporter', 'python3-prometheus-client', 'mdadm', 'lvm2', 'btrfs-progs',
-         'e2fsprogs', 'dosfstools', 'cryptsetup-bin', 'gddrescue', 'fdisk', 'gdisk')
+         'e2fsprogs')
 DISK_SIZE = '1500M'
 # File of tests/guest -> where systemd looks for it.
 OURS = {'agent': 'usr/local/lib/guest-agent', 'guest-agent.service': 'etc/systemd/system/guest-agent.service',
@@ -30,8 +30,7 @@ EARLY_MODULES = 'virtio_pci\nvirtio_blk\next4\n'
 # Of 380 MB of modules: whatever leads to a drive.
 KEPT_MODULES = ('block', 'crypto', 'lib', 'fs/ext4', 'fs/jbd2', 'fs/mbcache.ko', 'drivers/ata', 'drivers/block',
                 'drivers/cdrom', 'drivers/char', 'drivers/dax', 'drivers/hwmon', 'drivers/md', 'drivers/message',
-                'drivers/misc', 'drivers/nvme', 'drivers/scsi', 'drivers/usb', 'drivers/virtio', 'fs/btrfs', 'fs/fat',
-                'fs/nls')
+                'drivers/misc', 'drivers/nvme', 'drivers/scsi', 'drivers/usb', 'drivers/virtio', 'fs/btrfs')
 # Names the archive of a guest, so that another list of tools or modules gets an archive of its own.
 CONTENTS = hashlib.sha256(repr((TOOLS, EARLY_MODULES, KEPT_MODULES)).encode()).hexdigest()[:12]
 
@@ -44,11 +43,10 @@ class Guest(NamedTuple):
     disk: Path
 
 
-def guest(suite: str, folder: Path, has_ours: bool = True) -> Guest:
-    """Return a Debian with kernel and package as files in *folder*. has_ours: False leaves out the package."""
+def guest(suite: str, folder: Path) -> Guest:
+    """Return a Debian with kernel and package as files in *folder*."""
     chroot = with_kernel(suite, folder / 'root')
-    if has_ours:
-        chroot.installs_ours()
+    chroot.installs_ours()
     add_ours(chroot)
     made = Guest(*(shutil.copy(next((chroot.root / 'boot').glob(pattern)), folder)
                    for pattern in ('vmlinuz-*', 'initrd.img-*')), folder / 'disk')

@@ -32,8 +32,7 @@ from smart_attributes.output import (
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import dependence, replacement
-from smart_attributes.redundancy.surroundings import surroundings
-from smart_attributes.work import actions, plan, work_list
+from smart_attributes.work import actions, work_list
 
 NO_SYSTEM = System('/nonexistent', '/nonexistent', '/nonexistent')
 REPLACED = (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY)
@@ -147,11 +146,6 @@ def disagreements(survey: Survey) -> list[str]:
         same('checkmk', each in alerting and f'[{told.action}] {told.to_do}' not in local, False)
         row = re.compile(rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: ', re.MULTILINE)
         same('triage', told in todo and row.search(lines) is None, False)
-    tasks = plan.plan(survey.machine, items, surroundings((), NO_SYSTEM)) if survey.machine else ()
-    same('plan', [each.drive for each in tasks if each.drive], [each.drive for each in items if each.drive in {
-        task.drive for task in tasks}])
-    same('plan and action', [(each.code, mine[each.drive].action) for each in tasks if each.code in (
-        'replace-next', 'data-at-risk', 'no-redundancy') and mine[each.drive].action not in REPLACED], [])
     same('reasons', [each.reason for each in items if len(each.reason) > 60], [])
     return wrong
 

@@ -22,8 +22,7 @@ from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
-from smart_attributes.redundancy.surroundings import Around
-from smart_attributes.work import actions, plan, plan_steps, work_list
+from smart_attributes.work import actions, work_list
 
 NOW = time.time()
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -49,8 +48,7 @@ def made(**facts: Any) -> dict[str, Any]:
     told = replacement.with_replacements(verdicts, found)
     document = json_document.document(told, (), False, NOW)
     items = work_list.in_order(told, found, NOW)
-    of_groups = {**replacement.document(found, verdicts), 'work': json_document.work_list(items),
-                 'plan': plan_steps.document(plan.plan(found, items, Around()))}
+    of_groups = {**replacement.document(found, verdicts), 'work': json_document.work_list(items)}
     return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
 

@@ -40,14 +40,12 @@ def data_of(text: str) -> dict[str, Any]:
 
 
 def test_the_list_begins_with_the_work_list_and_has_each_drive_once():
-    """Each drive knows its place, and the first task of the plan that is about it."""
+    """Each drive knows its place."""
     drives = [drive('a', actions.ORDER), drive('b'), drive('c', actions.REPLACE), drive('d', actions.WATCH)]
-    document = {'drives': drives, 'work': work(drives[2], drives[0], drives[3]),
-                'plan': [{'drive': 'a'}, {'drive': ''}, {'drive': 'a'}, {'drive': 'c'}]}
+    document = {'drives': drives, 'work': work(drives[2], drives[0], drives[3])}
     found = page._listed(document)
 
-    assert [(each['name'], each['place'], each.get('task')) for each in found] == [
-        ('c', 0, 4), ('a', 1, 1), ('d', 2, None), ('b', 3, None)]
+    assert [(each['name'], each['place']) for each in found] == [('c', 0), ('a', 1), ('d', 2), ('b', 3)]
 
 
 def test_drives_of_one_name_all_stay_in_the_list():

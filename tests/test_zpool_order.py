@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 from conftest import ROOT, SOON
 
-from smart_attributes.model import Group, Item, State
-from smart_attributes.redundancy import replacement, sentences, zpool
+from smart_attributes.model import Group
+from smart_attributes.redundancy import sentences, zpool
 from smart_attributes.redundancy.replacement import COPY, NEXT, UNKNOWN, WAIT, Drive, Step, order
-from smart_attributes.redundancy.surroundings import Around, Part
 from smart_attributes.redundancy.survival import Stack
-from smart_attributes.work import actions, plan
 
 POOLS = {path.name: path.read_text().partition('\n')[2] for path in sorted((ROOT / 'tests' / 'pools').iterdir())}
 INDEX = json.loads((ROOT / 'tests' / 'pools.json').read_text())
@@ -173,26 +171,6 @@ def test_log_and_cache_devices_change_nothing_for_the_data(name):
 
 BOTH = output([(1, 'mirror-0', FINE), (2, '/dev/sda1', FINE), (2, '/dev/sdb1', FINE), (-1, 'logs\t', ''),
                (1, '/dev/sda2', FINE), (-1, 'cache', ''), (1, '/dev/sda3', FINE), (1, '/dev/sdc1', FINE)])
-
-
-def codes(text: str, failing: str) -> list[tuple[str, list[str]]]:
-    """Return the plan for a failing drive: for each task its code and its steps."""
-    machine = replacement.machine(groups_of(text), [
-        Drive(name, frozenset((name,)), name == failing, name == failing) for name in ('sda', 'sdb', 'sdc', 'sdf')])
-    item = Item(failing, State.CRITICAL, actions.REPLACE, 'replace now', None, 0, '', '')
-    parts = {f'sd{disk}{number}': Part(f'sd{disk}', number) for disk in 'abcf' for number in (1, 2, 3)}
-    around = Around(parts=parts, sizes={f'sd{disk}': 1 << 40 for disk in 'abcf'})
-    return [(task.code, [step.code for step in task.steps]) for task in plan.plan(machine, [item], around)]
-
-
-@pytest.mark.parametrize('text, failing, expected', [
-    (mirror(), 'sdf', ('only-log-or-cache', ['new-disk', 'partitions', 'zfs-log', 'pull', 'again'])),
-    (mirror(log=FAULTED), 'sdf', ('only-log-or-cache', ['new-disk', 'partitions', 'zfs-log', 'pull', 'again'])),
-    (BOTH, 'sdc', ('only-log-or-cache', ['new-disk', 'partitions', 'zfs-cache', 'pull', 'again'])),
-    (BOTH, 'sda', ('replace-next', ['new-disk', 'partitions', 'zfs-log', 'zfs-cache', 'zfs-replace', 'pull',
-                                    'again']))])
-def test_the_plan_takes_the_log_and_the_cache_out_of_the_pool_before_the_drive_is_pulled(text, failing, expected):
-    assert codes(text, failing) == [expected]
 
 
 # --- hostile names, languages, damage, sizes ----------------------------------------------------------------

@@ -11,7 +11,6 @@ class TriageOptions(NamedTuple):
     forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # each with the path of its file; None: print it
     since: int                          # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()         # programs to run, from redundancy.dependence.PROGRAMS
-    plan: bool = False
 
 
 class ListOptions(NamedTuple):

@@ -3,21 +3,16 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Sequence
 
 from ..check import fence, history_answers
 from ..check.survey import Survey
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
 from ..errors import Coded
-from ..model import Item
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING, MutableJson
+from ..typed import MutableJson
 from ..words import sentence
 from . import person, smartd_import
-
-if TYPE_CHECKING:
-    from ..work.plan_steps import Task
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -64,18 +59,7 @@ def _print_table(found: Survey, options: Options) -> Survey:
         items = in_order(found.verdicts, found.machine)
         for line in triage_table.work_list(items, plugin.count(found.verdicts)):
             print(line)
-        for line in triage_table.plan(_plan(found, items, options.own.asked)) if options.own.plan else ():
-            print(line)
     return found
-
-
-def _plan(found: Survey, items: Sequence[Item], asked: Sequence[str]) -> tuple[Task, ...]:
-    """Return this machine's replacement plan; empty if the groups were not read, as for recorded reports."""
-    from ..redundancy.surroundings import surroundings
-    from ..work.plan import plan
-    groups = [each.group for each in found.machine.groups] if found.machine else []
-    around = surroundings(groups)._replace(asked=''.join(f' --{name}' for name in asked))
-    return plan(found.machine, items, around) if found.machine else ()
 
 
 def _with_lately(found: Survey, options: Options, since: int) -> Survey:
@@ -101,13 +85,11 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 def _document(found: Survey, options: Options) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
-    from ..work.plan_steps import document
     from ..work.work_list import in_order
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     of_groups = {**replacement.document(found.machine, found.verdicts)} if found.machine else {}
     items = in_order(found.verdicts, found.machine, now)
-    of_groups.update({'plan': document(_plan(found, items, options.own.asked))} if found.machine else {})
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
                                      found.demands, found.remarks, found.lately),
             **of_groups, 'work': json_document.work_list(items), **of_this_host, 'made': int(now)}

@@ -140,7 +140,6 @@
     if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as above'));
     else if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
     if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
-    if (drive.task) cell.append(element('span', 'task ' + drive.task + ' of the plan', {'class': 'task-of'}));
     return cell;
   }
   const told_of = (metric) => (drive) => { const found = reading(drive, metric); return found ? amount(found.value, found.unit) : ''; };
@@ -254,8 +253,6 @@
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
     for (const note of drive.notes) cell.append(element('p', 'note: ' + note.text, {'class': 'note'}));
-    const own = tasks.filter((task) => task.dataset.drive === drive.name);
-    if (own.length) cell.append(element('h3', 'Plan'), element('p', byId('plan').querySelector('.first').textContent, {'class': 'note'}), ...own);
     const trends = readings(drive).filter((each) => each.judged && drive.past[each.metric]);
     if (trends.length) cell.append(element('h3', 'Trends'), courses(trends, drive));
     if (drive.pairs.length) cell.append(scrolling(drive));
@@ -375,13 +372,6 @@
     addEventListener('resize', () => { fit(); openTools(); });
   }
 
-  // Each task of the plan is shown with its drive.
-  const tasks = [...document.querySelectorAll('.task')].filter((task) => data.drives.some((drive) => drive.name === task.dataset.drive));
-  if (tasks.length) {
-    for (const task of tasks) task.remove();
-    byId('plan').hidden = !byId('plan').querySelector('.task');
-    for (const link of document.querySelectorAll('nav [href="#plan"]')) link.hidden = byId('plan').hidden;
-  }
   byId('tools').hidden = false;
   openTools();
   head();

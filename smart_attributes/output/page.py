@@ -58,7 +58,6 @@ class Content(NamedTuple):
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
-    plan: Sequence[Json] = ()                    # tasks
     charts: Mapping[str, Any] = {}               # of page_charts
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()   # the map: drives by enclosure
     lately: Json | None = None                # recent increases, and drives added and removed
@@ -70,26 +69,24 @@ def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     document = _seen({**document, 'drives': _readable(_listed(document))})
     arrays = groups(document)
-    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work', 'plan')}
+    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work')}
     data = {**packed({**data, 'drives': _with_trends(document['drives'])}), 'made': round(now)}
     return ''.join(rendered(Content(
         json.dumps(data, separators=(',', ':')), _counts(document), document['drives'][:WITHOUT_SCRIPT],
         _texts(document.get('notes', [])), _texts(document.get('remarks', [])), arrays,
-        document.get('plan', []), charts(document, now), shelves(document['drives'], arrays.drawn),
+        charts(document, now), shelves(document['drives'], arrays.drawn),
         _lately(document.get('lately'))), title, now))
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in work list order, then the others, each with place and task. Some are read by no check."""
+    """Return the drives in work list order, then the others, each with its place. Some are read by no check."""
     drives = {drive.get('name'): drive for drive in document['drives']}
-    tasks = {task['drive']: number for number, task in reversed([*enumerate(document.get('plan', ()), 1)])}
     found = {each['name']: drives.get(each['name'], {
         **each, 'why': each['reason'], 'device': None, 'unread': True, 'readings': [], 'notes': []})
         for each in document.get('work', ())}
     taken = {*map(id, found.values())}
     rest = [drive for drive in document['drives'] if id(drive) not in taken]
-    return [{**drive, 'place': place, **({'task': tasks[drive['name']]} if drive.get('name') in tasks else {})}
-            for place, drive in enumerate((*found.values(), *rest))]
+    return [{**drive, 'place': place} for place, drive in enumerate((*found.values(), *rest))]
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ..work.plan_steps import Task
-
 # These colors have a contrast of at least 3.9 with black and with white. Yellow on white has only 1.1.
 BARS = {State.OK: 'color(28)', State.WARNING: 'color(130)', State.CRITICAL: 'color(160)', State.UNKNOWN: 'color(129)'}
 COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
@@ -309,21 +307,6 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         lines += folded
     first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
     return [*lines, *_folded(counted + first, width)]
-
-
-def plan(tasks: Sequence[Task]) -> list[str]:
-    """Return a plan. Commands are never wrapped: each is pasted as one line."""
-    width = console(WIDEST).width
-    lines = _folded('plan: do the first task, then print the plan again, because it may have changed', width)
-    for number, task in enumerate(tasks, 1):
-        lines += _folded(f'{number}. {task.title}', width)
-        for place, step in enumerate(task.steps, 1):
-            lines += _folded(f'{number}.{place} {step.what}', width, '  ')
-            lines += _folded(f'only if: {step.need}', width, '      ') if step.need else []
-            lines += [f'      {title}: {command}' for title, commands in (
-                ('see', [step.see]), ('run', step.run), ('wait', [step.until]), ('check', [step.check]))
-                for command in commands if command]
-    return lines if tasks else ['plan: no steps']
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
