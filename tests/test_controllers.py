@@ -291,15 +291,23 @@ def test_a_missing_drive_that_is_not_listed_counts_as_missing():
 
 
 @pytest.mark.parametrize(('name', 'old', 'new', 'doubt'), [
-    ('storcli-raid1-of-one-volume.json', '"Yes"', '"No"', 'is not consistent; run: storcli /c0/v0 start cc force'),
+    ('storcli-raid1-of-one-volume.json', '"Yes"', '"No"',
+     'is not consistent; let the controller check its consistency, see doc/how-to/replace-a-drive.md'),
     ('ssacli-raid1-detail.txt', 'Errors: None', 'Errors: Detected',
      'has sectors that a rebuild or scan could not read; run: ssacli ctrl all show config detail'),
     ('arcconf-raid5.txt', 'Failed stripes                           : No', 'Failed stripes : Yes',
-     'has stripes that failed; run: arcconf task start 1 logicaldrive 0 verify_fix')])
+     'has stripes that failed; let the controller verify and repair it, see doc/how-to/replace-a-drive.md')])
 def test_what_the_controller_doubts_is_doubted(name, old, new, doubt):
     entry = INDEX[name]
     groups, = read(text_of(name).replace(old, new), entry['tool'], entry.get('controller', '')).values()
     assert [str(each) for each in groups[0].doubts] == [doubt]
+
+
+@pytest.mark.parametrize('tool', controllers.TOOLS, ids=lambda tool: str(tool['name']))
+def test_a_command_in_a_doubt_only_shows_more(tool):
+    """The program prints no command that changes storage; what is to do is said in words."""
+    for _, remedy in tool['doubts'].values():
+        assert re.fullmatch(r'[a-z ]+|run: \{program\} .*\bshow\b.*', remedy)
 
 
 def test_preserved_cache_is_a_doubt_about_each_volume_of_the_controller():

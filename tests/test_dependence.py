@@ -238,7 +238,7 @@ def test_errors_that_btrfs_counted_long_ago_are_a_doubt_and_no_missing_member(co
     survey = surveyed(machine, [drive(name, FAILED if name == 'sda' else HEALTHY) for name in DEVICES])
 
     assert labels(survey) == {'sda': ('unknown', 'redundancy-doubtful')}
-    assert survey.verdicts[0].replacement and 'btrfs scrub start -B' in survey.verdicts[0].replacement.why
+    assert survey.verdicts[0].replacement and 'scrub the file system' in survey.verdicts[0].replacement.why
 
 
 def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):

@@ -394,19 +394,6 @@ def test_missing_devices_are_counted_without_a_name_and_errors_cast_a_doubt(mach
     assert (group.missing, bool(group.doubts)) == (missing, 'error_stats' in told)
 
 
-@pytest.mark.parametrize('point, shown', [
-    ('/srv/data', '/srv/data'), ('/media/my\\040disk', 'MOUNTPOINT'), ('/media/$(reboot)', 'MOUNTPOINT'),
-    ('/media/a;reboot', 'MOUNTPOINT'), ('/media/a\\012reboot', 'MOUNTPOINT')])
-def test_a_command_contains_no_hostile_mount_point(machine, point, shown):
-    """Whoever plugs in a disk chooses its label, and with it the mount point."""
-    machine.disks('sda', 'sdb')
-    machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {'error_stats': errors(write=3)}))
-    machine.mounted('/dev/sda1', point, 'btrfs', '0:40')
-
-    [doubt] = found(machine)[f'btrfs {UUID}'].doubts
-    assert doubt.endswith(f'run: btrfs scrub start -B {shown} && btrfs device stats -z {shown}')
-
-
 def test_a_pulled_disk_is_counted_once(machine):
     """It has failed to write, too."""
     machine.disks('sda', 'sdb')

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -284,9 +285,9 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
     ([RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
      'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt; '
      'before that, '
-     'run: swapoff /dev/sda2'),
+     'switch off swap on sda2'),
     ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
-     'the drive holds only swap space: replace it; before that, run: swapoff /dev/sda2'),
+     'the drive holds only swap space: replace it; before that, switch off swap on sda2'),
     ([], 'a', 'use of sda not known: look for data on it, and copy it first')])
 def test_the_first_step_says(groups, failing, said):
     found = order(Stack(groups), with_others(groups, [
@@ -564,7 +565,7 @@ def test_a_group_without_use_or_reason_is_named_by_itself():
 def test_swap_is_ended_on_each_partition():
     why = sentences.with_swap(sentences.reason('data-at-risk', RAID1, drive='sda'), ['sda2', LONG])
 
-    assert why.endswith('sda; before that, run: swapoff /dev/sda2; before that, run: swapoff DEVICE')
+    assert re.fullmatch(r'.* sda; before that, switch off swap on sda2 and .{30,40}', why)
     assert why.fields == {'group': 'md0'} and sentences.with_swap(why, []) is why
 
 

@@ -52,7 +52,7 @@ def steps(groups: Sequence[Group], failing: Sequence[str], unread: Sequence[str]
 
 # --- doubts -------------------------------------------------------------------------------------------------
 
-SCRUB = 'zpool scrub -w tank && zpool clear tank'
+SCRUB = 'scrub the pool, then clear its errors, see doc/how-to/replace-a-drive.md'
 RESILVER = 'resilver in progress since Mon Jun  2 14:21:35 2014\n\t604M scanned\n\t604M resilvered, 77.39% done'
 
 
@@ -70,12 +70,12 @@ RESILVER = 'resilver in progress since Mon Jun  2 14:21:35 2014\n\t604M scanned\
     (mirror(scan='scrub repaired 12K in 00:00:01 with 2 errors on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
     (mirror(scan='resilvered 12K in 1 days 00:00:01 with 10 errors on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
     (mirror(scan='resilver (mirror-0) canceled on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
-    (mirror(more='expand: expansion of raidz1-0 in progress since x\n'), UNKNOWN, 'zpool wait -t raidz_expand tank'),
+    (mirror(more='expand: expansion of raidz1-0 in progress since x\n'), UNKNOWN, 'wait until it has ended'),
     (mirror(vdev='ONLINE       0     0     4'), UNKNOWN, SCRUB),
     (mirror(f'{FINE}  (resilvering)', scan=RESILVER), WAIT, ''),
     (mirror(scan=RESILVER), COPY, ''),                     # it is not shown which device lacks data
     (mirror(status='One or more devices are faulted in response to IO failures.'),
-     COPY, 'connect its devices, then run zpool clear')])
+     COPY, 'connect its devices, then clear its errors')])
 def test_the_partner_of_a_doubtful_device_is_never_next(text, label, remedy):
     step = steps(groups_of(text), ['sda'])['sda']
 

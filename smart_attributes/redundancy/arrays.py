@@ -14,7 +14,7 @@ from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
-from ..words import argument, clean
+from ..words import clean
 from .block_devices import EVIDENCE, Devices, container_of, doubts, number_of, udev_notes
 from .survival import is_redundant
 
@@ -31,7 +31,7 @@ def array(name: str, devices: Devices) -> Group | None:
     md, used = f'{devices.system.sys}/block/{name}/md', devices.used.get(name, ())
     action = text_of(f'{md}/sync_action')
     activity = _ACTIVITIES.get(action, '')
-    found = _doubts('md', md, name, use=used[0] if len(used) == 1 else '')
+    found = _doubts('md', md, use=used[0] if len(used) == 1 else '')
     level = text_of(f'{md}/level', unread=_UNREAD)
     members = [_member(name, each, activity, level, devices) for each in md_members(name, devices)]
     # These files are read last: if they still exist, the array existed until now.
@@ -51,8 +51,8 @@ def array(name: str, devices: Devices) -> Group | None:
                           ) if is_redundant(group) else group
 
 
-def _doubts(source: str, folder: str, *names: str, use: str = '', known: Mapping[str, str] = {}) -> tuple[Coded, ...]:
-    return doubts(source, lambda file: known.get(file) or text_of(f'{folder}/{file}', unread=_UNREAD), *names, use=use)
+def _doubts(source: str, folder: str, use: str = '', known: Mapping[str, str] = {}) -> tuple[Coded, ...]:
+    return doubts(source, lambda file: known.get(file) or text_of(f'{folder}/{file}', unread=_UNREAD), use)
 
 
 def md_members(name: str, devices: Devices) -> list[str]:
@@ -77,7 +77,7 @@ def _member(array: str, name: str, activity: str, level: str, devices: Devices) 
     text = text_of(f'{folder}/state')
     slot = number_of(text_of(f'{folder}/slot'))
     member = devices.member(name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
-    found = _doubts('md_member', folder, array, name, known={'state': text, '../level': level})
+    found = _doubts('md_member', folder, known={'state': text, '../level': level})
     if not os.path.exists(f'{folder}/block'):   # by now, another device may have this name
         member = member._replace(state='missing', on=())
     return member._replace(doubts=found, role='journal' if 'journal' in text.split(',') else '',
@@ -167,8 +167,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
         text_of(f'{each}/error_stats').startswith('write_errs ') for each in entries))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
-    point = argument(used[0] if used else '', 'MOUNTPOINT')
-    found = dict.fromkeys(each for entry in entries for each in _doubts('btrfs_device', entry, point))
+    found = dict.fromkeys(each for entry in entries for each in _doubts('btrfs_device', entry))
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)
     return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',

@@ -22,7 +22,6 @@ from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, System, names_in, text_of
 from ..typed import Json, NamedTuple
-from ..words import argument
 from .survival import doubt
 
 # All that the kernel and the tools show about groups: what is read, what casts doubt, and what is ignored and why.
@@ -30,16 +29,14 @@ EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
 NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')   # drivers of devices that are not disks
 
 
-def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '',
-           placeholder: str = 'NAME') -> tuple[Coded, ...]:
+def doubts(source: str, text: Callable[[str], str], use: str = '') -> tuple[Coded, ...]:
     """Return the reasons for doubt that a source in EVIDENCE gives, each with its remedy. Pure.
 
-    text: returns a file's or a field's content. names: names to put into the commands. use: the only use of the group.
+    text: returns a file's or a field's content. use: the only use of the group.
     """
     once = cache(text)
-    return tuple(
-        doubt(row['why'], row['remedy'].format(*(argument(name, placeholder) for name in names)), row['of'])
-        for row in EVIDENCE[source]['doubts'] if not (use and use == row.get('but_not')) and not _is_fine(row, once))
+    return tuple(doubt(row['why'], row['remedy']) for row in EVIDENCE[source]['doubts']
+                 if not (use and use == row.get('but_not')) and not _is_fine(row, once))
 
 
 def _is_fine(row: Json, text: Callable[[str], str]) -> bool:
@@ -333,7 +330,7 @@ def with_status(group: Group, status: Status) -> Group:
     members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
                     for place, character in enumerate(status.health))
     fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, status.text.split(' ')))}
-    found = doubts('dmsetup', fields.__getitem__, group.name, placeholder='VOLUME')
+    found = doubts('dmsetup', fields.__getitem__)
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
                           progress=status.progress, unknown='', doubts=found)
 

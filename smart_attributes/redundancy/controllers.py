@@ -21,7 +21,7 @@ from ..reading.device_types import base
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import argument, clean
-from .survival import Stack, doubt
+from .survival import LOOK, Stack, doubt
 
 if TYPE_CHECKING:
     Fields = dict[str, str]
@@ -150,7 +150,7 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
     for drive in here:
         if drive.get('is', 'spare') not in ('spare', '') and drive.get('where') == where and drive not in spares:
             spans.setdefault(drive.get('span', ''), []).append(drive)
-    names = {'program': program, **{key: argument(fields.get(key, ''), 'N') for key in ('controller', 'number')}}
+    names = {'program': program, 'controller': argument(fields.get('controller', ''), 'N')}
     return Volume(tool, program, fields, spans, spares, tuple(
         doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
 
@@ -296,7 +296,8 @@ def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
     for tool, program, family in _PROGRAMS:
         if not found.get(family) and any(os.access(f'{each}/{program}', os.X_OK) for each in FOLDERS.split(':')):
             printed, why = _asked(tool, program)
-            in_part = (doubt(f'was not shown in full by {program}', f'{program} {" ".join(tool["commands"][-1])}'),)
+            command = f'{program} {" ".join(tool["commands"][-1])}'
+            in_part = (doubt(f'was not shown in full by {program}', LOOK + command),)
             found[family] = [volume._replace(doubts=(*volume.doubts, *in_part * bool(why)))
                              for volume in volumes(printed, tool, program)]
             failed.update({'': '', family: why or f'{program} reports no volume' * (not found[family])})

@@ -8,7 +8,7 @@ from ..errors import Coded
 from ..model import Group, Member
 from ..typed import Json
 from ..wording import listed, plural
-from ..words import argument, clean, sentence
+from ..words import clean, sentence
 from .survival import TOLERANCE
 
 REASONS: Mapping[str, Json] = files.data('redundancy/reasons.json')['reasons']
@@ -122,6 +122,6 @@ def unknown(group: Group) -> Coded:
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
-    """Return a reason with the commands that turn off swap space on a drive. swaps: the swap partitions."""
-    told = ''.join(f'; before that, run: swapoff {argument(f"/dev/{name}", "DEVICE")}' for name in swaps)
-    return Coded(why.code, why + told, **why.fields) if swaps else why
+    """Return a reason that also says to switch off the swap space of a drive. swaps: the swap partitions."""
+    names = ' and '.join(clean(name, limit=40) for name in swaps)
+    return Coded(why.code, f'{why}; before that, switch off swap on {names}', **why.fields) if swaps else why

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..model import Group, Member
 
 IN_SYNC, SPARE = 'in_sync', ('spare', '')   # a journal differs from a spare in the second field
+HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
 ALL_BUT_ONE = -1   # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on any two devices, so
 # btrfs can lose only one member.
@@ -26,11 +27,14 @@ TOLERANCE: Mapping[str, int] = {
 BY_SLOT = 'raid10'   # md's raid10: the slot determines which members hold copies of each other
 
 
-def doubt(why: str, remedy: str, of: str = '') -> Coded:
-    """Return a reason to doubt a copy. why: a clause. remedy: the command that ends it. of: the fields that show it."""
-    # Sentences must not contain ">", so only the plan shows a command that contains it.
-    told = 'triage --plan shows the command' if '>' in remedy else f'run: {remedy}'
-    return Coded('', f'{why}; {told}', why=why, remedy=remedy, of=of)
+def doubt(why: str, remedy: str) -> Coded:
+    """Return a reason to doubt a copy.
+
+    why: a clause. remedy: what to do, in words, which the document has commands for; or LOOK and a command that only
+    shows more, because the program prints no command that changes storage.
+    """
+    advice = remedy if remedy.startswith(LOOK) else f'{remedy}, see {HOW_TO}'
+    return Coded('', f'{why}; {advice}', why=why, remedy=remedy)
 
 
 class Stripe(NamedTuple):

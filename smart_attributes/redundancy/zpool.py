@@ -14,7 +14,7 @@ from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import argument, clean
+from ..words import clean
 from . import zpool_status
 from .survival import doubt
 from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
@@ -45,7 +45,6 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool      # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    name: str            # name of the pool, as a word of a command
     doubts: tuple[Coded, ...] = ()   # why all devices of the pool may lack data
 
 
@@ -105,9 +104,9 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     resilvers = {scan.vdev if scan.vdev in names else '': scan for scan in pool.scans if scan.function == 'resilver'}
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
-    name, word = clean(pool.name, LONGEST_GIVEN_NAME), argument(pool.name, 'POOL')
+    name = clean(pool.name, LONGEST_GIVEN_NAME)
     view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
-                 word, tuple(doubt(why, remedy.format(word)) for why, remedy in pool.doubts))
+                 tuple(doubt(why, remedy) for why, remedy in pool.doubts))
     members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
                       (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
     spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
@@ -124,13 +123,13 @@ def _doubts(vdev: Vdev, view: _View) -> tuple[Coded, ...]:
     """Return why a working virtual device may lack data. A group has no other state than its devices' states."""
     is_bad = vdev.state in _WORKS and (vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children))
     why = f'{"has errors" if vdev.has_errors else "is degraded"}, so it may lack data'
-    return (doubt(why, REMEDY.format(view.name)),) * is_bad
+    return (doubt(why, REMEDY),) * is_bad
 
 
 def _doubt(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown, or ''."""
     if pool.state not in _WORKS:
-        todo = ': connect its devices, then run zpool clear' if pool.state == 'SUSPENDED' else ''
+        todo = ': connect its devices, then clear its errors' if pool.state == 'SUSPENDED' else ''
         return f'zpool reports the state {clean(pool.state)}{todo}' if pool.state else 'zpool does not report its state'
     if not pool.vdevs:
         return 'zpool does not report its devices'
@@ -176,7 +175,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
         doubts=_doubts(child, view)) for place, child in enumerate(vdev.children or (vdev,)))
     unknown = _doubt_about(vdev, view)
     scan = _running(vdev, view)
-    above = [doubt(ABOVE, REMEDY.format(view.name))] * bool(vdev.children and vdev.has_errors)
+    above = [doubt(ABOVE, REMEDY)] * bool(vdev.children and vdev.has_errors)
     yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level, len(members), members=members,
                 activity=_ACTIVITIES[scan.function] if scan else '', progress=scan.progress if scan else None,
                 unknown=unknown, doubts=(*view.doubts, *above))

@@ -13,7 +13,7 @@ from ..constants import DEEPEST_IN_POOL
 from ..typed import NamedTuple
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
-REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
+REMEDY = 'scrub the pool, then clear its errors'
 ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')
 # The lines about a pool, in their order. Only "scan" may be repeated, and "errors" if the error list is unreadable.
@@ -34,9 +34,9 @@ _RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
 _AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
                       '|error scrub |none requested')
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
-# Key, pattern of texts that raise a doubt, the doubt as a clause, and the command that removes the doubt.
+# Key, pattern of texts that raise a doubt, the doubt as a clause, and what removes the doubt.
 _DOUBTS = (
-    ('expand', r'\A(?!expanded )', 'its expansion has not ended', 'zpool wait -t raidz_expand {0}'),
+    ('expand', r'\A(?!expanded )', 'its expansion has not ended', 'wait until it has ended'),
     ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
     ('scan', ' with (?!0 )[0-9]+ errors ', 'its last scrub or resilver found errors that it could not repair', REMEDY),
     ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'its resilver was canceled', REMEDY))
