@@ -48,6 +48,14 @@ def test_the_list_begins_with_the_work_list_and_has_each_drive_once():
     assert [(each['name'], each['place']) for each in found] == [('c', 0), ('a', 1), ('d', 2), ('b', 3)]
 
 
+@pytest.mark.parametrize('depends, count', [([], 1), ([{'text': 'md0'}], 0)])
+def test_a_drive_whose_use_is_not_known_says_so(depends, count):
+    """If groups depend on it, the reason already says what is not known."""
+    text = shown([drive('a', actions.REPLACE, not_known='its use is not known', depends=depends)])
+
+    assert text.count('<span>Its use is not known</span>') == count
+
+
 def test_drives_of_one_name_all_stay_in_the_list():
     """Reports of two hosts may have the same name."""
     found = page._listed({'drives': [drive('a', serial='1'), drive('a', serial='2')], 'work': []})

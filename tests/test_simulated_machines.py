@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -188,6 +189,40 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
         'sdd': 'OK'}
     assert list(states)[:4] == ['sde', 'sdf', 'nvme1', 'bus_0_megaraid_4']
     assert 'sda is a RAID volume' in result.text
+
+
+def test_each_alert_says_which_drive_where_what_lies_on_it_and_whether_it_may_go(tmp_path):
+    """In check, triage, explain and page. What a disk of this name holds on the host of the test is not compared."""
+    machine, page = Machine.described('playground', tmp_path / 'machine'), tmp_path / 'page.html'
+    reading = ('-p', machine.smartctl, '--nosudo')
+    checked = check(machine, '-v')
+    document = json.loads(run('triage', *reading, '--json', '--html', str(page)).text)
+    rows = {re.search('<th scope="row"> (\\S+?)<?(?: |<)', row)[1]: row
+            for row in page.read_text().partition('<noscript>')[2].split('<tr id="drive-')[1:]}
+    alerting = [drive for drive in document['drives'] if drive['state'] in ('WARNING', 'CRITICAL')]
+
+    assert len(alerting) == 7
+    for drive in alerting:
+        line, row = checked.line_of(drive['name']), rows[drive['name']]
+        assert drive['serial'] in line and f'[{drive["action"]}] {drive["to_do"]}' in line
+        assert drive['serial'] in row and drive['to_do'][1:] in row
+        assert drive.get('depends') or drive.get('replacement') or drive['not_known']
+        if 'replacement' in drive:
+            assert f'[{drive["replacement"]["code"]}]' in line and drive['replacement']['text'] in row
+        if drive.get('not_known') and not drive.get('depends'):
+            assert drive['not_known'][1:] in row
+    behind = {drive['name']: drive for drive in alerting if drive['type']}
+    assert {name: (drive['bay'], drive['depends'][0]['group'], drive.get('replacement', {}).get('label'))
+            for name, drive in behind.items()} == {
+        'bus_0_megaraid_1': ('drive 1 of the controller', 'MegaRAID /dev/bus/0', None),
+        'bus_0_megaraid_4': ('drive 4 of the controller', 'MegaRAID /dev/bus/0', 'copy first'),
+        'bus_0_megaraid_7': ('drive 7 of the controller', 'MegaRAID /dev/bus/0', 'copy first')}
+    for name, drive in behind.items():
+        explained = run('explain', *reading, '-d', f'{drive["type"]}@{drive["device"]}').text
+        assert all(words in rows[name] for words in (drive['bay'], f'in use by {drive["depends"][0]["text"]}'))
+        assert re.search(f'serial {drive["serial"]} .*\nWhat to do: {re.escape(drive["to_do"])}', explained)
+        assert re.search(f'\nbay +{drive["bay"]}\nin use by +MegaRAID volumes ', explained)
+        assert ('\nRedundancy: ' in explained) == ('replacement' in drive)
 
 
 def test_one_drive_under_three_addresses_is_reported_once(machine):

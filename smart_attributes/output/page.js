@@ -139,6 +139,7 @@
     if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
     if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as above'));
     else if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
+    if (drive.not_known && !drive.depends) cell.append(element('span', upper(drive.not_known)));
     if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
     return cell;
   }
