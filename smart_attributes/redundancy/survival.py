@@ -14,7 +14,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..model import Group, Member
 
-IN_SYNC, SPARE = 'in_sync', ('spare', '')   # a journal differs from a spare in the second field
+IN_SYNC = 'in_sync'
 HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
 ALL_BUT_ONE = -1   # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on any two devices, so
@@ -58,14 +58,6 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
 def is_redundant(group: Group) -> bool:
     """Return whether a group can lose a member when all its members are in sync."""
     return all(stripe.tolerance > 0 for stripe in stripes(group) or [Stripe(frozenset(), 0)])
-
-
-def lacks(group: Group) -> bool:
-    """Return whether a group lacks a member that no spare has replaced."""
-    filled = {each.slot for each in group.members if each.state in (IN_SYNC, 'rebuilding') and each.slot is not None}
-    is_lost = any(each.state in ('missing', 'faulty') for each in group.members) and len(filled) < group.slots
-    return bool(group.missing or is_lost) and not any((each.state, each.role) in (('rebuilding', ''), SPARE)
-                                                      for each in group.members)
 
 
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
