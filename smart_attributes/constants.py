@@ -106,7 +106,6 @@ HIGHEST_ENDURANCE = 255                  # %, in an entry; the largest value of 
 HIGHEST_BEYOND = 999                     # %, for drives that count beyond 255; 40,182 drives reported at most 470
 HIGHEST_DEFECT_HOUR = 131_072            # power-on time of fifteen years: no firmware defect takes effect later
 HIGHEST_COUNT = 1_000_000                # count in a document of another host
-HIGHEST_SHIFT = 48                       # bits of a raw value, in a formula of version 1.6
 
 # The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
 WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}

@@ -236,14 +236,6 @@ class Judgement(NamedTuple):
     acknowledged: bool = False    # it would alert if the number were not acknowledged
 
 
-class OldValue(NamedTuple):
-    """A perfdata value with the label that version 1.6 gave it."""
-    label: str
-    number: float
-    warning: str = ''
-    critical: str = ''
-
-
 class Member(NamedTuple):
     """One member of a group: a partition, a disk or another group."""
     name: str                     # as the system calls it: "sda1"; '' for a slot without a member
@@ -363,7 +355,6 @@ class Verdict(NamedTuple):
     last_seen: Identity | None = None  # the drive last read at this address, if no drive answers now
     entry: str | None = None   # family of the database entry that was selected
     risk: Risk | None = None      # None: no failure rate was measured for its alerts
-    old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to the perfdata of the judgements
     place: Place = Place()        # set for interactive commands, not in a check
     depends: tuple[Dependence, ...] = ()  # the groups on the drive
     replacement: Replacement | None = None  # None: the drive need not be replaced and is not the last copy of anything

@@ -9,7 +9,7 @@ from .model import Forecast, Reading
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
 IMPLAUSIBLE = 'implausible'  # first word of the reason if other numbers of the drive contradict this number
-SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
+SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory')
 
 
 def plain(number: float) -> str:

@@ -35,11 +35,11 @@ from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.table import Kept
 from smart_attributes.history import farm_answers, smartd_log
 from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds, vendor_logs
-from smart_attributes.model import Device, Farm, LogPage, Report, State, Verdict
+from smart_attributes.model import Device, Farm, LogPage, Read, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import addresses, farm, json_report, nvme_log, scans, text_report
 from smart_attributes.reading.content import integer_of, json_start
-from smart_attributes.v1_6 import files, second_opinion
+from smart_attributes.v1_6 import files, migrate
 
 Reader = Callable[[bytes], object]
 SECONDS, MEGABYTES = 1.0, 200
@@ -285,19 +285,17 @@ def _verdicts() -> Sequence[tuple[Report, Verdict]]:
 
 
 def read_1_6(data: bytes) -> None:
-    """A file of version 1.6, as validate and a check read it."""
+    """A file of version 1.6, as a check and `migrate` read it."""
     path = _written('1.6.json', data)
-    old = files.read(path)
-    if not files.is_of_1_6(old):
+    given = files.site_files(path, None)
+    if not given.of_1_6:
         return
-    files.examine(path)
-    is_users = files.is_by_path(old)
-    users = files.taken(path, old, True) if is_users else None
-    given = second_opinion.files_of(None if is_users else path, users, True)
-    given = given.addressed([DEVICE])
-    for report, verdict in _verdicts():
-        joined = given.joined(verdict, report, shipped().database, frozenset(), frozenset())
-        assert is_users or joined.state.urgency >= verdict.state.urgency, 'a database of 1.6 makes nothing better'
+    rules = shipped()
+    drives = [Read(DEVICE, report) for report, _ in _verdicts()]
+    old = [migrate.old_file(path)]
+    result = migrate.migration(old, migrate.Installation(rules.database, rules.thresholds, drives))
+    limits = site_file.understood(result.text, 'thresholds', '1.6.json')
+    assert not limits.mistakes and given.warnings(limits.data['migrated'], '') == [], 'it is migrated'
 
 
 def _written(name: str, data: bytes) -> str:

@@ -16,7 +16,6 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import budget, plugin
 from smart_attributes.output import perfdata as perfdata_of
-from smart_attributes.output.perfdata import OLD
 
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 REPORTS = ('seagate-exos-failing', 'intel-s3500-healthy', 'nvme-worn', 'wd-gold-healthy')
@@ -62,10 +61,9 @@ def metrics(labels: list[str]) -> set[str]:
     ({'smart_status': 5600, 'endurance_used': 5400}, 8000, {'endurance_used'}),
     ({'smart_status': 5600}, 8000, set()),
     ({'smart_status': 5600}, 65000, {'smart_status'}),
-    ({OLD: 3000, 'a_metric_of_a_site': 2600, 'host_written': 2600}, 8000, {'host_written', 'a_metric_of_a_site'}),
     ({'crc_errors': 5000, 'pending': 5000}, 8000, {'pending'}),
 ], ids=['none', 'health-first', 'then-temperature', 'a-smaller-one-behind-a-large-one', 'not-one', 'more-room',
-        'old-labels-last', 'by-concern'])
+        'by-concern'])
 def test_metrics_are_chosen_in_a_fixed_order(needed, limit, kept):
     """Health, wear, temperature, errors, the rest; each as a whole."""
     assert budget.metrics(needed, METRICS, limit) == kept
@@ -241,9 +239,8 @@ def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(lim
     (['crc_errors', 'pending'], ['pending', 'crc_errors']),
     (['reallocated', 'pending'], ['pending', 'reallocated']),
     (['crc_errors', 'temperature'], ['temperature', 'crc_errors']),
-    (['b_of_site', 'a_of_site'], ['a_of_site', 'b_of_site']),
-    ([OLD, 'zz_of_site', 'crc_errors'], ['crc_errors', 'zz_of_site', OLD])],
-    ids=['by-order', 'by-concern', 'by-concern-then-name', 'order-before-concern', 'by-name', 'labels-of-1.6-last'])
+    (['b_of_site', 'a_of_site'], ['a_of_site', 'b_of_site'])],
+    ids=['by-order', 'by-concern', 'by-concern-then-name', 'order-before-concern', 'by-name'])
 def test_metrics_are_ordered_by_order_concern_and_name(metrics_found, ordered):
     assert budget.in_order(metrics_found, METRICS) == ordered
 
@@ -281,12 +278,9 @@ def test_limits_longer_than_usual_take_more_room(limits, width):
 
 
 def test_room_is_never_less_than_what_is_printed_today():
-    """Labels of 1.6 depend on the site: each may get a longer number and longer limits."""
-    printed = [perfdata_of.Value('x' * 200, 'pending'), perfdata_of.Value('x' * 100, 'pending'),
-               perfdata_of.Value('x' * 10, OLD), perfdata_of.Value('x' * 20, OLD)]
+    printed = [perfdata_of.Value('x' * 200, 'pending'), perfdata_of.Value('x' * 100, 'pending')]
 
-    assert budget.needed([verdict('sda', {'pending': 3})], printed, METRICS, False) == {
-        'pending': 302, OLD: 32 + 2 * (budget.DIGITS + budget.LIMITS)}
+    assert budget.needed([verdict('sda', {'pending': 3})], printed, METRICS, False) == {'pending': 302}
 
 
 def test_a_metric_that_a_drive_may_have_later_has_room_now():

@@ -33,7 +33,6 @@ from conftest import ROOT, perfdata
 from smart_attributes import VERSION
 
 DATABASE = '/etc/nagios-plugins/config/check_smartdb.json'
-KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'
 COMMANDS_1_6 = '/etc/nagios-plugins/config/smart_attributes.cfg'
 COMMANDS = '/etc/nagios-plugins/config/check_smart_attributes.cfg'
 NRPE = '/etc/nagios/nrpe.d/check-smart-attributes.cfg'
@@ -465,7 +464,6 @@ def test_an_unattended_upgrade_from_version_1_6(before_upgrade, changed):
     assert before_upgrade.does(PLUGIN, 'sudoers') == before_upgrade.reads(RULE)
     assert {path: before_upgrade.reads(path) for path in kept} == kept
     assert before_upgrade.has(DATABASE) is (DATABASE in changed)
-    assert before_upgrade.has(KEPT) is (DATABASE not in changed)
     assert {path for path in left_over(before_upgrade) if not OF_OTHERS.match(path)} == set()
 
 
@@ -550,7 +548,7 @@ def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
 
 
 def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade):
-    """Its limits go on to hold for checks that name it."""
+    """Its limits do not apply, so checks that name it are WARNING with the command, until somebody runs it."""
     change(before_upgrade, [DATABASE])
     said = before_upgrade.installs_ours()
 
@@ -560,13 +558,32 @@ def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade
     assert 'is kept' not in before_upgrade.does('dpkg-reconfigure', PACKAGE)
 
 
-def test_after_an_upgrade_graphs_under_the_old_labels_go_on(before_upgrade):
-    """A check that names the database at its old path, as Icinga's template wants it."""
+def test_after_an_upgrade_a_check_that_names_an_unchanged_database_is_silent(before_upgrade):
+    """At its old path, as Icinga's template wants it, and as a copy that a site made."""
+    before_upgrade.does('cp', DATABASE, '/etc/copy.json')
     before_upgrade.installs_ours()
-    done = before_upgrade.runs(PLUGIN, '-dbj', DATABASE, '-d', '/dev/sdb', user='nagios')
+    plain, *named = (before_upgrade.runs(PLUGIN, *words, '-d', '/dev/sda', user='nagios')
+                     for words in ([], ['-dbj', DATABASE], ['-dbj', '/etc/copy.json']))
 
-    assert done.returncode == 1, done.stdout
-    assert "'sdb_Media_Wearout_Indicator'=" in done.stdout.splitlines()[-1]
+    assert plain.returncode == 0, plain.stdout
+    assert [done.stdout for done in named] == [plain.stdout] * 2
+
+
+def test_after_an_upgrade_limits_of_a_site_warn_until_they_are_migrated(before_upgrade):
+    """The command of the warning, typed as root, ends it for the monitoring user."""
+    database = json.loads(before_upgrade.reads(DATABASE))
+    database['Devices']['Mine'] = {'Device': ['INTEL SSDSC2BB150G7'], 'ID#': {'233': {'value': 'VALUE'}},
+                                   'Threshs': {'233': ['12:', '10:']}}
+    before_upgrade.writes(DATABASE, json.dumps(database))
+    before_upgrade.installs_ours()
+    words = PLUGIN, '-dbj', DATABASE, '-d', '/dev/sdb'
+    before = before_upgrade.runs(*words, user='nagios')
+    said = before_upgrade.does(*re.search(r'as root, run: ([^;\n]*)', before.stdout)[1].split())
+    after = before_upgrade.runs(*words, user='nagios')
+
+    assert before.returncode == 1 and '[limits-not-migrated]' in before.stdout.splitlines()[0], before.stdout
+    assert 'written: /etc/check-smart-attributes/thresholds.d/check_smartdb.json' in said.splitlines()
+    assert after.returncode == 0 and '(check)' not in after.stdout, after.stdout
 
 
 @pytest.mark.parametrize('is_changed', [True, False], ids=['changed', 'unchanged'])

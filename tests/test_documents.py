@@ -50,8 +50,8 @@ def test_every_option_is_in_the_man_page(command):
     """Also those of the commands; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
 
-    assert [option for option in described.option_strings(command)
-            if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
+    assert [name for option in described.options(command) for name in option.names
+            if not re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', text)] == []
 
 
 def test_every_metric_state_and_command_is_in_the_man_page():
@@ -122,7 +122,7 @@ def test_bash_knows_every_option(command):
     """Nothing is proposed that there is not, either."""
     proposed = completed('-') if command == 'check' else completed(command, '-')
 
-    assert set(proposed) == set(described.option_strings(command))
+    assert set(proposed) == {name for option in described.options(command) for name in option.names}
 
 
 # --- Icinga --------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_every_option_is_an_argument_of_the_check_command():
     described = icinga.options('check')
 
     assert [option.long for option in described
-            if (f'"{option.long}" = {{' in text) != (option.dest not in icinga.LEFT_OUT and not option.is_old)] == []
+            if (f'"{option.long}" = {{' in text) != (option.dest not in icinga.LEFT_OUT)] == []
 
 
 def test_the_rules_in_the_page_are_those_that_we_ship():

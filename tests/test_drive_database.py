@@ -440,7 +440,7 @@ def test_what_the_program_itself_says_of_a_drive_may_have_limits_without_a_unit(
     """A site may want no warning of a model that nobody knows."""
     units = spec_database().units
 
-    assert {units[metric] for metric in ('unknown_model', 'firmware_advisory', 'legacy_limit')} == {''}
+    assert {units[metric] for metric in ('unknown_model', 'firmware_advisory')} == {''}
     assert units['endurance_used'] == '%'
 
 

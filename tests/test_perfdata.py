@@ -8,7 +8,7 @@ from conftest import ROOT
 
 from smart_attributes.fleet import plugin_output
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Identity, Judgement, OldValue, Reading, Source, State, Verdict
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import perfdata
 
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -61,22 +61,10 @@ def test_values_are_ordered_by_label():
     (judged('pending', 0), False, True),
     (judged('pending', 3, graphed=False), False, False), (judged('pending', 3, graphed=False), True, True),
     (judged('pending', 3, is_judged=False), True, False), (judged('smart_status', 1, is_judged=False), False, True),
-    (judged('smart_status', 1, is_judged=False, graphed=False), False, False),
-    (judged('legacy_limit', 3), True, False), (judged('legacy_limit', 3), False, False)],
-    ids=['number', 'no-number', 'zero', 'no-graph', 'no-graph-but-all', 'not-judged', 'own-word', 'own-word-no-graph',
-         'limit-of-1.6-all', 'limit-of-1.6'])
+    (judged('smart_status', 1, is_judged=False, graphed=False), False, False)],
+    ids=['number', 'no-number', 'zero', 'no-graph', 'no-graph-but-all', 'not-judged', 'own-word', 'own-word-no-graph'])
 def test_only_numbers_that_are_judged_are_drawn(judgement, is_all, is_graphed):
     assert perfdata.is_graphed(judgement, is_all) is is_graphed
-
-
-def test_labels_of_1_6_are_printed_once():
-    """One that has the label of another value is left out; they are ordered."""
-    verdicts = [drive(old_values=(OldValue('sda_Wear', 3.0, '5', '9'), OldValue('sda_pending', 1.0))),
-                drive(old_values=(OldValue('a_Temp', 31.25),), name='sdb')]
-    printed = perfdata.values([drive(judged('pending', 2))], METRICS, False)
-
-    assert perfdata.old_values(verdicts, printed) == [
-        perfdata.Value("'a_Temp'=31.25;;;;", perfdata.OLD), perfdata.Value("'sda_Wear'=3;5;9;;", perfdata.OLD)]
 
 
 @pytest.mark.parametrize('text, value', [

@@ -18,6 +18,7 @@ from smart_attributes.errors import UsageError
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.v1_6.command_line import Before
 
 HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
 as_root = abilities.as_root
@@ -166,17 +167,6 @@ def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config
     assert 'UNKNOWN   (check)  [site-file-mistake] attributes.json: entries 5 is not a list' in result.text
 
 
-@pytest.mark.parametrize('option', ['-dbj', '-ucfgj'])
-def test_a_broken_file_of_version_1_6_hides_nothing(tmp_path, option):
-    """Those who come from there have old files."""
-    (tmp_path / 'old.json').write_text('{"Devices": ')
-
-    result = run(option, str(tmp_path / 'old.json'), '--report', HGST)
-
-    assert result.code == 2
-    assert 'UNKNOWN   (check)  [site-file-mistake] old.json: line 1' in result.text
-
-
 def test_mistakes_of_the_command_line_stay_what_they_are():
     """Nobody wrote them into a file long ago; who types them sees them."""
     result = run('--report', HGST, '-w', 'temperature=5 C')
@@ -258,14 +248,11 @@ def test_a_configuration_that_is_no_folder_is_a_mistake(tmp_path):
         'correct --config',)
 
 
-def test_limits_of_version_1_6_come_last(tmp_path):
-    class Before:
-        def limits(self) -> list[str]:
-            return [str(tmp_path / 'old.json')]
+def test_limits_behind_ucfgj_come_last(tmp_path):
     data = site_in(tmp_path, thresholds_d={'comment': 'own'}, old={'comment': 'old'})
+    before = Before(user_config=str(tmp_path / 'old.json'))
 
-    assert [file.data['comment'] for file in rulebook.site_of(data, Before()).thresholds] == [
-        'own', 'old']
+    assert [file.data['comment'] for file in rulebook.site_of(data, before).thresholds] == ['own', 'old']
 
 
 def test_a_command_that_judges_nothing_knows_the_entries_of_the_site(tmp_path):

@@ -16,6 +16,7 @@ from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
 from smart_attributes.reading import addresses, json_report, machine, recorded
 from smart_attributes.reading.processes import Runner
+from smart_attributes.v1_6.command_line import Before
 
 SDA, SDB = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
 REPORT = json_report.parse(drive('intel-s3500-healthy'))
@@ -158,17 +159,19 @@ def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
 
 
 def test_notes_come_from_each_stage_and_from_version_1_6():
-    class Before:
-        def notes(self, config: str) -> list[str]:
-            return [f'before {config}']
-
-    class Old:
-        notes = ('old',)
-    given = options()._replace(before=Before())
-    run = messages.Run(given, judge()._replace(old=Old()), Remembered(), stage(notes=('found',)),
+    given = options()._replace(before=Before(strays=('left',)))
+    run = messages.Run(given, judge(), Remembered(), stage(notes=('found',)),
                        inventory.Inventory((), (), is_bare=False, notes=('drives',)))
 
-    assert messages.notes(run) == ('found', 'drives', f'before {given.data.config}', 'old')
+    assert messages.notes(run) == (
+        'found', 'drives', '"left" does not belong to an option and is ignored, as in version 1.6')
+
+
+def test_limits_that_are_not_in_force_are_a_warning():
+    run = messages.Run(options(), judge()._replace(warnings=('old.json',)), Remembered(), stage(),
+                       inventory.Inventory((), (), is_bare=False))
+
+    assert messages.messages(run)['demands'] == ((State.WARNING, 'old.json'),)
 
 
 @pytest.mark.parametrize('words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)])

@@ -22,25 +22,21 @@ from smart_attributes.v1_6 import command_line
 # One option of version 1.6 a line, in the ways in which people wrote it.
 SPELLINGS = {
     ('devices', ('/dev/sda',)): ['-d /dev/sda', '-device /dev/sda', '--device /dev/sda', '-d=/dev/sda',
-                                 '-device=/dev/sda', '--d /dev/sda',
-                                 '--dev /dev/sda', '-dev /dev/sda', '--device=/dev/sda'],
-    ('regex', '/dev/sd.'): ['-r /dev/sd.', '-regex /dev/sd.', '--regex /dev/sd.', '--r /dev/sd.', '-reg=/dev/sd.',
-                            '--reg /dev/sd.'],
+                                 '-device=/dev/sda', '--d /dev/sda', '--device=/dev/sda'],
+    ('regex', '/dev/sd.'): ['-r /dev/sd.', '-regex /dev/sd.', '--regex /dev/sd.', '--r /dev/sd.', '-r=/dev/sd.'],
     ('old_database', '/x.json'): ['-dbj /x.json', '--dbj /x.json', '-dbjson /x.json', '--dbjson /x.json',
-                                  '-dbj=/x.json', '-db /x.json'],
-    ('user_config', '/u.json'): ['-ucfgj /u.json', '--ucfgj /u.json', '-ucfgjson /u.json', '--ucfgjson=/u.json',
-                                 '-u /u.json'],
-    ('smartctl', '/s'): ['-p /s', '-path /s', '--path /s', '--p /s', '-pa /s', '-p=/s'],
-    ('nosudo', True): ['-nosudo', '--nosudo', '-no', '--nos', '-n'],
-    ('unknown_model', State.CRITICAL): ['-cu', '--cu', '-critical_on_unknown', '--critical_on_unknown', '-critical',
-                                        '-crit'],
-    ('all_perfdata', True): ['-ap', '--ap', '-allperfs', '--allperfs', '--all', '-a'],
-    ('ssd_only', True): ['-s', '--s', '-ssdonly', '--ssdonly', '--ssd', '-ss'],
-    ('type_option', 'sat+'): ['-O sat+', '--O sat+', '-options sat+', '--options sat+', '--opt=sat+', '-o sat+'],
+                                  '-dbj=/x.json'],
+    ('user_config', '/u.json'): ['-ucfgj /u.json', '--ucfgj /u.json', '-ucfgjson /u.json', '--ucfgjson=/u.json'],
+    ('smartctl', '/s'): ['-p /s', '-path /s', '--path /s', '--p /s', '-p=/s'],
+    ('nosudo', True): ['-nosudo', '--nosudo'],
+    ('unknown_model', State.CRITICAL): ['-cu', '--cu', '-critical_on_unknown', '--critical_on_unknown'],
+    ('all_perfdata', True): ['-ap', '--ap', '-allperfs', '--allperfs'],
+    ('ssd_only', True): ['-s', '--s', '-ssdonly', '--ssdonly'],
+    ('type_option', 'sat+'): ['-O sat+', '--O sat+', '-options sat+', '--options sat+'],
     ('verbose', 1): ['-v', '--v', '-verbose', '--verbose'],
     ('verbose', 2): ['-vv', '--vv'],
     ('verbose', 3): ['-vvv', '--vvv'],
-    ('show_version', True): ['-V', '--V', '-version', '--version', '-vers']}
+    ('show_version', True): ['-V', '--V', '-version', '--version']}
 
 
 @pytest.fixture
@@ -56,7 +52,7 @@ def three(fake) -> FakeSmartctl:
 @pytest.mark.parametrize(('field', 'value', 'words'), [
     (field, value, words) for (field, value), spellings in SPELLINGS.items() for words in spellings])
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
-    """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
+    """Version 1.6 took one dash or two, and a blank or =."""
     options = table.understood(words.split())[1]
     groups = options.before, *(getattr(options, name) for name in asked.GROUPS), options.own, options
     group = next(part for part in groups if hasattr(part, field))
@@ -64,10 +60,22 @@ def test_every_spelling_of_an_option_means_the_same(field, value, words):
     assert getattr(group, field) == value
 
 
-@pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '-x', '-c', '-dbj', '-d/dev/sda/..'])
+@pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '-x', '-c', '-dbj', '-d/dev/sda/..', '-no',
+                                   '-dev /dev/sda', '-crit', '-db /x.json', '-pa /s', '-reg=/dev/sd.'])
 def test_what_version_1_6_refused_is_still_refused(words):
     """A typing mistake is UNKNOWN, never half a check."""
     assert run(*words.split()).code == 3
+
+
+@pytest.mark.parametrize('word', ['-h', '--h', '-help', '--help', '--help-all'])
+def test_the_help_says_where_the_options_of_version_1_6_are(word):
+    """One line of --help-all; none of them is in a list of options."""
+    answer = run(word)
+
+    assert answer.code == 0
+    assert ('\nOptions of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc/how-to/upgrade.md'
+            in answer.text) is (word == '--help-all')
+    assert not re.search('--(regex|options|ssdonly|dbjson|ucfgjson)', answer.text)
 
 
 def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
@@ -100,6 +108,20 @@ def test_the_dialects_of_icinga_work_in_any_order(three, tmp_path, arguments):
 
     assert len(outputs) == 1
     assert outputs.pop().first_line.startswith('SMART WARNING - sda endurance_used 86 % (warning above 85); [order] ')
+
+
+@pytest.mark.parametrize('words', [
+    ['--path', '{path}', '--device', '/dev/sda', '--dbjson', '/none.json', '--ucfgjson', '/none.json',
+     '--critical_on_unknown', '-nosudo', '--allperfs', '--ssdonly', '--options', 'sat', '--regex', '/dev/null'],
+    ['-p', '{path}', '-d', '/dev/sda', '-dbj', '/none.json', '-ucfgj', '/none.json', '-cu', '-nosudo', '-ap', '-s',
+     '-O', 'sat', '-r', '/dev/null', '-v']], ids=['icinga', 'short'])
+def test_everything_that_icinga_passes_is_accepted_and_silent(three, words):
+    """All of its options at once, by the real program."""
+    result = run(*(word.replace('{path}', three.path) for word in words))
+
+    assert result.code == 1
+    assert result.first_line.startswith('SMART WARNING - sda endurance_used 86 % (warning above 85); [order] ')
+    assert "'sda_power_cycles'=" in result.text and '(check)' not in result.text
 
 
 def test_words_without_an_option_are_ignored_as_before_and_told_with_v(three, tmp_path):
@@ -245,8 +267,7 @@ def test_a_database_does_not_delay_the_drives(words):
 
 @pytest.mark.parametrize('words', ['-d /dev/sda -O sat', '-r /dev/sda', '-d /dev/sda -ucfgj /u.json',
                                    '-device /dev/sda', '-d=/dev/sda',
-                                   '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda',
-                                   '-critical -d /dev/sda'])
+                                   '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda'])
 def test_nothing_is_started_that_could_be_meant_otherwise(words):
     """An early guess must never read a drive that the real command line leaves alone."""
     assert early.commands([*words.split(), '-p', '/bin/true', '--nosudo']) == []

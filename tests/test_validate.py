@@ -1187,23 +1187,6 @@ def test_format_gives_limits_their_usual_layout(tmp_path):
     assert list(json.loads((tmp_path / 'limits.json').read_text())['metrics']['pending']) == ['warning', 'critical']
 
 
-@pytest.mark.parametrize(('devices', 'kind'), [
-    ({'ACME': {'Device': ['ACME X1'], 'ID#': {'5': {'value': 'RAW_VALUE', 'comment': 'Five'}},
-               'Threshs': {'5': ['1', '2']}, 'Perfs': ['5']}},
-     'database of version 1.6'),
-    ({'/dev/sda': {'Threshs': {'5': ['1', '2']}}}, 'user configuration of version 1.6')])
-def test_files_of_version_1_6_are_known_as_such(tmp_path, devices, kind):
-    """Sites keep them, and a check reads them."""
-    path = limits(tmp_path, {'Devices': devices})
-    good = run_command('validate', path)
-    broken = run_command('validate', limits(tmp_path, {'Devices': {name: {**data, 'Threshs': {'five': ['1', '2']}}
-                                                                   for name, data in devices.items()}}))
-
-    assert (good.code, good.text) == (0, f'limits.json: {kind}, 1 entry, no problem\n')
-    assert broken.code == 1
-    assert '"five" is not an attribute number' in broken.text
-
-
 OF_ALL_KINDS = {
     'limits': {'metrics': {'temperature': {'warnin': '3', 'warning': '50C'}, 'temprature': {}, 'pending': 5},
                'overrides': [{'for': {'serial': 'A'}, 'why': 'short', 'metrics': {}},

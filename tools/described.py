@@ -13,8 +13,6 @@ from smart_attributes.v1_6 import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 
-OLD = '1.6'  # a group of options with this in its title serves callers of the original plugin
-
 
 class Option(NamedTuple):
     """One option of one command."""
@@ -31,11 +29,6 @@ class Option(NamedTuple):
     def long(self) -> str:
         """Return its long name with hyphens."""
         return next((name for name in self.names if name.startswith('--')), self.names[0])
-
-    @property
-    def is_old(self) -> bool:
-        """Tell whether it only serves callers of version 1.6."""
-        return OLD in self.group
 
 
 def names() -> tuple[str, ...]:
@@ -56,13 +49,13 @@ def whole_parser(command: str) -> Parser:
 
 
 def option_strings(command: str) -> list[str]:
-    """Return every spelling of every option of a command."""
+    """Return every spelling of every option that a command takes."""
     return [spelling for action in whole_parser(command)._actions for spelling in action.option_strings]
 
 
 def options(command: str) -> list[Option]:
-    """Return the options of a command in the order of its help."""
-    parser = whole_parser(command)
+    """Return the options of a command in the order of its help, without those of version 1.6."""
+    parser = table.parser(_record(command))
     found = []
     for group in parser._action_groups:
         title = group.title if group.title not in ('options', 'optional arguments', 'positional arguments') else ''

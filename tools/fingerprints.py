@@ -22,7 +22,7 @@ FILE = ROOT / 'smart_attributes' / files.KNOWN
 def main() -> None:
     """Add the fingerprints of all entries of the files named on the command line."""
     known = json.loads(FILE.read_text())
-    found = {files.fingerprint(data) for file in sys.argv[1:] for data in files.read(file)['Devices'].values()}
+    found = {files.fingerprint(data) for file in sys.argv[1:] for data in files.read(file)[0]['Devices'].values()}
     print(f'{len(found - set(known["entries"]))} new fingerprints')
     known['entries'] = sorted(found | set(known['entries']))
     FILE.write_text(json.dumps(known, indent=1) + '\n')

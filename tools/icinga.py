@@ -37,7 +37,7 @@ if (!globals.contains("SmartAttributesCommand")) {{
 
 def arguments() -> list[Option]:
     """Return the options that are arguments of the check command."""
-    return [option for option in options('check') if option.dest not in LEFT_OUT and not option.is_old]
+    return [option for option in options('check') if option.dest not in LEFT_OUT]
 
 
 def variable(option: Option) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from described import Option, description, example, metrics, names, options, states
 
 from smart_attributes import VERSION
+from smart_attributes.commands import table
 
 HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/commands/table.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"
@@ -92,6 +93,7 @@ reads
 def page() -> str:
     """Return the whole man page."""
     lines = [HEAD.format(version=VERSION), *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
+    lines += ['.PP', _roff(table.CHECK.epilog.rpartition('\n\n')[2])]   # the options of version 1.6
     lines += ['.SH COMMANDS', 'With a command as its first argument, the program does something else than a check.']
     for command in names()[1:]:
         lines += _command(command)

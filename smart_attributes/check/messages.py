@@ -47,10 +47,9 @@ def moved(run: Run) -> Iterable[Coded]:
 
 
 def notes(run: Run) -> Iterable[Coded]:
-    """Yield the notes on addresses that were left out, and on options and files of version 1.6."""
-    before, old = run.options.before, run.judge.old
-    return (*run.read.found.notes, *run.read.notes, *run.drives.notes,
-            *(before.notes(run.options.data.config) if before else ()), *(old.notes if old else ()))
+    """Yield the notes on addresses that were left out, and on options of version 1.6."""
+    before = run.options.before
+    return (*run.read.found.notes, *run.read.notes, *run.drives.notes, *(before.notes() if before else ()))
 
 
 def gone(run: Run) -> Iterable[Demand]:
@@ -79,4 +78,5 @@ def messages(run: Run) -> dict[str, Any]:
             'remarks': (*dict.fromkeys(read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark),
                         *(() if has_own_state else history.remarks), *moved(run)),
             'notes': (*notes(run),),
-            'demands': (*gone(run), *((State.WARNING if required is None else required, each) for each in others))}
+            'demands': (*gone(run), *((State.WARNING, each) for each in run.judge.warnings),
+                        *((State.WARNING if required is None else required, each) for each in others))}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile
     from ..knowledge.thresholds import Thresholds
-    from ..v1_6.second_opinion import OldFiles
+    from ..v1_6.files import SiteFiles
     from .judging import Rules
 
 
@@ -37,7 +37,8 @@ class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
-    mistakes: tuple[str, ...] = ()    # mistakes in other places: a folder, a file of version 1.6
+    mistakes: tuple[str, ...] = ()    # mistakes in other places: a folder
+    old: SiteFiles | None = None      # the files of the options of version 1.6, if any are given
 
     @property
     def limits(self) -> list[tuple[str, Json]]:
@@ -50,8 +51,8 @@ class Judge(NamedTuple):
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
-    old: OldFiles | None = None   # files of version 1.6, if any are given
     mistakes: tuple[Coded, ...] = ()  # mistakes in the local data files
+    warnings: tuple[Coded, ...] = ()  # files of version 1.6 whose limits are not in force
 
     def prepare(self, expected: Sequence[Identity]) -> None:
         """Look up the database entries of the expected drives in advance, while the drives are still being read."""
@@ -73,12 +74,15 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
     """Return the local data files, first from the configuration directory and then from the command line."""
     mistakes: list[str] = []
     attributes, limits = files_of(data, mistakes)
-    limits += [(path, '') for path in (before.limits() if before else ())]
+    old = before.site_files() if before else None
+    if old:
+        attributes += [(path, '') for path in old.attributes]
+        limits += [(path, '') for path in old.limits]
     if not attributes and not limits:
-        return Site(mistakes=tuple(mistakes))
+        return Site(mistakes=tuple(mistakes), old=old)
     from ..knowledge import site_file
     return Site(tuple(site_file.load(path, 'attributes', shown) for path, shown in attributes),
-                tuple(site_file.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes))
+                tuple(site_file.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes), old)
 
 
 def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -118,8 +122,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     asked = options.judging
     newest, mistakes = _database(options.data.config)
     mistakes += site.mistakes
-    old = options.before.opinion(options.data.config, mistakes) if options.before else None
-    database, attributes = _with_entries(newest, [*site.attributes, *(old.entries if old else ())])
+    database, attributes = _with_entries(newest, site.attributes)
     default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
     limits: Sequence[SiteFile] = site.thresholds
     if limits:
@@ -134,7 +137,16 @@ def judge_of(options: Options, site: Site) -> Judge:
             default, given, thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
                       asked.asleep, time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of),
-        old, tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
+        tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)),
+        _not_in_force(site, options.data.config))
+
+
+def _not_in_force(site: Site, config: str) -> tuple[Coded, ...]:
+    """Return a message for each file of version 1.6 that `migrate` has not converted to one of the site's files."""
+    if site.old is None:
+        return ()
+    migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
+    return tuple(site.old.warnings(migrated, config))
 
 
 def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:

@@ -49,8 +49,8 @@ class Verdicts(Listener):
     def hear(self, read: Read) -> None:
         """Judge a drive that has answered, unless its verdict can depend on other drives or on a further log.
 
-        A verdict can depend on other drives in three cases: the drive is at a new address, files of version 1.6 are
-        used, or drives have names other than device names. Exceptions are ignored; of() judges the drive again.
+        A verdict can depend on other drives in two cases: the drive is at a new address, or drives have names other
+        than device names. Exceptions are ignored; of() judges the drive again.
         """
         with suppress(Exception):
             if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):
@@ -58,7 +58,7 @@ class Verdicts(Listener):
             past = self.history.likely_past(read.outcome.identity)
             if self._is_asked(read, past, past is not None and self.history.is_written):
                 return
-            if not self.judge.old and self._options.naming.label == 'device':
+            if self._options.naming.label == 'device':
                 self.on(read, past)
 
     def take(self, answer: Answer) -> None:
@@ -99,8 +99,6 @@ class Verdicts(Listener):
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:
         """Return the verdict on each drive; drives that are not judged within the time limit are UNKNOWN."""
-        old = self.judge.old
-        self.judge = self.judge._replace(old=old and old.addressed([read.device for read in drives.reads]))
         try:
             return self._all(drives)
         except alarm.TimeIsOver as over:
@@ -149,12 +147,7 @@ def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
     from . import judging
-    own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
-    if judge.old is None:
-        return own
-    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
-    return judge.old.joined(own, read.outcome, judge.database, exceptions.ignored_attributes
-                            | judge.rules.ignored_attributes, judge.rules.ignored_metrics)
+    return judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:

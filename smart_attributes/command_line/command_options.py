@@ -47,9 +47,8 @@ class ValidateOptions(NamedTuple):
 
 
 class MigrateOptions(NamedTuple):
-    """The files of version 1.6 to migrate, and the output folder."""
+    """The files of version 1.6 to migrate."""
     files: tuple[str, ...]
-    output: str | None                  # folder
 
 
 class AcknowledgeOptions(NamedTuple):

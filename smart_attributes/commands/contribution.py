@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import Survey, survey
 from ..command_line.command_options import MigrateOptions, ValidateOptions
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options
-from ..model import Report
+from ..model import Read
 from ..reading.processes import Runner
 from ..words import sentence, visible
 from . import person
@@ -37,32 +38,27 @@ def _why_no_draft(result: Survey, answered: int) -> str:
 def validate(options: Options, runner: Runner) -> int:
     """Print the mistakes in data files; return 0 without mistakes, else 1."""
     from ..devtools import validate as validation
-    from ..v1_6 import files as old_files
     own: ValidateOptions = options.own
-    more = (validation.FileKind('database of version 1.6', lambda _, data: old_files.is_of_1_6(data)
-                                and not old_files.is_by_path(data), old_files.examine),
-            validation.FileKind('user configuration of version 1.6', lambda _, data: old_files.is_of_1_6(data)
-                                and old_files.is_by_path(data), old_files.examine))
-    return validation.main(own.files, own.samples, own.models, own.format, lambda line: print(visible(line)),
-                           more_kinds=more)
+    return validation.main(own.files, own.samples, own.models, own.format, lambda line: print(visible(line)))
 
 
 def migrate(options: Options, runner: Runner) -> int:
-    """Convert files of version 1.6; return 0 if all their content could be converted, else 1."""
+    """Convert files of version 1.6; return 0 if all their limits could be converted, else 1."""
     from ..v1_6 import migrate as conversion
     own: MigrateOptions = options.own
-    drives = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
-    judge = drives.judge if drives else judge_of(options, site_of(options.data, options.before))
-    result = conversion.migration(own.files, conversion.Installation(judge.database, judge.thresholds, [
-        conversion.ReportedDrive(read.device, read.outcome) for read in (drives.reads if drives else ())
-        if isinstance(read.outcome, Report)]))
+    old = [conversion.old_file(path) for path in own.files]
+    which = options.which
+    if not (which.devices or which.scan or which.reports):
+        which = which._replace(devices=tuple(conversion.plain_paths(old)))
+        options = options._replace(which=which)
+    drives: Sequence[Read] = ()
+    if which.devices or which.scan or which.reports:
+        drives = survey(options, runner).reads
+    judge = judge_of(options, site_of(options.data, None))
+    result = conversion.migration(old, conversion.Installation(judge.database, judge.thresholds, drives))
     name = os.path.splitext(os.path.basename(own.files[0]))[0] + '.json'
-    if own.output:
-        for path in conversion.write(result, name, own.output):
-            print(f'written: {visible(path)}')
-    else:
-        for folder, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
-            print(f'{folder}/{visible(name)}:\n{text}' if text else '', end='')
-    for line in conversion.report(result):
+    os.umask(0o022)   # the monitoring user reads the file
+    path = conversion.write(result, name, options.data.config)
+    for line in conversion.report(result, path, options.data.config):
         print(sentence(line, 1000))
     return PARTLY if result.lost else OK

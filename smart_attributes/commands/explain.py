@@ -8,7 +8,7 @@ from ..check import fence
 from ..check.survey import Survey
 from ..command_line.options import Options
 from ..constants import LARGEST_FILE
-from ..model import Read, Report, Verdict
+from ..model import Read, Report, State, Verdict
 from ..reading.content import nameless
 from ..reading.processes import Runner
 from ..work.dates import day
@@ -20,6 +20,7 @@ def run(options: Options, runner: Runner) -> int:
     found = person.surveyed(options, runner)
     from ..output import explain
     explain.print_faults(found.faults)
+    explain.print_faults(found.judge.warnings, State.WARNING)
     if options.own.rma:
         for verdict, read in zip(found.verdicts, found.reads):
             _print_return_form(verdict, read, options.naming.hide_serial)

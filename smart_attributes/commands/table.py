@@ -18,7 +18,10 @@ CHECK = Command(
     'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
     '[-d ADDRESS | --scan | --report FILE] [options]', f'''\
 example: {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
-exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', tuple(groups.GROUPS[name] for name in _GROUPS), (),
+exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
+
+Options of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc/how-to/upgrade.md''',
+    tuple(groups.GROUPS[name] for name in _GROUPS), (),
     CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run='check.run')
 
 

@@ -1,4 +1,4 @@
-"""Find mistakes in the files that the program reads: entries with samples, limits, and files of version 1.6.
+"""Find mistakes in the files that the program reads: entries with samples, and limits.
 
 The command, the tests and continuous integration use `examine`. Each problem is a complete sentence: place, fault,
 next step.
@@ -83,20 +83,19 @@ def _ended(data: Json) -> Iterator[str]:
                    f'effect; remove it, or set a later date')
 
 
-# The kinds of files that the program reads; the kinds of version 1.6 come from its subpackage.
+# The kinds of files that the program reads, beside files with entries.
 KINDS = (FileKind('limits', is_limits, examine_limits, 'thresholds'),)
 
 
 def main(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None,
-         formats: bool = False, write: Callable[[str], object] = print, *, more_kinds: Sequence[FileKind] = ()) -> int:
+         formats: bool = False, write: Callable[[str], object] = print) -> int:
     """Validate the files, or the shipped file by default, print the mistakes, and return the exit code.
 
     formats: rewrite the files in the usual layout first.
-    more_kinds: kinds of files in addition to those of this module.
     """
     try:
         paths = list(files) or [shipped_data.path('attributes.json')]
-        kinds = {path: kind_of(path, (*KINDS, *more_kinds)) for path in paths}
+        kinds = {path: kind_of(path, KINDS) for path in paths}
         for path in paths if formats else ():
             write(f'{path}: {_formatted(path, kinds[path])}')
         validations = _validations(kinds, samples_path, models_path)

@@ -94,7 +94,7 @@ class Candidate(NamedTuple):
     entry: Json
 
 
-METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # metrics that no data file defines
+METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory')  # metrics that no data file defines
 COMMON = 'ata-common'  # the set that every entry uses after its other sets, unless "uses_common" is false
 SHIPPED = 'attributes.json'
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)

@@ -23,7 +23,7 @@ ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and li
 NAMED = 200            # bytes of this line for the names of metrics
 DIGITS = 20            # assumed length of a number without bounds
 LIMITS = 9             # characters of both limits of a value; more if a limit of the metric is longer
-LAST = 1000            # position of metrics without a defined place; labels of version 1.6 come after them
+LAST = 1000            # position of metrics without a defined place
 
 
 class OutputText(NamedTuple):
@@ -61,7 +61,7 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[st
     def place(metric: str) -> tuple[int, int, str]:
         definition = definitions.get(metric)
         return ((definition.order or LAST, severity.ORDER.index(definition.concern), metric) if definition
-                else (LAST + (metric == perfdata.OLD), len(severity.ORDER), metric))
+                else (LAST, len(severity.ORDER), metric))
     return sorted(found, key=place)
 
 
@@ -82,8 +82,8 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
         for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
             most[metric] += size(verdict.device.name) + widths[metric]
     today: Counter[str] = Counter()
-    for value in values:  # a number under a label of version 1.6 counts as DIGITS
-        today[value.metric] += size(value.text) + (DIGITS + LIMITS if value.metric == perfdata.OLD else 0)
+    for value in values:
+        today[value.metric] += size(value.text)
     return most | today  # for each metric, the larger of the two
 
 

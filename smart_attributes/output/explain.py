@@ -58,10 +58,10 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
             console.print(table)
 
 
-def print_faults(faults: Sequence[str]) -> None:
-    """Print the problems of the run as a whole, before the drives."""
+def print_faults(faults: Sequence[str], state: State = State.UNKNOWN) -> None:
+    """Print the problems of the run as a whole, which have this state, before the drives."""
     for fault in faults:
-        print(f'{State.UNKNOWN.name}: {sentence(coded(fault), 500)}')
+        print(f'{state.name}: {sentence(coded(fault), 500)}')
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:

@@ -5,7 +5,7 @@ always quoted, so that a value can be found by its position.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ..knowledge import ranges
 from ..knowledge.drive_database import Metric
@@ -15,8 +15,6 @@ from ..wording import plain
 
 # Printed as the drive reports it, even if its status is ignored or a more precise status is printed as well.
 OWN_WORD = 'smart_status'
-OLD = 'labels of version 1.6'
-OLD_LIMIT = 'legacy_limit'  # a drive may have several of these; their labels are in Verdict.old_values
 UNITS = '%sB'               # units printed after a number
 
 
@@ -45,7 +43,7 @@ def is_graphed(judgement: Judgement, is_all: bool) -> bool:
 
 def is_possible(judgement: Judgement, is_all: bool) -> bool:
     """Return whether a reading is graphed at each check at which it has a number."""
-    return judgement.reading.metric != OLD_LIMIT and (judgement.graphed or is_all)
+    return judgement.graphed or is_all
 
 
 def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
@@ -60,11 +58,3 @@ def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
 
 def _printed(label: str, number: float, unit: str, *limits: str) -> str:
     return f"'{label}'={plain(number)}{unit};{';'.join(limits)}"
-
-
-def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> list[Value]:
-    """Return the values under labels of version 1.6, sorted, without labels that are already in *printed*."""
-    found = {value.label: _printed(value.label, value.number, '', value.warning, value.critical, '', '')
-             for verdict in verdicts for value in verdict.old_values}
-    taken = {value.text.partition('=')[0] for value in printed}
-    return [Value(text, OLD) for label, text in sorted(found.items()) if f"'{label}'" not in taken]

@@ -107,7 +107,6 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
     state, extra, milder = state_and_reasons(ordered, whole)
     first = summary(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
     text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
-    values += perfdata.old_values(ordered, values)
     if transcript:
         return _outcome(state, [first, *(line for part in text for line in part), *transcript], values)
     most = budget.share(face.max_output)

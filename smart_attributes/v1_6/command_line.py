@@ -1,15 +1,16 @@
 """The command line of version 1.6: the spellings and effects of the options, and the drives that they select.
 
-A mistyped option also runs this code, so modules that read files of 1.6 are imported only if such files are given.
+A mistyped option also runs this code, so the module that reads files of 1.6 is imported only if such files are given.
 """
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..errors import Coded, DataError, UsageError
+from ..errors import Coded, UsageError
 from ..files import is_there
 from ..model import Device, Read
 from ..reading.addresses import parse
@@ -17,14 +18,9 @@ from ..reading.machine import DeviceList
 from ..typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    import argparse
+    from .files import SiteFiles
 
-    from .files import OldFile
-    from .second_opinion import OldFiles
-
-# where the Debian package keeps the unchanged database of version 1.6 after an upgrade
-KEPT_DATABASE = 'check_smartdb-1.6.json'
-# The options of version 1.6 -> our spelling. Version 1.6 accepted each with one or two dashes, and abbreviated.
+# The options of version 1.6 -> our spelling. Version 1.6 accepted each with one or two dashes.
 NAMES: Mapping[str, str] = {
     'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
     'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
@@ -42,7 +38,6 @@ class Before(NamedTuple):
     old_database: str | None = None
     user_config: str | None = None
     strays: tuple[str, ...] = ()        # words that do not belong to an option
-    is_all_printed: bool = False        # set by --allperfs
 
     def named(self, paths: Sequence[str]) -> DeviceList:
         """Return the devices of -d (*paths*), else the devices of -r. Raises UsageError like the function named()."""
@@ -56,67 +51,30 @@ class Before(NamedTuple):
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
-    def limits(self) -> list[str]:
-        """Return a list with the path given with -ucfgj if the file has this version's format of limits, else []."""
-        from . import files
-        try:
-            return [self.user_config] if self.user_config and not files.is_of_1_6(files.read(self.user_config)) else []
-        except DataError:  # opinion() reports it
-            return []
-
-    def opinion(self, config: str, mistakes: list[str]) -> OldFiles | None:
-        """Return the -dbj and -ucfgj files, or None if these do not affect verdicts; add errors to *mistakes*."""
-        path, users = self._database(config), self._users(mistakes)
-        if path is None and users is None:
+    def site_files(self) -> SiteFiles | None:
+        """Return what the files of -dbj and -ucfgj are, or None without these options."""
+        if self.old_database is None and self.user_config is None:
             return None
-        from . import second_opinion
-        try:
-            return second_opinion.files_of(path, users, self.is_all_printed)
-        except DataError as mistake:
-            mistakes.append(str(mistake))
-            return None if users is None else second_opinion.files_of(None, users, self.is_all_printed)
+        from . import files
+        return files.site_files(self.old_database, self.user_config)
 
-    def notes(self, config: str) -> Iterator[Coded]:
-        """Yield a note for each word and each option that has no effect."""
+    def notes(self) -> Iterator[Coded]:
+        """Yield a note for each word and each file that has no effect."""
         for word in self.strays:
             yield Coded('legacy-note', f'"{word}" does not belong to an option and is ignored, as in version 1.6')
-        if self.old_database is not None and not is_there(self.old_database):
-            successor = self._database(config)
-            instead = (f'labels come from {successor}, which an upgrade has kept' if successor
-                       else 'the shipped attributes.json is used instead')
-            yield Coded('legacy-note', f'{self.old_database} does not exist; {instead}')
-
-    def _users(self, mistakes: list[str]) -> OldFile | None:
-        """Return the user configuration of version 1.6 given with -ucfgj."""
-        if self.user_config is None:
-            return None
-        from . import files
-        try:
-            data = files.read(self.user_config)
-            return files.taken(self.user_config, data, is_users=True) if files.is_of_1_6(data) else None
-        except DataError as mistake:
-            mistakes.append(str(mistake))
-            return None
-
-    def _database(self, config: str) -> str | None:
-        """Return the file given with -dbj, else the copy that a package upgrade kept, so that graphs continue."""
-        if self.old_database is None:
-            return None
-        return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
+        for path in (self.old_database, self.user_config):
+            if path is not None and not is_there(path):
+                yield Coded('legacy-note', f'{path} does not exist and is not needed')
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options specific to version 1.6 to a parser."""
-    group = parser.add_argument_group('options of version 1.6; see doc/how-to/upgrade.md')
-    group.add_argument('-r', '--regex', metavar='PATTERN',
-                       help='read all /dev paths that fully match this egrep expression; also megaraid[0-7],/dev/sda')
-    group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
-                       help='set the type: sat+ for megaraid, sat or scsi for /dev/sgN, any for /dev/disk/by-*')
-    group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='skip hard disks')
-    group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
-                       help='read limits and labels from a 1.6 database, or entries like --attributes; may be absent')
-    group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
-                       help='read limits of version 1.6 by device path, or limits like --thresholds')
+    """Add the options specific to version 1.6 to a parser; doc/how-to/upgrade.md explains them, not the help."""
+    hidden = argparse.SUPPRESS
+    parser.add_argument('-r', '--regex', metavar='PATTERN', help=hidden)
+    parser.add_argument('-O', '--options', dest='type_option', metavar='TYPE', help=hidden)
+    parser.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help=hidden)
+    parser.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE', help=hidden)
+    parser.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE', help=hidden)
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
@@ -124,10 +82,7 @@ def spelt(word: str, parser: argparse.ArgumentParser) -> str:
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
     name, sign, value = word.lstrip('-').partition('=')
-    if word.startswith('--'):  # argparse expands abbreviations of these
-        return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
-    options = {NAMES[name]} if name in NAMES else {NAMES[old] for old in NAMES if name and old.startswith(name)}
-    return f'{options.pop()}{sign}{value}' if len(options) == 1 else word
+    return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
 
 
 def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Before | None:
@@ -144,8 +99,7 @@ def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.Argu
     for word in rest:
         if '/dev/' in word:
             parser.error(f'"{word}" has no option before it and would not be checked; write -d {word}, or remove it')
-    return before._replace(strays=tuple(word for word in rest if word.strip()),
-                           is_all_printed=bool(values.get('all_perfdata')))
+    return before._replace(strays=tuple(word for word in rest if word.strip()))
 
 
 # --- addresses of -r and -O ---------------------------------------------------------

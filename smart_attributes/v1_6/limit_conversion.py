@@ -4,19 +4,18 @@ attributes.json defines the meaning of an attribute: the formula for the reading
 """
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from ..knowledge import drive_logs, ranges
+from ..constants import HOUR
+from ..errors import UsageError
+from ..knowledge import ranges
 from ..knowledge.decode import UNITS
 from ..knowledge.drive_database import DriveSpec, ReadingSpec
 from ..knowledge.ranges import INFINITY
-from ..words import literally
-from . import files
-from .files import ERROR_COUNT, RAW, VALUE
 
-COLUMNS = {VALUE: 'value', RAW: 'raw'}   # column of version 1.6 -> our name
+COLUMNS = {'VALUE': 'value', 'RAW_VALUE': 'raw'}   # column of version 1.6 -> our name
+GB = 1e9
 
 
 class Meaning(NamedTuple):
@@ -26,6 +25,34 @@ class Meaning(NamedTuple):
     offset: float = 0
 
 
+# The meanings of numbers that are not attribute numbers, by protocol. Version 1.6 counted the lines of smartctl's log.
+LOGS: Mapping[str, Mapping[int, Meaning]] = {
+    'NVMe': {0: Meaning('critical_warning'), 1: Meaning('temperature'), 2: Meaning('spare_available'),
+             4: Meaning('endurance_used'), 5: Meaning('host_read', GB), 6: Meaning('host_written', GB),
+             10: Meaning('power_cycles'), 11: Meaning('power_on_time', HOUR), 12: Meaning('unsafe_shutdowns'),
+             13: Meaning('media_errors'), 14: Meaning('error_log_count'), 15: Meaning('over_temperature_time', 60),
+             16: Meaning('critical_temperature_time', 60)},
+    'SCSI': {0: Meaning('reallocated'), 6: Meaning('host_read', GB), 7: Meaning('reported_uncorrect'),
+             13: Meaning('host_written', GB), 14: Meaning('reported_uncorrect')},
+    'ATA': {1024: Meaning('error_log_count')}}
+
+
+def limits_of(data: Any) -> tuple[str, str]:
+    """Return the warning and the critical limit as Nagios ranges. Raises UsageError, with the reason, for others."""
+    if not isinstance(data, list) or len(data) < 2:
+        raise UsageError('it is not a list of a warning and a critical limit')
+    if len(data) > 2:
+        raise UsageError('this version does not shift numbers before it compares them')
+    return _range(data[0]), _range(data[1])
+
+
+def _range(data: Any) -> str:
+    """Return a limit as a Nagios range. Version 1.6 treated an empty limit as 0."""
+    text = '' if isinstance(data, (bool, list, dict)) or data is None else str(data).strip() or '0'
+    ranges.parse(text)
+    return text
+
+
 def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
     """Return the formula that converts *column* of an attribute to a reading.
 
@@ -33,50 +60,33 @@ def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
     """
     formula, first = item.formula, item.formula.first
     is_whole = first.bytes == tuple(range(len(first.bytes)))   # VALUE does not have bytes
-    if (first.column != COLUMNS[column] or not is_whole or formula.attributes or formula.second or item.states
+    if (first.column != COLUMNS.get(column) or not is_whole or formula.attributes or formula.second or item.states
             or item.is_trap):
         return None
     unit = UNITS[item.unit][1] if item.unit else 1
     return Meaning(item.metric, (-1 if formula.minus_from else 1) * unit / formula.divisor, formula.minus_from * unit)
 
 
-def of_standard(number: int, protocol: str) -> Meaning | None:
-    """Return the meaning of a number that is not an attribute, or None. protocol: "NVMe", "SCSI" or "ATA"."""
-    if protocol not in ('NVMe', 'SCSI'):
-        return Meaning('error_log_count') if number == ERROR_COUNT else None
-    log, known = (files.NVME, drive_logs.NVME) if protocol == 'NVMe' else (files.SAS, drive_logs.SCSI)
-    if number >= len(log):
-        return None
-    key, _, old_factor = log[number]
-    if protocol == 'SCSI' and key in drive_logs.SCSI_UNCORRECTED:
-        return Meaning('reported_uncorrect')
-    return Meaning(known[key].metric, known[key].factor / old_factor) if key in known else None
-
-
-def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> list[Meaning]:
-    """Return the distinct meanings that several entries give to *column* of an attribute."""
-    meanings = (of_reading(item, column) for spec in specs for item in spec.readings if item.attribute == number)
+def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
+    """Return the meanings of *column* of an attribute for drives of an entry; several if it has several readings."""
+    meanings = [of_reading(item, column) for item in spec.readings if item.attribute == number]
     return list(dict.fromkeys(meaning for meaning in meanings if meaning))
 
 
-def columns_of(spec: DriveSpec) -> Mapping[int, str]:
-    """Return the column of each attribute for which an entry reads only one column."""
-    pairs = {(item.attribute, item.formula.first.column) for item in spec.readings}
-    counts = Counter(number for number, _ in pairs)
-    ours = {name: column for column, name in COLUMNS.items()}
-    return {number: ours[name] for number, name in pairs if name in ours and counts[number] == 1}
+def column_of(number: int, spec: DriveSpec) -> str:
+    """Return the column of an attribute if an entry reads only one column of it, else ''."""
+    ours = {item.formula.first.column for item in spec.readings if item.attribute == number}
+    return next((column for column, name in COLUMNS.items() if ours == {name}), '')
 
 
-def converted(text: str, shift: int | None, meaning: Meaning) -> str:
-    """Return a range of version 1.6 as a range of this version.
-
-    A shift becomes part of the limit: "above 2" after the shift "r8" equals "above 767" before the shift.
-    """
-    limit, size = ranges.parse(text), 2 ** abs(shift or 0)
+def converted(text: str, meaning: Meaning) -> str:
+    """Return a range of version 1.6 as a range of this version. Raises UsageError for a range without an end."""
+    limit = ranges.parse(text)
     # These numbers are never negative.
-    start, end = -INFINITY if limit.start == 0 and not limit.invert else limit.start, limit.end
-    start, end = (start / size, end / size) if (shift or 0) > 0 else (start * size, end * size + size - 1)
-    low, high = sorted(meaning.factor * bound + meaning.offset for bound in (start, end))
+    start = -INFINITY if limit.start == 0 and not limit.invert else limit.start
+    if -start == limit.end == INFINITY:
+        raise UsageError(f'"{text}" always or never alerts')
+    low, high = sorted(meaning.factor * bound + meaning.offset for bound in (start, limit.end))
     sign = '@' if limit.invert else ''
     if high == INFINITY:
         return f'{sign}{_number(low)}:'
@@ -87,9 +97,3 @@ def converted(text: str, shift: int | None, meaning: Meaning) -> str:
 
 def _number(number: float) -> str:
     return str(int(number)) if number == int(number) else f'{number:.6f}'.rstrip('0')
-
-
-def patterns(models: Sequence[str]) -> list[str]:
-    """Return expressions that match whole models, with or without a vendor; version 1.6 compared only their ends."""
-    return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
-            for model in dict.fromkeys(models)]

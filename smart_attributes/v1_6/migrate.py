@@ -1,341 +1,273 @@
-"""Convert files of version 1.6 to limits and entries of this version, and report each part that is not converted."""
+"""Convert files of version 1.6 to a file with limits of this version, and report each part that is not converted."""
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..errors import DataError
-from ..knowledge import data_errors, drive_database, formatting, schema_errors
-from ..knowledge.drive_database import SpecDatabase
-from ..knowledge.thresholds import DriveLimit, Limit, Thresholds
-from ..model import Device, Identity, Report
-from ..typed import MutableJson
-from ..words import clean
+from ..errors import DataError, UsageError
+from ..knowledge import data_errors, formatting, ranges, schema_errors
+from ..knowledge.drive_database import DriveSpec, SpecDatabase
+from ..knowledge.thresholds import DriveLimit, Thresholds
+from ..model import Device, Identity, Read, Report
+from ..reading.content import object_of
+from ..typed import Json, MutableJson
+from ..words import clean, literally, visible
 from . import files, limit_conversion
-from .files import HEALTH, OldEntry, OldFile, OldLimit
-from .limit_conversion import COLUMNS, Meaning
+from .limit_conversion import Meaning
 
-SPINDLE = frozenset((4, 10))      # starts and start retries, which only hard disks count
+HEALTH = '1025'                   # number of the drive's own verdict: 0 is passed
+GENERIC: Mapping[str, str] = {'Generic NVMe': 'NVMe', 'Generic SAS': 'SCSI'}   # name of an entry -> protocol
+SPINDLE = frozenset(('4', '10'))  # starts and start retries, which only hard disks count
 PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
-SHORTEST = 4                      # fewest characters of a pattern
-HDD, SSD = Identity('ATA', rotation=7200), Identity('ATA', rotation=0)
-_NOT_KNOWN = ('{}: attributes.json does not describe the attributes of {}; their numbers are only compared with '
-              'limits, as before (a RAW_VALUE as one whole number); to create a better entry from the drive itself, '
-              'run: check_smart_attributes draft')
-
-Meanings = Mapping[int, Sequence[Meaning]]   # meanings by number; several meanings if our entries differ
+SHOWN = 40                        # characters of a number that a message quotes
+SHORTEST = 4                      # fewest characters of a model
+EXPRESSION = frozenset('*+?[|\\{')  # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
 
 
-class ReportedDrive(NamedTuple):
-    """A drive that was read to interpret a user configuration."""
-    device: Device
-    report: Report
-
-
-class Migration(NamedTuple):
-    """The result of a migration: the new files as text, and messages about them."""
-    attributes: str            # '' if this file is not needed
-    thresholds: str
-    carried: tuple[str, ...]
-    lost: tuple[str, ...]
-
-
-class Target(NamedTuple):
-    """The drives for which an old entry is converted."""
-    where: str                           # "check_smartdb.json, Intel 53X"
-    shown: str                           # models or address of the drives: "INTEL SSDSC2BB240G4"
-    selector: MutableJson | None         # "for" of an override; None: all drives of this type
-    identity: Identity                   # the known parts of the identity
-    columns: Mapping[int, str]
-    meanings: Meanings
-    is_database: bool = False            # False: a user configuration
+class OldFile(NamedTuple):
+    """A database (entries by family) or a user configuration (entries by device path) of version 1.6."""
+    name: str
+    entries: Json
+    checksum: str
 
 
 class Installation(NamedTuple):
     """The local limits and entries, and the drives that were read."""
     database: SpecDatabase
     limits: Thresholds
-    drives: Sequence[ReportedDrive] = ()
+    drives: Sequence[Read] = ()
 
 
-def migration(paths: Sequence[str], site: Installation) -> Migration:
-    """Return the files of version 1.6 at *paths*, converted to files of this version.
+class Migration(NamedTuple):
+    """The result of a migration: the new file as text, and messages about its content."""
+    text: str
+    carried: tuple[str, ...]
+    lost: tuple[str, ...]
 
-    Raises DataError if a file is not JSON or not from version 1.6.
-    """
-    old: dict[bool, list[OldFile]] = {False: [], True: []}   # databases, and user configurations
-    for path in paths:
-        data = files.read(path)
-        if not files.is_of_1_6(data):
-            raise DataError(f'{os.path.basename(path)} is not a file of version 1.6, because it has no "Devices"; '
-                            'give a check_smartdb.json or a user configuration')
-        is_users = files.is_by_path(data)
-        old[is_users].append(files.taken(path, data, is_users))
-    work = _Work(site, old[False])
-    for database in old[False]:
-        work.take_database(database)
-    for user in old[True]:
-        work.take_users(user)
-    return work.result(os.path.basename(paths[0]))
+
+class Target(NamedTuple):
+    """The drives of an old entry."""
+    where: str                     # "check_smartdb.json, Intel 53X"
+    shown: str                     # model or address of the drives: "INTEL SSDSC2BB240G4"
+    selector: Json | None          # "for" of an override; None: all drives of this kind
+    identity: Identity             # the known parts of the identity
+    spec: DriveSpec
+
+
+def old_file(path: str) -> OldFile:
+    """Return a file of version 1.6. Raises DataError if it cannot be read or is another kind of file."""
+    data, text = files.read(path)
+    name = os.path.basename(path)
+    if not files.is_of_1_6(data):
+        raise DataError(f'{name} is not a file of version 1.6, because it has no "Devices"; give a check_smartdb.json '
+                        'or a user configuration')
+    return OldFile(name, data['Devices'], files.digest(text))
+
+
+def plain_paths(old: Sequence[OldFile]) -> list[str]:
+    """Return the drives of user configurations that can be read at their keys."""
+    return [key for file in old for key in file.entries if re.fullmatch(PLAIN_PATH, key)]
+
+
+def keys_of(device: Device) -> frozenset[str]:
+    """Return the keys that user configurations may have for a device: "/dev/megaraid6", "/dev/areca_1_1"."""
+    kind = device.type.rpartition('+')[2]
+    if ',' not in kind:
+        return frozenset((device.address, device.path, os.path.realpath(device.path), f'/dev/{device.name}'))
+    slot = '/dev/' + re.sub('[,/]', '_', kind)
+    return frozenset((device.address, slot, slot.replace('_', '', 1), f'{slot}_{os.path.basename(device.path)}'))
+
+
+def migration(old: Sequence[OldFile], site: Installation) -> Migration:
+    """Return the files as limits of this version. Raises DataError if a check would reject them."""
+    work = _Work(site)
+    for file in old:
+        work.take(file)
+    return work.result(old)
 
 
 class _Work:
     """A migration in progress."""
 
-    def __init__(self, site: Installation, databases: Sequence[OldFile]) -> None:
-        self._site, self._databases = site, databases
-        self._limits: MutableJson = {'metrics': {}, 'overrides': []}
-        self._entries: MutableJson = {'metrics': {}, 'entries': []}
+    def __init__(self, site: Installation) -> None:
+        self._site = site
+        self._metrics: MutableJson = {}
+        self._overrides: list[MutableJson] = []
         self._carried: list[str] = []
         self._lost: list[str] = []
 
-    def result(self, name: str) -> Migration:
-        """Return the migration of all entries added so far. Raises DataError if a check would reject the new files.
+    def result(self, old: Sequence[OldFile]) -> Migration:
+        """Return the migration of all files taken so far. Raises DataError if a check would reject the new file."""
+        data: MutableJson = {'migrated': [file.checksum for file in old]}
+        if self._metrics:
+            data['metrics'] = self._metrics
+        if self._overrides:
+            data['overrides'] = self._overrides
+        text = formatting.formatted(data, 'thresholds')
+        name = old[0].name
+        limits = schema_errors.checked(text, 'thresholds', name)
+        for mistake in data_errors.of_limits(limits, self._site.database.units):
+            raise DataError(f'{name}: {mistake.sentence}')
+        return Migration(text, tuple(self._carried), tuple(self._lost))
 
-        name: name of the files, for the error message.
-        """
-        database = self._site.database
-        units = dict(database.units)
-        attributes = _text(self._entries, 'attributes') if self._entries['entries'] else ''
-        if attributes:
-            data = schema_errors.checked(attributes, 'attributes', name)
-            units.update((metric, value['unit']) for metric, value in data.get('metrics', {}).items())
-            for fault in data_errors.of_entries(data, units, database.sets()):
-                raise DataError(f'{name}: {fault.sentence}')
-        thresholds = _text(self._limits, 'thresholds') if any(self._limits.values()) else ''
-        if thresholds:
-            for fault in data_errors.of_limits(schema_errors.checked(thresholds, 'thresholds', name), units):
-                raise DataError(f'{name}: {fault.sentence}')
-        return Migration(attributes, thresholds, tuple(self._carried), tuple(self._lost))
-
-    def take_database(self, old: OldFile) -> None:
-        """Add a database's entries, except entries that were shipped with version 1.x."""
+    def take(self, file: OldFile) -> None:
+        """Add the entries of a file, except entries that were shipped with version 1.x."""
         shipped = 0
-        for name, data in old.entries.items():
-            entry = files.entry(old.name, name, data)
-            if entry.is_shipped:
+        for name, entry in file.entries.items():
+            where = f'{file.name}, {clean(name)}'
+            if files.is_shipped(name, entry):
                 shipped += 1
-                continue
-            self._lost += [*entry.faults, *files.without_columns(entry, f'{old.name}: {name}')]
-            for target in self._targets(entry, f'{old.name}, {clean(name)}'):
-                self._add(target, entry)
-        if shipped:
-            self._carried.append(f'{old.name}: {shipped} entries are unchanged from version 1.x; attributes.json '
-                                 f'covers their drives')
-
-    def _targets(self, entry: OldEntry, where: str) -> Iterator[Target]:
-        """Yield the drives of an old entry, grouped by the entry in our database."""
-        if entry.name in (files.NVME_ENTRY, files.SAS_ENTRY):
-            protocol = 'NVMe' if entry.name == files.NVME_ENTRY else 'SCSI'
-            yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns,
-                         _of_standards(entry, protocol), True)
-            return
-        groups: dict[tuple[str, ...], list[str]] = {}
-        for model in entry.models:
-            if len(model.strip()) < SHORTEST or not re.search('[0-9]', model):
-                self._lost.append(f'{where}: "{clean(model)}" names a family of smartctl or a vendor; limits of this '
-                                  'version apply to models; write a regular expression for the whole model name')
-                continue
-            groups.setdefault(tuple(self._families(model, entry)), []).append(model)
-        for families, models in groups.items():
-            yield self._by_model(entry, where, families, models)
-
-    def _families(self, model: str, entry: OldEntry) -> list[str]:
-        """Return the families of our database that a model belongs to, or [] if it is unknown."""
-        name = ' '.join(model.split())
-        ours = [each for _, each in self._site.database.entries()]
-        families = [each['family'] for each in ours if 'models' in each and not (each.get('fallback')
-                    or each.get('generic')) and drive_database.names_model(each, name)]
-        if families or not set(entry.columns) >= SPINDLE:
-            return families
-        return [each['family'] for each in ours if each.get('generic') and each.get('kind') == 'hdd']
-
-    def _by_model(self, entry: OldEntry, where: str, families: Sequence[str], models: Sequence[str]) -> Target:
-        patterns = limit_conversion.patterns(models)
-        database = self._site.database
-        specs = [database.read_entry(source, each) for source, each in database.entries() if each['family'] in families]
-        meanings = ({number: limit_conversion.of_specs(number, column, specs)
-                     for number, column in entry.columns.items()} if families
-                    else self._new_entry(entry, where, patterns))
-        selector = {'model': patterns[0] if len(patterns) == 1 else f'(?:{"|".join(patterns)})'}
-        return Target(where, ', '.join(map(clean, models)), selector, HDD if set(entry.columns) >= SPINDLE else SSD,
-                      entry.columns, {**meanings, **_of_standards(entry, 'ATA')}, True)
-
-    def _new_entry(self, entry: OldEntry, where: str, patterns: Sequence[str]) -> dict[int, list[Meaning]]:
-        """Add an entry for drives that our database does not contain, and return the meanings of the numbers.
-
-        The entry is a fallback: it defines which numbers to compare, but not what the numbers mean, so it must not hide
-        an entry that defines the meanings.
-        """
-        database = self._site.database
-        common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), {})
-        known = [database.read_entry('', common)] if common else []
-        attributes: MutableJson = {}
-        meanings: dict[int, list[Meaning]] = {}
-        for number in sorted({*entry.limits, *(entry.graphed or ())} & set(entry.columns)):
-            column = entry.columns[number]
-            meanings[number] = limit_conversion.of_specs(number, column, known)
-            if meanings[number] or not 1 <= number <= 255:
-                continue
-            metric = f'attribute_{number}_{COLUMNS[column]}'
-            meanings[number] = [Meaning(metric)]
-            self._entries['metrics'][metric] = {
-                'meaning': f'{column} of attribute {number}, compared as in version 1.6', 'unit': '',
-                'worse': 'low' if column == files.VALUE else 'high'}
-            attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
-                                       'readings': {metric: {'from': COLUMNS[column]}}}
-        self._entries['entries'].append({
-            'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns), 'fallback': True,
-            **{key: common[key] for key in ('uses', 'uses_common') if key in common},
-            'attributes': attributes, 'source': f'carried over from version 1.6, {where}'})
-        self._lost.append(_NOT_KNOWN.format(where, ', '.join(patterns)))
-        return meanings
-
-    def take_users(self, user: OldFile) -> None:
-        """Add the entries of a user configuration."""
-        for key, data in user.entries.items():
-            entry = files.entry(user.name, key, data)
-            where = f'{user.name}, {clean(key)}'
-            self._lost += entry.faults
-            drives = [drive for drive in self._site.drives if key in files.keys_of(drive.device)]
-            for drive in drives:
-                self._add(self._of_drive(drive, entry, where), self._with_shifts(entry, drive.report.identity))
-            if drives:
-                continue
-            if re.fullmatch(PLAIN_PATH, key):
-                self._add(self._of_path(key, entry, where), entry)
+            elif not isinstance(entry, dict):
+                self._lost.append(f'{where}: it is not an object')
             else:
-                self._lost.append(f'{where}: the current address of this drive is not known; name the drives of the '
-                                  'check, such as -d megaraid,6@/dev/bus/0')
+                for target in self._targets(name, entry, where):
+                    self._add(target, entry)
+        if shipped:
+            self._carried.append(f'{file.name}: {shipped} of {len(file.entries)} entries are those of version 1.x; '
+                                 'the limits of this version replace them')
 
-    def _of_drive(self, drive: ReportedDrive, entry: OldEntry, where: str) -> Target:
-        """Return the target of a drive that was read."""
-        identity, address = drive.report.identity, drive.device.address
-        spec = self._site.database.identify(identity, [row.id for row in drive.report.attributes])
-        old = self._old_entries(identity)
-        columns = {**limit_conversion.columns_of(spec), **(old[0].columns if old else {})}
-        meanings = {number: limit_conversion.of_specs(number, column, [spec])
-                    for number, column in columns.items()} if identity.protocol == 'ATA' else {}
-        return Target(where, address, {'device': address}, identity, columns,
-                      {**meanings, **_of_standards(entry, identity.protocol)})
+    def _targets(self, name: str, entry: Json, where: str) -> Iterator[Target]:
+        if name in GENERIC:
+            identity = Identity(GENERIC[name])
+            yield Target(where, f'all {identity.protocol} drives', None, identity,
+                         self._site.database.identify(identity, ()))
+        elif name.startswith('/'):
+            yield from self._at_path(name, where)
+        else:
+            models = entry.get('Device')
+            if not isinstance(models, list) or not models:
+                self._lost.append(f'{where}: "Device" lists no models')
+                return
+            for model in models:
+                yield from self._of_model(str(model), entry, where)
 
-    def _old_entries(self, identity: Identity) -> list[OldEntry]:
-        entries = (files.entry_of(database, identity) for database in self._databases)
-        return [entry for entry in entries if entry]
+    def _at_path(self, key: str, where: str) -> Iterator[Target]:
+        drives = [(read.device.address, read.outcome) for read in self._site.drives
+                  if key in keys_of(read.device) and isinstance(read.outcome, Report)]
+        for address, report in drives:
+            numbers = [row.id for row in report.attributes]
+            yield Target(where, address, {'device': address}, report.identity,
+                         self._site.database.identify(report.identity, numbers))
+        if not drives:
+            self._lost.append(f'{where}: this drive did not answer; name it with -d, such as '
+                              '-d megaraid,6@/dev/bus/0')
 
-    def _with_shifts(self, entry: OldEntry, identity: Identity) -> OldEntry:
-        """Return an entry; each limit that lacks a shift gets the shift that the databases define for it."""
-        shifts = {number: limit.shift for old in self._old_entries(identity) for number, limit in old.limits.items()}
-        return entry._replace(limits={number: limit if limit.shift is not None
-                                      else limit._replace(shift=shifts.get(number))
-                                      for number, limit in entry.limits.items()})
+    def _of_model(self, model: str, entry: Json, where: str) -> Iterator[Target]:
+        name = ' '.join(model.split())
+        if len(name) < SHORTEST or not re.search('[0-9]', name) or not EXPRESSION.isdisjoint(name):
+            self._lost.append(f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a pattern; '
+                              'write an override for the model, see doc/reference/limits.md')
+            return
+        # Version 1.6 compared only the ends of models, so the vendor may be missing.
+        vendor = '' if ' ' in name or '_' in name else '(?:.*[ _])?'
+        columns = object_of(entry, 'ID#')
+        identity = Identity('ATA', model=name, rotation=7200 if columns.keys() >= SPINDLE else 0)
+        yield Target(where, clean(name), {'model': vendor + literally(name)}, identity,
+                     self._site.database.identify(identity, [int(number) for number in columns if _is_number(number)]))
 
-    def _of_path(self, key: str, entry: OldEntry, where: str) -> Target:
-        """Return the target for a plain path whose drive was not read, with only the meanings common to all drives."""
-        if key.startswith('/dev/nvme'):
-            return Target(where, key, {'device': key}, Identity('NVMe'), {}, _of_standards(entry, 'NVMe'))
-        specs = [self._site.database.read_entry(source, each) for source, each in self._site.database.entries()]
-        meanings = {number: [meaning for column in COLUMNS
-                             for meaning in limit_conversion.of_specs(number, column, specs)]
-                    for number in (*entry.limits, *(entry.graphed or ()))}
-        return Target(where, key, {'device': key}, Identity(), {}, {**meanings, **_of_standards(entry, 'ATA')})
-
-    def _add(self, target: Target, entry: OldEntry) -> None:
-        """Add the limits and graphs of an entry for its drives."""
+    def _add(self, target: Target, entry: Json) -> None:
+        """Add the limits of an entry for its drives."""
         metrics: MutableJson = {}
-        for number, limit in sorted(entry.limits.items()):
-            if number in target.columns or not target.is_database:  # else a fault reports "no effect"
-                self._add_limit(number, limit, target, metrics)
-        for number in entry.graphed or ():
-            meanings = target.meanings.get(number, ())
-            if len(meanings) == 1 and not self._our_limit(meanings[0].metric, target).is_graphed:
-                metrics.setdefault(meanings[0].metric, {})['graph'] = True
-        why = f'carried over from version 1.6, {target.where}'
-        if metrics and target.selector is not None:
-            self._limits['overrides'].append({'for': target.selector, 'why': why, 'metrics': metrics})
+        for number, data in object_of(entry, 'Threshs').items():
+            try:
+                self._add_limit(number, data, entry, target, metrics)
+            except UsageError as reason:
+                self._lost.append(f'{target.where}: number {number[:SHOWN]}, {json.dumps(data)[:60]}, '
+                                  f'of {target.shown}: {reason}')
+        why = f'migrated from version 1.6, {target.where}'
+        if metrics and target.selector:
+            self._overrides.append({'for': target.selector, 'why': why, 'metrics': metrics})
             return
-        for metric, fields in metrics.items():
-            limits = {field: value for field, value in fields.items() if field != 'graph'}
-            self._limits['metrics'].setdefault(metric, {}).update({
-                **({target.identity.kind: {**limits, 'why': why}} if limits else {}),
-                **({'graph': True} if 'graph' in fields else {})})
+        for metric, limits in metrics.items():
+            self._metrics.setdefault(metric, {})[target.identity.kind] = {**limits, 'why': why}
 
-    def _add_limit(self, number: int, limit: OldLimit, target: Target, metrics: MutableJson) -> None:
-        old = f'{target.where}: {_in_words(number, target)}, "{limit.warning}" and "{limit.critical}"'
-        meanings = target.meanings.get(number, ())
-        if len(meanings) != 1:
-            reason = _why_not(number, limit, len(meanings), target)
-            self._lost += [f'{old}: {reason}'] if reason else []
-            return
-        metric = meanings[0].metric
-        fields = {'warning': limit_conversion.converted(limit.warning, limit.shift, meanings[0]),
-                  'critical': limit_conversion.converted(limit.critical, limit.shift, meanings[0])}
+    def _add_limit(self, number: str, data: Any, entry: Json, target: Target, metrics: MutableJson) -> None:
+        """Add a limit to *metrics*. Raises UsageError, with the reason, if this is not possible."""
+        old_warning, old_critical = limit_conversion.limits_of(data)
+        if number == HEALTH and old_warning == old_critical == '0':
+            return   # our limits do the same
+        meaning = _meaning(number, entry, target)
+        metric = meaning.metric
+        warning = limit_conversion.converted(old_warning, meaning)
+        critical = limit_conversion.converted(old_critical, meaning)
+        fault = ranges.contradiction(warning, critical, self._site.database.worse.get(metric, ''))
+        if fault:
+            raise UsageError(f'as {metric}, {fault}')
+        fields = {'warning': warning, 'critical': critical}
         if metrics.setdefault(metric, fields) != fields:
-            self._lost.append(f'{old}: this is {metric}, which already has a limit from another number; a metric can '
-                              'have only one limit')
-            return
-        bounds = self._our_limit(metric, target)[:2]
-        before = [bound.otherwise if isinstance(bound, DriveLimit) else bound for bound in bounds]
-        instead = (f', instead of warning {before[0] or "none"}, critical {before[1] or "none"}' if any(before)
-                   and before != list(fields.values()) else '')
-        self._carried.append(f'{old}: {metric} of {target.shown}, warning {fields["warning"]}, critical '
-                             f'{fields["critical"]}{instead}')
+            raise UsageError(f'it is {metric}, which already has a limit from another number')
+        self._carried.append(
+            f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of {target.shown}, '
+            f'warning {warning}, critical {critical}{self._instead(metric, target)}')
 
-    def _our_limit(self, metric: str, target: Target) -> Limit:
-        return self._site.limits.limit(metric, Device(''), target.identity, '')
-
-
-def _of_standards(entry: OldEntry, protocol: str) -> dict[int, list[Meaning]]:
-    """Return the meanings of the numbers that are not attributes."""
-    meanings = {number: limit_conversion.of_standard(number, protocol) for number in (*entry.limits, *entry.columns)}
-    return {number: [meaning] for number, meaning in meanings.items() if meaning}
+    def _instead(self, metric: str, target: Target) -> str:
+        """Return which limits are replaced."""
+        ours = self._site.limits.limit(metric, Device(''), target.identity, target.spec.family or '')
+        warning, critical = (bound.otherwise if isinstance(bound, DriveLimit) else bound
+                             for bound in (ours.warning, ours.critical))
+        if not warning and not critical:
+            return ''
+        return f', instead of warning {warning or "none"}, critical {critical or "none"}'
 
 
-def _in_words(number: int, target: Target) -> str:
-    if target.identity.protocol in ('NVMe', 'SCSI') or number > 255:
-        return f'number {number}'
-    return f'attribute {number} {target.columns.get(number, "")}'.strip()
+def _is_number(text: str) -> bool:
+    return re.fullmatch('[0-9]{1,4}', text) is not None
 
 
-def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str:
-    """Return why a limit is not converted, or '' if our limits do the same. meanings: how many it has."""
-    if number == HEALTH:
-        return ('' if (limit.warning, limit.critical) == ('0', '0') else
-                'a drive that reports FAILED is critical; an override with "smart_status" can change that')
-    if meanings:
-        return ('the entries for these drives give it different meanings' if target.columns else
-                'it means different things on different drives; name the drive with -d')
-    if target.identity.protocol in ('NVMe', 'SCSI') or number in target.columns:
-        return 'attributes.json reads no number from it for these drives'
-    return ('it is not known whether VALUE or RAW_VALUE is meant; also give the database, and the drive with -d')
+def _meaning(text: str, entry: Json, target: Target) -> Meaning:
+    """Return the meaning of a number for the drives of an entry. Raises UsageError if it is not known."""
+    if not _is_number(text):
+        raise UsageError('this is not an attribute number')
+    number, protocol = int(text), target.identity.protocol
+    if text == HEALTH:
+        raise UsageError('a drive that reports FAILED is critical; an override with "smart_status" can change that')
+    columns = object_of(entry, 'ID#')
+    is_database = target.selector is None or 'model' in target.selector
+    if is_database and text not in columns:
+        raise UsageError('it is not in ID#, so version 1.6 never evaluated it')
+    if protocol in ('NVMe', 'SCSI') or number > 255:
+        meanings = [meaning for place, meaning in limit_conversion.LOGS.get(protocol, {}).items() if place == number]
+    else:
+        column = limit_conversion.column_of(number, target.spec)
+        if is_database:
+            column = str(object_of(columns, text).get('value'))
+        meanings = limit_conversion.of_attribute(number, column, target.spec)
+    if not meanings:
+        raise UsageError('attributes.json does not define what it means for these drives; for an entry that does, '
+                           'run: check_smart_attributes draft')
+    if len(meanings) > 1:
+        raise UsageError('it has several meanings; write an override for one of '
+                           + ', '.join(meaning.metric for meaning in meanings))
+    return meanings[0]
 
 
-def _text(data: MutableJson, schema: str) -> str:
-    return formatting.formatted({key: value for key, value in data.items() if value}, schema)
+def write(result: Migration, name: str, config: str) -> str:
+    """Write the file of a migration to thresholds.d and return its path.
+
+    Raises DataError if the file exists or cannot be written. config: the configuration directory.
+    """
+    path = os.path.join(config, 'thresholds.d', name)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        advice = 'move it away first' if isinstance(error, FileExistsError) else 'run migrate as root'
+        raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
+    with open(descriptor, 'w', encoding='ascii') as file:
+        file.write(result.text)
+    return path
 
 
-def write(result: Migration, name: str, folder: str) -> list[str]:
-    """Write the files of a migration and return their paths. Raises DataError if a file exists or cannot be written."""
-    paths = []
-    for place, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
-        if not text:
-            continue
-        path = os.path.join(folder, place, name)
-        try:
-            os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            advice = 'move it away first' if isinstance(error, FileExistsError) else 'give another directory with -o'
-            raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
-        with open(descriptor, 'w', encoding='ascii') as file:
-            file.write(text)
-        paths.append(path)
-    return paths
-
-
-def report(result: Migration) -> list[str]:
-    """Return a line for each part that was converted, and for each part that was not."""
-    return ([*(f'carried over: {sentence}' for sentence in result.carried),
-             *(f'not carried over: {sentence}' for sentence in result.lost)] or ['there is nothing to carry over'])
+def report(result: Migration, path: str, config: str) -> Iterator[str]:
+    """Yield what was converted, where it is in force and how to see it, and each part that was not converted."""
+    yield f'written: {visible(path)}'
+    for sentence in result.carried:
+        yield f'converted: {sentence}'
+    for sentence in result.lost:
+        yield f'not converted: {sentence}'
+    yield f'The converted limits are in force for every check with the configuration directory {visible(config)}.'
+    yield 'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS'
+    yield 'Lists "Perfs" are not converted: performance data has the labels of this version, and -ap prints all of it.'
