@@ -100,7 +100,7 @@ year: $(VENV)/.tools  ## measure the size and cost of the history of 24 drives: 
 
 performance: $(VENV)/.tools  ## measure what a check costs, and write doc/explanation/performance.md (6 minutes)
 	@sh tools/compiler
-	sh tools/install sudo util-linux perl libjson-perl
+	sh tools/install sudo util-linux
 	$(BIN)/python tests/bench.py doc/explanation/performance.md
 
 validate: venv      ## find mistakes in attributes.json

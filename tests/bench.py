@@ -252,8 +252,7 @@ PARTS: Mapping[str, Callable[[Path], None]] = {
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
     'With each Python version (fastest of 40 runs)':
         lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, run),
-    'Through sudo, and compared with version 1.6':
-        lambda folder: bench_others.bench_others(folder, line, paired)}
+    'Through sudo': lambda folder: bench_others.bench_others(folder, line, paired)}
 
 
 def main() -> None:

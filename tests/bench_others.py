@@ -1,4 +1,4 @@
-"""What a check costs elsewhere: through sudo, beside version 1.6; bench.py calls it."""
+"""What a check costs elsewhere: through sudo; bench.py calls it."""
 from __future__ import annotations
 
 import os
@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Callable
 
 import abilities
-import original
-from bench_bed import SATA, filled
 from bench_program import plugin
 from fake_smartctl import FakeSmartctl
-from simulator import why_not
 
 from smart_attributes.reading import smartctl_calls
 
@@ -26,15 +23,12 @@ Paired = Callable[..., tuple[Sequence[float], Sequence[float], float]]
 
 
 def bench_others(folder: Path, line: Line, paired: Paired) -> None:
-    """Print a row for each way of running a check and for each plugin."""
+    """Print a row for each way of running a check."""
     folder.chmod(0o755)  # the user of the check has to get in
     fake = FakeSmartctl(folder / 'others')
     fake.answers(smartctl_calls.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
     bench_sudo(fake, line, paired)
-    bench_original(folder, line, paired)
 
-
-# --- through sudo -------------------------------------------------------------------------------
 
 def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
     """The same check by root and by a user whom the shipped rule admits."""
@@ -67,25 +61,3 @@ def user_with_rule(smartctl: str) -> Iterator[list[str]]:
     finally:
         file.unlink()
         subprocess.run(['userdel', user], check=True)
-
-
-# --- version 1.6 --------------------------------------------------------------------------------
-
-def bench_original(folder: Path, line: Line, paired: Paired) -> None:
-    """The same simulated drives, read by both with the real smartctl."""
-    if why_not():
-        line('version 1.6', f'skipped: {why_not()}', '')
-        return
-    try:
-        old = original.fetched(folder / 'original')
-    except (OSError, subprocess.SubprocessError, StopIteration) as error:
-        line('version 1.6', f'skipped: apt gives none: {type(error).__name__}', '')
-        return
-    for count in (1, 8, 24):
-        names = [f'/dev/sd{chr(97 + number)}' for number in range(count)]
-        machine = filled(folder / f'both-{count}', [('', name) for name in names], SATA, 5)
-        words = ['-p', machine.smartctl, *(word for name in names for word in ('-d', name))]
-        theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [plugin(), *words, '--nosudo', '--no-history'], 5)
-        line(f'{count} SATA, 5 ms a command',
-             f'version 1.6: {theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU; this plugin: {ours[0]:.0f} ms wall, '
-             f'{ours[1]:.0f} ms CPU', '')

@@ -24,12 +24,6 @@ The drives take most of the time of a check. This page shows what the plugin add
 - *Own CPU*: CPU time of the check without that of smartctl.
 - *Aim*: the figure to reach, and whether this measurement met it. Rows without an aim are for information.
 """
-BESIDE = """
-Version 1.6 is the Perl plugin of the same name that Debian 13 ships (`monitoring-plugins-check-smart-attributes`). It
-calls `smartctl -a` for one drive after the other and reads identity, health, attributes, error log and self-test log.
-This plugin reads the same from all drives in parallel. It also reads the device statistics, and the logs that only SAS
-and NVMe drives have. In this section, the CPU times of both plugins include smartctl.
-"""
 
 
 def aim(words: str, measured: float, most: float | None = None, least: float | None = None,
@@ -50,7 +44,7 @@ def write(path: Path, rows: Sequence[Sequence[str]]) -> None:
                          processor=_processor(), met=met, aims=met + missed)]
     for row in rows:
         text += _heading(row[0]) if len(row) == 1 else [f'| {" | ".join(row)} |']
-    path.write_text('\n'.join(text) + '\n' + BESIDE)
+    path.write_text('\n'.join(text) + '\n')
 
 
 def _heading(words: str) -> list[str]:
