@@ -27,7 +27,7 @@ EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'past
 def main() -> None:
     """Run the command given in sys.argv and exit with its status."""
     # Do not wait at the end: a smartctl that still runs under sudo belongs to root, and a normal exit takes 5 ms.
-    code, later = status(sys.argv[1:]), []  # type: int, list[Callable[[], object]]
+    code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:  # not closed by the caller; characters that the locale cannot print become "?"
@@ -95,7 +95,7 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
     except BaseException as error:
         print(failure(argv, explained(error)))
         _is_printed()  # if the module alarm is damaged, disarm() fails, too
-        return status(argv)
+        return UNKNOWN
     finally:
         alarm.disarm()
         _is_printed()  # print before waiting for processes: the caller may not wait that long
@@ -109,19 +109,6 @@ def wants_json(argv: list[str]) -> bool:
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
-def wants_checkmk(argv: list[str]) -> bool:
-    """Return whether a command line asks for Checkmk's format, which only a check has. See also wants_json()."""
-    named = (word.partition('=')[::2] for word in argv)
-    return argv[:1] != [] and argv[0][:1] == '-' and any(
-        len(name) > 2 and '--format'.startswith(name) and 'checkmk' in (value, following)
-        for (name, value), following in zip(named, [*argv[1:], '']))
-
-
-def status(argv: list[str]) -> int:
-    """Return the exit status of a failed command; 0 for Checkmk, which would ignore the output of a failed program."""
-    return 0 if wants_checkmk(argv) else UNKNOWN
-
-
 def _do_command(argv: list[str], runner: processes.Runner) -> int:
     from .commands.table import do
     return do(argv, runner)
@@ -133,17 +120,15 @@ def _in_json(argv: list[str], runner: processes.Runner) -> int:
 
 
 def failure(argv: list[str], sentence: str) -> str:
-    """Return the output of a command that failed: plugin output, JSON or a line for Checkmk.
+    """Return the output of a command that failed: plugin output or JSON.
 
     sentence: what happened, why, and the next step.
     """
     code = getattr(sentence, 'code', '')
     words = f'[{code}] {sentence}' if code else sentence
     if not wants_json(argv):
-        # Checkmk reads a backslash followed by an n as the end of a line.
         is_check = not argv or argv[0][:1] == '-'
-        return f'3 "SMART" - {words}'.replace('\\', '/') if wants_checkmk(argv) else (
-            f'SMART UNKNOWN - {words}' if is_check else f'error: {words}')
+        return f'SMART UNKNOWN - {words}' if is_check else f'error: {words}'
     import json
 
     from .constants import DOCUMENTS

@@ -20,7 +20,6 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.model import Device, Forecast, Identity, Risk, State, Verdict
 from smart_attributes.output import (
-    checkmk,
     explain,
     json_document,
     metrics,
@@ -137,13 +136,11 @@ def disagreements(survey: Survey) -> list[str]:
     same('check', {each.facts['name']: (each.facts['action'], each.facts['to_do']) for each in of_lines(verdicts)
                    if each.facts['name'] in {verdict.device.name for verdict in alerting}},
          {each.device.name: read[each.device.name][:2] for each in alerting})
-    local = checkmk.render(verdicts, plugin.Face(), plugin.Whole())
     lines = '\n'.join(triage_table.work_list(items, '')).replace('\n      ', ' ')
     for each in verdicts:
         told = mine[each.device.name]
         head = explain.head(each, False, NOW)
         same('explain', head[1].startswith(f'What to do: {told.to_do}.'), True)
-        same('checkmk', each in alerting and f'[{told.action}] {told.to_do}' not in local, False)
         row = re.compile(rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: ', re.MULTILINE)
         same('triage', told in todo and row.search(lines) is None, False)
     same('reasons', [each.reason for each in items if len(each.reason) > 60], [])

@@ -13,7 +13,6 @@ from smart_attributes.check import fence, history_access, judging
 from smart_attributes.commands import list as drive_list
 from smart_attributes.model import Device, Identity, Place, State, Verdict
 from smart_attributes.output import (
-    checkmk,
     explain,
     json_document,
     metrics,
@@ -47,7 +46,7 @@ READ, JUDGED = (text_report, 'parse_report'), (judging, 'judge')
 REMEMBERED = (history_access.Remembered, 'notes')
 COMMANDS = {
     'check': (), 'triage': ('triage',), 'json': ('triage', '--json'), 'explain': ('explain',), 'list': ('list',),
-    'metrics': ('metrics',), 'zabbix': ('metrics', '--json'), 'checkmk': ('--format', 'checkmk'),
+    'metrics': ('metrics',), 'zabbix': ('metrics', '--json'),
     'rma': ('explain', '--rma')}
 
 
@@ -80,7 +79,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
 
 
 @pytest.mark.parametrize('command, module, name', [
-    ('check', plugin, 'drive_lines'), ('checkmk', checkmk, 'render'), ('triage', triage_table, '_row'),
+    ('check', plugin, 'drive_lines'), ('triage', triage_table, '_row'),
     ('json', json_document, '_drive'), ('metrics', metrics, '_of_readings'), ('zabbix', metrics_document, '_drive'),
     ('list', drive_list, 'as_text'), ('explain', explain, 'head'), ('rma', return_form, 'lines')])
 def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(command, module, name, folder, monkeypatch,
@@ -105,7 +104,7 @@ def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(comman
         assert text.startswith('SMART CRITICAL - bad smart_status: FAILED')
 
 
-@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix', 'checkmk'])
+@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix'])
 def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(command, folder, monkeypatch, capsys):
     """Not even the groups, which depend on the actions of all drives. Of a drive that is OK, a check decides none."""
     own = work_list._own
@@ -138,7 +137,7 @@ def test_a_report_that_cannot_be_quoted_is_left_out_of_a_return_form(folder, mon
     assert code == 0 and 'HGST HUS724020ALA640' in text and f'cannot be shown: ZeroDivisionError {LINE}' in text
 
 
-@pytest.mark.parametrize('command', ['check', 'checkmk', 'triage', 'json', 'explain', 'rma', 'metrics', 'zabbix'])
+@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'rma', 'metrics', 'zabbix'])
 @pytest.mark.parametrize('error, code, words', [
     (ZeroDivisionError(), 'internal-error', f'ZeroDivisionError {LINE[:-len("smartctl --json -x")]}lsblk'),
     (SyntaxError(), 'plugin-damaged', 'SyntaxError in a file of check_smart_attributes; reinstall it')], ids=str)
@@ -153,7 +152,7 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(command, error, cod
 
     assert status == (2 if command == 'check' else 0) and 'HGST HUS724020ALA640' in printed.out
     said = ' '.join((printed.out + printed.err).split())
-    assert command in ('checkmk', 'rma') or f'cannot be examined: {words}' in said
+    assert command == 'rma' or f'cannot be examined: {words}' in said
     if command == 'check':
         assert printed.out.startswith('SMART CRITICAL - bad smart_status: FAILED')
     if command in ('json', 'zabbix'):

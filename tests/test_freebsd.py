@@ -61,7 +61,7 @@ def test_an_alert_says_that_the_use_of_the_drive_is_not_known(machine):
 @pytest.mark.parametrize('words', [
     ['list', '--label', 'by-id'], ['explain', '-d', 'atacam@/dev/ada0'], ['metrics'], ['history'], ['doctor'],
     ['doctor', '--raid'], ['doctor', '--user', 'nobody'], ['triage', '--zpool', '--dmsetup'],
-    ['--format', 'checkmk', '--label', 'serial'], ['acknowledge', '--list'], ['draft', '-d', 'atacam@/dev/ada0']],
+    ['--label', 'serial'], ['acknowledge', '--list'], ['draft', '-d', 'atacam@/dev/ada0']],
     ids='_'.join)
 def test_no_command_needs_linux(machine, words):
     assert told(machine, *words).strip()

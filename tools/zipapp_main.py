@@ -16,10 +16,9 @@ except BaseException as error:  # a module that is missing, damaged or not reada
     import json
     words = ('check_smart_attributes cannot start: {}: {}; reinstall it completely, so that every user can read it, '
              'for Python 3.9 or newer').format(type(error).__name__, ' '.join(str(error).replace('|', '/').split()))
-    is_local_check = '--format checkmk' in ' '.join(sys.argv).replace('=', ' ')  # its lines have the state
     print(json.dumps({'version': 2, 'state': 'UNKNOWN', 'code': 'plugin-damaged', 'error': words,
                       'drives': []}) if '--json' in sys.argv
-          else ('3 "SMART" - ' if is_local_check else 'SMART UNKNOWN - ') + '[plugin-damaged] ' + words)
-    sys.exit(0 if is_local_check else 3)
+          else 'SMART UNKNOWN - [plugin-damaged] ' + words)
+    sys.exit(3)
 
 main()

@@ -9,7 +9,7 @@ from ..constants import DAY, ENDINGS, HOUR, LETTERS
 from ..model import State
 from ..typed import Any, Json
 from ..words import none_of
-from .options import FORMATS, LABELS, STATE_WORDS, USER, HelpAll, Option, OptionGroup
+from .options import LABELS, STATE_WORDS, USER, HelpAll, Option, OptionGroup
 
 
 def option(*spellings: str, **arguments: Any) -> Option:
@@ -90,7 +90,7 @@ _attribute = _number('attribute number', 1, 255, int)
 VALUES: Mapping[str, Any] = {
     '@metric_range': _metric_range, '@state': state, '@duration': duration, '@interval': interval, '@seconds': seconds,
     '@max_output': max_output, '@count': _count, '@expected': expected, '@attribute': _attribute, '@ending': _ending,
-    '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS, '@formats': FORMATS,
+    '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS,
     '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT, '@parallel': constants.PARALLEL,
     '@help_all': HelpAll, '@smartctl': constants.SMARTCTL, '@output_limit': constants.OUTPUT_LIMIT,
     '@config': files.CONFIG, '@user': USER}

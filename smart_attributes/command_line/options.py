@@ -24,7 +24,6 @@ Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the argumen
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
 USER = 'nagios'       # the user that runs checks on Debian
-FORMATS = ('nagios', 'checkmk')
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
 argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
@@ -102,7 +101,6 @@ class CheckOptions(NamedTuple):
     """The output of a check."""
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT      # bytes
-    format: str = FORMATS[0]
 
 
 # --- the parser of a command ------------------------------------------------------------

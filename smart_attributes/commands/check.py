@@ -83,12 +83,9 @@ def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> l
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
-    """Return the output and the state of a check. For Checkmk, the state is OK, and each line has its own state."""
+    """Return the output and the state of a check."""
     from ..output import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
-    if own.format == 'checkmk':  # its agent discards the output of a cached local check unless the exit status is 0
-        from ..output import checkmk
-        return plugin.Outcome(checkmk.render(result.verdicts, face, whole(result)), State.OK)
     transcript = _transcript(result, options.naming.hide_serial) if options.verbose >= 3 else []
     return plugin.render(result.verdicts, result.judge.database.metrics, face, whole(result), transcript)
 

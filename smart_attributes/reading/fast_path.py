@@ -27,7 +27,7 @@ SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
             '--expect', '--no-drives', '--history-required', '--gone', '--asleep-max-age', '--since',
             '--selftest-max-age', '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric',
-            '--ignore-attribute', '--attributes', '-dbj', '--dbjson', '--vendor-logs', '--format')
+            '--ignore-attribute', '--attributes', '-dbj', '--dbjson', '--vendor-logs')
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
                   '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial',
                   '--json')
