@@ -20,8 +20,6 @@ PARALLEL = 64         # drives read at once; the time is spent waiting for drive
 DRIVE_TIMEOUT = 30.0  # seconds
 TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 
-ENDINGS = ('failed', 'retired', 'unknown')  # how a drive can end, in the ledger of a fleet
-
 # Version of each JSON document, by its command; schema/NAME.schema.json describes it. "messages": for a command without
 # its own document. The launchers, which import nothing, repeat these versions.
 DOCUMENTS = {'triage': 2, 'list': 2, 'history': 2, 'metrics': 2, 'fleet': 2, 'doctor': 2, 'messages': 2}

@@ -1,6 +1,6 @@
 """A SQLite file of this program: statements, transactions, checksums of rows; only this module uses sqlite3.
 
-The modules `history.database` and `fleet.ledger_file` own such files, and decide what happens to an unusable file.
+The module `history.database` owns such a file, and decides what happens to an unusable file.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flipped bits in the files of the history and in a ledger: the next checks say the same as without, or what was lost.
+"""Flipped bits in the files of the history: the next checks say the same as without, or what was lost.
 
 `make flips` flips 300 bits, each in a fresh copy of a history of one of six ages; test_flips a few. The drives have
 errors that grew before the flip and others that grow after it, so a history that is older, shorter or wrong changes
@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import test_ledger
 from days import DAY, HOUR, START, Machine, disk
 
 NOW = START + 400 * DAY
@@ -124,7 +123,6 @@ def main(times: int, seed: int) -> int:
     with tempfile.TemporaryDirectory(prefix='check-smart-flips-') as folder:
         flipper = Flipper(Path(folder), seed)
         flipper.flip(times)
-        flipper.silent += test_ledger.flips(2 * times, seed, Path(folder))
     print(*flipper.silent, sep='\n')
     print(f'{len(flipper.silent)} silent in {time.monotonic() - began:.0f} s: '
           + ', '.join(f'{count} {what}' for what, count in sorted(flipper.counted.items())))

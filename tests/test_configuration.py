@@ -211,7 +211,7 @@ def parsed(command: str) -> None:
 LOADERS: dict[str, Callable[[str, Path], None]] = {
     'icinga2': icinga2, 'nagios': nagios, 'nrpe': nrpe, 'systemd': systemd, 'promql': prometheus, 'sudoers': sudoers,
     'json': site_file, 'sh': shell, 'console': console, 'cron': cron}
-NOTHING_TO_LOAD = {'text', 'mermaid', 'sql'}   # tests/test_ledger_merge.py runs the queries
+NOTHING_TO_LOAD = {'text', 'mermaid'}
 # The files that the package ships are loaded alike; the commented examples in them are switched on.
 SHIPPED = {'contrib/icinga2/services.conf': 'icinga2', 'contrib/nrpe/check-smart-attributes.cfg': 'nrpe',
            'contrib/sudoers/check-smart-attributes': 'sudoers',

@@ -600,20 +600,8 @@ def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
     assert (done.code, said in done.text) == (3, True)
 
 
-def test_an_old_result_in_a_document_of_fleet_stays_old(tmp_path):
-    """Else a ledger would count the time since then."""
-    drive = {'host': 'db1', 'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}
-    for notes, read in (([], 5000), ([{'code': 'result-old', 'text': 'as of 2026-01-01'}], 0)):
-        path = tmp_path / 'all.json'
-        line = json.dumps({**drive, 'notes': notes})
-        path.write_text(f'{{"version": 2, "made": 5000, "drives": [\n{line}\n], "state": "OK"}}')
-        [document] = triage_documents.read(str(path))
-        [found] = triage_documents.drives(document, Reader({}, Packer()), Packer(), 6000)
-        assert (document.host, found.read) == ('db1', read)
-
-
 def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, monkeypatch):
-    """Wear and age are known all the same; a drive that alerts is read at once."""
+    """Wear is known all the same; a drive that alerts is read at once."""
     reading = {'metric': 'endurance_used', 'value': 7, 'judged': True, 'state': 'OK', 'unit': '%', 'source': 'x'}
     age = {**reading, 'metric': 'power_on_time', 'value': 3600, 'unit': 's'}
     past = {'endurance_used': [[1, 2.5]]}
@@ -628,7 +616,7 @@ def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, mo
     packer = Packer()
     good, bad = triage_documents.drives(document, Reader({}, packer), packer, 0)
 
-    assert ([each.used for each in (good, bad)], [each.age for each in (good, bad)]) == ([7, 7], [3600, 3600])
+    assert [each.used for each in (good, bad)] == [7, 7]
     assert len(parsed) == 1 and len(document.large) == 4
     assert [good.more(), bad.more()] == [{'past': past}] * 2
     assert [len(each.pairs()) for each in (good, bad)] == [6, 6]

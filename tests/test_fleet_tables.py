@@ -8,8 +8,6 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import services, summary, table
-from smart_attributes.fleet.comparison import Worse
-from smart_attributes.fleet.ledger import Rate
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.replacement_order import AtRisk
 from smart_attributes.fleet.services import REMARKS, Result, Service
@@ -51,7 +49,7 @@ def test_a_service_that_was_never_checked_has_a_row():
     [row] = found.drives
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == ['db1', 'never-checked', ['soft state']]
-    assert row.read == NOW and found.remarks == (REMARKS['never-checked'],)
+    assert found.remarks == (REMARKS['never-checked'],)
 
 
 @pytest.mark.parametrize('interval, is_active, age, is_stale', [
@@ -154,7 +152,7 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
     found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
 
     assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
-    assert [(each.facts['handling'], each.read) for each in found.drives] == [(list(handling), NOW)]
+    assert [each.facts['handling'] for each in found.drives] == [list(handling)]
 
 
 @pytest.mark.parametrize('lines, values, remarks', [
@@ -374,18 +372,6 @@ def test_states_are_counted_from_the_worst():
     assert lines[0] == '3 drives on 2 hosts: 1 critical, 2 ok'
     assert next(table.heading(planned(), [])) == '0 drives on 0 hosts: none'
     assert table.worst_first() == [State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK]
-
-
-def test_models_that_failed_are_shown_with_their_spare_drives():
-    bad = Rate('BAD', 40, 12.34, 9, 0, 31, Worse(()))
-    rates = [bad, Rate('WELL', 40, 12.3, 0), Rate('GONE', 38, 13.9, 0, 2, 38)]
-    lines = list(table.heading(planned(), [], rates))
-    place = lines.index('failures by model, and spare drives for three months:')
-
-    assert lines[place + 1:place + 4] == [
-        '  model  drives  drive-years  failures  vanished       a year  spares  why',
-        '  BAD        31         12.3         9         0  38 to 127 %      10  more often than others',
-        '  GONE       38         13.9         0         2  0.0 to 45 %       4']
 
 
 @pytest.mark.parametrize('states, line', [

@@ -18,8 +18,6 @@ from smart_attributes.model import State
                                                                          id='state-with-capitals'),
     pytest.param(groups._metric_range, 'endurance_used=80', ('endurance_used', '80'), id='range'),
     pytest.param(groups._metric_range, 'temperature=@10=20', ('temperature', '@10=20'), id='second-sign'),
-    pytest.param(groups._ending, 'S1=failed', ('S1', 'failed'), id='ending'),
-    pytest.param(groups._ending, 'S=1=failed', ('S=1', 'failed'), id='serial-with-a-sign'),
     pytest.param(groups.seconds, '0.1', 0.1, id='least-seconds'),
     pytest.param(groups.seconds, '3600', 3600.0, id='most-seconds'),
     pytest.param(groups.max_output, '2000', 2000, id='least-output'),

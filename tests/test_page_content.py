@@ -390,14 +390,11 @@ def test_a_fleet_has_ranges_by_model_and_host():
         ('A', 'h1', [read('endurance_used', 10), read('power_on_time', 2 * YEAR)]),
         ('A', 'h2', [read('endurance_used', 30), read('pending', 7)]),
         ('', 'h2', [read('endurance_used', number, judged=number != 99) for number in (40, 99, '?')]))]
-    rates = [{'model': 'A', 'low': 0.01, 'rate': 0.02, 'high': 0.05, 'drives': 9, 'drive_years': 1},
-             {'model': 'B', 'low': 0, 'rate': 0, 'high': 1, 'drives': 1, 'drive_years': 0.9}]
 
-    assert page_charts.of_fleet(drives, rates) == {'ranges': [
+    assert page_charts.of_fleet(drives) == {'ranges': [
         ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
         ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
-        ('Age by model', 'y', [('A', 2, 2, 2, 1)]), ('Age by host', 'y', [('h1', 2, 2, 2, 1)]),
-        ('Failures a year by model', '%', [('A', 1, 2, 5, 9)])]}
+        ('Age by model', 'y', [('A', 2, 2, 2, 1)]), ('Age by host', 'y', [('h1', 2, 2, 2, 1)])]}
 
 
 def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():

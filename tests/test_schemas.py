@@ -28,8 +28,6 @@ RARE = {
     'triage drive.light': 'needs an enclosure, too',
     'triage drive.not_known': 'needs a disk that fails and is not in /sys; test_work_list.py has one',
     'triage work.not_known': 'needs one, too',
-    **{f'fleet fleet.rates.worse_firmware.{key}': 'needs twenty failures; test_failure_rates.py has them in words'
-       for key in ('firmware', 'compared_without')},
     **{f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has some'
        for name in ('triage ', 'fleet drive.') for key in ('first', 'unchecked')}}
 
@@ -99,17 +97,14 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
 
 
 def of_the_fleet(folder: Path, *documents: Any) -> Iterator[Any]:
-    """Yield documents of fleet: twins, firmware with a known defect, a group at risk, a damaged file, a ledger."""
+    """Yield documents of fleet: twins, firmware with a known defect, a group at risk, a damaged file."""
     folder.mkdir()
     for number, each in enumerate((*documents, documents[0], of_a_machine(), {
             'version': 2, 'state': 'CRITICAL', 'drives': [{
                 'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001',
                 'state': 'OK', 'code': None}]})):
         (folder / f'host{number}.json').write_text(json.dumps({**each, 'host': f'host{number}'}))
-    of_one, ledger = str(folder / 'host0.json'), ['--ledger', str(folder.parent / 'ledger')]
-    yield read(run('fleet', '--json', of_one, *ledger).text)
-    run('fleet', *ledger, '--ended', 'EXAMPLE0001=failed')
-    yield read(run('fleet', '--json', of_one, *ledger).text)
+    yield read(run('fleet', '--json', str(folder / 'host0.json')).text)
     (folder / 'damaged.json').write_text('{"version": 2, "drives": [')
     yield read(run('fleet', '--json', str(folder)).text)
     yield read(run('fleet', '--json', str(folder / 'nowhere')).text)

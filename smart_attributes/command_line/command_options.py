@@ -96,10 +96,6 @@ class FleetOptions(NamedTuple):
     filter: str
     hosts: str | None                   # filter of the hosts that should have the check; '' for all
     plan: str
-    ledger: str
-    ended: list[tuple[str, str]]        # serial number, and how the drive ended
-    merge: tuple[str, ...]              # other ledgers
-    export: str                         # CSV of the drives in the ledger
     drives: tuple[str, ...]             # names of the drives to list; empty: all
     limit: int                          # drives in the table; 0: all
     as_json: bool

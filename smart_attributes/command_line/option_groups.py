@@ -5,7 +5,7 @@ import argparse
 from collections.abc import Callable, Mapping
 
 from .. import constants, files
-from ..constants import DAY, ENDINGS, HOUR, LETTERS
+from ..constants import DAY, HOUR, LETTERS
 from ..model import State
 from ..typed import Any, Json
 from ..words import none_of
@@ -69,13 +69,6 @@ def interval(text: str) -> int | None:
     return time
 
 
-def _ending(text: str) -> tuple[str, str]:
-    serial, _, how = text.rpartition('=')
-    if not serial or how not in ENDINGS:
-        raise argparse.ArgumentTypeError(f'"{text}" is not SERIAL=HOW; choose HOW from {", ".join(ENDINGS)}')
-    return serial, how
-
-
 seconds = _number('number of seconds', 0.1, HOUR, float)
 max_output = _number('number of bytes', 2000, 1000000, int)
 _count = _number('number', 1, 1000, int)
@@ -89,7 +82,7 @@ _attribute = _number('attribute number', 1, 255, int)
 # Values that begin with @ in option_groups.json: functions above, and constants.
 VALUES: Mapping[str, Any] = {
     '@metric_range': _metric_range, '@state': state, '@duration': duration, '@interval': interval, '@seconds': seconds,
-    '@max_output': max_output, '@count': _count, '@expected': expected, '@attribute': _attribute, '@ending': _ending,
+    '@max_output': max_output, '@count': _count, '@expected': expected, '@attribute': _attribute,
     '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS,
     '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT, '@parallel': constants.PARALLEL,
     '@help_all': HelpAll, '@smartctl': constants.SMARTCTL, '@output_limit': constants.OUTPUT_LIMIT,
@@ -103,6 +96,6 @@ def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ..
         for spellings, arguments in given.items())
 
 
-# By name. Several commands share most groups; only fleet has the groups for Icinga, ledger and output.
+# By name. Several commands share most groups; only fleet has the groups for Icinga and output.
 GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in files.data(
     'command_line/option_groups.json').items()}

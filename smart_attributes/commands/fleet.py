@@ -18,7 +18,6 @@ from ..constants import DOCUMENTS, MOST_ROWS
 from ..errors import Coded, NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
-from ..fleet.ledger_file import exported, record
 from ..fleet.plugin_output import FleetDrive
 from ..fleet.table import Kept
 from ..model import Device, Identity, State, Verdict
@@ -40,20 +39,7 @@ OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Show the drives of a fleet; return 3 if a source or the ledger failed or no drive was found, else 0."""
-    own: FleetOptions = options.own
-    for option, given in (('ended', own.ended), ('merge', own.merge), ('export', own.export)):
-        if given and not own.ledger:
-            raise UsageError(f'--{option} needs --ledger FILE, the ledger that has the drives')
-    for line in record(own.ledger, own.ended, own.merge, time.time()) if own.ended or own.merge else ():
-        print(line)
-    status = 0 if (own.ended or own.merge or own.export) and not (own.files or own.icinga) else _shown(options, runner)
-    if own.export:
-        person.write(exported(own.ledger, options.naming.hide_serial, time.time()), own.export)
-    return status
-
-
-def _shown(options: Options, runner: Runner) -> int:
+    """Show the drives of a fleet; return 3 if a source failed or no drive was found, else 0."""
     own: FleetOptions = options.own
     fleet = fleet_of(options, time.time())
     drives = fleet.drives(_sources(fleet, options, runner), options.how_read.timeout)
@@ -65,7 +51,7 @@ def _shown(options: Options, runner: Runner) -> int:
     finally:
         if own.plan and fleet.is_whole:  # even if Jinja2 is missing, which the plan does not need
             person.write(summary.as_csv(summary.Step._fields, fleet.steps()), own.plan)
-    return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
+    return 0 if fleet.summary.states and not fleet.faults else 3
 
 
 def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool) -> Iterator[FleetDrive]:
@@ -84,7 +70,7 @@ def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool)
 
 def fleet_of(options: Options, now: float) -> Fleet:
     """Return an empty fleet. now: seconds since 1970."""
-    return Fleet(database_of(options.data), now, options.own.ledger, options.naming.hide_serial)
+    return Fleet(database_of(options.data), now, options.naming.hide_serial)
 
 
 def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterator[FleetDrive]]:
@@ -181,7 +167,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     left = [f'the table lists the {len(kept.rows)} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
     first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(kept.rows[:page.READ]))]
-    charts = page_charts.of_fleet(kept.drives(kept.rows), told['rates'])
+    charts = page_charts.of_fleet(kept.drives(kept.rows))
     counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
     content = page.Content(kept.taken(fleet.now), counts, first, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], charts=charts, fleet=told,
@@ -202,7 +188,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     from ..output import triage_table
     kept = _keep(fleet, drives, own.limit or MOST_ROWS)
     rows = kept.rows
-    for line in table.heading(fleet.summary, fleet.defects(), fleet.books.rates):
+    for line in table.heading(fleet.summary, fleet.defects()):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])

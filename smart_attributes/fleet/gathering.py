@@ -20,9 +20,8 @@ from ..output.packed_document import Packer
 from ..typed import TYPE_CHECKING, Json, MutableJson
 from ..wording import plural
 from ..words import sentence, visible
-from . import ledger, replacement_order, services, summary, triage_documents
-from .ledger_file import Bookkeeper
-from .plugin_output import AGE, WEAR, FleetDrive, Reader
+from . import replacement_order, services, summary, triage_documents
+from .plugin_output import FleetDrive, Reader
 from .triage_documents import Document
 
 if TYPE_CHECKING:
@@ -41,13 +40,12 @@ NAMED = 3              # examples named in a message
 class Fleet:
     """The collected data of a fleet: counts of all drives, and messages."""
 
-    def __init__(self, database: SpecDatabase, now: float, ledger_path: str = '', hide_serial: bool = False) -> None:
-        """Create an empty fleet. now: seconds since 1970. ledger_path: '' means no ledger."""
+    def __init__(self, database: SpecDatabase, now: float, hide_serial: bool = False) -> None:
+        """Create an empty fleet. now: seconds since 1970."""
         self.now, self.database, self._hide_serial = now, database, hide_serial
         self.packer = Packer()
-        self.reader = Reader(database.metrics, self.packer, (WEAR, AGE) if ledger_path else (WEAR,))
+        self.reader = Reader(database.metrics, self.packer)
         self.summary = summary.Summary(now, hide_serial)
-        self.books = Bookkeeper(ledger_path, now)
         self.remarks: dict[Coded, list[str]] = {}   # message -> services that it applies to
         self.faults: list[Coded] = []             # sources that could not be read
         self.notes: list[Coded] = []
@@ -59,7 +57,6 @@ class Fleet:
         self._nameless: set[int] = set()          # rows, and drives without a unique serial number
         self._checked: set[str] = set()           # hosts that have a service
         self._hosts: dict[str, None] = {}         # names of the hosts that match --hosts
-        self._unread: set[str] = set()            # hosts with a result that could not be read
         self._begun = time.monotonic()
 
     def drives(self, sources: Iterable[Iterator[FleetDrive]], timeout: float) -> Iterator[FleetDrive]:
@@ -70,7 +67,7 @@ class Fleet:
         errors: list[SmartError | alarm.TimeIsOver] = []
         for source in sources:
             try:
-                for drive in self._bounded(filter(self._is_counted, source), timeout):
+                for drive in self._bounded(filter(self.summary.add, source), timeout):
                     yield _hidden(drive) if self._hide_serial else drive
             except (SmartError, alarm.TimeIsOver) as error:
                 errors.append(error)
@@ -81,11 +78,6 @@ class Fleet:
         self._note_hosts()
         self.summary.close()
         self.is_whole = not self.is_cut
-        self.books.close(self._unread, self.is_cut)
-
-    def _is_counted(self, drive: FleetDrive) -> bool:
-        self.books.add(drive)
-        return self.summary.add(drive)
 
     def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
         """Yield drives. Raises TimeIsOver if only the time for the output is left, and SmartError if RAM runs short."""
@@ -102,7 +94,6 @@ class Fleet:
         try:
             yield from alarm.limited(drives)
         except Exception as error:
-            self._unread.add(source.partition('!')[0])
             self._lack(f'{visible(source)} cannot be read ({type(error).__name__}); please report this with the '
                        'output of triage --json on that host')
 
@@ -125,7 +116,6 @@ class Fleet:
                 yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service, api.where))
         finally:
             api.close()
-            self._unread.update(visible(name.partition('!')[0]) for name in api.unread)
             for name, why in api.unread.items():
                 self._lack(f'{visible(name)}: {why}')
         gone = len(names) - (self.asked - before) - len(api.unread)
@@ -221,8 +211,7 @@ class Fleet:
         repeats = self.summary.repeats
         twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
         return [Coded(each.code, sentence(each, NOTE)) for each in (
-            *self.faults, *ledger.said(self.books.rates), *self.books.notes, *self.notes,
-            *services.sentences(self.remarks), *_of_twins(self.summary),
+            *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
     def steps(self) -> list[summary.Step]:
@@ -235,7 +224,7 @@ class Fleet:
 
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""
-        return {**summary.as_json(self.summary, self.defects()), 'rates': ledger.rates_as_json(self.books.rates),
+        return {**summary.as_json(self.summary, self.defects()),
                 'steps': [step._asdict() for step in self.steps()]}
 
     def state(self) -> State:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
 SOURCE = 'perfdata'
-TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
+TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
 WEAR = 'endurance_'         # part of the names of both wear metrics, which are read for every drive, shown or not
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
@@ -62,8 +62,6 @@ class FleetDrive(NamedTuple):
     used: float = 0              # endurance used in %, 0 if not reported
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
     serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
-    read: float = 0              # when its host read it, in seconds since 1970
-    age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
     more: Callable[[], Json] = dict  # further facts, created only when shown
 
     @property
@@ -109,9 +107,8 @@ ByDrive = dict[str, list[Labelled]]
 class Reader:
     """Reads lines and perfdata, and caches text that recurs on thousands of hosts."""
 
-    def __init__(self, metrics: Mapping[str, Metric], packer: Packer, always: Sequence[str] = (WEAR,)) -> None:
-        """Create a reader. always: words; a metric whose name contains any of these is always read."""
-        self._metrics, self._packer, self._always = metrics, packer, always
+    def __init__(self, metrics: Mapping[str, Metric], packer: Packer) -> None:
+        self._metrics, self._packer = metrics, packer
         self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
         self._shapes: dict[tuple[str, str, State | None], int] = {}
         self._begins = _beginnings(metrics)
@@ -126,7 +123,7 @@ class Reader:
         parted = [split(line) for line in lines]
         lines = [line for line, _, _ in parted]
         alarms = [self.alarms(line) for line in lines]
-        wanted = {*self._always, *(alarm.metric for found in alarms for alarm in found)}
+        wanted = {WEAR, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [self._drive(line, clause, told, found, first[line.name], known, origin)
@@ -147,7 +144,7 @@ class Reader:
                            'code': cause.name, 'to_do': to_do,
                            'action': actions.REPAIR if action == actions.READ else action,
                            'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
-                     serials=serials or serials_in(why), read=origin.now - origin.elapsed)
+                     serials=serials or serials_in(why))
 
     def readable(self, why: str) -> str:
         """Return a text with metric names written as words, such as "endurance used"."""
@@ -194,8 +191,7 @@ class Reader:
         facts.update(unread(of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
         return FleetDrive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
-                          serials_in(line.findings) if is_unread else (), origin.now - origin.elapsed,
-                          numbers.get(AGE))
+                          serials_in(line.findings) if is_unread else ())
 
     def weight(self, metric: str, state: State, number: float | None, limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:

@@ -16,7 +16,6 @@ from ..model import Identity, State
 from ..typed import Json, MutableJson
 from ..work import actions
 from ..work.dates import day
-from .ledger import identifies
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, ReplacementOrder, first_step
 
@@ -27,6 +26,7 @@ SHOWN_TWINS = 100               # duplicate drives listed individually
 UNTOLD = ''
 FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
 SHOWN = 50             # steps of each kind on the page
+SHORTEST_SERIAL = 4    # characters
 BUY = 'order'
 
 
@@ -132,6 +132,11 @@ class Summary:
         self.twin_count += 1
         if len(self.twins) < SHOWN_TWINS:
             self.twins.append(twin)
+
+
+def identifies(serial: str) -> bool:
+    """Return whether a serial number can identify a drive: it is long enough and not a single repeated character."""
+    return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
 
 
 def _key(facts: Json) -> int:

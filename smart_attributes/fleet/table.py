@@ -20,7 +20,6 @@ from ..wording import amount, plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import FAR, day
-from .ledger import Rate, percent
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, first_step
 from .summary import Defect, Step, Summary, by_model, first, steps
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
 
 LINES = 12             # lines of one table; further lines are only counted
 NOT_TOLD = '-'
-WORSE = 'more often than others'
 GAP = '  '
-TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why', 'age')  # text columns; all others are numbers
+TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why')  # text columns; all others are numbers
 WITHOUT = {'past': {}, 'depends': (), 'notes': (
     note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),)}
 _text = json.JSONEncoder(separators=(',', ':')).encode
@@ -74,7 +72,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     return tuple(sentence(each, WHAT) for each in words)
 
 
-def heading(summary: Summary, known: Sequence[Defect], rates: Sequence[Rate] = ()) -> Iterator[str]:
+def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     """Yield the lines above the drives."""
     states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
                        if summary.states[state.name])
@@ -84,11 +82,6 @@ def heading(summary: Summary, known: Sequence[Defect], rates: Sequence[Rate] = (
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
         yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _groups(summary.groups)
-    yield from _told('failures by model, and spare drives for three months', (
-        'model', 'drives', 'drive-years', 'failures', 'vanished', 'a year', 'spares', 'why'), [
-            (each.model, str(each.in_use), f'{each.years:.1f}', str(each.failures), str(each.vanished), percent(each),
-             str(each.spares), '' if each.worse.without is None else WORSE)
-            for each in rates if each.failures or each.vanished])
     yield from _plan(steps(summary, known))
     yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
         state.name.lower() for state in worst_first())), [
@@ -99,7 +92,7 @@ def heading(summary: Summary, known: Sequence[Defect], rates: Sequence[Rate] = (
 
 
 def _plan(plan: Sequence[Step]) -> Iterator[str]:
-    """Yield the first few steps of each kind: drives to replace, models to order, firmware to update, spares."""
+    """Yield the first few steps of each kind: drives to replace, models to order, firmware to update."""
     shown = first(plan, LINES)
     yield from _told('plan', ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why'), [
         (step.action, step.by, step.host, step.drive, step.model or NOT_TOLD, step.firmware or NOT_TOLD,

@@ -23,7 +23,7 @@ from ..work import actions
 from ..work.dates import is_day
 from ..work.work_list import of_unknown
 from . import untrusted
-from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
+from .plugin_output import ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ OLD = 2 * DAY          # seconds after which a document is out of date
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 _OF_A_FLEET = re.compile(rb'\{"version": [0-9]+, "made": ([0-9]{1,12}), "drives": \[\n')
 _END_OF_A_FLEET = b'\n], "state": "'
-# The readings of an OK drive that determine its place in the order, or that a ledger needs.
-_OF_AN_OK_DRIVE = re.compile(rb'"metric": "(endurance_used|power_on_time)",\n     "value": ([0-9.]{1,30}),'
+# The reading of an OK drive that determines its place in the order.
+_OF_AN_OK_DRIVE = re.compile(rb'"metric": "(endurance_used)",\n     "value": ([0-9.]{1,30}),'
                              rb'(?:\n     (?!"judged").*)*\n     "judged": true')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 # Parts of a document as triage prints it. Texts in JSON never contain a line break, so no other part looks like these.
@@ -191,10 +191,9 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin, large: S
     known = {metric.decode(): float(value) for metric, value in found} or dict(sorted(   # the largest value of a metric
         (each['metric'], each['value']) for each in some if each['judged'] and is_number(each['value'])))
     weights = tuple(_weight(each, reader) for each in some if each['state'] != State.OK.name)
-    is_old = not origin.notes and any(each['code'] == 'result-old' for each in facts['notes'])
     return FleetDrive(facts, lambda: packer.readings(_readings(listed)), known.get(ENDURANCE, 0), weights,
                       _serials([*dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]),
-                      0 if is_old else origin.now - origin.elapsed, known.get(AGE), partial(_past, past))
+                      partial(_past, past))
 
 
 def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:

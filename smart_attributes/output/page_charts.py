@@ -98,8 +98,8 @@ def shares(points: Points, lines: int) -> Points:
     return thinned(points, max(FEWEST, min(ENOUGH, POINTS // lines)))
 
 
-def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
-    """Return ranges by host and by model, highest first: wear, age and, from a ledger, failure rates."""
+def of_fleet(drives: Iterable[Json]) -> dict[str, Any]:
+    """Return ranges by host and by model, highest first: wear and age."""
     found: dict[tuple[str, str], dict[str, list[float]]] = {(metric, key): {} for metric in OF_FLEET for key in (
         'model', 'host')}
     for drive in drives:
@@ -110,9 +110,6 @@ def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
     ranges: list[tuple[str, str, list[tuple[Any, ...]]]] = [(f'{OF_FLEET[metric][0]} by {key}', OF_FLEET[metric][1], [
         (name, *(number / OF_FLEET[metric][2] for number in (min(each), median(each), max(each))), len(each))
         for name, each in by.items()]) for (metric, key), by in found.items()]
-    ranges.append(('Failures a year by model', '%', [
-        (each['model'], each['low'] * 100, each['rate'] * 100, each['high'] * 100, each['drives'])
-        for each in rates if each['drive_years'] >= 1]))
     return {'ranges': [(title, unit, sorted(each, key=lambda row: (-row[3], row[0]))[:LISTED])
                        for title, unit, each in ranges if each]}
 

@@ -11,7 +11,6 @@ REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR = (
 READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
     'read', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch', 'nothing')
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
-ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # actions for a drive that is not failing itself
 FAILING = 'failing'   # kind of an action: the drive itself is failing
 
 
