@@ -18,8 +18,6 @@ from conftest import Result, run, texts
 from daemons import missing
 from fleet_bed import DRIVES, Bed, Output, host, measured, of_host, outputs, service
 
-from smart_attributes.fleet import certificates
-
 HOSTS = 1000
 MANY = os.environ.get('FLEET_HOSTS')     # as make fleet-10000 sets it
 NRPE, SSH = 'behind-nrpe', 'behind-ssh'
@@ -310,26 +308,12 @@ def test_a_certificate_stands_in_for_a_password(cases):
     assert done.code == 0, done.text
 
 
-def test_the_command_that_renews_a_certificate_makes_one_that_icinga_trusts(cases):
-    """As it is printed, with the folders of this Icinga, and without its restart."""
-    data = cases.ground.folder / 'data'
-    _, _, commands = certificates.EXPIRED.remedy.format(name='renewed').partition('run: ')
-    change, *made, restart = commands.replace('/var/lib/icinga2', str(data)).split(' && ')
-    for command in made:
-        words = [word.replace('renewed.', f'{data}/certs/renewed.') for word in command.split()]
-        cases.icinga._icinga2(*words[1:])
-
-    assert (change, restart) == (f'cd {data}/certs', 'systemctl restart icinga2')
-    assert 'renewed.crt: OK' in subprocess.run(['openssl', 'verify', '-verify_hostname', 'renewed', '-CAfile', str(
-        data / 'ca/ca.crt'), str(data / 'certs/renewed.crt')], capture_output=True, text=True).stdout
-
-
 @pytest.mark.parametrize('option, value, said', [
     pytest.param('--user', 'nobody', 'Icinga refused the user nobody or the password', id='unknown-user'),
     pytest.param('--user', 'stranger', 'give this ApiUser the permission objects/query/Service', id='no-permission'),
     pytest.param('--icinga-name', 'other',
-                 "its certificate is for another name (Hostname mismatch, certificate is not valid for 'other'.); "
-                 'set --icinga-name to the NodeName', id='another-name'),
+                 "Icinga's certificate is refused (Hostname mismatch, certificate is not valid for 'other'.); for --ca",
+                 id='another-name'),
     pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API enabled', id='nobody-there'),
     pytest.param('--icinga', 'https://no.example.invalid', 'the host name no.example.invalid could not be resolved',
                  id='no-such-host'),
@@ -351,7 +335,7 @@ def test_a_certificate_that_nobody_vouches_for_is_never_taken(cases):
     done = run('fleet', *words)
 
     assert done.code == 3
-    assert 'its certificate is not trusted' in done.text and 'copy /var/lib/icinga2/certs/ca.crt from' in done.text
+    assert "Icinga's certificate is refused" in done.text and 'copy /var/lib/icinga2/certs/ca.crt from' in done.text
 
 
 @pytest.mark.parametrize('text, mode, said', [

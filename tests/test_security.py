@@ -76,12 +76,10 @@ def test_only_what_asks_icinga_knows_the_network():
     of_sockets = {name for module in MODULES if module not in found
                   for name in re.findall(r'\bsocket\.(\w+)', (PACKAGE / f'{module}.py').read_text())}
 
-    assert found == {'fleet/icinga', 'fleet/certificates'}  # the latter knows TLS alone, and opens nothing
+    assert found == {'fleet/icinga'}
     assert of_sockets == {'gethostname'}
     asking = {module for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
     assert asking == {'commands/fleet', 'fleet/gathering'}  # the latter only for the type
-    assert {module for module in MODULES for name, _ in imports(module) if name == 'fleet/certificates'} == {
-        'fleet/icinga'}
 
 
 def test_the_installed_programs_import_nothing_of_their_callers():

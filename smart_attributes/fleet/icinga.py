@@ -24,7 +24,7 @@ from ..constants import LARGEST_ANSWER, LARGEST_NEXT_ANSWER, LARGEST_PASSWORD_FI
 from ..errors import SmartError, UsageError
 from ..typed import Json
 from ..words import visible
-from . import certificates, services, untrusted
+from . import services, untrusted
 from .services import Service
 
 PORT = 5665
@@ -41,6 +41,7 @@ OURS = ('service.check_command in commands || match("SMART *", service.last_chec
 # Other users who may read a secret, by the bits of its mode. An access-control list grants at most the group's bits.
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is too large for the services requested; request fewer with --filter'
+WORDS = 200                # characters of a message from OpenSSL
 NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
 
 
@@ -196,8 +197,7 @@ class Icinga:
 
     def _unanswered(self, error: Exception) -> Unanswered:
         if isinstance(error, ssl.SSLError):
-            name = self._access.name or str(self._url.hostname)
-            return Unanswered(f'{self.where}: {certificates.reason(error, name, self._access.authority, PORT)}')
+            return Unanswered(f'{self.where}: {_tls_reason(error)}')
         return Unanswered(f'{self.where}: {_reason(error, self._url)}')
 
 
@@ -259,6 +259,18 @@ def _objects(text: bytearray) -> list[Json]:
     return found
 
 
+def _tls_reason(error: ssl.SSLError) -> str:
+    """Return why TLS failed, in OpenSSL's words, and the option or the setting to correct."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (f"Icinga's certificate is refused ({visible(error.verify_message)[:WORDS]}); for --ca, copy "
+                '/var/lib/icinga2/certs/ca.crt from the master again; set --icinga-name to the NodeName of the master')
+    reason = error.reason or str(error)
+    words = visible(reason)[:WORDS]
+    if '_ALERT_' in reason and ('CERT' in reason or 'UNKNOWN_CA' in reason):
+        return f'Icinga refuses the certificate of --cert ({words}); have the master sign a new one'
+    return f'no TLS connection ({words}); the port of the API is {PORT}'
+
+
 def _reason(error: Exception, url: SplitResult) -> str:
     if isinstance(error, socket.gaierror):
         return f'the host name {visible(str(url.hostname))} could not be resolved'
@@ -286,13 +298,25 @@ def _address(url: str) -> SplitResult:
 def _trusted(access: Access) -> ssl.SSLContext:
     """Return a TLS context that always verifies the server, with our client certificate if given. Raises SmartError."""
     try:
-        context = certificates.trusted(access.authority)
+        context = ssl.create_default_context(cafile=access.authority or None)
     except OSError as error:
-        raise SmartError(f'--ca {visible(access.authority)}: {certificates.wrong(error)}') from None
+        raise SmartError(f'--ca {visible(access.authority)}: {_wrong(error)}') from None
+    # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority lack the key usage.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if access.certificate:
         _refuse_open(access.key or access.certificate, '--key')
-        certificates.identify(context, access.certificate, access.key)
+        try:
+            context.load_cert_chain(access.certificate, access.key or None)
+        except OSError as error:
+            raise SmartError(f'--cert {visible(access.certificate)}: {_wrong(error)}') from None
     return context
+
+
+def _wrong(error: OSError) -> str:
+    """Return the reason why a file with certificates or keys cannot be used."""
+    if isinstance(error, ssl.SSLError):
+        return 'contains no certificate, or no key that matches it'
+    return str(error.strerror)
 
 
 def _login(access: Access) -> dict[str, str]:
