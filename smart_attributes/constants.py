@@ -89,9 +89,9 @@ MOST_ENTRIES, MOST_POINTS = 200, 2_000   # entries of a list, and points of a hi
 MOST_VALUES = 20_000                     # values in the perfdata of one check
 MOST_UNREAD = 20                         # unreadable answers of Icinga, after which the query is stopped
 MOST_LABELS = 100_000                    # labels of perfdata kept in RAM; nearly all labels of a fleet recur
-MOST_DISTINCT = 500_000                  # strings and limits that drives share; 10,000 normal hosts have 30,000
 MOST_GROUPS = 1_000                      # groups of a fleet, and drives to replace; all others are only counted
-MOST_ROWS = 25_000                       # rows of a fleet's page; 24,000 have 6 MB, or 13 MB with reasons and sources
+MOST_ROWS = 25_000                       # rows of a fleet's table
+MOST_OTHERS = 500                        # drives on a page that neither alert nor need an action
 DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6  # layers of groups in /sys; files that include each other
 DEEPEST_IN_POOL = 8                      # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
 # HIGHEST_: values

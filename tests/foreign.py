@@ -32,11 +32,11 @@ from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
-from smart_attributes.fleet.table import Kept
+from smart_attributes.fleet.table import Kept, in_page
 from smart_attributes.history import farm_answers, smartd_log
 from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds, vendor_logs
 from smart_attributes.model import Device, Farm, LogPage, Read, Report, State, Verdict
-from smart_attributes.output.packed_document import Packer
+from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.reading import addresses, farm, json_report, nvme_log, scans, text_report
 from smart_attributes.reading.content import integer_of, json_start
 from smart_attributes.v1_6 import files, migrate
@@ -380,15 +380,14 @@ def read_acknowledged(data: bytes) -> None:
     acknowledgements.parse(data.decode('utf-8', 'replace'))
 
 
-def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[FleetDrive]]) -> None:
-    """Let a fleet be told, of drives that are made with its own tables."""
-    packer = Packer()
-    counted, kept = summary.Summary(START), Kept(packer)
-    for drive in drives(FleetReader(shipped().database.metrics, packer), packer):
+def _told_of_fleet(drives: Callable[[FleetReader], Iterable[FleetDrive]]) -> None:
+    """Let a fleet be told, of drives that are made with its own reader."""
+    counted, kept = summary.Summary(START), Kept(99, in_page, is_urgent)
+    for drive in drives(FleetReader(shipped().database.metrics)):
         assert drive.facts['state'] in State.__members__
         if counted.add(drive):
             kept.add(drive)
-    table.rows(kept.drives(kept.rows), START)
+    table.rows(kept.drives(), START)
     list(table.heading(counted, summary.defects(counted, shipped().database)))
     json.loads(kept.taken(START))
 
@@ -402,8 +401,8 @@ def read_triage(data: bytes) -> None:
 def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
     found = icinga._objects(bytearray(data))
-    _told_of_fleet(lambda reader, _: [drive for each in found
-                                      for drive in services.told(services.service(each), reader, START).drives])
+    _told_of_fleet(lambda reader: [drive for each in found
+                                   for drive in services.told(services.service(each), reader, START).drives])
 
 
 def dump(page: bytes, number: str = '0xc0') -> bytes:

@@ -28,7 +28,6 @@ from smart_attributes.output import (
     plugin,
     triage_table,
 )
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import dependence, replacement
 from smart_attributes.work import actions, work_list
@@ -98,7 +97,7 @@ def of_lines(verdicts: Sequence[Verdict]) -> list[Any]:
     """Return what a fleet reads in the output of a check."""
     text = plugin.render(verdicts, METRICS, plugin.Face()).text
     lines = services.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
-    return Reader(METRICS, Packer()).drives(lines, (), Origin('db1', now=NOW))
+    return Reader(METRICS).drives(lines, (), Origin('db1', now=NOW))
 
 
 def disagreements(survey: Survey) -> list[str]:
@@ -111,7 +110,7 @@ def disagreements(survey: Survey) -> list[str]:
     document = json.loads(json.dumps({**json_document.document(verdicts, (), False, NOW), **groups,
                                       'work': json_document.work_list(items), 'made': NOW}))
     todo = [each for each in items if each.action != actions.NOTHING]
-    packer, wrong = Packer(), []
+    wrong: list[str] = []
 
     def same(name: str, told: Any, expected: Any) -> None:
         if told != expected:
@@ -121,7 +120,7 @@ def disagreements(survey: Survey) -> list[str]:
          {name: mine[name].reason for name in read})
     same('work', [(each['name'], each['action'], each['to_do'], each['reason'] or '') for each in document['work']],
          [(each.drive, each.action, each.to_do, each.reason) for each in todo])
-    same('fleet', facts_of(list(drives(Document('db1', document, NOW), Reader(METRICS, packer), packer, NOW))),
+    same('fleet', facts_of(list(drives(Document('db1', document, NOW), Reader(METRICS), NOW))),
          {name: (told[0], told[1] if told[0] not in ('read', 'search') else unread(told, document, name), told[2])
           for name, told in read.items()})
     same('page', [(each['name'], each['action']) for each in page._listed(document)][:len(todo)],
@@ -149,8 +148,8 @@ def disagreements(survey: Survey) -> list[str]:
 
 def unread(told: tuple[Any, ...], document: Any, name: str) -> str:
     """Return what a fleet says instead: the next step for the cause, on the host."""
-    return next(each.facts['to_do'] for each in drives(Document('db1', document, NOW), Reader(METRICS, Packer()),
-                                                       Packer(), NOW) if each.facts['name'] == name)
+    return next(each.facts['to_do'] for each in drives(Document('db1', document, NOW), Reader(METRICS),
+                                                       NOW) if each.facts['name'] == name)
 
 
 @pytest.mark.parametrize('count, seed', [

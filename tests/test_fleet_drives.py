@@ -13,7 +13,6 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import plugin
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.work.actions import READ, SEARCH
 
 pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 
 @pytest.fixture(scope='module')
 def reader() -> Reader:
-    return Reader(SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics, Packer())
+    return Reader(SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics)
 
 
 @pytest.mark.parametrize('drives', ['recorded', 'simulated'])

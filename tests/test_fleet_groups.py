@@ -18,7 +18,6 @@ from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Group, Identity, Member, Place, Replacement, State, Verdict
 from smart_attributes.output import json_document, plugin
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
@@ -302,7 +301,7 @@ BAD = Line(State.CRITICAL, 'sda', 'ACME X1', f'{FINDING}; [last-good-copy] {CLAU
 
 
 def drive(line: Line, **origin: Any) -> Any:
-    (found,) = Reader(METRICS, Packer()).drives([line], (), Origin('db1', now=NOW, **origin))
+    (found,) = Reader(METRICS).drives([line], (), Origin('db1', now=NOW, **origin))
     return found.facts
 
 

@@ -20,8 +20,7 @@ from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
 from smart_attributes.fleet import icinga, plugin_output, untrusted
 from smart_attributes.fleet.plugin_output import FleetDrive
-from smart_attributes.fleet.table import Kept
-from smart_attributes.output.packed_document import Packer
+from smart_attributes.fleet.table import Kept, in_page
 
 pytestmark = pytest.mark.xdist_group('time')
 
@@ -313,16 +312,16 @@ def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
 
 def test_rows_are_kept_within_their_memory():
     """The worst stay, and how many do not is counted; a row that is too large keeps what is wrong."""
-    kept = Kept(Packer(), 10 ** 6)
+    kept = Kept(10 ** 6, in_page)
     words = [f'{number}' + 'x' * 500 for number in range(40)]
     for number in range(4_000):
         facts = {'host': 'h', 'name': f'sd{number:05}', 'state': 'OK' if number else 'CRITICAL', 'action': 'nothing',
                  'model': 'X', 'bay': 'x' * 30_000, 'past': {'p': [[1, word] for word in words]} if not number else {}}
         kept.add(FleetDrive(facts, list))
 
-    assert sum(len(row.text) for row in kept.rows) <= 64 << 20
-    assert len(kept.rows) + kept.left_out == 4_000
-    [worst, *_] = kept.drives(kept.rows[:1])
+    assert sum(len(row.text) for row in kept._rows()) <= 64 << 20
+    assert sum(kept.kept) + kept.left_out == 4_000
+    [worst] = kept.drives(1)
     assert (worst['state'], 'past' in worst, worst['notes']) == (
         'CRITICAL', False, [{'code': 'readings-left-out',
                              'text': 'its readings are omitted, because they are too large'}])

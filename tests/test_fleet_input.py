@@ -21,7 +21,6 @@ from smart_attributes.errors import Coded, SmartError
 from smart_attributes.fleet import gathering, plugin_output, summary, triage_documents, untrusted
 from smart_attributes.fleet.plugin_output import Reader
 from smart_attributes.output.codes import BY_NAME
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import processes
 from smart_attributes.work import actions, dates
 
@@ -555,12 +554,12 @@ def test_a_reason_is_readable_where_there_is_one(empty_fleet):
     assert told.facts['why'] == 'endurance used 97 %' and 'why' not in bare.facts
 
 
-def test_readings_are_written_with_all_their_keys(empty_fleet):
-    packer = empty_fleet.packer
-    pairs = packer.readings([{'metric': 'pending', 'value': 8, 'unit': '', 'warning': '4'},
-                             {'metric': 'health', 'value': 'passed'}, {'metric': 'used', 'value': None}])
+def test_readings_are_written_with_all_their_keys(empty_fleet, capsys):
+    readings = [{'metric': 'pending', 'value': 8, 'warning': '4'}, {'metric': 'health', 'value': 'passed'},
+                {'metric': 'used', 'value': None}]
+    fleet_command._print_json(empty_fleet, [fleet_drive()._replace(readings=lambda: readings)], None)
 
-    assert json.loads(f'[{fleet_command.Readings(packer).text(pairs)}]') == [
+    assert json.loads(capsys.readouterr().out)['drives'][0]['readings'] == [
         {'unit': '', 'warning': '4', 'critical': None, 'reason': None, 'metric': 'pending', 'value': 8},
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'health', 'value': 'passed'},
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]
@@ -601,7 +600,7 @@ def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
 
 
 def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, monkeypatch):
-    """Wear is known all the same; a drive that alerts is read at once."""
+    """Wear and age are known all the same; a drive that alerts is read at once."""
     reading = {'metric': 'endurance_used', 'value': 7, 'judged': True, 'state': 'OK', 'unit': '%', 'source': 'x'}
     age = {**reading, 'metric': 'power_on_time', 'value': 3600, 'unit': 's'}
     past = {'endurance_used': [[1, 2.5]]}
@@ -613,10 +612,9 @@ def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, mo
     [document] = triage_documents.read(str(path))
     parsed: list[bytes] = []
     monkeypatch.setattr(untrusted, 'parse', lambda text: parsed.append(text) or json.loads(text))
-    packer = Packer()
-    good, bad = triage_documents.drives(document, Reader({}, packer), packer, 0)
+    good, bad = triage_documents.drives(document, Reader({}), 0)
 
-    assert [each.used for each in (good, bad)] == [7, 7]
+    assert [(each.used, each.age) for each in (good, bad)] == [(7, 3600), (7, 3600)]
     assert len(parsed) == 1 and len(document.large) == 4
     assert [good.more(), bad.more()] == [{'past': past}] * 2
-    assert [len(each.pairs()) for each in (good, bad)] == [6, 6]
+    assert [len(each.readings()) for each in (good, bad)] == [3, 3]

@@ -13,7 +13,7 @@ from smart_attributes.fleet.replacement_order import AtRisk
 from smart_attributes.fleet.services import REMARKS, Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
-from smart_attributes.output.packed_document import Packer
+from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.redundancy.replacement import Risk
 from smart_attributes.work import actions, work_list
 
@@ -28,7 +28,7 @@ OLD, FOREIGN = REMARKS['plugin-1.6'], REMARKS['output-foreign']
 def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True, status=0):
     service = Service('db1', 'smart', Result(state, output, values, NOW - age, status), interval, is_active,
                       is_host_shown=True)
-    return services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+    return services.told(service, Reader(DATABASE.metrics), NOW)
 
 
 def text(first='OK - 1 drive: 1 ok', *lines):
@@ -45,7 +45,7 @@ def drive(name='sda', state='OK', action=actions.NOTHING, host='db1', model='ACM
 def test_a_service_that_was_never_checked_has_a_row():
     service = Service('db1', 'smart', None, 300, True, ('soft state',), is_host_shown=True)
 
-    found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+    found = services.told(service, Reader(DATABASE.metrics), NOW)
     [row] = found.drives
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == ['db1', 'never-checked', ['soft state']]
@@ -149,7 +149,7 @@ def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(out
 def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said):
     service = Service('db1', 'smart', Result(0, text('OK - 1 drive: 1 ok', LINE), VALUES, NOW), 300, True, handling,
                       is_host_shown)
-    found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+    found = services.told(service, Reader(DATABASE.metrics), NOW)
 
     assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
     assert [each.facts['handling'] for each in found.drives] == [list(handling)]
@@ -325,18 +325,36 @@ STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
 @pytest.mark.parametrize('is_turned', [False, True], ids=['as-they-come', 'the-other-way-round'])
 def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
     drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
-    found = table.Kept(Packer(), most)
+    found = table.Kept(most, table.in_page)
     for each in reversed(drives) if is_turned else drives:
         found.add(each)
 
-    assert [each['name'] for each in found.drives(found.rows)] == names
+    assert [each['name'] for each in found.drives()] == names
     assert found.left_out == left_out
 
 
+@pytest.mark.parametrize('most, names, kept', [
+    (1, ['b', 'f', 'e', 'c', 'a'], (4, 1)), (2, ['b', 'f', 'e', 'c', 'a', 'd'], (4, 2))])
+def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept):
+    found = table.Kept(most, table.in_page, is_urgent)
+    for name, state in zip('abcdef', STATES):
+        found.add(drive(name, state))
+
+    assert [each['name'] for each in found.drives()] == names
+    assert (found.kept, found.urgent, found.others) == (kept, 4, 2)
+
+
+def test_the_table_keeps_only_the_readings_of_its_columns():
+    readings = [{'metric': metric, 'value': 7, 'unit': '%', 'judged': judged} for metric, judged in (
+        ('endurance_used', True), ('temperature', False), ('pending', True))]
+
+    assert table.in_table(drive()._replace(readings=lambda: readings))['readings'] == readings[:1]
+
+
 def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
-    found = table.Kept(Packer())
+    found = table.Kept(99, table.in_page)
     found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, depends=[{'text': 'md0'}]))
-    [only] = found.drives(found.rows)
+    [only] = found.drives()
 
     assert only['notes'] == list(table.WITHOUT['notes']) and only['name'] == 'sda'
     assert 'past' not in only and not only['depends']
@@ -344,10 +362,10 @@ def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings()
 
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
     monkeypatch.setattr(table, 'LARGEST_TABLE', 400)
-    found = table.Kept(Packer())
+    found = table.Kept(99, table.in_page)
     for name, state in zip('abcdef', STATES):
         found.add(drive(name, state))
-    names = [each['name'] for each in found.drives(found.rows)]
+    names = [each['name'] for each in found.drives()]
 
     assert names == ['b', 'f', 'e', 'c', 'a', 'd'][:len(names)] and 0 < len(names) < 6
     assert found.left_out == 6 - len(names)
@@ -355,13 +373,12 @@ def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
 
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_what_is_kept_is_taken_as_one_document(count):
-    found = table.Kept(Packer())
+    found = table.Kept(99, table.in_page)
     for number in range(count):
         found.add(drive(f'sd{number}'))
     data = json.loads(found.taken(NOW + 0.6))
 
-    assert (len(data['drives']), data['made'], found.rows) == (count, NOW + 1, [])
-    assert {'strings', 'shapes', 'names'} <= set(data)
+    assert (len(data['drives']), data['made'], found.kept) == (count, NOW + 1, (0, 0))
 
 
 # --- the table -----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ HEAVY_SUBPACKAGES = ('smart_attributes.devtools.', 'smart_attributes.v1_6.', 'sm
 # What modules that only show may use of work, beside the words, the dates and the item of a drive: each for its order,
 # for what it leaves out, or for lines and documents of other hosts.
 SHOWN = {'explain': {'NOTHING'}, 'json_document': {'NOTHING'}, 'triage_table': {'NOTHING'}, 'table': {'NOTHING'},
-         'page': {'CODES'},
+         'page': {'CODES'}, 'page_drives': {'NOTHING'},
          'summary': {'FIRMWARE', 'ORDER', 'WATCH', 'needs_spare'}, 'replacement_order': {'REPLACING'},
          'triage_documents': {'CODES', 'READ', 'SEARCH', 'of_unknown'},
          # A line that was cut before its action, or of a drive that was not read.

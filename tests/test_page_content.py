@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.constants import DAY, MONTH, YEAR
 from smart_attributes.output import page, page_charts
-from smart_attributes.output.packed_document import Packer, Table, packed, unpacked
+from smart_attributes.output.page_drives import compact, compact_reading, placed, sentence
 from smart_attributes.work import actions
 
 NOW = 1.8e9
@@ -33,19 +33,18 @@ def shown(drives: list[dict[str, Any]], **more: Any) -> str:
 
 
 def data_of(text: str) -> dict[str, Any]:
-    """Return the data that the page's script unpacks."""
+    """Return the data that the page's script reads."""
     found: dict[str, Any] = json.loads(text.partition('<script type="application/json"')[2].partition('>')[2]
                                        .partition('</script>')[0])
     return found
 
 
 def test_the_list_begins_with_the_work_list_and_has_each_drive_once():
-    """Each drive knows its place."""
     drives = [drive('a', actions.ORDER), drive('b'), drive('c', actions.REPLACE), drive('d', actions.WATCH)]
     document = {'drives': drives, 'work': work(drives[2], drives[0], drives[3])}
     found = page._listed(document)
 
-    assert [(each['name'], each['place']) for each in found] == [('c', 0), ('a', 1), ('d', 2), ('b', 3)]
+    assert [each['name'] for each in found] == ['c', 'a', 'd', 'b']
 
 
 @pytest.mark.parametrize('depends, count', [([], 1), ([{'text': 'md0'}], 0)])
@@ -65,7 +64,7 @@ def test_drives_of_one_name_all_stay_in_the_list():
 
 @pytest.mark.parametrize('count, listed', [(1, 1), (1000, 1000), (1001, 1000)])
 def test_up_to_a_thousand_drives_are_listed_without_script(count, listed):
-    text = shown([drive(f'disk{number:04}x') for number in range(count)])
+    text = shown([drive(f'disk{number:04}x', state='WARNING') for number in range(count)])
     plain = text.partition('<noscript>')[2].partition('</noscript>')[0]
 
     assert plain.count('<tr id="drive-') == listed
@@ -152,7 +151,7 @@ def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
     data = data_of(page.page({'version': 2, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6))
 
     assert data['made'] == NOW + 1
-    assert unpacked(data['drives'][0], data)['model'] == 'ACME'
+    assert data['drives'][0]['model'] == 'ACME'
 
 
 def test_the_data_are_a_part_of_their_own_with_one_byte_for_each_character():
@@ -212,27 +211,53 @@ def test_a_reason_is_told_to_people_in_the_data_as_well():
     why = {'why': 'endurance_used 97 %', 'readings': [{'metric': 'endurance_used', 'value': 97, 'unit': '%'}]}
     data = data_of(shown([drive('sda', **why)]))
 
-    assert unpacked(data['drives'][0], data)['why'] == 'endurance used 97 %'
-    assert 'names' in data and 'why' in data['names']
+    assert data['drives'][0]['why'] == 'endurance used 97 %'
 
 
-# --- what recurs stands once -------------------------------------------------------------------------
+# --- which drives a page shows -----------------------------------------------------------------------
 
-def test_a_value_that_recurs_has_one_number():
-    table = Table()
-
-    assert [table.number(*pair) for pair in (('a', 'A'), ('b', 'B'), ('a', 'other'))] == [0, 1, 0]
-    assert table.values == ['A', 'B']
+def used(name: str, percent: Any, **more: Any) -> dict[str, Any]:
+    reading = {'metric': 'endurance_used', 'value': percent, 'unit': '%', 'judged': True}
+    return drive(name, readings=[reading], **more)
 
 
-def test_a_packer_knows_its_size():
-    packer = Packer()
-    packer.strings.number('a', 'a')
-    packer.strings.number('b', 'b')
-    packer.shapes.number('a', 'a')
+@pytest.mark.parametrize('drives, most, names', [
+    pytest.param([], 1, '', id='none'),
+    pytest.param([drive('a'), drive('b')], 2, 'ab', id='all'),
+    pytest.param([used('a', 5), used('b', 9), used('c', 7)], 2, 'bc', id='most-worn-in-their-order'),
+    pytest.param([used('a', 5), used('b', 9, state='WARNING'), used('c', 7)], 1, 'bc', id='alerts-in-addition'),
+    pytest.param([drive('a', actions.ORDER), drive('b', state='UNKNOWN')], 0, 'ab', id='actions-and-alerts'),
+    pytest.param([drive('a'), used('b', 'unknown'), used('c', None), used('d', 1)], 1, 'd', id='no-number'),
+    pytest.param([drive('a', readings=[{'metric': 'endurance_used', 'value': 9}]), used('b', 1)], 1, 'b',
+                 id='not-judged'),
+    pytest.param([drive('a'), drive('b')], 1, 'a', id='the-first-of-equals')])
+def test_a_page_shows_what_is_urgent_and_the_most_worn_of_the_others(drives, most, names):
+    found = placed(drives, most)
 
-    assert packer.size == 3
+    assert [each['name'] for each in found] == [each['name'] for each in drives]
+    assert [(each['name'], each['place']) for each in found if each['place'] is not None] == [
+        (name, place) for place, name in enumerate(names)]
 
+
+@pytest.mark.parametrize('urgent, others, said', [
+    ((0, 0), (0, 0), ''), ((12, 12), (500, 500), ''), ((0, 0), (500, 501), 'the 500 most worn of 501 drives'),
+    ((12, 12), (500, 23988), 'all 12 drives that alert or need an action and the 500 most worn of 23,988 others'),
+    ((1, 1), (500, 600), 'the drive that alerts or needs an action and the 500 most worn of 600 others'),
+    ((9000, 12000), (0, 5), 'the 9,000 worst of 12,000 drives that alert or need an action')])
+def test_a_page_says_which_drives_it_shows(urgent, others, said):
+    assert sentence('list', urgent, others, 'fleet --json') == (
+        f'The list shows {said}. All other figures count all drives. fleet --json has all.' if said else '')
+
+
+def test_a_page_of_many_drives_counts_all_and_shows_some():
+    text = shown([drive('bad', actions.REPLACE, 'CRITICAL'), *(used(f'd{number}', number) for number in range(700))])
+
+    assert 'shows the drive that alerts or needs an action and the 500 most worn of 700 others' in text
+    assert '701 drives,' in text and '<strong>700</strong> ok' in text
+    assert [each['name'] for each in data_of(text)['drives']] == ['bad', *(f'd{number}' for number in range(200, 700))]
+
+
+# --- what is shown of a drive --------------------------------------------------------------------------
 
 READING = {'metric': 'pending', 'value': 8, 'unit': ''}
 
@@ -245,28 +270,19 @@ READING = {'metric': 'pending', 'value': 8, 'unit': ''}
     ({**READING, 'value': 'passed', 'said': 'pending passed'}, True)],
     ids=['follows', 'differs', 'none', 'missing', 'the-value', 'with-unit', 'word', 'other-word'])
 def test_words_that_follow_from_the_value_are_not_kept(reading, is_kept):
-    packer = Packer()
-    packer.readings([reading])
-
-    assert ('said' in packer.shapes.values[0]) is is_kept
+    assert ('said' in compact_reading(reading)) is is_kept
 
 
-def test_a_document_is_packed_and_unpacked():
-    """What is empty goes, and so do findings, since the reason has them; all else comes back."""
-    given = [drive('sda', model='ACME', host='db1', serial='', findings=[noted('x')], bay=None,
-                   notes=[noted('old'), noted('hot'), noted('old')],
-                   readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': 9, 'warning': '8'}]),
-             drive('sdb', model='ACME', replacement={'text': 'x'}, depends=[{'text': 'md0 (raid1)', 'name': 'md0'}])]
-    small = packed({'version': 2, 'drives': given})
+def test_what_is_empty_is_left_out():
+    """So are findings, since the reason has them."""
+    given = [drive('sda', model='ACME', host='db1', serial='', findings=[noted('x')], bay=None, notes=[noted('old')],
+                   readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': None}]),
+             drive('sdb', replacement={'text': 'x'}, depends=[{'text': 'md0 (raid1)', 'name': 'md0'}])]
 
-    assert small['version'] == 2
-    assert len(small['shapes']) == 1 and small['strings'].count('ACME') == 1
-    assert [unpacked(each, small) for each in small['drives']] == [
-        {'name': 'sda', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'host': 'db1',
-         'notes': [noted('old'), noted('hot'), noted('old')],
-         'readings': [{'metric': 'pending', 'warning': '8', 'value': 8},
-                      {'metric': 'pending', 'warning': '8', 'value': 9}]},
-        {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': [],
+    assert [compact(each) for each in given] == [
+        {'name': 'sda', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'host': 'db1', 'notes': [noted('old')],
+         'readings': [{'metric': 'pending', 'warning': '8', 'value': 8}, {'metric': 'pending', 'value': None}]},
+        {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'notes': [], 'readings': [],
          'depends': [{'text': 'md0 (raid1)'}]}]
 
 
@@ -286,7 +302,7 @@ def test_the_trends_of_the_page_are_those_of_its_data():
     text = shown([drive('a', past={'pending': [[1800, 1], [5400, 2]]})])
     [found] = data_of(text)['drives']
 
-    assert unpacked(found, data_of(text))['past'] == {'pending': [1, 1800, 1, 1, 2]}
+    assert found['past'] == {'pending': [1, 1800, 1, 1, 2]}
 
 
 # --- the charts ------------------------------------------------------------------------------------
@@ -386,12 +402,12 @@ def test_a_line_keeps_its_ends_and_its_peaks(numbers, most, left):
 
 
 def test_a_fleet_has_ranges_by_model_and_host():
-    drives = [{'model': model, 'host': host, 'readings': readings} for model, host, readings in (
-        ('A', 'h1', [read('endurance_used', 10), read('power_on_time', 2 * YEAR)]),
-        ('A', 'h2', [read('endurance_used', 30), read('pending', 7)]),
-        ('', 'h2', [read('endurance_used', number, judged=number != 99) for number in (40, 99, '?')]))]
+    ranges = page_charts.FleetRanges()
+    for model, host, wear, age in (('A', 'h1', 10, 2 * YEAR), ('A', 'h2', 30, None), ('', 'h2', 40, None),
+                                   ('B', 'h3', None, None)):
+        ranges.add({'model': model, 'host': host}, {'endurance_used': wear, 'power_on_time': age})
 
-    assert page_charts.of_fleet(drives) == {'ranges': [
+    assert ranges.charts() == {'ranges': [
         ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
         ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
         ('Age by model', 'y', [('A', 2, 2, 2, 1)]), ('Age by host', 'y', [('h1', 2, 2, 2, 1)])]}

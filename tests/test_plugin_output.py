@@ -9,7 +9,6 @@ from smart_attributes.fleet.plugin_output import ENDURANCE, TIME_LEFT, Origin, R
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output.codes import BY_NAME
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 
 NOW = 1_700_000_000
@@ -20,13 +19,8 @@ GREW = WORN._replace(state=State.WARNING, findings='crc_errors grew by 14 in 24 
 
 
 @pytest.fixture
-def packer():
-    return Packer()
-
-
-@pytest.fixture
-def reader(packer):
-    return Reader(METRICS, packer)
+def reader():
+    return Reader(METRICS)
 
 
 def read(reader, line, *values, **origin):
@@ -86,7 +80,7 @@ def test_a_drive_that_was_not_read_has_the_code_and_the_next_step_of_its_reason(
 def test_a_drive_without_numbers_has_used_up_nothing(reader):
     found = read(reader, GREW)
 
-    assert found.used == 0
+    assert (found.used, found.age) == (None, None)
 
 
 OWN, OTHER = "'sda_pending'=1;;;0;", 'total=1;;;0;'
@@ -106,23 +100,21 @@ def test_a_drive_in_standby_is_ok_with_a_note(reader):
     assert (facts['action'], facts['notes'][1]['text']) == ('nothing', 'is in standby, not woken')
 
 
-def test_values_are_packed_with_shape_limits_and_the_state_of_their_finding(reader, packer):
+def test_values_are_readings_with_limits_and_the_state_of_their_finding(reader):
     values = ["'sda_endurance_used'=97%;85;95;0;", "'sda_smart_status'=1;;;0;1", "'sdb_endurance_used'=1%;85;95;0;",
               "'sda_no_metric'=1;;;0;"]
-    pairs = read(reader, WORN, *values).pairs()
-    shapes = [packer.shapes.values[number] for number in pairs[::2]]
+    readings = read(reader, WORN, *values).readings()
 
-    assert pairs[1::2] == [97, 'passed']
-    assert [(shape['metric'], shape['state'], shape['judged']) for shape in shapes] == [
-        ('endurance_used', 'CRITICAL', True), ('smart_status', 'OK', True)]
+    assert [(each['metric'], each['value'], each['state'], each['judged']) for each in readings] == [
+        ('endurance_used', 97, 'CRITICAL', True), ('smart_status', 'passed', 'OK', True)]
 
 
-def test_a_shape_leaves_out_what_is_empty(reader):
-    assert reader._shape('endurance_used', '85;95', State.CRITICAL) == {
+def test_a_reading_leaves_out_what_is_empty(reader):
+    assert reader._reading('endurance_used', 97, '85;95', State.CRITICAL) == {
         'metric': 'endurance_used', 'unit': '%', 'source': 'perfdata', 'judged': True, 'state': 'CRITICAL',
-        'warning': '85', 'critical': '95'}
-    assert reader._shape('crc_errors', '', None) == {
-        'metric': 'crc_errors', 'source': 'perfdata', 'judged': True, 'state': 'OK'}
+        'warning': '85', 'critical': '95', 'value': 97}
+    assert reader._reading('crc_errors', 0, '', None) == {
+        'metric': 'crc_errors', 'source': 'perfdata', 'judged': True, 'state': 'OK', 'value': 0}
 
 
 @pytest.mark.parametrize('state, action, is_told', [(State.OK, 'nothing', False),
@@ -166,9 +158,9 @@ def test_findings_of_a_line_have_metric_state_and_code(reader, state, findings, 
         assert each.code == (code or each.code) and each.code in BY_NAME
 
 
-def test_a_finding_without_a_state_does_not_take_the_code_of_the_next_one(packer):
+def test_a_finding_without_a_state_does_not_take_the_code_of_the_next_one():
     """A status that only the local configuration defines has no code of its own."""
-    reader = Reader({**METRICS, 'door': METRICS['self_test']}, packer)
+    reader = Reader({**METRICS, 'door': METRICS['self_test']})
     found = reader.alarms(WORN._replace(findings='door: open; pending 3, critical above 2'))
 
     assert [(each.metric, each.state, each.code) for each in found] == [
@@ -197,6 +189,6 @@ def test_a_drive_that_wears_out_soon_is_to_be_ordered_with_its_date(reader):
 
 @pytest.mark.parametrize('value, word', [(1, 'good'), (0.5, 'warning'), (0, 'bad'), (0.25, 0.25)])
 def test_the_number_of_a_verdict_is_shown_as_its_word_if_it_has_one(reader, value, word):
-    pairs = read(reader, WORN, f"'sda_self_test'={value};;;0;1").pairs()
+    readings = read(reader, WORN, f"'sda_self_test'={value};;;0;1").readings()
 
-    assert pairs[1::2] == [word]
+    assert [each['value'] for each in readings] == [word]

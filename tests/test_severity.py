@@ -11,12 +11,11 @@ from conftest import ROOT, drive_path, run
 
 from smart_attributes.fleet import triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive, Origin, Reader
-from smart_attributes.fleet.table import Kept
+from smart_attributes.fleet.table import Kept, in_table
 from smart_attributes.knowledge import severity
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import json_document
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 
 DATA = json.loads((ROOT / 'attributes.json').read_text())
@@ -78,7 +77,7 @@ def test_a_new_metric_needs_one_entry_in_data():
     """A site, or a new version, adds a metric with its concern; no code names metrics."""
     data = {**DATA,
             'metrics': {**DATA['metrics'], 'lost_pages': {**DATA['metrics']['media_errors'], 'concern': 'data'}}}
-    reader = Reader(SpecDatabase(data).metrics, Packer())
+    reader = Reader(SpecDatabase(data).metrics)
 
     assert reader.weight('lost_pages', C, 5, '0') < reader.weight('write_protect', C, None, '')
     assert reader.weight('lost_pages', C, 5, '0') == severity.weight(C, 'data', 5, '0')
@@ -177,9 +176,8 @@ def test_failed_says_in_the_first_line_what_was_lost():
 @pytest.mark.parametrize('verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name)
 def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
     """State, numbers, limits and growth are in the document; what was increasing stays so."""
-    packer = Packer()
     given = json_document.document([verdict], (), False, 0)
-    (told,) = triage_documents.drives(triage_documents.Document('', given, 0), Reader(METRICS, packer), packer, 0)
+    (told,) = triage_documents.drives(triage_documents.Document('', given, 0), Reader(METRICS), 0)
 
     assert told.rank == severity.of_verdict(verdict)
 
@@ -207,23 +205,21 @@ def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') 
 
 def test_a_fleet_orders_by_the_lines_and_perfdata_that_icinga_has():
     """A number within its limits is a finding because it increased."""
-    packer = Packer()
-    kept = Kept(packer)
-    for each in of_lines(Reader(METRICS, packer), LINES):
+    kept = Kept(99, in_table)
+    for each in of_lines(Reader(METRICS), LINES):
         kept.add(each)
 
-    names = [each['name'] for each in kept.drives(kept.rows)]
+    names = [each['name'] for each in kept.drives()]
     assert names == ['sdg', 'sdf', 'sde', 'sdd', 'sdc', 'sdb', 'sda', 'sdh']
 
 
 def test_the_drives_that_are_kept_are_the_most_severe():
     """The 25,001st of a fleet is dropped: never one that failed for one that is worn."""
-    packer = Packer()
-    kept = Kept(packer, most=2)
-    for each in of_lines(Reader(METRICS, packer), LINES):
+    kept = Kept(2, in_table)
+    for each in of_lines(Reader(METRICS), LINES):
         kept.add(each)
 
-    assert [each['name'] for each in kept.drives(kept.rows)] == ['sdg', 'sdf']
+    assert [each['name'] for each in kept.drives()] == ['sdg', 'sdf']
     assert kept.left_out == 6
 
 

@@ -30,7 +30,6 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import json_document
-from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import dependence, replacement
 from smart_attributes.work import actions, dates, work_list
@@ -62,8 +61,7 @@ def lasting(days: tuple[int, ...], verdict: Verdict) -> Verdict:
 
 def of_document(given: dict[str, Any]) -> dict[str, Any]:
     """Return what a fleet makes of a drive of `triage --json`."""
-    packer = Packer()
-    (only,) = drives(Document('db1', given, NOW), Reader(METRICS, packer), packer, NOW)
+    (only,) = drives(Document('db1', given, NOW), Reader(METRICS), NOW)
     return only.facts
 
 
@@ -85,7 +83,7 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
 @pytest.mark.parametrize('days, to_do', [each.values[:2] for each in ORDERS if len(each.values[0]) == 1])
 def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
     """By endurance_time_left in perfdata; how old the check is counts."""
-    reader = Reader(METRICS, Packer())
+    reader = Reader(METRICS)
     line = Line(State.WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
     values = [f"'sda_endurance_time_left'={(days[0] + 5) * DAY}s;;;0;"]
     (told,) = reader.drives([line], values, Origin('db1', (), 5 * DAY, NOW))

@@ -14,15 +14,14 @@ from .. import alarm
 from ..check.rulebook import database_of
 from ..command_line.command_options import FleetOptions
 from ..command_line.options import Options
-from ..constants import DOCUMENTS, MOST_ROWS
+from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
 from ..errors import Coded, NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
-from ..fleet.plugin_output import FleetDrive
+from ..fleet.plugin_output import AGE, ENDURANCE, FleetDrive
 from ..fleet.table import Kept
 from ..model import Device, Identity, State, Verdict
 from ..output.json_document import document, note
-from ..output.packed_document import Packer
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
@@ -122,55 +121,31 @@ def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     """Print the document while drives are being read, one drive per line, to use little RAM."""
     print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')
-    readings = Readings(fleet.packer)
     try:
         for place, drive in enumerate(drives):
-            facts = json.dumps({**KEYS, **drive.facts, **drive.more()})
-            sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
+            readings = [{**OF_A_READING, **reading} for reading in drive.readings()]
+            text = json.dumps({**KEYS, **drive.facts, **drive.more(), 'readings': readings})
+            sys.stdout.write(f'{COMMA if place else ""}{text}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(Coded('time-over', f'{over}; only drives read before that are listed; increase -t'))
     print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(list(map(note, fleet.said())))}, '
           f'"fleet": {json.dumps(fleet.counted())}}}')
 
 
-class Readings:
-    """Readings as JSON. The text that all drives of a model share is encoded only once."""
-
-    def __init__(self, packer: Packer) -> None:
-        self._shapes = packer.shapes.values
-        self._texts: dict[int, str] = {}
-
-    def text(self, pairs: Sequence[Any]) -> str:
-        """Return the packed readings of a drive as JSON, without the brackets of the list."""
-        return ', '.join(self._begun(shape) + (json.dumps(value) if isinstance(value, str) or value is None
-                                               else str(value)) + '}'
-                         for shape, value in zip(pairs[::2], pairs[1::2]))
-
-    def _begun(self, shape: int) -> str:
-        if shape not in self._texts:
-            self._texts[shape] = json.dumps({**OF_A_READING, **self._shapes[shape]})[:-1] + ', "value": '
-        return self._texts[shape]
-
-
-def _keep(fleet: Fleet, drives: Iterable[FleetDrive], most: int = MOST_ROWS) -> Kept:
-    kept = Kept(fleet.packer, most)
-    for drive in drives:
-        kept.add(drive)
-    return kept
-
-
 def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
-    from ..output import page, page_charts
-    kept = _keep(fleet, _readable(fleet, drives))
+    from ..output import page, page_charts, page_drives
+    kept, ranges = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent), page_charts.FleetRanges()
+    for drive in _readable(fleet, drives):
+        kept.add(drive)
+        ranges.add(drive.facts, {ENDURANCE: drive.used, AGE: drive.age})
     told = fleet.counted()
     told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))   # the list has the rest
-    left = [f'the table lists the {len(kept.rows)} worst drives; the counts above include {kept.left_out} more'
-            ] if kept.left_out else []
-    first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(kept.rows[:page.READ]))]
-    charts = page_charts.of_fleet(kept.drives(kept.rows))
+    first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))]
+    urgent, others = zip(kept.kept, (kept.urgent, kept.others))
     counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
-    content = page.Content(kept.taken(fleet.now), counts, first, fleet.faults,
-                           [*left, *fleet.said()[len(fleet.faults):]], charts=charts, fleet=told,
+    content = page.Content(kept.taken(fleet.now), counts, first,
+                           page_drives.sentence('list', urgent, others, 'fleet --json'), fleet.faults,
+                           fleet.said()[len(fleet.faults):], charts=ranges.charts(), fleet=told,
                            made_by='check_smart_attributes fleet')
     person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), str(own.html))
     print(f'written: {visible(str(own.html))}')
@@ -186,14 +161,15 @@ def _whose(wanted: FleetOptions) -> str:
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import triage_table
-    kept = _keep(fleet, drives, own.limit or MOST_ROWS)
-    rows = kept.rows
+    kept = Kept(own.limit or MOST_ROWS, table.in_table)
+    for drive in drives:
+        kept.add(drive)
     for line in table.heading(fleet.summary, fleet.defects()):
         print(line)
-    triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
+    triage_table.print_rows(table.rows(kept.drives(), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])
     if kept.left_out:
-        print(f'{kept.left_out} more drives, none of them worse; to see more, use --limit N, --html (up to '
-              f'{MOST_ROWS:,}) or --json (all)')
+        print(f'{kept.left_out} more drives, none of them worse; to see more, use --limit N (up to {MOST_ROWS:,}) or '
+              '--json (all)')
     for words in fleet.said()[len(fleet.faults):]:
         print(f'note: {words}')

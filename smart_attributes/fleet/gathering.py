@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from .. import alarm
-from ..constants import MOST_DISTINCT
 from ..errors import Coded, SmartError
 from ..knowledge.drive_database import SpecDatabase
 from ..model import State, worst
-from ..output.packed_document import Packer
 from ..typed import TYPE_CHECKING, Json, MutableJson
 from ..wording import plural
 from ..words import sentence, visible
@@ -43,8 +41,7 @@ class Fleet:
     def __init__(self, database: SpecDatabase, now: float, hide_serial: bool = False) -> None:
         """Create an empty fleet. now: seconds since 1970."""
         self.now, self.database, self._hide_serial = now, database, hide_serial
-        self.packer = Packer()
-        self.reader = Reader(database.metrics, self.packer)
+        self.reader = Reader(database.metrics)
         self.summary = summary.Summary(now, hide_serial)
         self.remarks: dict[Coded, list[str]] = {}   # message -> services that it applies to
         self.faults: list[Coded] = []             # sources that could not be read
@@ -80,14 +77,12 @@ class Fleet:
         self.is_whole = not self.is_cut
 
     def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
-        """Yield drives. Raises TimeIsOver if only the time for the output is left, and SmartError if RAM runs short."""
+        """Yield drives. Raises TimeIsOver if only the time for the output is left."""
         end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
         for drive in drives:
             yield drive
             if time.monotonic() > end:
                 raise alarm.TimeIsOver(f'time limit of {timeout:g} s exceeded (increase it with -t)')
-            if self.packer.size > MOST_DISTINCT:
-                raise SmartError('the messages and limits of these drives take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service or document."""
@@ -200,7 +195,7 @@ class Fleet:
 
     def _drives_of(self, told: Document) -> list[FleetDrive]:
         old = next((note['text'] for note in told.as_of(self.now)), None)
-        drives = self._named_apart(list(triage_documents.drives(told, self.reader, self.packer, self.now)), told.path)
+        drives = self._named_apart(list(triage_documents.drives(told, self.reader, self.now)), told.path)
         self.summary.groups.add(
             (group for drive in drives for group in replacement_order.of_drive(drive.facts))
             if 'is_fleet' in told.content else replacement_order.of_document(told.content, told.host, old))

@@ -1,4 +1,4 @@
-"""Convert the plugin's text and perfdata to drives in the packed format of the document that `triage` prints.
+"""Convert the plugin's text and perfdata to drives in the format of the document that `triage` prints.
 
 If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this plugin have a code;
 plugin_outputs.json has the error messages of Icinga, NRPE, SSH, Nagios and version 1.6.
@@ -20,7 +20,6 @@ from ..knowledge.drive_database import Metric
 from ..model import State
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.json_document import OF_STATUS, note
-from ..output.packed_document import Packer
 from ..output.perfdata import UNITS
 from ..output.plugin import Line
 from ..typed import TYPE_CHECKING, Json
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
 SOURCE = 'perfdata'
-TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
-WEAR = 'endurance_'         # part of the names of both wear metrics, which are read for every drive, shown or not
+TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
+ALWAYS = ('endurance_', AGE)   # parts of the names of metrics that are read for every drive, shown or not
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
@@ -56,18 +55,19 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 
 
 class FleetDrive(NamedTuple):
-    """A drive of a fleet: its facts, and its readings as pairs of a shape number and a value."""
+    """A drive of a fleet: its facts and readings."""
     facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
-    pairs: Callable[[], list[Any]]  # called only for the few drives that are shown
-    used: float = 0              # endurance used in %, 0 if not reported
+    readings: Callable[[], list[Json]]  # called only for the few drives that are shown
+    used: float | None = None    # endurance used in %
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
     serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
     more: Callable[[], Json] = dict  # further facts, created only when shown
+    age: float | None = None     # power-on time in seconds
 
     @property
     def rank(self) -> Rank:
         """Return the drive's rank by severity."""
-        return severity.of_drive(State[self.facts['state']], self.weights, self.used, self.facts['name'],
+        return severity.of_drive(State[self.facts['state']], self.weights, self.used or 0, self.facts['name'],
                                  self.facts['host'])
 
 
@@ -107,23 +107,22 @@ ByDrive = dict[str, list[Labelled]]
 class Reader:
     """Reads lines and perfdata, and caches text that recurs on thousands of hosts."""
 
-    def __init__(self, metrics: Mapping[str, Metric], packer: Packer) -> None:
-        self._metrics, self._packer = metrics, packer
+    def __init__(self, metrics: Mapping[str, Metric]) -> None:
+        self._metrics = metrics
         self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._shapes: dict[tuple[str, str, State | None], int] = {}
         self._begins = _beginnings(metrics)
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b')
 
     def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> list[FleetDrive]:
         """Return the drives of one check.
 
-        Only the values for wear and findings are read at first, because most drives are never shown.
+        Only the values for wear, age and findings are read at first, because most drives are never shown.
         """
         names = {line.name for line in lines}
         parted = [split(line) for line in lines]
         lines = [line for line, _, _ in parted]
         alarms = [self.alarms(line) for line in lines]
-        wanted = {WEAR, *(alarm.metric for found in alarms for alarm in found)}
+        wanted = {*ALWAYS, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [self._drive(line, clause, told, found, first[line.name], known, origin)
@@ -190,8 +189,8 @@ class Reader:
         is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
         facts.update(unread(of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
-        return FleetDrive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
-                          serials_in(line.findings) if is_unread else ())
+        return FleetDrive(facts, partial(self._readings, line.name, known, alarms), numbers.get(ENDURANCE), weights,
+                          serials_in(line.findings) if is_unread else (), age=numbers.get(AGE))
 
     def weight(self, metric: str, state: State, number: float | None, limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:
@@ -226,25 +225,18 @@ class Reader:
         known = self._metrics.get(alarm.metric)
         return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
 
-    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> list[Any]:
+    def _readings(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> list[Json]:
         of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
-        return [item for metric, number, limits in known()[name]
-                for item in self._pair(metric, number, limits, of_metric.get(metric))]
+        return [self._reading(metric, number, limits, of_metric.get(metric))
+                for metric, number, limits in known()[name]]
 
-    def _pair(self, metric: str, number: float, limits: str, state: State | None) -> tuple[int, Any]:
-        key = metric, limits, state
-        if key not in self._shapes:
-            self._shapes[key] = self._packer.shapes.number(key, self._shape(*key))
-        if not self._metrics[metric].is_verdict:
-            return self._shapes[key], number
-        words = OWN_WORDS if metric == OWN_WORD else WORDS
-        return self._shapes[key], words.get(number, number)
-
-    def _shape(self, metric: str, limits: str, state: State | None) -> Json:
+    def _reading(self, metric: str, number: float, limits: str, state: State | None) -> Json:
         warning, critical = map(visible, levels(limits))
-        shape = {'metric': metric, 'unit': self._metrics[metric].unit, 'source': SOURCE, 'judged': True,
-                 'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
-        return {key: each for key, each in shape.items() if each != ''}
+        reading = {'metric': metric, 'unit': self._metrics[metric].unit, 'source': SOURCE, 'judged': True,
+                   'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
+        words = OWN_WORDS if metric == OWN_WORD else WORDS
+        value = words.get(number, number) if self._metrics[metric].is_verdict else number
+        return {**{key: text for key, text in reading.items() if text != ''}, 'value': value}
 
     def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> ByDrive:
         """Return each drive's values; unknown metrics, such as the labels of version 1.6, are skipped."""

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..constants import LARGEST_ROW, LARGEST_TABLE, MOST_ROWS, YEAR
+from ..constants import LARGEST_ROW, LARGEST_TABLE, YEAR
 from ..errors import Coded
 from ..model import State
 from ..output.json_document import note
-from ..output.packed_document import Packer, unpacked
+from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
 from ..wording import amount, plural
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
 LINES = 12             # lines of one table; further lines are only counted
+# Metrics in the columns of the table of drives.
+COLUMNS = frozenset(('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written'))
 NOT_TOLD = '-'
 GAP = '  '
 TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why')  # text columns; all others are numbers
@@ -143,51 +145,79 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool
 # --- the worst drives --------------------------------------------------------------------
 
 class WorstDrive(NamedTuple):
-    """A drive in packed form, and its sort key."""
+    """A drive as text, and its sort key."""
     key: Rank
-    text: str          # JSON, packed
+    text: str          # JSON
+
+
+def in_table(drive: FleetDrive) -> Json:
+    """Return what the table shows of a drive."""
+    readings = [reading for reading in drive.readings() if reading['metric'] in COLUMNS and reading.get('judged')]
+    return compact({**drive.facts, 'readings': readings})
+
+
+def in_page(drive: FleetDrive) -> Json:
+    """Return what the page shows of a drive."""
+    return compact({**drive.facts, **drive.more(), 'readings': drive.readings()})
+
+
+def _never(_: Json) -> bool:
+    return False
 
 
 class Kept:
-    """Takes drives one by one and keeps the worst of them."""
+    """Takes drives one by one and keeps all that are urgent, and the worst of the others."""
 
-    def __init__(self, packer: Packer, most: int = MOST_ROWS) -> None:
-        self.left_out = 0
-        self._packer, self._most, self._size = packer, max(most, 1), 0
-        self.rows: list[WorstDrive] = []           # worst first; only the key is computed for other drives
+    def __init__(self, most: int, shown: Callable[[FleetDrive], Json],
+                 is_urgent: Callable[[Json], bool] = _never) -> None:
+        """Create an empty collection.
+
+        most: how many other drives to keep. shown: returns the part of a drive to keep. is_urgent: called with facts.
+        """
+        self.urgent, self.others = 0, 0            # drives that were added
+        self._most, self._shown, self._is_urgent, self._size = max(most, 1), shown, is_urgent, 0
+        self._urgent: list[WorstDrive] = []        # worst first
+        self._others: list[WorstDrive] = []        # worst first; only the key is computed for drives that are not kept
 
     def add(self, drive: FleetDrive) -> None:
-        """Keep a drive, unless enough worse drives are already kept."""
-        facts = drive.facts
+        """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
         key = drive.rank
-        if len(self.rows) == self._most and key > self.rows[-1].key:
-            self.left_out += 1
-            return
-        text = _text(self._packer.drive({**facts, **drive.more()}, drive.pairs()))
+        if self._is_urgent(drive.facts):
+            self.urgent += 1
+            rows = self._urgent
+        else:
+            self.others += 1
+            rows = self._others
+            if len(rows) == self._most and key > rows[-1].key:
+                return
+        text = _text(self._shown(drive))
         if len(text) > LARGEST_ROW:
-            text = _text(self._packer.drive({**facts, **WITHOUT}, []))
-        insort(self.rows, WorstDrive(key, text))
+            text = _text(compact({**drive.facts, **WITHOUT, 'readings': []}))
+        insort(rows, WorstDrive(key, text))
         self._size += len(text)
-        while len(self.rows) > self._most or self._size > LARGEST_TABLE:
-            self._size -= len(self.rows.pop().text)
-            self.left_out += 1
+        while len(self._others) > self._most or self._size > LARGEST_TABLE:
+            last = (self._others or self._urgent).pop()
+            self._size -= len(last.text)
 
-    def drives(self, rows: list[WorstDrive]) -> Iterator[dict[str, Any]]:
-        """Yield the kept drives in the format of the JSON document."""
-        tables = self._packer.tables()
-        return (unpacked(json.loads(row.text), tables) for row in rows)
+    @property
+    def kept(self) -> tuple[int, int]:
+        """Return how many urgent drives, and how many other drives, are kept."""
+        return len(self._urgent), len(self._others)
+
+    @property
+    def left_out(self) -> int:
+        """Return how many drives are not kept."""
+        return self.urgent + self.others - sum(self.kept)
+
+    def drives(self, most: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the kept drives, worst first. most: how many; None means all."""
+        return (json.loads(row.text) for row in self._rows()[:most])
+
+    def _rows(self) -> list[WorstDrive]:
+        return sorted((*self._urgent, *self._others))
 
     def taken(self, now: float) -> str:
-        """Return the kept drives as packed data for the page's script, and free their memory.
-
-        now: seconds since 1970.
-        """
-        tables = json.dumps({**self._packer.tables(), 'made': round(now)}, separators=(',', ':'))
-        texts = [row.text for row in self.rows]
-        self.rows = []
-        head, tail = '{"drives":[', f'],{tables[1:]}'
-        if not texts:
-            return head + tail
-        texts[0] = head + texts[0]
-        texts[-1] += tail
-        return ','.join(texts)
+        """Return the kept drives as data for the page's script, and free their memory. now: seconds since 1970."""
+        texts = [row.text for row in self._rows()]
+        self._urgent, self._others = [], []
+        return f'{{"drives":[{",".join(texts)}],"made":{round(now)}}}'

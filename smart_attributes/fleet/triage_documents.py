@@ -15,7 +15,7 @@ from ..constants import DAY, LARGEST_DOCUMENT, LARGEST_FLEET, LONGEST_IDENTITY, 
 from ..errors import Coded, SmartError
 from ..model import State
 from ..output.codes import BY_NAME
-from ..output.packed_document import Packer
+from ..output.page_drives import compact_reading
 from ..redundancy.replacement import LABELS
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
@@ -23,7 +23,7 @@ from ..work import actions
 from ..work.dates import is_day
 from ..work.work_list import of_unknown
 from . import untrusted
-from .plugin_output import ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
+from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ OLD = 2 * DAY          # seconds after which a document is out of date
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 _OF_A_FLEET = re.compile(rb'\{"version": [0-9]+, "made": ([0-9]{1,12}), "drives": \[\n')
 _END_OF_A_FLEET = b'\n], "state": "'
-# The reading of an OK drive that determines its place in the order.
-_OF_AN_OK_DRIVE = re.compile(rb'"metric": "(endurance_used)",\n     "value": ([0-9.]{1,30}),'
+# The readings of an OK drive that determine its place in the order, or that charts count.
+_OF_AN_OK_DRIVE = re.compile(rb'"metric": "(endurance_used|power_on_time)",\n     "value": ([0-9.]{1,30}),'
                              rb'(?:\n     (?!"judged").*)*\n     "judged": true')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 # Parts of a document as triage prints it. Texts in JSON never contain a line break, so no other part looks like these.
@@ -148,7 +148,7 @@ def host_of(path: str) -> str:
     return visible(os.path.basename(folder) if stem in ('drives', 'triage', 'smart') and folder else stem)
 
 
-def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[FleetDrive]:
+def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDrive]:
     """Yield the drives of a document, and a row for each problem of the run as a whole. now: seconds since 1970."""
     origin = Origin(document.host, document.as_of(now), max(now - document.made, 0), now)
     state = state_of(document.content.get('state'))
@@ -171,7 +171,7 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     for each in listed[:MOST_DRIVES_OF_HOST]:
         if isinstance(each, dict):
             is_check = document.content.get('is_fleet') and each.get('is_check') is True
-            yield _row(each, reader, origin) if is_check else _drive(each, reader, packer, origin, document.large)
+            yield _row(each, reader, origin) if is_check else _drive(each, reader, origin, document.large)
 
 
 def _row(given: Json, reader: Reader, origin: Origin) -> FleetDrive:
@@ -180,7 +180,7 @@ def _row(given: Json, reader: Reader, origin: Origin) -> FleetDrive:
                       of_check(Coded(text_of(given.get('code')) or '', why)))
 
 
-def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin, large: Sequence[bytes]) -> FleetDrive:
+def _drive(given: Json, reader: Reader, origin: Origin, large: Sequence[bytes]) -> FleetDrive:
     state = state_of(given.get('state'))
     facts = _facts(given, state, origin)
     listed, past = (large[part] if type(part) is int and 0 <= part < len(large) else part
@@ -191,9 +191,9 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin, large: S
     known = {metric.decode(): float(value) for metric, value in found} or dict(sorted(   # the largest value of a metric
         (each['metric'], each['value']) for each in some if each['judged'] and is_number(each['value'])))
     weights = tuple(_weight(each, reader) for each in some if each['state'] != State.OK.name)
-    return FleetDrive(facts, lambda: packer.readings(_readings(listed)), known.get(ENDURANCE, 0), weights,
+    return FleetDrive(facts, lambda: list(map(compact_reading, _readings(listed))), known.get(ENDURANCE), weights,
                       _serials([*dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]),
-                      partial(_past, past))
+                      partial(_past, past), known.get(AGE))
 
 
 def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:

@@ -10,22 +10,14 @@
   const SPARED = ['written', 'spare', 'age', 'temperature', 'until', 'used', 'model'];  // columns that the panel shows as well, in the order in which they are left out
   const LEAST = 300;  // pixels of What to do
 
-  const data = unpacked(JSON.parse(byId('data').textContent));
+  const data = JSON.parse(byId('data').textContent);
+  data.drives.forEach((drive, place) => {
+    drive.place = place;
+    drive.past = Object.fromEntries(Object.entries(drive.past || {}).map(([metric, points]) => [metric, pointsOf(points)]));
+    drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.to_do,
+      drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
+  });
 
-  // Undoes packed_document.py.
-  function unpacked(packed) {
-    packed.drives.forEach((drive, place) => {
-      for (const name of packed.names) if (name in drive) drive[name] = packed.strings[drive[name]];
-      drive.notes = drive.notes.map((note) => packed.strings[note]);
-      drive.place = place;
-      drive.past = Object.fromEntries(Object.entries(drive.past || {}).map(([metric, points]) => [metric, pointsOf(points)]));
-      drive.pairs = drive.readings;
-      delete drive.readings;
-      drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.to_do,
-        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
-    });
-    return packed;
-  }
   // [factor, seconds, number, hours until the next, its number, ...] as pairs. A fleet has pairs already.
   function pointsOf(flat) {
     if (Array.isArray(flat[0])) return [...flat].sort((one, other) => one[0] - other[0]);
@@ -36,18 +28,7 @@
     }
     return found;
   }
-  function readings(drive) {
-    const found = [];
-    for (let place = 0; place < drive.pairs.length; place += 2) found.push({...data.shapes[drive.pairs[place]], value: drive.pairs[place + 1]});
-    return found;
-  }
-  function reading(drive, metric) {
-    for (let place = 0; place < drive.pairs.length; place += 2) {
-      const shape = data.shapes[drive.pairs[place]], value = drive.pairs[place + 1];
-      if (shape.metric === metric && shape.judged && value !== null) return {...shape, value};
-    }
-    return undefined;
-  }
+  const reading = (drive, metric) => drive.readings.find((each) => each.metric === metric && each.judged && each.value !== null);
   const number = (drive, metric) => { const found = reading(drive, metric); return found && typeof found.value === 'number' ? found.value : undefined; };
 
   // --- how things are said ---
@@ -254,9 +235,9 @@
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
     for (const note of drive.notes) cell.append(element('p', 'note: ' + note.text, {'class': 'note'}));
-    const trends = readings(drive).filter((each) => each.judged && drive.past[each.metric]);
+    const trends = drive.readings.filter((each) => each.judged && drive.past[each.metric]);
     if (trends.length) cell.append(element('h3', 'Trends'), courses(trends, drive));
-    if (drive.pairs.length) cell.append(scrolling(drive));
+    if (drive.readings.length) cell.append(scrolling(drive));
     row.append(cell);
     return row;
   }
@@ -267,7 +248,7 @@
   }
   function table(drive) {
     const made = element('table'), head = element('thead'), top = element('tr');
-    const all = readings(drive), titles = ['state', 'reading', 'value', 'warning', 'critical', 'source', 'why this limit'];
+    const all = drive.readings, titles = ['state', 'reading', 'value', 'warning', 'critical', 'source', 'why this limit'];
     for (const title of titles) top.append(element('th', title, {scope: 'col'}));
     head.append(top);
     made.append(element('caption', 'Readings'), head);

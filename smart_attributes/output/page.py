@@ -27,8 +27,8 @@ from ..wording import listed, plural
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
-from .packed_document import packed
 from .page_charts import FEWEST, Points, charts, shares, shelves, thinned
+from .page_drives import compact, is_urgent, placed, sentence
 from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
@@ -52,9 +52,10 @@ class Groups(NamedTuple):
 
 class Content(NamedTuple):
     """The content of a page. All strings are safe to display."""
-    data: str                                    # packed document for page.js, as JSON
+    data: str                                    # document for page.js, as JSON, with the shown drives only
     counts: Mapping[str, int]                    # by state
     drives: Sequence[Json] = ()                  # the first drives, for readers without script
+    shown: str = ''                              # which drives the page shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
@@ -67,26 +68,34 @@ class Content(NamedTuple):
 
 def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
-    document = _seen({**document, 'drives': _readable(_listed(document))})
+    document = _seen({**document, 'drives': placed(_readable(_listed(document)))})
+    shown = [drive for drive in document['drives'] if drive['place'] is not None]
     arrays = groups(document)
     data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work')}
-    data = {**packed({**data, 'drives': _with_trends(document['drives'])}), 'made': round(now)}
+    data.update(drives=[compact(drive) for drive in _with_trends(shown)], made=round(now))
     return ''.join(rendered(Content(
-        json.dumps(data, separators=(',', ':')), _counts(document), document['drives'][:WITHOUT_SCRIPT],
+        json.dumps(data, separators=(',', ':')), _counts(document), shown[:WITHOUT_SCRIPT], _which(document, shown),
         _texts(document.get('notes', [])), _texts(document.get('remarks', [])), arrays,
-        charts(document, now), shelves(document['drives'], arrays.drawn),
+        charts({**document, 'drives': shown}, now), shelves(document['drives'], arrays.drawn),
         _lately(document.get('lately'))), title, now))
 
 
+def _which(document: Json, shown: Sequence[Json]) -> str:
+    """Return the sentence that says which drives of a document are shown; '' means all."""
+    urgent = sum(map(is_urgent, document['drives']))
+    others = len(shown) - urgent, len(document['drives']) - urgent
+    return sentence('list, and each chart of single drives,', (urgent, urgent), others, 'triage --json')
+
+
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in work list order, then the others, each with its place. Some are read by no check."""
+    """Return the drives in work list order, then the others. Some are read by no check."""
     drives = {drive.get('name'): drive for drive in document['drives']}
     found = {each['name']: drives.get(each['name'], {
         **each, 'why': each['reason'], 'device': None, 'unread': True, 'readings': [], 'notes': []})
         for each in document.get('work', ())}
     taken = {*map(id, found.values())}
     rest = [drive for drive in document['drives'] if id(drive) not in taken]
-    return [{**drive, 'place': place} for place, drive in enumerate((*found.values(), *rest))]
+    return [*found.values(), *rest]
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
@@ -192,7 +201,7 @@ def groups(document: Json) -> Groups:
     return Groups([_group(grade, group) for grade, group in others[:DRAWN]],
                   f'and {plural(left_out, "more group", "more groups")}; triage --json lists all' if left_out > 0
                   else '', _plain([group for grade, group in found if grade is Risk.PLAIN]),
-                  {drive['name']: place for place, drive in enumerate(document['drives']) if drive.get('name')})
+                  {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')})
 
 
 def _plain(found: Sequence[Json]) -> str:

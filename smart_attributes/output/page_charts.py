@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import re
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from statistics import median
@@ -98,20 +100,31 @@ def shares(points: Points, lines: int) -> Points:
     return thinned(points, max(FEWEST, min(ENOUGH, POINTS // lines)))
 
 
-def of_fleet(drives: Iterable[Json]) -> dict[str, Any]:
-    """Return ranges by host and by model, highest first: wear and age."""
-    found: dict[tuple[str, str], dict[str, list[float]]] = {(metric, key): {} for metric in OF_FLEET for key in (
-        'model', 'host')}
-    for drive in drives:
-        for each in drive['readings']:
-            if each['metric'] in OF_FLEET and each.get('judged') and isinstance(each['value'], (int, float)):
-                for key in ('model', 'host'):
-                    found[each['metric'], key].setdefault(drive.get(key) or 'not known', []).append(each['value'])
-    ranges: list[tuple[str, str, list[tuple[Any, ...]]]] = [(f'{OF_FLEET[metric][0]} by {key}', OF_FLEET[metric][1], [
-        (name, *(number / OF_FLEET[metric][2] for number in (min(each), median(each), max(each))), len(each))
-        for name, each in by.items()]) for (metric, key), by in found.items()]
-    return {'ranges': [(title, unit, sorted(each, key=lambda row: (-row[3], row[0]))[:LISTED])
-                       for title, unit, each in ranges if each]}
+class FleetRanges:
+    """Collects the wear and the age of all drives of a fleet one by one, by model and by host."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], defaultdict[str, array[float]]] = {
+            (metric, key): defaultdict(lambda: array('d')) for metric in OF_FLEET for key in ('model', 'host')}
+
+    def add(self, drive: Json, numbers: Mapping[str, float | None]) -> None:
+        """Add a drive. numbers: its values by metric; None if it does not report the metric."""
+        for (metric, key), by_name in self._numbers.items():
+            number = numbers[metric]
+            if number is not None:
+                by_name[drive.get(key) or 'not known'].append(number)
+
+    def charts(self) -> dict[str, Any]:
+        """Return the lowest, middle and highest number of each model and host, and its drives, highest first."""
+        found = []
+        for (metric, key), by_name in self._numbers.items():
+            title, unit, divisor = OF_FLEET[metric]
+            rows = [(name, min(numbers) / divisor, median(numbers) / divisor, max(numbers) / divisor, len(numbers))
+                    for name, numbers in by_name.items()]
+            rows.sort(key=lambda row: (-row[3], row[0]))
+            if rows:
+                found.append((f'{title} by {key}', unit, rows[:LISTED]))
+        return {'ranges': found}
 
 
 def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, list[Json]]]:
