@@ -42,6 +42,7 @@ def obey() -> None:
     for number in _ENDINGS:
         if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _end)
+    _signal.signal(_signal.SIGVTALRM, _too_long)  # for the patterns of a command without a time limit
 
 
 def reserve(seconds: float) -> float:
@@ -57,7 +58,7 @@ def arm(seconds: float) -> None:
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
     _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')))
-    _signal.signal(_signal.SIGVTALRM, lambda number, frame: _raise(TakesTooLong(f'{_Granted.share:g} s of CPU time')))
+    _signal.signal(_signal.SIGVTALRM, _too_long)
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 
 
@@ -68,16 +69,18 @@ def disarm() -> None:
     _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
 
 
-def limited(function: Callable[..., T], *arguments: object) -> T:
+def limited(function: Callable[..., T], *arguments: object, seconds: float | None = None) -> T:
     """Return the result of function(*arguments). Raises TakesTooLong when the drive has used its CPU time.
 
-    The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
+    seconds: CPU time; None: the share that arm() grants each drive, or unlimited without arm(). A call inside another
+    stops the clock of the other. The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
     """
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # without arm(), 0: no timer
+    share = _Granted.share if seconds is None else seconds
+    outer = _signal.setitimer(_signal.ITIMER_VIRTUAL, share, share)
     try:
         return function(*arguments)
     finally:
-        _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, *outer)
 
 
 def _end(number: int, frame: object) -> None:
@@ -86,6 +89,10 @@ def _end(number: int, frame: object) -> None:
     if _Granted.share:
         _signal.setitimer(_signal.ITIMER_REAL, GRACE, GRACE)
     raise TimeIsOver(f'ended by {_ENDINGS[number]}')
+
+
+def _too_long(number: int, frame: object) -> None:
+    raise TakesTooLong(f'{_Granted.share:g} s of CPU time')
 
 
 def _raise(error: BaseException) -> None:

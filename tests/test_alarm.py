@@ -42,21 +42,41 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
 
     assert result.code == 2
     assert ('endless is checked although --match or --ignore may exclude it: matching took more than 1 s of '
-             'CPU time') in result.text
+            'CPU time for the pattern "(a+)+X') in result.text
     assert result.line_of('endless').startswith('OK')
     assert time.monotonic() - started < SOON
 
 
-def test_an_entry_whose_pattern_never_ends_is_named_by_validate_and_ends_in_time(endless, tmp_path):
-    """A local attributes file is somebody's Sunday afternoon."""
+@pytest.mark.parametrize(('option', 'data'), [
+    ('--attributes', {'entries': [{'family': 'Endless', 'models': ['Gr(a+)+X'], 'source': 'none', 'attributes': {}}]}),
+    ('--thresholds', {'overrides': [{'for': {'model': 'Gr(a+)+X'}, 'why': 'for a reason',
+                                     'metrics': {'temperature': {'warning': '55'}}}]})],
+    ids=['entry', 'override'])
+@pytest.mark.parametrize('other, code', [('hgst-failed', 2), ('intel-worn', 3)])
+def test_a_pattern_of_a_file_that_never_ends_is_named_and_not_used(endless, tmp_path, option, data, other, code):
+    """A local file is somebody's Sunday afternoon; the drive itself is judged without the pattern."""
     local = tmp_path / 'local.json'
-    local.write_text(json.dumps({'entries': [{
-        'family': 'Endless', 'models': ['Gr(a+)+X'], 'source': 'none', 'attributes': {}}]}))
+    local.write_text(json.dumps(data))
     started = time.monotonic()
-    result = run('--report', endless, '--report', drive_path('hgst-failed'), '--attributes', str(local), '-t', '10')
+    result = run('--report', endless, '--report', drive_path(other), option, str(local), '-t', '10')
 
     assert time.monotonic() - started < SOON
-    assert result.code in (2, 3)
+    assert result.code == code
+    assert 'matching the pattern "Gr(a+)+X" with "Graaa' in result.text
+    assert 'so the pattern is not used' in result.text
+    assert result.line_of('endless').startswith('OK')
+
+
+def test_a_call_inside_another_leaves_the_rest_of_its_time_to_the_other(alone):
+    """A pattern has its own time, while a drive is judged."""
+    alarm.arm(60)
+
+    def judge() -> tuple[float, float]:
+        assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL, seconds=0.5) == pytest.approx((0.5, 0.5), abs=0.1)
+        return signal.getitimer(signal.ITIMER_VIRTUAL)
+
+    assert alarm.limited(judge) == pytest.approx((6, 6), abs=0.1)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
 def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_told(endless, tmp_path):

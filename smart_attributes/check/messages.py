@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from ..command_line.options import Options
 from ..errors import Coded
+from ..knowledge import patterns
 from ..knowledge.thresholds import GONE
 from ..model import Identity, Report, State, Verdict
 from ..typed import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,11 @@ def contradictions(run: Run) -> Iterable[Coded]:
     told = [sentence for verdict, read in zip(run.verdicts, run.drives.reads) for sentence in run.judge.contradictions(
         verdict, read.outcome if isinstance(read.outcome, Report) else None)]
     return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
+
+
+def slow_patterns() -> Iterable[Coded]:
+    """Yield a message for each pattern of a local file that took too long."""
+    return [Coded('site-file-mistake', sentence) for sentence in patterns.too_slow()]
 
 
 def moved(run: Run) -> Iterable[Coded]:
@@ -74,7 +80,8 @@ def messages(run: Run) -> dict[str, Any]:
     has_own_state = history.trouble and required is not None   # an option sets the state for an unusable history
     others = history.recurring_loss if not has_own_state else history.remarks
     return {'failures': inventory.missing(run.drives.reads, run.options.which.expect),
-            'faults': (*run.read.faults, *run.drives.faults, *run.judge.mistakes, *contradictions(run)),
+            'faults': (*run.read.faults, *run.drives.faults, *run.judge.mistakes, *contradictions(run),
+                       *slow_patterns()),
             'remarks': (*dict.fromkeys(read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark),
                         *(() if has_own_state else history.remarks), *moved(run)),
             'notes': (*notes(run),),

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from re import Pattern
 
 from .. import alarm
 from ..command_line.options import Options
@@ -95,9 +96,17 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)
-        if is_read and addresses.is_wanted(device, None, match, ignore) is not False:
+        if is_read and not _is_excluded(device, match, ignore):
             plans.append(Plan(device, (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped))))
     return plans
+
+
+def _is_excluded(device: Device, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]) -> bool:
+    """Return whether the address alone excludes a device. A pattern that takes too long excludes nothing."""
+    try:
+        return alarm.limited(addresses.is_wanted, device, None, match, ignore) is False
+    except alarm.TakesTooLong:
+        return False   # inventory.wanted() reports the pattern
 
 
 def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:

@@ -135,8 +135,7 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
     except DataError as error:
         problem: SmartError = error
     except alarm.TakesTooLong as slow:
-        problem = DriveError(f'cannot be evaluated: this took more than {slow}, probably because of a pattern in a '
-                             'data file; to find it, run: check_smart_attributes validate', 'judging-failed')
+        problem = DriveError(f'cannot be evaluated: this took more than {slow}', 'judging-failed')
     except Exception as error:  # one drive must not stop the run
         from ..failures import inside
         problem = inside(error, 'cannot be evaluated')

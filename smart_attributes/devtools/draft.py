@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..constants import LONGEST_FAMILY, LONGEST_NAME
-from ..knowledge import decode, drive_logs, formatting, readings, regular_expressions, shipped_data
+from ..knowledge import decode, drive_logs, formatting, readings, shipped_data
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 from ..words import literally
 from . import reading_rules
-from .entry_rules import LITERALS
+from .entry_rules import LITERALS, literal_characters
 from .reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 # Formulas for endurance, each with its valid range, which excludes values that were never set.
@@ -113,7 +113,7 @@ def _family(identity: Identity) -> str:
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     pattern = model_pattern(identity)
     # Such a short name belongs to a controller, not to a drive.
-    is_telling = regular_expressions.shape(pattern).literals >= LITERALS
+    is_telling = literal_characters(pattern) >= LITERALS
     first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
     return {'models': [pattern], **first} if pattern else first
 
@@ -132,7 +132,7 @@ def model_pattern(identity: Identity) -> str:
         match = next((match for match in capacities if match['unit']), capacities[0])
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
-    if regular_expressions.shape(pattern).literals < LITERALS:
+    if literal_characters(pattern) < LITERALS:
         pattern = literally(name)
     # the schema requires four characters
     return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'

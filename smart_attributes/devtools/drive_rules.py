@@ -5,11 +5,10 @@ import bisect
 import difflib
 import itertools
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..knowledge import drive_database, pattern_prefixes, readings, vendor_logs
+from ..knowledge import drive_database, pattern_prefixes, patterns, readings, vendor_logs
 from ..model import LogPage, Reading
 from ..typed import Json
 from ..wording import plural
@@ -219,7 +218,7 @@ def _is_matched(pattern: str, models: Sequence[str]) -> bool:
     start = pattern_prefixes.literal_beginning(pattern)
     first = bisect.bisect_left(models, start)
     candidates = itertools.takewhile(lambda model: model.startswith(start), itertools.islice(models, first, None))
-    return any(re.fullmatch(pattern, model) for model in candidates)
+    return any(patterns.fits(pattern, model) for model in candidates)
 
 
 def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
-from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting, regular_expressions
+from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
 from ..knowledge.pattern_prefixes import ESCAPES_AND_SETS, has_top_level_bar
+from ..knowledge.patterns import fits
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
@@ -153,7 +154,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
 
     is_alone: the entry does not have another condition, such as the first attributes of the table.
     """
-    literals = regular_expressions.shape(pattern).literals
+    literals = literal_characters(pattern)
     if pattern != pattern.strip() or '  ' in pattern:
         yield 'has leading, trailing or double blanks, which are removed from each model; remove them'
     if has_top_level_bar(pattern):
@@ -163,6 +164,15 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     elif literals < LITERALS and is_alone:
         yield (f'needs only {literals} literal characters to match; write at least {LITERALS}, or add "first" or '
                '"only", so that it does not match other drives')
+
+
+# Parts of a pattern that are no literal characters: classes, optional characters, sets, repetitions, group openings.
+_VARIABLE = re.compile(r'\(\?[a-zA-Z]*:|\\[A-Za-z]|\[\^?\]?(?:\\.|[^]\\])*\]|\{[0-9,]+\}|.[?*]')
+
+
+def literal_characters(pattern: str) -> int:
+    """Return about how many literal characters a matching name contains."""
+    return len(re.findall(r'\\.|[^\\.^$()|*+?]', _VARIABLE.sub('', pattern)))
 
 
 def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -248,7 +258,7 @@ ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
 
 def _advisory_problems(advisory: Json) -> Iterator[str]:
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
-    if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
+    if fixed and fits(advisory.get('firmware', '.*'), fixed):
         yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude {fixed}'
     if hour > HIGHEST_DEFECT_HOUR:
         yield f'hour {hour} is {hour // 8766} years; write power-on hours'

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_errors, data_file, schema_errors, shipped_data, site_file, thresholds
+from ..knowledge import data_errors, data_file, patterns, schema_errors, shipped_data, site_file, thresholds
 from ..knowledge.drive_database import SpecDatabase
 from ..typed import Json
 from ..wording import plural
@@ -104,7 +104,10 @@ def main(files: Sequence[str] = (), samples_path: str | None = None, models_path
         return 1
     for of_kind, words, validation in validations:
         _print(of_kind, words, validation, write)
-    return 1 if any(validation.problems for _, _, validation in validations) else 0
+    slow = patterns.too_slow()
+    for sentence in slow:
+        write(sentence)
+    return 1 if slow or any(validation.problems for _, _, validation in validations) else 0
 
 
 def problems(files: Sequence[str]) -> list[str]:

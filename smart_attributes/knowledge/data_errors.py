@@ -12,8 +12,9 @@ from contextlib import suppress
 from ..errors import FormulaError, UsageError
 from ..typed import Any, Json, NamedTuple
 from ..words import nearest
-from . import decode, drive_logs, ranges, regular_expressions, shipped_data
+from . import decode, drive_logs, ranges, shipped_data
 from .data_file import mistakes
+from .patterns import error_in, quoted
 from .thresholds import LEVELS, rank, several
 
 Path = tuple[Any, ...]   # keys and indexes
@@ -32,9 +33,9 @@ def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
                layouts: Collection[str] = ()) -> Iterator[Mistake]:
     """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries may use."""
     for path, place, pattern in patterns(data):
-        why = regular_expressions.fault(pattern)
+        why = error_in(pattern)
         if why:
-            yield Mistake(path, f'{place} {regular_expressions.quoted(pattern)} {why}')
+            yield Mistake(path, f'{place} {quoted(pattern)} {why}')
     unusable = set()
     for path, place, metric, spec in written_readings(data):
         for why in _of_reading(metric, spec, metrics):
@@ -115,9 +116,9 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
     yield from _of_families(data, families)
     for number, override in enumerate(data.get('overrides', ())):
         pattern = override['for'].get('model', '')
-        why = regular_expressions.fault(pattern)
+        why = error_in(pattern)
         if why:
-            yield Mistake(('overrides', number), f'overrides, model {regular_expressions.quoted(pattern)} {why}')
+            yield Mistake(('overrides', number), f'overrides, model {quoted(pattern)} {why}')
     for path, place, is_of_one_drive, metrics in _written_metrics(data):
         for metric, fields in metrics.items():
             if metric not in units:

@@ -5,7 +5,6 @@ so the size of the database hardly affects the speed of a check.
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -15,6 +14,7 @@ from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode
 from .decode import LOGICAL_SECTORS
 from .pattern_prefixes import ByBeginning, matches_pattern
+from .patterns import fits
 
 if TYPE_CHECKING:
     Interval = tuple[float | None, float | None]
@@ -246,7 +246,7 @@ class SpecDatabase:
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
         return [_advisory(advisory) for advisory in self._sorted_advisories.matching(identity.plain_model)
-                if re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
+                if fits(advisory.get('firmware', '.*'), identity.firmware)]
 
 
 def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
@@ -269,7 +269,7 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
     """Return whether the drive meets all conditions of *entry* except the model."""
     if 'kind' in entry and entry['kind'] != identity.kind:
         return False
-    if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
+    if 'firmware' in entry and not fits(entry['firmware'], identity.firmware):
         return False
     # A condition is a list of attribute IDs, or a list of several such lists. One of these must fit.
     return all(any(holds(attributes, numbers) for numbers in (

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from ..typed import Any
+from .patterns import fits
 
 
 class ByBeginning:
@@ -43,7 +44,7 @@ def matches_pattern(pattern: str, text: str) -> bool:
     for places, rest in _alternatives(pattern):
         if len(text) >= len(places) and all(map(str.__contains__, places, text)):
             if rest not in ('', '.*'):
-                return re.fullmatch(pattern, text) is not None
+                return fits(pattern, text)
             if len(text) == len(places) or (rest and '\n' not in text):
                 return True
     return False

@@ -6,13 +6,13 @@ serial, device, model, family, metric (site files), metric (default.json).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..constants import LETTERS
 from ..errors import Coded
 from ..model import Device, Identity, Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
+from .patterns import fits
 
 if TYPE_CHECKING:
     from typing import Any
@@ -230,7 +230,7 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
     tests: Mapping[str, Callable[[str], bool]] = {
         'serial': lambda value: bool(identity.serial) and value == identity.serial,
         'device': lambda value: value in (device.name, device.address),
-        'model': lambda value: bool(identity.model) and re.fullmatch(value, identity.model) is not None,
+        'model': lambda value: bool(identity.model) and fits(value, identity.model),
         'family': lambda value: bool(family) and value == family}
     return all(tests[key](value) for key, value in selector.items())
 

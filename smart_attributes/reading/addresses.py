@@ -13,6 +13,7 @@ from itertools import product
 from math import prod
 from re import Pattern
 
+from .. import alarm
 from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
 from ..model import Device, Identity
@@ -317,4 +318,10 @@ def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern
 
 
 def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
-    return any(expression.search(text) for expression in expressions for text in texts)
+    for expression in expressions:
+        try:
+            if any(expression.search(text) for text in texts):
+                return True
+        except alarm.TakesTooLong as slow:
+            raise alarm.TakesTooLong(f'{slow} for the pattern {quoted(expression.pattern)}') from None
+    return False

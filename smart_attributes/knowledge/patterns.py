@@ -1,0 +1,57 @@
+"""Regular expressions of data files: errors in them, and matching that ends in time."""
+from __future__ import annotations
+
+import re
+
+from .. import alarm
+from ..constants import MOST_REPETITIONS
+
+QUOTED = 60          # maximum number of characters of a pattern quoted in a message
+MATCHING_TIME = 0.5  # seconds of CPU time; a usual pattern takes microseconds for the forty characters of a model
+
+_too_slow: dict[str, str] = {}   # patterns that took longer, each with the text; they match nothing anymore
+
+
+def error_in(pattern: str) -> str:
+    """Return why *pattern* cannot be used, for a message; '' if it can.
+
+    Repetitions such as ((){1000}){1000} take gigabytes of memory before alarm.limited() ends them.
+    """
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RuntimeError) as error:  # Python 3.9 raises RuntimeError for "(?(1)A)"
+        return f'is not a valid regular expression: {error}; correct it'
+    if _repetitions(pattern) > MOST_REPETITIONS:
+        return 'repeats a part too often; use smaller numbers in {}'
+    return ''
+
+
+def _repetitions(pattern: str) -> int:
+    """Return how often the {n} and {n,m} of a pattern repeat the innermost part if they are all nested."""
+    repetitions = 1
+    for least, most in re.findall(r'\{([0-9]*),?([0-9]*)\}', pattern):
+        repetitions *= max(1, int(least or 0), int(most or 0))
+    return repetitions
+
+
+def quoted(pattern: str) -> str:
+    """Return a pattern in quotes, shortened to QUOTED characters."""
+    return f'"{pattern}"' if len(pattern) <= QUOTED else f'"{pattern[:QUOTED]}…"'
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Return whether *pattern* matches the whole *text*; False if matching takes too long, see too_slow()."""
+    if pattern in _too_slow:
+        return False
+    try:
+        return alarm.limited(re.fullmatch, pattern, text, seconds=MATCHING_TIME) is not None
+    except alarm.TakesTooLong:
+        _too_slow[pattern] = text
+        return False
+
+
+def too_slow() -> list[str]:
+    """Return a sentence for each pattern that was ended in this run."""
+    return [f'matching the pattern {quoted(pattern)} with {quoted(text)} took more than {MATCHING_TIME:g} s of CPU '
+            f'time, so the pattern is not used; avoid a repetition inside another, write it like [A-Z0-9]+'
+            for pattern, text in _too_slow.items()]
