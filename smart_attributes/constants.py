@@ -35,7 +35,6 @@ LARGEST_PROGRAM = 64 << 20               # the single-file program; it has 3 MB
 LARGEST_OLD_LOG = 64 << 20               # log of a database that was renamed; usually less than 1 MB
 LARGEST_SMARTD_LOGS = 12 << 20           # the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
 LARGEST_UNPACKED_LOGS = 48 << 20         # compressed logs of a drive, unpacked: ten years of rotated logs
-LARGEST_XZ_MEMORY = 80 << 20             # for unpacking; the strongest level, -9, takes 65 MiB
 LARGEST_DOCUMENT = 16 << 20              # triage --json of another host; 24 drives take 0.1 MB
 LARGEST_FLEET = 256 << 20                # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
 LARGEST_SERVICE_LIST = 32 << 20          # from Icinga: 200,000 services

@@ -229,13 +229,10 @@ class World:
         return ''.join(line for line in text.splitlines(keepends=True) if not line.startswith('#'))
 
     def packed_logs(self) -> None:
-        """Pack smartd's logs as logrotate does, in three ways."""
-        import bz2
+        """Pack smartd's logs as logrotate does, ."""
         import gzip
-        import lzma
-        for number, pack in enumerate((gzip.compress, bz2.compress, lzma.compress), 1):
-            for path in sorted(self.smartd.logs.glob('*.csv')):
-                path.with_name(f'{path.name}.{number}').write_bytes(pack(path.read_bytes()))
+        for path in sorted(self.smartd.logs.glob('*.csv')):
+            path.with_name(f'{path.name}.1').write_bytes(gzip.compress(path.read_bytes()))
 
     def controllers(self) -> list[tuple[str, str]]:
         """Return the tool and the name of each recorded output of a RAID controller."""

@@ -1,12 +1,12 @@
-"""Unpack compressed files up to a size limit, because a small file can unpack to terabytes."""
+"""Unpack gzip files, as logrotate writes them, up to a size limit: a small file can unpack to terabytes."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from ..constants import LARGEST_SMARTD_LOGS, LARGEST_XZ_MEMORY
+from ..constants import LARGEST_SMARTD_LOGS
 
 PIECE = 1 << 16          # bytes unpacked at once
 
@@ -21,8 +21,8 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
     For a damaged file, return the content before the damage. name: the result of kind(). size: the file's size in
     bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
-    if name not in _OPENING:
-        return b'', f'was not read: Python cannot decompress {name}; decompress it by hand'
+    if name != 'gzip':
+        return b'', f'was not read: only gzip can be read, not {name}; decompress it by hand'
     if size > LARGEST_SMARTD_LOGS:
         raise UnpackedTooLarge
     text = io.BytesIO()
@@ -39,22 +39,12 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the unpacked content of a compressed file; yield nothing if the kind is unknown.
+    """Yield the unpacked content of a gzip file; yield nothing for another kind of file.
 
     Raises EOFError, OSError and ImportError.
     """
-    opening = _OPENING.get(kind(file))
-    return opening(file) if opening else iter(())
-
-
-def kind(file: BinaryIO) -> str:
-    """Return the compression that the first bytes show, such as "gzip", or ''. The file position is 0 afterwards."""
-    head = file.read(6)   # length of the longest signature
-    file.seek(0)
-    return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
-
-
-def _gzip(file: BinaryIO) -> Iterator[bytes]:
+    if kind(file) != 'gzip':
+        return
     import gzip
     import zlib
     try:
@@ -64,35 +54,14 @@ def _gzip(file: BinaryIO) -> Iterator[bytes]:
         raise EOFError(str(error)) from None
 
 
-def _bzip2(file: BinaryIO) -> Iterator[bytes]:
-    import bz2
-    return _streams(file, bz2.BZ2Decompressor)
-
-
-def _xz(file: BinaryIO) -> Iterator[bytes]:
-    import lzma
-    try:
-        yield from _streams(file, partial(lzma.LZMADecompressor, memlimit=LARGEST_XZ_MEMORY))
-    except lzma.LZMAError as error:
-        raise EOFError(str(error)) from None
-
-
-def _streams(file: BinaryIO, unpacker: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield the content of all streams of a file. unpacker: BZ2Decompressor or LZMADecompressor."""
-    packed = file.read(PIECE)
-    while packed:
-        stream = unpacker()
-        yield stream.decompress(packed, PIECE)
-        while not stream.eof:
-            packed = file.read(PIECE) if stream.needs_input else b''
-            if stream.needs_input and not packed:
-                raise EOFError('cut off')
-            yield stream.decompress(packed, PIECE)
-        packed = stream.unused_data or file.read(PIECE)
+def kind(file: BinaryIO) -> str:
+    """Return the compression that the first bytes show, such as "gzip", or ''. The file position is 0 afterwards."""
+    head = file.read(6)   # length of the longest signature
+    file.seek(0)
+    return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
 
 
 # The first bytes of compressed files. Source: RFC 1952, RFC 8878 and magic(5) of file 5.44.
 _KINDS: Mapping[bytes, str] = {
     b'\x1f\x8b': 'gzip', b'BZh': 'bzip2', b'\xfd7zXZ\0': 'xz', b'\x28\xb5\x2f\xfd': 'zstd', b'\x04\x22\x4d\x18': 'lz4',
     b'\x1f\x9d': 'compress', b'PK\x03\x04': 'zip'}
-_OPENING: Mapping[str, Callable[[BinaryIO], Iterator[bytes]]] = {'gzip': _gzip, 'bzip2': _bzip2, 'xz': _xz}
