@@ -18,7 +18,6 @@ from smart_attributes.output import (
     metrics,
     metrics_document,
     plugin,
-    return_form,
     triage_table,
 )
 from smart_attributes.reading import text_report
@@ -46,8 +45,7 @@ READ, JUDGED = (text_report, 'parse_report'), (judging, 'judge')
 REMEMBERED = (history_access.Remembered, 'notes')
 COMMANDS = {
     'check': (), 'triage': ('triage',), 'json': ('triage', '--json'), 'explain': ('explain',), 'list': ('list',),
-    'metrics': ('metrics',), 'zabbix': ('metrics', '--json'),
-    'rma': ('explain', '--rma')}
+    'metrics': ('metrics',), 'zabbix': ('metrics', '--json')}
 
 
 @pytest.mark.parametrize('place, command', [
@@ -68,7 +66,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
 
     code, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
 
-    assert ('bad' in text or command == 'rma') and 'HGST HUS724020ALA640' in text
+    assert 'bad' in text and 'HGST HUS724020ALA640' in text
     assert 'SMART UNKNOWN - [internal-error]' not in text
     if command == 'check':
         assert (code, text[:44]) == (2, 'SMART CRITICAL - bad smart_status: FAILED; r')
@@ -81,7 +79,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
 @pytest.mark.parametrize('command, module, name', [
     ('check', plugin, 'drive_lines'), ('triage', triage_table, '_row'),
     ('json', json_document, '_drive'), ('metrics', metrics, '_of_readings'), ('zabbix', metrics_document, '_drive'),
-    ('list', drive_list, 'as_text'), ('explain', explain, 'head'), ('rma', return_form, 'lines')])
+    ('list', drive_list, 'as_text'), ('explain', explain, 'head')])
 def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(command, module, name, folder, monkeypatch,
                                                                          capsys):
     """Its state is part of the output, and so is that of the failed drive beside it."""
@@ -123,21 +121,7 @@ def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(comm
         command in ('triage', 'json', 'explain', 'zabbix'))
 
 
-def test_a_report_that_cannot_be_quoted_is_left_out_of_a_return_form(folder, monkeypatch, capsys):
-    quoted = return_form._quoted
-
-    def broken(said, attributes):
-        if 'EXAMPLE0001' in said:
-            raise ZeroDivisionError
-        return quoted(said, attributes)
-    monkeypatch.setattr(return_form, '_quoted', broken)
-
-    code, text = run('explain', '--rma', '--report', str(folder), capsys=capsys)
-
-    assert code == 0 and 'HGST HUS724020ALA640' in text and f'cannot be shown: ZeroDivisionError {LINE}' in text
-
-
-@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'rma', 'metrics', 'zabbix'])
+@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix'])
 @pytest.mark.parametrize('error, code, words', [
     (ZeroDivisionError(), 'internal-error', f'ZeroDivisionError {LINE[:-len("smartctl --json -x")]}lsblk'),
     (SyntaxError(), 'plugin-damaged', 'SyntaxError in a file of check_smart_attributes; reinstall it')], ids=str)
@@ -152,7 +136,7 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(command, error, cod
 
     assert status == (2 if command == 'check' else 0) and 'HGST HUS724020ALA640' in printed.out
     said = ' '.join((printed.out + printed.err).split())
-    assert command == 'rma' or f'cannot be examined: {words}' in said
+    assert f'cannot be examined: {words}' in said
     if command == 'check':
         assert printed.out.startswith('SMART CRITICAL - bad smart_status: FAILED')
     if command in ('json', 'zabbix'):

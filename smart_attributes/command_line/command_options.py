@@ -18,11 +18,6 @@ class ListOptions(NamedTuple):
     as_json: bool
 
 
-class ExplainOptions(NamedTuple):
-    """The output of `explain`."""
-    rma: bool
-
-
 class SudoersOptions(NamedTuple):
     """Which sudoers rule is printed."""
     user: str
