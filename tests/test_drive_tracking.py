@@ -52,7 +52,7 @@ def test_a_drive_that_moved_is_the_same_drive(machine):
     """Its series go on, and nothing is missing."""
     machine.holds(sda=disk('SERIAL02', a199=3), sdb=disk())
 
-    result = machine.check(START + HOUR, '--scan', '--expect-known')
+    result = machine.check(START + HOUR, '--scan', '--gone', 'critical')
 
     assert told(result) == ['ACME HD4000 SERIAL01 has moved from /dev/sda to /dev/sdb',
                             'ACME HD4000 SERIAL02 has moved from /dev/sdb to /dev/sda']
@@ -71,17 +71,17 @@ def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
         f'{words}; history --forget SERIAL02 retires it']
     assert machine.check(START + 40 * DAY, '--scan').first_line.startswith(
         f'SMART WARNING - [drive-gone] {words}, noticed 40 d ago; ')
-    later = machine.check(START + 40 * DAY, '--scan', '--expect-known')
+    later = machine.check(START + 40 * DAY, '--scan', '--gone', 'critical')
     assert later.code == 2
     assert later.first_line.startswith(f'SMART CRITICAL - [drive-gone] {words}, noticed 40 d ago; ')
     document = machine.folder / 'host.json'
-    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--expect-known', '--json').text)
+    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'critical', '--json').text)
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['search', 'nothing']
     quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
     assert (quiet.code, told(quiet)) == (0, [])
     machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
-    assert machine.check(START + 41 * DAY, '--scan', '--expect-known').code == 0
+    assert machine.check(START + 41 * DAY, '--scan', '--gone', 'critical').code == 0
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):
@@ -163,7 +163,7 @@ def test_serial_numbers_are_hidden_here_as_well(machine):
 
 def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     """It is there, and nobody wants to know more of it."""
-    assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--expect-known')) == []
+    assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--gone', 'critical')) == []
 
 
 def test_a_sleeping_disk_is_no_solid_state_drive(machine):
@@ -303,7 +303,7 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     """In standby it tells neither model nor serial number."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
 
-    result = machine.check(START + 3 * DAY, '--scan', '--expect-known')
+    result = machine.check(START + 3 * DAY, '--scan', '--gone', 'critical')
 
     assert result.code == 0
     assert result.line_of('sda').startswith('OK        sda  ACME HD4000  ')

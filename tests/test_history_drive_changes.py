@@ -143,7 +143,7 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
 
 
 def test_an_expected_drive_stays_missing():
-    """--expect-known, until it is forgotten."""
+    """--gone critical, until it is forgotten."""
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {}))
 
     assert [change.drive for change in missing(places, records({1: START}), SDA, START + STEP)] == [1]

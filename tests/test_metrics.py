@@ -250,7 +250,7 @@ def test_a_drive_that_is_gone_is_critical_where_asked(machine):
     at(machine, START, '--scan')
     machine.holds(sda=disk())
 
-    assert at(machine, START + DAY, '--scan', '--expect-known')[1].of('smart_run_state') == State.CRITICAL
+    assert at(machine, START + DAY, '--scan', '--gone', 'critical')[1].of('smart_run_state') == State.CRITICAL
 
 
 def test_metrics_remember_as_a_check_does(machine):

@@ -99,7 +99,7 @@ def test_a_drive_that_is_gone_is_a_problem_of_the_run(machine):
     machine.holds(sda=disk())
 
     assert before == 'OK: 2 drives: 2 ok'
-    assert re.match(r'CRITICAL: .*SERIAL02.* is gone', at(machine, START + DAY, '--expect-known')['run'])
+    assert re.match(r'CRITICAL: .*SERIAL02.* is gone', at(machine, START + DAY, '--gone', 'critical')['run'])
 
 
 def test_a_machine_without_drives_says_so(machine):
@@ -200,5 +200,5 @@ def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
     assert f'key: {key}\n' in TEMPLATE
     assert 'Timeout=30' in AGENT.splitlines()
     assert options.own.as_json and options.history.access == 'writes'
-    assert options.history.gone is State.CRITICAL   # --expect-known
+    assert options.history.gone is State.CRITICAL   # --gone critical
     assert options.how_read.timeout <= 25 and options.state_dir and options.history.history_required is State.WARNING

@@ -73,7 +73,7 @@ def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
     """The new one at its address has no history, and nothing of the old one's is told of it."""
     found = month(machine, 6,
                   {0: {'sda': disk(), 'sdb': disk('SERIAL02')}, 1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
-                               3: {'sda': disk(), 'sdb': disk('SERIAL03')}}, '--expect-known')
+                               3: {'sda': disk(), 'sdb': disk('SERIAL03')}}, '--gone', 'critical')
 
     assert states(found) == '.CC...'
     assert ['was replaced by ACME HD4000 SERIAL03' in text for _, text in found] == [False] * 3 + [True, False, False]
@@ -93,7 +93,7 @@ def test_a_drive_that_vanishes_is_critical_where_known_ones_are_expected(machine
     """A backplane that drops a slot; back again, all is well."""
     both = {'sda': disk(), 'sdb': disk('SERIAL02')}
 
-    assert states(month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--expect-known')) == '..CCC..'
+    assert states(month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--gone', 'critical')) == '..CCC..'
 
 
 def test_a_counter_that_is_reset_has_not_grown(machine):

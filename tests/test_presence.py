@@ -118,7 +118,7 @@ def test_a_removable_drive_raises_nothing(tmp_path: Path) -> None:
     machine.check(START, '--scan')
     shows(machine, Bays({'sda': disk()}, {}))
 
-    told = machine.check(START + HOUR, '--scan', '--expect-known')
+    told = machine.check(START + HOUR, '--scan', '--gone', 'critical')
     assert (told.code, 'SERIAL02 is gone from /dev/sdb' in told.text) == (0, True)
 
 
@@ -137,7 +137,7 @@ def state(machine: Machine, now: int, *options: str) -> int:
 
 
 @pytest.mark.parametrize(('options', 'code'), [
-    ((), 1), (('--expect-known',), 2), (('--gone', 'critical'), 2), (('--gone', 'unknown'), 3), (('--gone', 'ok'), 0),
+    ((), 1), (('--gone', 'critical'), 2), (('--gone', 'unknown'), 3), (('--gone', 'ok'), 0),
     (('--no-history',), 0)])
 def test_a_site_chooses_the_state(machine: Machine, options: tuple, code: int) -> None:
     assert state(machine, START + HOUR, *options) == code

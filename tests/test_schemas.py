@@ -74,7 +74,7 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
 
     def at(*words: str) -> Any:
         return read(machine.run(now, *words, '--json').text)
-    lately = at('triage', '--scan', '--since', '90d', '--expect-known')
+    lately = at('triage', '--scan', '--since', '90d', '--gone', 'critical')
     found: dict[str, list[Any]] = {
         'triage': [recorded, lately, at('triage', '--scan'), of_a_machine()],
         'list': [at('list', '--scan'), read(run('list', '--json', '--report', '/nonexistent').text)],
@@ -213,7 +213,7 @@ def test_a_document_with_history_changes_and_forecasts_fits(tmp_path: Path):
         machine.check(START + day * DAY, '--scan')
     machine.holds(sda=disk(a199=14), sdb=disk('SERIAL04'), sdd=disk('SERIAL05'))
 
-    found = json.loads(machine.run(START + 59 * DAY, 'triage', '--scan', '--since', '30d', '--expect-known',
+    found = json.loads(machine.run(START + 59 * DAY, 'triage', '--scan', '--since', '30d', '--gone', 'critical',
                                    '--json').text)
 
     assert {'host', 'made', 'lately', 'notes'} <= set(found)

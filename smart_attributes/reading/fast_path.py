@@ -29,7 +29,7 @@ HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-t
             '--selftest-max-age', '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric',
             '--ignore-attribute', '--attributes', '-dbj', '--dbjson', '--vendor-logs')
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
-                  '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial',
+                  '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--hide-serial',
                   '--json')
 # Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
