@@ -16,7 +16,7 @@ from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 FLAGS = {spelling for spellings in fast_path.FLAGS for spelling in spellings}
 WITH_VALUE = {spelling for spellings in fast_path.WITH_VALUE for spelling in spellings}
-OF_A_CHECK = set(described.option_strings('check'))
+OF_A_CHECK = {spelling for action in described.whole_parser('check')._actions for spelling in action.option_strings}
 ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
 
 
@@ -56,7 +56,7 @@ def test_what_an_option_does_to_drives_is_no_secret():
 
 
 @pytest.mark.parametrize('words, expected', [
-    ('-d /dev/sda --critical-on-unknown', [read_arguments('/dev/sda')]),  # as the shipped CheckCommand writes it
+    ('-d /dev/sda --critical_on_unknown', [read_arguments('/dev/sda')]),  # as Icinga's own CheckCommand writes it
     ('-d /dev/sda --expect=1 --jobs=4', [read_arguments('/dev/sda')]),
     ('--scan', [SCAN]),
     ('--scan -d /dev/sda', [SCAN]),

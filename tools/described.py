@@ -49,8 +49,8 @@ def whole_parser(command: str) -> Parser:
 
 
 def option_strings(command: str) -> list[str]:
-    """Return every spelling of every option that a command takes."""
-    return [spelling for action in whole_parser(command)._actions for spelling in action.option_strings]
+    """Return every spelling of every option of a command that its help shows."""
+    return [spelling for option in options(command) for spelling in option.names]
 
 
 def options(command: str) -> list[Option]:
@@ -59,7 +59,8 @@ def options(command: str) -> list[Option]:
     found = []
     for group in parser._action_groups:
         title = group.title if group.title not in ('options', 'optional arguments', 'positional arguments') else ''
-        found += [_option(action, title or '') for action in group._group_actions if action.option_strings]
+        found += [_option(action, title or '') for action in group._group_actions
+                  if action.option_strings and action.help is not argparse.SUPPRESS]
     return found
 
 

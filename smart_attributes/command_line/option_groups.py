@@ -85,8 +85,8 @@ VALUES: Mapping[str, Any] = {
     '@max_output': max_output, '@count': _count, '@expected': expected, '@attribute': _attribute,
     '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS,
     '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT, '@parallel': constants.PARALLEL,
-    '@help_all': HelpAll, '@smartctl': constants.SMARTCTL, '@output_limit': constants.OUTPUT_LIMIT,
-    '@config': files.CONFIG, '@user': USER}
+    '@help_all': HelpAll, '@hidden': argparse.SUPPRESS, '@smartctl': constants.SMARTCTL,
+    '@output_limit': constants.OUTPUT_LIMIT, '@config': files.CONFIG, '@user': USER}
 
 
 def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:

@@ -203,7 +203,9 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
             places[title] = made.add_argument_group(title)
         for spellings, arguments in options:
             action = places[title].add_argument(*spellings, **arguments)
-            made.rare += [action] if title and spellings[0] not in (*short, *(first if others else ())) else []
+            is_shown = not title or spellings[0] in (*short, *(first if others else ()))
+            if not is_shown and action.help is not argparse.SUPPRESS:
+                made.rare.append(action)
     return made
 
 

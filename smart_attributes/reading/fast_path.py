@@ -28,8 +28,8 @@ HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-t
             '--expect', '--no-drives', '--history-required', '--gone', '--asleep-max-age', '--since',
             '--selftest-max-age', '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric',
             '--ignore-attribute', '--attributes', '-dbj', '--dbjson', '--vendor-logs')
-HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
-                  '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--hide-serial',
+HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical_on_unknown',
+                  '-s', '--ssdonly', '--no-history', '--hide-serial',
                   '--json')
 # Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
