@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
-from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
+from .constants import DRIVE_TIMEOUT, SMARTCTL, TIMEOUT
 from .errors import NOTHING, Coded, DriveError
 from .errors import Identity as Identity  # noqa: PLC0414 (an export)
 from .typed import TYPE_CHECKING, NamedTuple
@@ -152,10 +152,9 @@ if TYPE_CHECKING:
 
 
 class HowRead(NamedTuple):
-    """The settings for reading drives: program, user, number of parallel reads, time limits."""
+    """The settings for reading drives: program, user, time limits."""
     smartctl: str = SMARTCTL
     nosudo: bool = False
-    jobs: int = PARALLEL
     drive_timeout: float = DRIVE_TIMEOUT  # seconds
     timeout: float = TIMEOUT              # seconds, for the whole command
 

@@ -306,6 +306,15 @@ def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = N
     return Result(done.returncode, done.stdout.decode())
 
 
+def run_in_parallel(most: int, *arguments: str) -> Result:
+    """Run the plugin with another number of drives that are read at once."""
+    code = (f'import sys; sys.path.insert(0, {str(ROOT)!r}); from smart_attributes import constants; '
+            f'constants.PARALLEL = {most}; from smart_attributes.main import main; main()')
+    done = subprocess.run([sys.executable, '-I', '-c', code, *arguments], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    return Result(done.returncode, done.stdout.decode())
+
+
 def run_tool(module: str, *arguments: str) -> Result:
     """Run a tool of this project as a contributor does, in the folder of the project."""
     done = subprocess.run([sys.executable, '-m', module, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SOON, drive, drive_path, run
+from conftest import ROOT, SOON, drive, drive_path, run, run_in_parallel
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
@@ -119,7 +119,7 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
                      json.dumps({**answer, 'serial_number': f'EXAMPLE{number:04}', 'wwn': {}}), before='sleep 1.5')
 
     started = time.monotonic()
-    result = run('-p', fake.path, '--nosudo', '-d', 'megaraid,[0-11]@/dev/bus/0', '--jobs', '2', '-t', '2.5')
+    result = run_in_parallel(2, '-p', fake.path, '--nosudo', '-d', 'megaraid,[0-11]@/dev/bus/0', '-t', '2.5')
 
     assert time.monotonic() - started < SOON
     assert result.code == 3

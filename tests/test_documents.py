@@ -111,7 +111,7 @@ def completed(*words: str) -> list[str]:
     pytest.param(['-w', 'endurance_u'], ['endurance_used='], id='a-metric-with-its-limit'),
     pytest.param(['--ignore-metric', 'endurance_u'], ['endurance_used'], id='a-metric'),
     pytest.param(['--report', 'attributes.j'], ['attributes.json'], id='a-file'),
-    pytest.param(['--jobs', ''], [], id='a-number')])
+    pytest.param(['--expect', ''], [], id='a-number')])
 def test_bash_completes(words, expected):
     """In a real bash, the file as it is installed."""
     assert completed(*words) == expected

@@ -122,7 +122,7 @@ def test_another_drive_is_read_meanwhile(fake, state):
     fake.answers(read_arguments('/dev/sdb'), drive('hgst-failed'))
     held = lock(fake, state, age=long_ago())
 
-    result = check(fake, state, '-d', '/dev/sdb', '--jobs', '1')
+    result = check(fake, state, '-d', '/dev/sdb')
 
     os.close(held)
     assert result.code == 2 and result.line_of('sda').startswith('UNKNOWN')
@@ -249,7 +249,7 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     report = drive('intel-worn')
     for arguments in (SDB, SDC):
         fake.answers(arguments, report, before='sleep 1')
-    jobs = [[], ['--jobs', '1'], ['triage'], ['metrics'], ['-v']]
+    jobs = [[], ['-vv'], ['triage'], ['metrics'], ['-v']]
 
     checks = [start([*job, '-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sdb', '-d', '/dev/sdc',
                      '--drive-timeout', '3', '-t', '40']) for job in jobs]

@@ -1,4 +1,4 @@
-"""The early start: what is surely wanted, in every spelling, and never more at once than --jobs allows."""
+"""The early start: what is surely wanted, in every spelling, and never more at once than PARALLEL."""
 from __future__ import annotations
 
 import argparse
@@ -8,7 +8,7 @@ import os
 import described
 import early
 import pytest
-from conftest import drive, run
+from conftest import drive, run_in_parallel
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading import fast_path, smartctl_calls
@@ -57,13 +57,11 @@ def test_what_an_option_does_to_drives_is_no_secret():
 
 @pytest.mark.parametrize('words, expected', [
     ('-d /dev/sda --critical_on_unknown', [read_arguments('/dev/sda')]),  # as Icinga's own CheckCommand writes it
-    ('-d /dev/sda --expect=1 --jobs=4', [read_arguments('/dev/sda')]),
+    ('-d /dev/sda --expect=1 --label=wwn', [read_arguments('/dev/sda')]),
     ('--scan', [SCAN]),
     ('--scan -d /dev/sda', [SCAN]),
     ('--nosudo -d /dev/sda', [read_arguments('/dev/sda')]),
     ('triage', [SCAN]),
-    ('--jobs 2 -d /dev/sda -d /dev/sdb -d /dev/sdc', [read_arguments('/dev/sda'), read_arguments('/dev/sdb')]),
-    ('--jobs none -d /dev/sda', []),
     ('--device=/dev/sda', [read_arguments('/dev/sda')]),
     ('-d', []),
     ('-d /dev/sda triage', []),
@@ -154,9 +152,9 @@ def test_a_file_that_holds_for_nobody_delays_nobody(tmp_path, content):
     assert sure(f'-d /dev/sda --thresholds {file}') == [read_arguments('/dev/sda')]
 
 
-@pytest.mark.parametrize('jobs', [1, 3])
-def test_80_drives_never_make_more_processes_at_once_than_jobs(tmp_path, jobs):
-    """--jobs protects small machines and controllers, from the first process on."""
+@pytest.mark.parametrize('most', [1, 3])
+def test_80_drives_never_make_more_processes_at_once_than_allowed(tmp_path, most):
+    """This protects small machines and controllers, from the first process on."""
     fake = FakeSmartctl(tmp_path / 'fake')
     running, counts = tmp_path / 'running', tmp_path / 'counts'
     running.mkdir()
@@ -166,14 +164,14 @@ def test_80_drives_never_make_more_processes_at_once_than_jobs(tmp_path, jobs):
                      before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
                      after=f'rmdir {running}/$$')
 
-    result = run('-p', fake.path, '--nosudo', '--jobs', str(jobs), *(word for name in names for word in ('-d', name)))
+    result = run_in_parallel(most, '-p', fake.path, '--nosudo', *(word for name in names for word in ('-d', name)))
 
     seen = [int(line) for line in counts.read_text().split()]
-    assert (len(seen), max(seen) <= jobs) == (80, True)
+    assert (len(seen), max(seen) <= most) == (80, True)
     assert result.code == 1
 
 
-def test_with_one_job_a_drive_that_is_being_ended_still_counts(tmp_path):
+def test_a_drive_that_is_being_ended_still_counts(tmp_path):
     """The next command into a controller waits until the one that hung is gone, or cannot be ended."""
     fake = FakeSmartctl(tmp_path / 'fake')
     trace = tmp_path / 'trace'
@@ -181,6 +179,6 @@ def test_with_one_job_a_drive_that_is_being_ended_still_counts(tmp_path):
                  before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
     fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
 
-    run('-p', fake.path, '--nosudo', '--jobs', '1', '--drive-timeout', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
+    run_in_parallel(1, '-p', fake.path, '--nosudo', '--drive-timeout', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
     assert trace.read_text().split() == ['over', 'next']

@@ -7,13 +7,14 @@ import pytest
 from conftest import drive
 
 from smart_attributes import alarm
+from smart_attributes.constants import PARALLEL
 from smart_attributes.errors import DriveError, SmartError, UsageError
 from smart_attributes.model import Answer, Device, HowRead, Report
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.machine import OLD_RULE, DeviceList, Plan, find, named, read_all
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
-HOW = HowRead(smartctl='/x', nosudo=True, jobs=3, drive_timeout=7)
+HOW = HowRead(smartctl='/x', nosudo=True, drive_timeout=7)
 END = 1234.5
 SUDO = ('/usr/bin/sudo', '-n')
 GOOD = {'stdout': drive('intel-worn'), 'status': 0}
@@ -120,7 +121,7 @@ def test_a_drive_gives_its_report_and_how_it_was_read():
     first, second = read_all([asked(SDA), asked(same)], HOW, runner, END)
     command = asked(SDA).command
 
-    assert runner.calls == [([command], 3, 7, END)]
+    assert runner.calls == [([command], PARALLEL, 7, END)]
     assert (first.device, second.device) == (SDA, same)
     assert first.identity.model == 'INTEL SSDSC2BB150G7' and first.outcome.exit_status == 0
     assert (first.remark, first.seconds, first.waited) == ('', 1.5, 0.5)
@@ -169,7 +170,7 @@ def test_a_drive_behind_raid_that_does_not_answer_through_sat_is_asked_without(d
 
     assert read.device == device._replace(type=read_as) and isinstance(read.outcome, Report) is is_read
     assert [(call[0], *call[1:]) for call in runner.calls[1:]] == [
-        ([asked(device._replace(type='megaraid,6')).command], 3, 7, END)] * (len(answers) - 1)
+        ([asked(device._replace(type='megaraid,6')).command], PARALLEL, 7, END)] * (len(answers) - 1)
 
 
 def test_drives_that_are_asked_again_keep_nobody_waiting():

@@ -329,7 +329,7 @@ def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
 
 @pytest.mark.parametrize('words, expected', [
     (['triage', '--json'], True), (['triage', '--js'], True), (['--json=1'], True), (['fleet', '--j'], True),
-    (['triage'], False), (['--jobs', '3'], False), (['-j'], False), (['--'], False), (['--jsonx'], False), ([], False)])
+    (['triage'], False), (['-t', '3'], False), (['-j'], False), (['--'], False), (['--jsonx'], False), ([], False)])
 def test_a_command_line_asks_for_json(words, expected):
     """It may be wrong in every other respect."""
     assert main.wants_json(words) is expected

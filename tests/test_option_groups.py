@@ -22,7 +22,6 @@ from smart_attributes.model import State
     pytest.param(groups.seconds, '3600', 3600.0, id='most-seconds'),
     pytest.param(groups.max_output, '2000', 2000, id='least-output'),
     pytest.param(groups.max_output, '1000000', 1000000, id='most-output'),
-    pytest.param(groups._count, '1', 1, id='one-drive-at-a-time'), pytest.param(groups._count, '1000', 1000, id='1000'),
     pytest.param(groups.expected, '0', 0, id='no-drives'), pytest.param(groups.expected, '10000', 10000, id='10000'),
     pytest.param(groups._attribute, '1', 1, id='first-attribute'),
     pytest.param(groups._attribute, '255', 255, id='last-attribute')])
@@ -44,8 +43,6 @@ TIME = 'is not a time; write 90m, 12h, 7d or 2w'
       for text in ('0.09', '3601', 'ten', 'nan')),
     *(pytest.param(groups.max_output, text, 'is not a valid number of bytes (2000 to 1e+06)', id=f'bytes-{text}')
       for text in ('1999', '1000001', '8000.5')),
-    *(pytest.param(groups._count, text, 'is not a valid number (1 to 1000)', id=f'count-{text}')
-      for text in ('0', '1001')),
     *(pytest.param(groups.expected, text, 'is not a valid number of drives (0 to 10000)', id=f'drives-{text}')
       for text in ('-1', '10001')),
     *(pytest.param(groups._attribute, text, 'is not a valid attribute number (1 to 255)', id=f'attribute-{text}')

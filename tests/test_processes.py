@@ -142,8 +142,8 @@ print(json.dumps({'told': told, 'closed': time.monotonic() - started, 'outcomes'
     assert result['told'] < 1.5 and result['closed'] < 1.6
 
 
-def test_no_more_than_jobs_run_at_once(fake, runner, tmp_path):
-    """--jobs protects small machines and controllers."""
+def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path):
+    """This protects small machines and controllers."""
     running = tmp_path / 'running'
     running.mkdir()
     before = f'mkdir {running}/$$; ls {running} | wc -l >>{tmp_path}/counts; sleep 0.05; rmdir {running}/$$'

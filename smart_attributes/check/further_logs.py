@@ -12,7 +12,7 @@ from itertools import product
 
 from .. import state_directory
 from ..command_line.options import Options
-from ..constants import DAY
+from ..constants import DAY, PARALLEL
 from ..errors import DriveError
 from ..knowledge import vendor_logs
 from ..model import Answer, Farm, Read, Report
@@ -63,10 +63,10 @@ class FurtherLogs:
         if answer.command in self._asked:
             self._answers[answer.command] = answer
 
-    def wait(self, jobs: int, deadline: float) -> None:
+    def wait(self, deadline: float) -> None:
         """Wait for drives that were asked after all others had answered. deadline: value of time.monotonic()."""
         if time.monotonic() < deadline:
-            for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
+            for answer in self._runner.run((), PARALLEL, nvme_log.PATIENCE, deadline):
                 self.take(answer)
 
     def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:

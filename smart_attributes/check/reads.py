@@ -8,6 +8,7 @@ from re import Pattern
 
 from .. import alarm
 from ..command_line.options import Options
+from ..constants import PARALLEL
 from ..errors import Coded, DriveNotReached
 from ..model import Answer, Device, Identity, Read
 from ..reading import addresses, machine, smartctl_calls
@@ -58,7 +59,7 @@ def deadline(options: Options) -> float:
 
 
 def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
-    """Start as many reads as --jobs allows, or 0 for recorded reports. Raises SmartError if smartctl cannot be used.
+    """Start the first PARALLEL reads, or none for recorded reports. Raises SmartError if smartctl cannot be used.
 
     end: when a scan must have ended, as a value of time.monotonic().
     """
@@ -72,8 +73,8 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
         from . import named_drives
         found = named_drives.listed(found, options.which.names)
     plans = plan(found.devices, options, site)
-    for planned in plans[:how.jobs]:
-        runner.start(planned.command, how.jobs)
+    for planned in plans[:PARALLEL]:
+        runner.start(planned.command, PARALLEL)
     notes = (Coded('processes-not-recorded', f'if a drive hangs, each check may leave another process behind: '
                                              f'{runner.forgetful}'),) if runner.forgetful else ()
     return Started(found, plans, notes)

@@ -94,7 +94,7 @@ class Verdicts(Listener):
                 with suppress(Exception):  # this drive is judged without its logs
                     self._is_asked(read, self.history.past(read.device), self.history.keeps(read.device))
             if self._logs:
-                self._logs.wait(self._options.how_read.jobs, deadline)
+                self._logs.wait(deadline)
         return drives._replace(reads=self._logs.joined(drives.reads)) if self._logs else drives
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:

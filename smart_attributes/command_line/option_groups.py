@@ -71,7 +71,6 @@ def interval(text: str) -> int | None:
 
 seconds = _number('number of seconds', 0.1, HOUR, float)
 max_output = _number('number of bytes', 2000, 1000000, int)
-_count = _number('number', 1, 1000, int)
 expected = _number('number of drives', 0, 10000, int)
 _attribute = _number('attribute number', 1, 255, int)
 
@@ -82,9 +81,9 @@ _attribute = _number('attribute number', 1, 255, int)
 # Values that begin with @ in option_groups.json: functions above, and constants.
 VALUES: Mapping[str, Any] = {
     '@metric_range': _metric_range, '@state': state, '@duration': duration, '@interval': interval, '@seconds': seconds,
-    '@max_output': max_output, '@count': _count, '@expected': expected, '@attribute': _attribute,
+    '@max_output': max_output, '@expected': expected, '@attribute': _attribute,
     '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS,
-    '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT, '@parallel': constants.PARALLEL,
+    '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT,
     '@help_all': HelpAll, '@hidden': argparse.SUPPRESS, '@smartctl': constants.SMARTCTL,
     '@output_limit': constants.OUTPUT_LIMIT, '@config': files.CONFIG, '@user': USER}
 

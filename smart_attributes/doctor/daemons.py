@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .. import constants, files
 from ..command_line.options import PROGRAM
-from ..constants import DEEPEST_INCLUDE, HOUR, LARGEST_SMALL_FILE, MINUTE, MOST_COMMANDS, MOST_FILES, TIMEOUT
+from ..constants import DEEPEST_INCLUDE, HOUR, LARGEST_SMALL_FILE, MINUTE, MOST_COMMANDS, MOST_FILES, PARALLEL, TIMEOUT
 from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
@@ -264,7 +264,7 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answe
              for each, path in zip(calls, missing)]
     runner = processes.Runner()  # a separate runner: these calls name drives but must not lock them
     try:
-        answers = {answer.command: answer for answer in runner.run(filter(None, lines), how.jobs, _PATIENCE, deadline)}
+        answers = {answer.command: answer for answer in runner.run(filter(None, lines), PARALLEL, _PATIENCE, deadline)}
     finally:
         runner.close()
     return [answers[line] if line else Answer((path,), 'not started', _why_not(path)) if path else None

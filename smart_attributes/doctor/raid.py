@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..command_line.options import Options
+from ..constants import PARALLEL
 from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding, found, said
@@ -87,7 +88,7 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
     runner = processes.Runner()  # a separate runner: its locks belong to the monitoring user
     try:
         return {commands[answer.command]: answer for answer in runner.run(
-            commands, how.jobs, how.drive_timeout, now + (deadline - now) / 2)}
+            commands, PARALLEL, how.drive_timeout, now + (deadline - now) / 2)}
     finally:
         runner.close()
 

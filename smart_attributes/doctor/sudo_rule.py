@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..constants import SMARTCTL
+from ..constants import PARALLEL, SMARTCTL
 from ..errors import UsageError
 from ..installation.plan import RULE
 from ..model import Answer, Device, HowRead
@@ -86,7 +86,7 @@ class Sudo:
 
     def _run(self, lines: Iterable[Arguments]) -> dict[Arguments, Answer]:
         answers = {answer.command: answer for answer in
-                   self._runner.run(lines, self._how.jobs, self._how.drive_timeout, self._deadline)}
+                   self._runner.run(lines, PARALLEL, self._how.drive_timeout, self._deadline)}
         self.late = self.late or next((answer.reason for answer in answers.values() if answer.outcome != 'done'), '')
         return answers
 

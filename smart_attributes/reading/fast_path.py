@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Every spelling of each option of a check and of triage; a test compares them with the table of commands.
 # Options that select what is read:
-DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
+DEVICE, SMARTCTL = ('-d', '--device'), ('-p', '--path')
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
@@ -35,13 +35,13 @@ HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', 
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help', '--help-all')
 
-FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, JOBS, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
+FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
 # A limits file without these words cannot forbid reading a drive; an escape sequence may hide letters of a word.
 _PROTECTING = (b'"read"', b'"skip"', b'\\u')
 
 
 def start(argv: list[str], runner: Runner) -> None:
-    """Start the commands that *argv* certainly needs, at most --jobs at once; start none if in doubt."""
+    """Start the commands that *argv* certainly needs, at most PARALLEL; start none if in doubt."""
     options = _options(argv)
     if options is None:
         return
@@ -71,12 +71,11 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or commands for at most --jobs drives that local files certainly allow; [] if in doubt."""
+    """Return the scan, or commands for at most PARALLEL drives that local files certainly allow; [] if in doubt."""
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
-    jobs = [int(text) if text.isascii() and text.isdigit() else 0 for text in options.get(JOBS, [])]
     devices = [(text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())]
-    if not all(jobs) or not all(_is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices):
+    if not all(_is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices):
         return []
     smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
     prefix = smartctl_calls.prefix(executable, nosudo)
@@ -84,8 +83,8 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
         return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
     files_with_limits = [*_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]), *options.get(LIMITS, ())]
     protected = [device for path in files_with_limits for device in _protected(path)]
-    most = jobs[-1] if jobs else constants.PARALLEL
-    return [(*prefix, *smartctl_calls.read_arguments(path, device_type)) for device_type, path in devices[:most]
+    return [(*prefix, *smartctl_calls.read_arguments(path, device_type))
+            for device_type, path in devices[:constants.PARALLEL]
             if not any(_is_meant(device, device_type, path) for device in protected)]
 
 

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
+from ..constants import PARALLEL
 from ..errors import NOTHING, Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -101,7 +102,7 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
     again: list[Plan] = []
     untunnelled: list[Plan] = []
     absent: dict[Device, Read] = {}
-    for answer in runner.run(list(by_command), how.jobs, how.drive_timeout, deadline):
+    for answer in runner.run(list(by_command), PARALLEL, how.drive_timeout, deadline):
         if answer.command not in by_command:
             beside(answer)
         for plan in by_command.get(answer.command, ()):
