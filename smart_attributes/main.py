@@ -105,8 +105,8 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
 
 
 def wants_json(argv: list[str]) -> bool:
-    """Return whether a command line asks for JSON, even if the option is abbreviated or another option is invalid."""
-    return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
+    """Return whether a command line asks for JSON, even if another option is invalid."""
+    return any(word.partition('=')[0] == '--json' for word in argv)
 
 
 def _do_command(argv: list[str], runner: processes.Runner) -> int:

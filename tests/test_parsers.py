@@ -114,6 +114,7 @@ def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatc
 @pytest.mark.parametrize('words, sentence', [
     pytest.param(['--twice', 'sda', 'sdb'], 'unrecognized arguments: sda sdb', id='words'),
     pytest.param(['--three'], 'unrecognized arguments: --three', id='option'),
+    pytest.param(['--lab', 'serial'], 'unrecognized arguments: --lab serial; did you mean --label?', id='abbreviation'),
     pytest.param(['--label', 'colour'], 'argument --label: "colour" is unknown here; use device, by-id', id='choice'),
     pytest.param(['--name'], 'argument --name: expected one argument', id='no-value')])
 def test_a_mistake_is_an_error_that_names_the_help(words, sentence):

@@ -60,8 +60,9 @@ def test_every_spelling_of_an_option_means_the_same(field, value, words):
     assert getattr(group, field) == value
 
 
-@pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '-x', '-c', '-dbj', '-d/dev/sda/..', '-no',
-                                   '-dev /dev/sda', '-crit', '-db /x.json', '-pa /s', '-reg=/dev/sd.'])
+@pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '--dev /dev/sda', '--nos', '-x', '-c', '-dbj',
+                                   '-d/dev/sda/..', '-no', '-dev /dev/sda', '-crit', '-db /x.json', '-pa /s',
+                                   '-reg=/dev/sd.'])
 def test_what_version_1_6_refused_is_still_refused(words):
     """A typing mistake is UNKNOWN, never half a check."""
     assert run(*words.split()).code == 3

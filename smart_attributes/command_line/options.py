@@ -150,8 +150,9 @@ class Parser(argparse.ArgumentParser):
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
         """Raise UsageError for unknown words; suggest the option or command that is most like the first word."""
+        name = words[0].partition('=')[0]
         known = [*self._option_string_actions, *(each.name for each in (self.others() if self.others else ()))]
-        self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(words[0], known, TYPED)}'.rstrip('; '))
+        self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(name, known, TYPED)}'.rstrip('; '))
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
@@ -194,7 +195,7 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
     """Return the parser of a command. others: returns further commands for the help of the default command."""
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
                   epilog=command.epilog, usage=f'%(prog)s {command.usage}', formatter_class=Help,
-                  add_help=False)
+                  add_help=False, allow_abbrev=False)
     made.others, made.rare = others, []
     made.color = False  # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
     places: dict[str, Any] = {'': made}
