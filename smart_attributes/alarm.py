@@ -83,6 +83,17 @@ def limited(function: Callable[..., T], *arguments: object, seconds: float | Non
         _signal.setitimer(_signal.ITIMER_VIRTUAL, *outer)
 
 
+def twice(work: Callable[[str], T]) -> T:
+    """Return work(''). If TimeIsOver interrupts the work, return the result of work(reason), which must be quick.
+
+    The second call has the time until the next alarm: the reserve, or GRACE after a signal.
+    """
+    try:
+        return work('')
+    except TimeIsOver as over:
+        return work(str(over))
+
+
 def _end(number: int, frame: object) -> None:
     for ending in _ENDINGS:  # a second signal would interrupt the printing
         _signal.signal(ending, _signal.SIG_IGN)

@@ -67,6 +67,19 @@ def test_a_pattern_of_a_file_that_never_ends_is_named_and_not_used(endless, tmp_
     assert result.line_of('endless').startswith('OK')
 
 
+def test_interrupted_work_is_done_once_more_and_told_why():
+    """A second alarm ends the program."""
+    reasons = []
+
+    def work(late: str) -> str:
+        reasons.append(late)
+        if len(reasons) < 2:
+            raise alarm.TimeIsOver('time limit of 9 s exceeded')
+        return 'done'
+
+    assert alarm.twice(work) == 'done' and reasons == ['', 'time limit of 9 s exceeded']
+
+
 def test_a_call_inside_another_leaves_the_rest_of_its_time_to_the_other(alone):
     """A pattern has its own time, while a drive is judged."""
     alarm.arm(60)

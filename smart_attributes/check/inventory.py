@@ -33,16 +33,14 @@ class Inventory(NamedTuple):
 def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
     """Return the drives of a run, with their history. After the time limit, patterns are no longer evaluated."""
     decided: dict[Device, bool] = {}
-    try:
-        return _inventory(stage, options, history, decided)
-    except alarm.TimeIsOver as over:
-        return _inventory(stage, options, history, decided, f'{over} before the patterns were matched')
+    return alarm.twice(lambda late: _inventory(stage, options, history, decided, late))
 
 
 def _inventory(stage: Reads, options: Options, history: Remembered, decided: dict[Device, bool],
-               late: str = '') -> Inventory:
+               late: str) -> Inventory:
     asked, is_scan = stage.found.devices, stage.found.is_scan
-    kept, faults = wanted(stage.reads, options, history, decided, late)
+    why = f'{late} before the patterns were matched' if late else ''
+    kept, faults = wanted(stage.reads, options, history, decided, why)
     if options.which.names:
         from . import named_drives
         kept = named_drives.selected(kept, options, history)

@@ -68,10 +68,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     drives = verdicts.completed(inventory.inventory(answered, options, verdicts.history), deadline)
     found = verdicts.of(drives)
     run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, found)
-    try:
-        return described(run)
-    except alarm.TimeIsOver:  # all drives are judged; only the messages are missing
-        return described(run)
+    return alarm.twice(lambda _: described(run))  # all drives are judged; only the messages are missing
 
 
 def described(run: messages.Run) -> Survey:

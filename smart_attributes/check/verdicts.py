@@ -99,17 +99,14 @@ class Verdicts(Listener):
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:
         """Return the verdict on each drive; drives that are not judged within the time limit are UNKNOWN."""
-        try:
-            return self._all(drives)
-        except alarm.TimeIsOver as over:
-            self._late = str(over)
-            return self._all(drives)
+        return alarm.twice(lambda late: self._all(drives, late))
 
-    def _all(self, drives: Inventory) -> tuple[Verdict, ...]:
+    def _all(self, drives: Inventory, late: str) -> tuple[Verdict, ...]:
         def done(read: Read) -> Verdict:
             return fence.done(self.on(read, self.history.past(read.device)),
                               lambda verdict: described(verdict, read, drives, self.history, hide_serial),
                               fence.UNCOMPARED)
+        self._late = late
         hide_serial = self._options.naming.hide_serial
         return tuple(map(done, drives.reads))
 

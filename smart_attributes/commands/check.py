@@ -28,10 +28,7 @@ def run(options: Options, runner: Runner) -> int:
 
     def show(found: Survey) -> Outcome:
         return rendered(found, options, options.own)
-    try:
-        outcome, _ = fence.shown(result, show)
-    except alarm.TimeIsOver:  # all drives are judged: only the output is left
-        outcome, _ = fence.shown(result, show)
+    outcome, _ = alarm.twice(lambda _: fence.shown(result, show))  # all drives are judged: only the output is left
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)
