@@ -61,11 +61,6 @@ test-bare:       ## run README's commands in fresh Debian 12 and 13 with nothing
 mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in functions: make mutants MODULE=judging
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
 
-.PHONY: reached
-reached: $(VENV)/.tools  ## list the functions that no command line calls, only tests: make reached BLOCKS="doctor install"
-	@sh tools/compiler
-	$(BIN)/python tools/reached.py $(BLOCKS)
-
 broken-promises: $(VENV)/.tools  ## check that the tests of security.md notice mistakes: make broken-promises WORDS=icinga
 	@sh tools/compiler
 	$(BIN)/python tools/broken_promises.py $(WORDS)
