@@ -29,7 +29,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test test-bare check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
+.PHONY: run test test-bare check mutants test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -60,10 +60,6 @@ test-bare:       ## run README's commands in fresh Debian 12 and 13 with nothing
 
 mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in functions: make mutants MODULE=judging
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
-
-broken-promises: $(VENV)/.tools  ## check that the tests of security.md notice mistakes: make broken-promises WORDS=icinga
-	@sh tools/compiler
-	$(BIN)/python tools/broken_promises.py $(WORDS)
 
 playground: $(VENV)/.tools  ## open a shell on a simulated server
 	@sh tools/compiler

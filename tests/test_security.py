@@ -13,7 +13,6 @@ from pathlib import Path
 import abilities
 from architecture import MODULES, PACKAGE, imports
 from conftest import ROOT
-from promises import BROKEN
 
 from smart_attributes.reading import smartctl_calls, sudoers
 from smart_attributes.reading.drive_locks import Waiting
@@ -138,22 +137,6 @@ def test_doctor_keeps_nothing_of_roots_rights():
 
     users, groups, all_groups, home = json.loads(done.stdout)
     assert (users, groups, set(all_groups), home) == ([nobody.pw_uid] * 3, [nobody.pw_gid] * 3, theirs, None)
-
-
-def test_each_broken_promise_is_where_it_says():
-    """`make broken-promises` breaks each and sees its test fail; here only that code and test are there."""
-    assert len(BROKEN) >= 40
-    assert [each for each in BROKEN if (ROOT / each.file).read_text().count(each.right) != 1] == []
-    tests = [each.test.partition('::') for each in BROKEN]
-    assert [name for path, _, name in tests if f'\ndef {name}(' not in (ROOT / path).read_text()] == []
-
-
-def test_each_promise_has_a_test_that_was_seen_to_fail():
-    """Without a browser and without a daemon, so that it fails wherever the promise is broken."""
-    rows = [re.findall(r'\[(test_\w+)\]', row) for row in PAGE.splitlines() if row.startswith('| ')]
-    validated = {each.test.partition('::')[2] for each in BROKEN}
-
-    assert [row for row in rows if row and not validated & set(row)] == []
 
 
 def test_the_command_for_nrpe_takes_nothing_from_outside():
