@@ -24,7 +24,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
 import bench_bed  # noqa: E402
 import bench_history  # noqa: E402
-import bench_others  # noqa: E402
 import bench_program  # noqa: E402
 import bench_pythons  # noqa: E402
 import bench_vendor_logs  # noqa: E402
@@ -251,8 +250,7 @@ PARTS: Mapping[str, Callable[[Path], None]] = {
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
     'With each Python version (fastest of 40 runs)':
-        lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, run),
-    'Through sudo': lambda folder: bench_others.bench_others(folder, line, paired)}
+        lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, run)}
 
 
 def main() -> None:
