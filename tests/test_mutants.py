@@ -16,46 +16,16 @@ from pathlib import Path
 import architecture
 import mutants
 import pytest
-import survivors
 import trials
 from guard import stay_within
-from mutations import Change, Statements, _is_same_sql, changed, functions
-from survivors import Mutant
-
-
-def test_every_survivor_has_a_reason_and_belongs_to_a_function():
-    """A list without reasons would only hide what the tests do not notice. Functions may move to another module."""
-    there = {name for module in architecture.MODULES
-             for name in functions((architecture.PACKAGE / f'{module}.py').read_text())}
-
-    assert {mutant.function for mutant in survivors.accepted()} - there == set()
-
-
-def test_a_survivor_is_read_as_it_is_printed(tmp_path, monkeypatch):
-    """What the command prints is pasted into the file, with a reason in place of the question mark."""
-    survivor = Mutant('_hours', ('a - b',), ('a + b', 'c'))
-    monkeypatch.setattr(survivors, 'SURVIVORS', tmp_path / 'survivors.txt')
-    survivors.SURVIVORS.write_text(f'_hours: accepted because of a test\n{survivor}\n')
-
-    assert survivors.accepted() == {survivor: 'accepted because of a test'}
-
-
-@pytest.mark.parametrize('reason', ['?', '', 'accepted', 'accepted because', 'words'])
-def test_a_survivor_without_a_reason_is_refused(tmp_path, monkeypatch, reason):
-    """Somebody has to say why it does not matter."""
-    monkeypatch.setattr(survivors, 'SURVIVORS', tmp_path / 'survivors.txt')
-    survivors.SURVIVORS.write_text(f'_hours: {reason}\n- a\n+ b\n')
-
-    with pytest.raises(SystemExit, match='gives no reason'):
-        survivors.accepted()
+from mutations import Change, Mutant, Statements, _is_same_sql, changed, mutant
 
 
 def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
     """Lines move with every change above them, and a line is wrapped otherwise where its name grows."""
     was, is_now = (f'def f():\n    a = 3\n    return (a +\n            {number})\n' for number in (1, 2))
 
-    assert survivors.mutant('f', was, is_now) == Mutant('f', ('return a + 1',),
-                                                                      ('return a + 2',))
+    assert mutant('f', was, is_now) == Mutant('f', ('return a + 1',), ('return a + 2',))
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -174,7 +144,7 @@ def test_what_a_mutant_starts_ends_with_it(tmp_path):
 
 def test_own_tests_are_asked_first_and_others_while_there_is_time():
     """Of those that run the changed line. Who noticed a mutant of the same function will notice the next one, too."""
-    trial = trials.Trials({}, {'check/judging': {'test_judging'}}, survivors.SURVIVORS, print)
+    trial = trials.Trials({}, {'check/judging': {'test_judging'}}, Path(__file__), print)
     trial._items = [types.SimpleNamespace(path=Path(f'{file}.py')) for file in (
         'test_other', 'test_other', 'test_judging', 'test_judging', 'test_other', 'test_other')]
     trial._covered = [trials.Covered(seconds, {'check/judging': frozenset({line})}) for seconds, line in (
@@ -234,13 +204,6 @@ def change(number: int) -> Change:
     return Change(Mutant('f', (str(number),), ()), 'check/judging', ('', 'f'), '', range(1))
 
 
-@pytest.fixture
-def report(tmp_path, monkeypatch):
-    monkeypatch.setattr(mutants, 'FIGURES', tmp_path / 'figures.txt')
-    mutants.FIGURES.write_text(f'{mutants.HEAD}\n')
-    return mutants.Report({'check/judging': set()})
-
-
 @pytest.mark.parametrize(('words', 'asked'), [
     ([], ({'alarm': set(), 'trust': set()}, True)), (['trust'], ({'trust': set()}, True)),
     (['--all', 'trust'], ({'trust': set()}, False)), (['trust.Path.is_safe'], ({'trust': {'Path.is_safe'}}, True))])
@@ -248,48 +211,22 @@ def test_modules_and_functions_are_asked_for_by_name(monkeypatch, words, asked):
     """A module of many hundred mutants takes longer than somebody waits."""
     found = []
     monkeypatch.setattr(architecture, 'MODULES', ['alarm', 'trust'])
-    monkeypatch.setattr(mutants, 'covered_lines', str)
     monkeypatch.setattr(mutants, 'measured', lambda *given: found.append(given[:2]))
 
     assert mutants.main(words) == 0 and found == [asked]
 
 
-@pytest.mark.parametrize(('number', 'is_bad'), [(10, False), (11, True)])
-def test_a_module_that_misses_its_figure_is_told(report, capsys, number, is_bad):
-    """Tests must notice 90 of 100 mutants; each survivor has a reason here."""
+@pytest.mark.parametrize(('number', 'is_bad', 'verdict'), [(10, False, 'met'), (11, True, 'missed')])
+def test_a_module_that_misses_its_figure_is_told_with_its_survivors(capsys, number, is_bad, verdict):
+    """Tests must notice 90 of 100 mutants."""
     made = [change(each) for each in range(100)]
-    report.known = {each.mutant: 'equal' for each in made[:number]}
+    report = mutants.Report()
     report('check/judging', made, made[:number])
 
-    assert report.is_bad is is_bad
-    assert f'check/judging: {100 - number} of 100, {100 - number}.0 %, ' in mutants.FIGURES.read_text()
-    assert f'{"missed" if is_bad else "met"}; survivors: {number} equal\n' in capsys.readouterr().out
-
-
-def test_who_survives_without_a_reason_and_who_has_one_for_nothing_are_told(report, capsys):
-    """Both are for somebody to look at; the second is good news. Mutants that are not tried are left alone."""
-    made = [change(each) for each in range(100)]
-    report.known = {made[0].mutant: 'equal', Mutant('g', ('1',), ()): 'equal'}
-    report('check/judging', made, [made[1]])
-
     told = capsys.readouterr().out
-    assert report.is_bad
-    assert 'f: ?\n- 1' in told
-    assert 'survives no more; take it out\n- 0' in told and 'g: in' not in told
-
-
-def test_a_module_that_is_measured_again_has_one_row_and_a_module_that_is_gone_has_none():
-    rows = mutants.with_row('# old\ntrust: 1\ngone: 1\ncheck/judging: 1\n', 'trust', '2')
-
-    assert rows == f'{mutants.HEAD}\ncheck/judging: 1\ntrust: 2\n'
-
-
-def test_most_of_the_package_is_covered_and_what_is_left_out_has_its_reason(monkeypatch):
-    monkeypatch.setattr(mutants, 'accepted', lambda: {Mutant('raw_bytes', (), ()): 'left out because of a test'})
-    first, *others = mutants.covered_lines().splitlines()
-
-    assert float(first.split()[2]) >= mutants.FIGURE
-    assert others == ['raw_bytes: left out because of a test']
+    assert report.is_bad is is_bad
+    assert f'check/judging: {100 - number} of 100, {100 - number}.0 %; {verdict}\n' in told
+    assert told.count('\nf:\n- ') == number
 
 
 # --- modules and their tests -----------------------------------------------------------------------

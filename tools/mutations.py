@@ -3,6 +3,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import difflib
 import importlib
 import re
 from collections.abc import Iterator, Sequence
@@ -10,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, cast
-
-from survivors import Mutant, mutant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +20,28 @@ if TYPE_CHECKING:
 DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$', re.MULTILINE)
 SQL = re.compile(r'''['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b''')
 _Place = tuple[str, str]    # (class or '', function)
+
+
+class Mutant(NamedTuple):
+    """One change to one function, as it is printed."""
+
+    function: str           # "_hours", "SpecDatabase.claims"
+    before: tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
+    after: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """As lines of a patch."""
+        return '\n'.join([*(f'- {line}' for line in self.before), *(f'+ {line}' for line in self.after)])
+
+
+def mutant(function: str, was: str, is_now: str) -> Mutant:
+    """Return a mutant by its function before and after.
+
+    What differs is told in statements: where a line is wrapped changes with what stands before it.
+    """
+    before, after = (ast.unparse(ast.parse(code)).splitlines() for code in (was, is_now))
+    told = [line for line in difflib.unified_diff(before, after, n=0) if not line.startswith(('---', '+++'))]
+    return Mutant(function, *(tuple(line[1:].strip() for line in told if line[0] == sign) for sign in '-+'))
 
 
 class Change(NamedTuple):
