@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, drive
 
 from smart_attributes import main
 from smart_attributes.check import fence, history_access, judging
@@ -21,6 +22,7 @@ from smart_attributes.output import (
     triage_table,
 )
 from smart_attributes.reading import text_report
+from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.redundancy import dependence
 from smart_attributes.work import work_list
 
@@ -179,6 +181,34 @@ def test_a_drive_that_fails_us_keeps_its_place_and_its_worst_state(before, after
 
     assert found.problem.startswith(known or 'cannot be shown: ')
     assert found._replace(problem='') == verdict._replace(state=after, code='internal-error')
+
+
+@pytest.mark.parametrize('module, name', [JUDGED, REMEMBERED], ids=['judging', 'remembering'])
+def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(module, name, fake, tmp_path, monkeypatch, capsys):
+    for path, source in (('/dev/sda', OTHER), ('/dev/sdb', 'intel-worn')):
+        fake.answers(read_arguments(path), drive(source))
+    work = getattr(module, name)
+
+    def broken(*arguments, **named):
+        if any('/dev/sda' in repr(each) for each in arguments):
+            raise ZeroDivisionError
+        return work(*arguments, **named)
+    monkeypatch.setattr(module, name, broken)
+    state = tmp_path / 'state'
+    options = ['-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sda', '-d', '/dev/sdb']
+    later: list[Callable[[], object]] = []
+    state.mkdir()
+
+    code = main.run(options, later)
+    for work_left in later:
+        work_left()
+    monkeypatch.undo()
+    told = capsys.readouterr().out
+    main.run(['history', '--json', *options])
+    models = [each['model'] for each in json.loads(capsys.readouterr().out)['drives'] if each['series']]
+
+    assert code == 3 and '\nUNKNOWN   sda' in told and '\nWARNING   sdb' in told
+    assert json.loads(drive('intel-worn'))['model_name'] in models
 
 
 def test_each_drive_is_shown_alone_with_its_own_report():

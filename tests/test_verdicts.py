@@ -171,7 +171,8 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code
         def identify(self, *_: object) -> None:
             raise error
 
-    told = verdicts.verdict(read(), judge._replace(database=Broken()), None)  # type: ignore[arg-type]
+    broken = judge._replace(database=Broken())  # type: ignore[arg-type]
+    told, = verdicts.Verdicts(broken, Options(), processes.Runner()).of(Inventory((read(),), (), is_bare=False))
 
     assert (told.state, told.code, told.problem, told.device) == (State.UNKNOWN, code, words, OF_A_DISK)
     assert told.identity.serial and told.identity == read().identity

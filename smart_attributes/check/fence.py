@@ -1,13 +1,14 @@
-"""Isolate each drive: an exception while one drive is processed makes only this drive UNKNOWN.
+"""Two fences: done() around judging a drive, shown() around printing it. An exception makes only this drive UNKNOWN.
 
-Exceptions while one drive is read or judged are handled in reading/machine.py and verdicts.py. Errors about the whole
-run, such as a missing Python package, are left to `main`.
+An exception while a report is parsed becomes a DriveError in reading/machine.py. Errors about the whole run, such as a
+missing Python package, are left to `main`.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..errors import DriveAsleep, SmartError
+from .. import alarm
+from ..errors import DriveAsleep, DriveError, SmartError
 from ..model import Device, Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, T
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     Found = TypeVar('Found', bound=Any)   # has the fields verdicts and reads, in the same order
 
+UNJUDGED = 'cannot be evaluated'
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'
 
@@ -25,11 +27,19 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
 
     what: the part that failed, such as "cannot be shown".
     """
-    from ..failures import inside
     known = f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
-    problem = inside(error, known)
+    problem = _problem(error, known)
     return Verdict(verdict.device, verdict.identity, worst([verdict.state, State.UNKNOWN]), problem=str(problem),
                    code=problem.code, place=verdict.place)
+
+
+def _problem(error: Exception, what: str) -> SmartError:
+    if isinstance(error, SmartError):   # a mistake in a local file
+        return error if what == UNJUDGED else DriveError(f'{what}: {error}', error.code)
+    if isinstance(error, alarm.TakesTooLong):
+        return DriveError(f'{what}: this took more than {error}', 'judging-failed')
+    from ..failures import inside
+    return inside(error, what)
 
 
 def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str) -> tuple[Verdict, ...]:

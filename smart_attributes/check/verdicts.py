@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from .. import alarm
 from ..command_line.options import Options
-from ..errors import DataError, DriveError, SmartError
-from ..model import Answer, Device, Read, Report, Verdict
+from ..errors import DriveError, SmartError
+from ..model import Answer, Device, Identity, Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from . import fence
@@ -102,44 +102,34 @@ class Verdicts(Listener):
         return alarm.twice(lambda late: self._all(drives, late))
 
     def _all(self, drives: Inventory, late: str) -> tuple[Verdict, ...]:
-        def done(read: Read) -> Verdict:
-            return fence.done(self.on(read, self.history.past(read.device)),
-                              lambda verdict: described(verdict, read, drives, self.history, hide_serial),
-                              fence.UNCOMPARED)
         self._late = late
-        hide_serial = self._options.naming.hide_serial
-        return tuple(map(done, drives.reads))
+        return tuple(self._fenced(read, drives) for read in drives.reads)
+
+    def _fenced(self, read: Read, drives: Inventory) -> Verdict:
+        """Return the verdict on a drive with additions from the history; an exception affects only this drive."""
+        unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
+        judged = fence.done(unjudged, lambda _: self.on(read, self.history.past(read.device)), fence.UNJUDGED)
+        return fence.done(judged, lambda verdict: described(
+            verdict, read, drives, self.history, self._options.naming.hide_serial), fence.UNCOMPARED)
 
     def on(self, read: Read, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
 
         past: the earlier readings of the drive. The verdict is formed again only if these readings differ from the
-        readings expected when it was first formed.
+        readings expected when it was first formed. Raises DataError for a mistake in a local file, TakesTooLong, and
+        any exception of a program error.
         """
         formed = self.formed.get(read.device)
         if formed and formed[1] == past:
             return formed[0]
         if self._late:
             return _unreadable(read, DriveError(f'was read but not evaluated: {self._late}', 'not-judged'), self.judge)
-        self.formed[read.device] = verdict(read, self.judge, past), past
+        self.formed[read.device] = alarm.limited(verdict, read, self.judge, past), past
         return self.formed[read.device][0]
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
-    """Return the verdict on one device; UNKNOWN if judging fails, so that a single drive cannot stop the run."""
-    try:
-        return alarm.limited(_judged_alone, read, judge, past)
-    except DataError as error:
-        problem: SmartError = error
-    except alarm.TakesTooLong as slow:
-        problem = DriveError(f'cannot be evaluated: this took more than {slow}', 'judging-failed')
-    except Exception as error:  # one drive must not stop the run
-        from ..failures import inside
-        problem = inside(error, 'cannot be evaluated')
-    return _unreadable(read, problem, judge)
-
-
-def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
+    """Return the verdict on one device. Raises DataError for a mistake in a local file."""
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
     from . import judging
