@@ -48,7 +48,6 @@ class Fleet:
         self.notes: list[Coded] = []
         self.asked = 0                            # number of services or documents
         self.is_whole = False                     # all drives are counted
-        self.is_cut = False                       # the time limit was reached
         self._sources: dict[str, str] = {}        # host -> the first source that has drives of this host
         self._same: dict[str, dict[str, None]] = {'hosts-merged': {}, 'hosts-renamed': {}}
         self._nameless: set[int] = set()          # rows, and drives without a unique serial number
@@ -69,12 +68,11 @@ class Fleet:
             except (SmartError, alarm.TimeIsOver) as error:
                 errors.append(error)
                 self._lack(f'{error}; only drives read before that are shown')
-                self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         if errors and not self.asked:
             raise errors[0]
         self._note_hosts()
         self.summary.close()
-        self.is_whole = not self.is_cut
+        self.is_whole = not any(isinstance(error, alarm.TimeIsOver) for error in errors)
 
     def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
         """Yield drives. Raises TimeIsOver if only the time for the output is left."""
