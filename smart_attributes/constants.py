@@ -31,7 +31,6 @@ LARGEST_MOUNT_TABLE = 1 << 22            # a host of containers has thousands of
 LARGEST_FILE = 4 << 20                   # a report or a data file; the largest known one has 0.3 MB
 LARGEST_SMALL_FILE = 1 << 20             # settings of a daemon or sudo, a list of drives (1,000 drives take 300 kB)
 LARGEST_PASSWORD_FILE = 4096             # one line
-LARGEST_PROGRAM = 64 << 20               # the single-file program; it has 3 MB
 LARGEST_OLD_LOG = 64 << 20               # log of a database that was renamed; usually less than 1 MB
 LARGEST_SMARTD_LOGS = 12 << 20           # the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
 LARGEST_UNPACKED_LOGS = 48 << 20         # compressed logs of a drive, unpacked: ten years of rotated logs

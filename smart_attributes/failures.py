@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from . import alarm
 from .errors import DriveError, SmartError
-from .files import repair
 
 # Exceptions that a missing, damaged or unreadable file of this program causes.
 DAMAGE = (ImportError, SyntaxError, EOFError)
@@ -88,8 +87,6 @@ def _library() -> str:
 
 def installing(package: str) -> str:
     """Return the command that installs a package for this Python."""
-    if repair():   # an installed program has its own libraries
-        return f'as root, run: {repair()}'
     by_pip = f'{sys.executable} -m pip install {package}'
     if sys.prefix != sys.base_prefix:
         return by_pip  # packages from apt are not visible in a virtual environment

@@ -7,7 +7,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 import time
 
 from .constants import LARGEST_FILE
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or a path inside the single-file program
-_INSTALLER = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), 'installer/check_smart_attributes.pyz')
 _CHUNK = 1 << 20
 _MODE = 0o644
 _STEP = 0.005    # seconds between two attempts to lock a file
@@ -31,14 +29,6 @@ class NotRegular(OSError):
 
 class NotShown(PermissionError):
     """The content of this file must not be shown; strerror gives the reason and the next step."""
-
-
-def repair() -> str:
-    """Return the command that reinstalls this program from the single file that `install` saved beside the program.
-
-    Return '' if there is no such file.
-    """
-    return f'{sys.executable} {_INSTALLER} install --yes' if os.path.isfile(_INSTALLER) else ''
 
 
 def data(name: str) -> Any:
@@ -95,11 +85,10 @@ def _all_of(descriptor: int, most: int) -> bytes:
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
 
 
-def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Callable[[str], object] = str) -> None:
+def replace(text: str | Sequence[str], path: str, mode: int = _MODE) -> None:
     """Replace a file atomically. Raises OSError.
 
-    text: the new content, or its parts. mode: permission bits; by default, all users can read the file. test: called
-    with the path of the new file before it replaces the old one; if *test* raises an error, the old file stays.
+    text: the new content, or its parts. mode: permission bits; by default, all users can read the file.
     """
     folder, name = os.path.split(os.path.abspath(path))
     # tempfile is not used: a check may write as the owner of its directory, who may be unable to load that module.
@@ -111,7 +100,6 @@ def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Calla
                 for start in range(0, len(part), _CHUNK):
                     file.write(part[start:start + _CHUNK])
             os.fchmod(file.fileno(), mode)
-        test(temporary)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -151,14 +151,4 @@ def explained(error: BaseException) -> str:
 
 def _cannot_start(error: BaseException) -> str:
     return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it completely, '
-            f'so that every user can read it; as root, run: {_repair()}')
-
-
-def _repair() -> str:
-    """Return the command that repairs this installation: from files.repair() or, if that fails, a chmod command."""
-    otherwise = f'chmod -R a+rX {os.path.dirname(__file__)}'
-    try:
-        from .files import repair
-        return repair() or otherwise
-    except Exception:
-        return otherwise
+            f'so that every user can read it; as root, run: chmod -R a+rX {os.path.dirname(__file__)}')

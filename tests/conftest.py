@@ -34,7 +34,7 @@ OF_OTHERS = {'of-a-newer-version'}    # what tests let other versions report
 SOON = 15
 # Files whose tests may take longer than 120 seconds: they install systems, start daemons or judge all drives.
 SLOW = ('test_alarms', 'test_ansible', 'test_deb', 'test_director', 'test_doctor_remedies', 'test_fleet_icinga',
-        'test_icinga', 'test_install_chroot', 'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios',
+        'test_icinga', 'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios',
         'test_prometheus', 'test_rpm', 'test_zabbix')
 # Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
 SOCKETS = '/tmp'

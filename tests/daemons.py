@@ -105,8 +105,8 @@ class Ground:
         shutil.copy(ROOT / 'attributes.json', home)
         self.plugins.mkdir()
         launcher = home / 'launcher'
-        shipped = (ROOT / 'debian/check_smart_attributes').read_text()
-        launcher.write_text(shipped.replace('/usr/share/check-smart-attributes', str(home)))
+        shipped = (ROOT / 'check_smart_attributes').read_text()
+        launcher.write_text(f'#!/usr/bin/python3 -I{shipped[shipped.index(chr(10)):]}')
         launcher.chmod(0o755)
 
     def _smartctl(self) -> FakeSmartctl:

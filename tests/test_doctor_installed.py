@@ -1,13 +1,13 @@
-"""doctor and the command install know the same parts: what one misses, the other brings."""
+"""What doctor misses on a host, with the command that brings it."""
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from smart_attributes import files
 from smart_attributes.doctor import installed, start
-from smart_attributes.installation import disk, plan
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
 OURS = 'object CheckCommand "mine" {\n  command = [ PluginDir + "/check_smart_attributes" ]\n}\n'
@@ -25,49 +25,73 @@ def put(root: Path, path: str, text: str = '') -> None:
     (root / path.strip('/')).write_text(text)
 
 
-def asked(program: str = '/opt/x.pyz') -> list[list[str]]:
-    return [[finding.subject, finding.command] for finding in installed.examine(program)]
+def asked(program: str = '/opt/x.pyz') -> list[tuple[str, str]]:
+    return [(finding.subject, finding.command) for finding in installed.examine(program)]
+
+
+PLUGIN_LINK = ('plugin', f'ln -s /opt/x.pyz {PLUGIN}')
+COMMAND = ('CheckCommand', '')
 
 
 @pytest.mark.parametrize('paths, missing', [
     ({}, []),
-    ({'/usr/lib64/nagios/plugins/check_load': ''}, ['plugin']),
+    ({'/usr/lib64/nagios/plugins/check_load': ''}, [PLUGIN_LINK]),
     ({PLUGIN: ''}, []),
-    ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, ['CheckCommand']),
+    ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, [COMMAND]),
     ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': OURS}, []),
     ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': '', '/var/lib/icinga2/api/zones/global/x/a.conf': OURS}, []),
-    ({PLUGIN: '', '/etc/icinga2/zones.d/a.conf': '', f'{plan.ICINGA_FOLDERS[0]}/{plan.CHECK_COMMAND}': ''}, []),
-], ids=['no-daemon', 'no-plugin', 'plugin', 'icinga', 'own-command', 'command-of-the-master', 'command'])
+    ({PLUGIN: '', '/etc/icinga2/zones.d/a.conf': '',
+      f'{installed.ICINGA_FOLDERS[0]}/{installed.CHECK_COMMAND}': ''}, []),
+    ({PLUGIN: '', f'{installed.ICINGA_FOLDERS[0]}/other.conf': '',
+      f'{installed.ICINGA_FOLDERS[1]}/{installed.CHECK_COMMAND}': ''}, [COMMAND]),
+], ids=['no-daemon', 'no-plugin', 'plugin', 'icinga', 'own-command', 'command-of-the-master', 'command',
+        'command-where-icinga-does-not-look'])
 def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root, paths, missing):
     for path, text in paths.items():
         put(root, path, text)
 
-    assert asked() == [[subject, '/opt/x.pyz install --yes'] for subject in missing]
+    assert asked() == missing
 
 
-@pytest.mark.parametrize('text, has_installer, command', [
-    ('whole', True, None), ('changed', True, 'install --yes'), ('changed', False, '')])
-def test_a_program_that_differs_from_what_was_installed_is_damaged(root, monkeypatch, text, has_installer, command):
-    """Libraries, data and compiled files count; a run may not need them today."""
-    tree, installer = f'{plan.TREES}/1', root / plan.INSTALLER[1:]
-    put(root, f'{tree}/smart_attributes/a.py', 'whole')
-    host = disk.Disk(str(root))
-    host.record({tree: host.look([tree])[tree].digest})
-    put(root, f'{tree}/smart_attributes/a.py', text)
-    monkeypatch.setattr(files, 'PROGRAM', f'{tree}/smart_attributes')
-    monkeypatch.setattr(files, '_INSTALLER', str(installer))
-    if has_installer:
-        put(root, plan.INSTALLER)
+def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path):
+    """Icinga does not look below /usr/local."""
+    put(root, '/etc/icinga2/conf.d/a.conf')
+    copy = tmp_path / 'local/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf'
+    put(tmp_path, f'/{copy.relative_to(tmp_path)}')
 
-    found = installed.damage()
+    assert asked(f'{tmp_path}/local/lib/nagios/plugins/check_smart_attributes') == [
+        ('CheckCommand', f'install -m 644 {copy} /etc/icinga2/conf.d/')]
 
-    assert [f'{installer} {command}' in each.command if command else each.command == command for each in found] == (
-        [] if command is None else [True])
+
+@pytest.mark.parametrize('folders, constants, expected', [
+    ((), '', installed.NO_PLUGIN_FOLDER),
+    (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
+    (installed.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
+    (('/usr/lib/nagios/plugins', '/opt/plugins'), '/* */\nconst PluginDir = "/opt/plugins"\n', '/opt/plugins'),
+    (('/usr/lib/nagios/plugins',), 'const PluginDir = "/opt/none"\n', '/usr/lib/nagios/plugins'),
+    (('/usr/lib/nagios/plugins', '/opt/plugins'), '// const PluginDir = "/opt/plugins"\n', '/usr/lib/nagios/plugins'),
+], ids=['none', 'red-hat', 'all', 'icinga', 'icinga-wrong', 'icinga-comment'])
+def test_the_plugin_is_missed_where_the_daemon_looks(root, folders, constants, expected):
+    for folder in folders:
+        (root / folder[1:]).mkdir(parents=True)
+    put(root, '/etc/icinga2/constants.conf', constants)
+
+    assert installed.plugin_folder() == expected
+
+
+@pytest.mark.parametrize('folders, expected', [
+    ((), ''), (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
+    (('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]), installed.ICINGA_FOLDERS[0])])
+def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, expected):
+    for folder in folders:
+        (root / folder).mkdir(parents=True)
+
+    assert installed.icinga_folder() == expected
 
 
 def test_a_part_of_a_package_comes_with_the_package(root):
     put(root, '/usr/lib/nagios/plugins/check_load')
-    (root / plan.OF_PACKAGE[1:]).mkdir(parents=True)
+    (root / installed.OF_PACKAGE[1:]).mkdir(parents=True)
 
     finding, = installed.examine('/x')
     assert finding.remedy == 'install the package again'
@@ -88,16 +112,19 @@ def test_the_system_names_its_own_command_for_packages(root, monkeypatch, releas
     assert start.installer().install == command
 
 
-@pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', True), ('home', False)])
+@pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', False), ('home', False)])
 def test_a_program_that_is_compiled_at_each_start_is_slow(root, monkeypatch, place, is_slow):
-    """In a system folder, or as a single file; a checkout that its owner can write is compiled by the first run."""
+    """In a system folder. The first run compiles a checkout of its owner; nothing compiles a single file."""
     (root / 'x.pyz').write_text('')
     for folder in ('usr', 'home'):
         (root / folder / 'smart_attributes').mkdir(parents=True)
-    monkeypatch.setattr(installed, 'SYSTEM_FOLDERS', (f'{root}/usr/',))
+    monkeypatch.setattr(installed, 'SYSTEM_FOLDERS', (f'{root}/usr/', f'{root}/x.pyz'))
     monkeypatch.setattr(files, 'PROGRAM', f'{root}/{place}/smart_attributes')
 
-    assert [subject for subject, _ in asked()] == ['start-up'] * is_slow
+    by_python = ('start-up', f'{sys.executable} -IS -m compileall -q {root}/usr/smart_attributes')
+    assert asked() == [by_python] * is_slow
+    put(root, f'/{place}/configure-host' if is_slow else '/none')
+    assert asked() == [('start-up', f'{root}/usr/configure-host')] * is_slow
 
 
 def test_this_program_is_known_to_be_compiled(root, monkeypatch, tmp_path):
@@ -107,18 +134,3 @@ def test_this_program_is_known_to_be_compiled(root, monkeypatch, tmp_path):
     import py_compile
     py_compile.compile(str(tmp_path / 'main.py'))
     assert installed.is_compiled()
-
-
-def test_after_the_installation_nothing_is_missing(root):
-    """Of the items that install makes, doctor finds what it asks for."""
-    put(root, '/usr/lib64/nagios/plugins/check_load')
-    put(root, '/etc/icinga2/conf.d/a.conf')
-    here = disk.Disk(str(root))
-    from smart_attributes.installation import host
-    facts = plan.Facts(plugin_folder=host.plugin_folder(here), icinga_folder=host.icinga_folder(here),
-                        shared=dict.fromkeys(plan.SHARED, ''))
-    assert len(asked()) == 2
-    for item in plan.of_program(facts):
-        put(root, item.path)
-
-    assert asked() == []

@@ -1,16 +1,15 @@
 """Doctor's remedies, run as printed: each breakage of a real installation is named, and repaired without a circle.
 
-`make test-doctor` runs this; it needs the single file that `make zipapp` has built, and changes only copies
-of a folder.
+`make test-doctor` runs this; it changes only copies of a folder.
 """
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ if not abilities.IS_ROOT:
 
 PLUGINS = [f'/usr{local}/lib/nagios/plugins/check_smart_attributes' for local in ('/local', '')]
 PATH = 'export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; '
-TREE = '/usr/local/lib/check-smart-attributes/[0-9]*'
+TREE = '/usr/local/share/check-smart-attributes'
 RULE = '/etc/sudoers.d/check-smart-attributes'
 STATE = '/var/lib/check-smart-attributes'
 MOST_ROUNDS = 3
@@ -118,22 +117,9 @@ BREAKAGES = (
              outside=f'mount -t tmpfs -o size=64k,mode=0750,uid=$(stat -c %u .{STATE}) tmpfs .{STATE}'),
     Breakage('history on a tmpfs', '', 'tmpfs', outside=f'mount -t tmpfs -o mode=0755 tmpfs .{STATE}'),
 
-    Breakage('pySMART removed', f'rm -r {TREE}/pySMART', 'is damaged'),
-    Breakage('nagiosplugin removed', f'rm -r {TREE}/nagiosplugin', 'nagiosplugin'),
-    Breakage('jsonschema removed', f'rm -r {TREE}/jsonschema', 'is damaged'),
-    Breakage('rich removed', f'rm -r {TREE}/rich', 'is damaged'),
-    Breakage('a module removed', f'rm {TREE}/smart_attributes/alarm.py {TREE}/smart_attributes/__pycache__/alarm.*',
-             'alarm'),
-    Breakage('a damaged module', f'echo "(" >>$(echo {TREE}/smart_attributes/check/survey.py)', 'survey'),
-    Breakage('a damaged compiled module',
-             f'head -c 99 /dev/urandom >>$(echo {TREE}/smart_attributes/check/__pycache__/survey.*.pyc); '
-             f'for file in {TREE}/smart_attributes/check/__pycache__/survey.*.pyc; do head -c 16 $file >/tmp/a; '
-             'echo garbage >>/tmp/a; cat /tmp/a >$file; done', 'survey|marshal'),
-    Breakage('attributes.json missing', f'rm {TREE}/smart_attributes/attributes.json', 'is damaged'),
-    Breakage('attributes.json damaged', f'echo "{{" >$(echo {TREE}/smart_attributes/attributes.json)',
-             'is damaged'),
     Breakage('program only for root', f'chmod 0700 {TREE}', 'no permission'),
     Breakage('plugin folder only for root', 'chmod 0700 /usr/local/lib', 'no permission'),
+    Breakage('modules not compiled', f'find {TREE} -name __pycache__ -prune -exec rm -r {{}} +', 'is not compiled'),
     Breakage('plugin missing where the daemon looks', 'mkdir -p /usr/lib/nagios/plugins', 'is missing'),
     Breakage('site file not readable',
              'echo "{}" >/etc/check-smart-attributes/thresholds.d/a.json; '
@@ -148,7 +134,7 @@ UNREPAIRED = {'full file system'}
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory) -> Iterator[Chroot]:
-    """A Debian with a monitoring user, sudo, a smartctl that has a drive, and our program as install writes it."""
+    """A Debian with a monitoring user, sudo, a smartctl that has a drive, and our program as make install writes it."""
     folder = tmp_path_factory.mktemp('below')
 
     def fresh() -> None:
@@ -162,8 +148,11 @@ def installed(tmp_path_factory) -> Iterator[Chroot]:
     host.writes('/usr/bin/editor', EDITOR)
     (host.root / 'usr/bin/editor').chmod(0o755)
     host.does('useradd', '--system', '--user-group', '--shell', '/usr/sbin/nologin', 'nagios')
-    shutil.copy(ROOT / 'dist/check_smart_attributes.pyz', host.root / 'root')
-    host.does('/root/check_smart_attributes.pyz', 'install', '--yes')
+    libraries = tmp_path_factory.mktemp('libraries')
+    for words in (['sh', 'tools/vendored', sys.executable, str(libraries)],
+                  ['make', 'install', f'DESTDIR={host.root}', f'LIBRARIES={libraries}']):
+        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    host.does(f'{TREE}/configure-host')
     assert _checks(host), 'the bed itself is broken'
     return host
 

@@ -34,11 +34,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     'output': {'history', 'knowledge', 'redundancy', 'work'},
     'devtools': {'knowledge'},
     'fleet': {'output', 'knowledge', 'redundancy', 'work'},
-    'installation': {'command_line', 'reading'},
     'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy',
-               'installation', 'work'},
+               'work'},
     'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
-                 'installation', 'redundancy', 'v1_6', 'work'},
+                 'redundancy', 'v1_6', 'work'},
     'main': {'reading', 'commands', 'command_line'}}
 # What tools/measure may import of the package beside the base.
 MEASURING_MAY_IMPORT = {'command_line', 'check', 'knowledge', 'history', 'devtools'}

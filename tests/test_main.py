@@ -112,7 +112,7 @@ def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
 
 NO_CACHE = shutil.ignore_patterns('__pycache__')
 REPORT = drive_path('intel-worn')
-LAUNCHERS = ('check_smart_attributes', 'debian/check_smart_attributes', 'tools/launcher', 'tools/zipapp_main.py')
+LAUNCHERS = ('check_smart_attributes', 'tools/launcher', 'tools/zipapp_main.py')
 
 
 def install(folder: Path, launcher: str) -> Path:
@@ -125,7 +125,7 @@ def install(folder: Path, launcher: str) -> Path:
     if launcher == 'tools/launcher':
         text = launcher_of_a_clone(folder / 'venv', modules)
     program = modules / 'check_smart_attributes'
-    program.write_text(text.replace('/usr/share/check-smart-attributes', str(modules)))
+    program.write_text(text)
     program.chmod(0o755)
     return program
 
@@ -228,7 +228,7 @@ runpy.run_path(sys.argv[0], run_name='__main__')
 
 
 @pytest.mark.parametrize('version', ['3.6.8', '3.7.3', '3.8.10'])
-@pytest.mark.parametrize('launcher', LAUNCHERS[:3])
+@pytest.mark.parametrize('launcher', LAUNCHERS[:2])
 def test_an_older_python_is_unknown_and_says_which_is_needed(open_place, launcher, version):
     """Debian 10 has 3.7, RHEL 8 has 3.6. Without this line, 3.8 printed the version, and no check could run."""
     program = install(open_place, launcher)

@@ -219,7 +219,7 @@ def test_a_drive_that_is_added_is_read(host, suite, device, code, words):
     host.installs_ours()
     before = host.checks('-d', device)
     host.chroot.writes('/opt/drives/scan', SCANNED.replace('/dev/sda', device))
-    said = host.chroot.does(COMMAND, 'install', '--packaged', '--yes')
+    said = host.chroot.does(f'{SHARE}/configure-host')
     done = host.checks('-d', device)
 
     assert ('sudo-' in before.stdout, 'replace' in said) == ((True, True) if suite == 'bullseye' else (False, False))
@@ -346,7 +346,7 @@ def earlier(tmp_path_factory) -> Path:
     """An earlier build of the package, with a module that the present one no longer has."""
     folder = tmp_path_factory.mktemp('earlier')
     text = re.sub('^Release:.*', 'Release: 0', SPEC.read_text(), flags=re.MULTILINE)
-    extra = 'mkdir program/smart_attributes/gone\ntouch program/smart_attributes/gone/away.py\n'
+    extra = 'mkdir smart_attributes/gone\ntouch smart_attributes/gone/away.py\n'
     (folder / SPEC.name).write_text(text.replace('%install\n', f'%install\n{extra}'))
     return rpmbuild(folder / SPEC.name, folder, '--define', f'_sourcedir {SPEC.parent}')
 

@@ -129,8 +129,9 @@ def test_a_failure_has_the_version_of_the_document_that_it_replaces(argv, name, 
 
 def test_the_launchers_print_these_versions():
     """They can import nothing, since the program is damaged."""
-    for path in (ROOT / 'check_smart_attributes', ROOT / 'smart_attributes/installation/launcher'):
-        assert {*map(int, re.findall(r"'version': (\d+)", path.read_text()))} == {*DOCUMENTS.values()}, path
+    text = (ROOT / 'check_smart_attributes').read_text()
+
+    assert {*map(int, re.findall(r"'version': (\d+)", text))} == {*DOCUMENTS.values()}
 
 
 def test_the_documentation_names_each_schema():

@@ -25,14 +25,6 @@ class SudoersOptions(NamedTuple):
     types: tuple[str, ...]              # types that a rule admits only on request
 
 
-class InstallOptions(NamedTuple):
-    """The parts to install or remove, the users, and whether changes are made or only shown."""
-    packaged: bool                      # only the parts that depend on the host; a package has installed the others
-    users: tuple[str, ...]              # monitoring users; empty: those of the usual users that exist
-    yes: bool
-    remove: bool
-
-
 class ValidateOptions(NamedTuple):
     """The files to validate, and the samples and models to compare with these files."""
     files: tuple[str, ...]

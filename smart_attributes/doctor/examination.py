@@ -15,12 +15,12 @@ from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError
 from ..failures import not_installed
 from ..files import CONFIG
-from ..installation.plan import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
 from ..reading import machine, processes, smartctl_calls
 from . import coverage, daemons, drives, history_state, installed, raid, start, sudo_reports
+from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
@@ -61,7 +61,7 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)
-        self._damage, self._missing = installed.damage(), installed.examine(self._path)
+        self._missing = installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
         self._unfound: SmartError | None = None   # why no devices were found
@@ -83,7 +83,7 @@ class Examiner:
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
         """Return the steps to run; only the first ones if this user cannot even start the program."""
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
-        self._findings += [*self._damage, first]
+        self._findings.append(first)
         if first.state == GOOD:
             return lambda: self._missing, self._sudo, self._state, lambda: installed.site_files(self._options), \
                 self._daemons, self._drives, lambda: self._raid

@@ -1,28 +1,34 @@
-"""Compare this host with the files that `install` would write, and validate the local configuration."""
+"""Find parts of the installation that are missing on this host, and validate the local configuration."""
 from __future__ import annotations
 
 import importlib.util
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 
 from .. import files
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
-from ..constants import LARGEST_SMALL_FILE
+from ..constants import LARGEST_FILE, LARGEST_SMALL_FILE
 from ..devtools import validate
-from ..errors import SmartError
 from ..files import is_there
-from ..installation import host
-from ..installation.disk import Disk
-from ..installation.plan import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
 from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
 from .start import installer
 
 ROOT = '/'   # the folder to use as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
+# Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
+PLUGIN_FOLDERS = ('/usr/lib/nagios/plugins', '/usr/lib64/nagios/plugins', '/usr/lib/monitoring-plugins',
+                  '/usr/local/libexec/nagios', '/usr/local/nagios/libexec')
+NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # of "make install", where none of these exists
+ICINGA = '/etc/icinga2'
+ICINGA_FOLDERS = ('/usr/share/icinga2/include/plugins-contrib.d', '/usr/local/share/icinga2/include/plugins-contrib.d',
+                  f'{ICINGA}/conf.d')
+CHECK_COMMAND = 'check-smart-attributes.conf'
+OF_PACKAGE = '/usr/share/check-smart-attributes'   # modules of the Debian package and of the RPM
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
 _PACKAGE = 'monitoring-plugins-check-smart-attributes'   # name of the Debian package and of the RPM
@@ -31,34 +37,28 @@ SHOWN = 3   # mistakes that get a finding each; all others share a finding
 
 def examine(program: str) -> list[Finding]:
     """Return a finding for each missing part; [] if all parts exist. program: path of the running program."""
-    disk = Disk(ROOT)
-    is_packaged = host.has_package(disk)
-    remedy, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
-        'as root, install it', f'{shlex.quote(program)} install --yes')
-    return [finding._replace(remedy=remedy, command=command) for finding in (*_start(), *_missing(disk))]
+    findings = [*_start(), *_missing(program)]
+    if not os.path.lexists(_at(OF_PACKAGE)):
+        return findings
+    command = f'{installer().reinstall} {_PACKAGE}'
+    return [finding._replace(remedy='install the package again', command=command) for finding in findings]
 
 
-def damage() -> list[Finding]:
-    """Return the finding for a program that differs from the files that `install` wrote; [] if it is intact."""
-    tree, disk = os.path.dirname(files.PROGRAM), Disk(ROOT)
-    try:
-        written = disk.written().get(tree, '') if os.path.dirname(tree) == TREES else ''
-        is_intact = not written or disk.look([tree])[tree].digest == written
-    except (SmartError, OSError):   # other users can change it, or it is unreadable: the next steps report the path
-        return []
-    command = files.repair()
-    if is_intact:
-        return []
-    finding = found('program-damaged', path=tree)._replace(command=command)
-    return [finding if command else finding._replace(remedy='install the program again from its single file')]
+def _at(path: str) -> str:
+    """Return the path below ROOT."""
+    return ROOT.rstrip('/') + path
 
 
 def _start() -> Iterator[Finding]:
-    """Yield a finding if each check has to compile the program."""
-    if not os.path.isdir(files.PROGRAM):
-        yield found('program-in-one-file')
-    elif files.PROGRAM.startswith(SYSTEM_FOLDERS) and not is_compiled():
-        yield found('program-not-compiled', path=files.PROGRAM)
+    """Yield a finding if each check has to compile the program. The single file has to, wherever it is."""
+    is_of_system = files.PROGRAM.startswith(SYSTEM_FOLDERS) and os.path.isdir(files.PROGRAM)
+    if not is_of_system or is_compiled():
+        return
+    finding = found('program-not-compiled', path=files.PROGRAM, python=sys.executable)
+    script = os.path.join(os.path.dirname(files.PROGRAM), 'configure-host')
+    if os.path.isfile(script):
+        finding = finding._replace(remedy='as root, configure this host again', command=shlex.quote(script))
+    yield finding
 
 
 def is_compiled() -> bool:
@@ -66,20 +66,43 @@ def is_compiled() -> bool:
     return os.path.exists(importlib.util.cache_from_source(os.path.join(files.PROGRAM, 'main.py')))
 
 
-def _missing(disk: Disk) -> Iterator[Finding]:
-    plugin = f'{host.plugin_folder(disk)}/{PROGRAM}'
-    if any(map(os.path.isdir, map(disk.at, PLUGIN_FOLDERS))) and not os.path.lexists(disk.at(plugin)):
-        yield found('plugin-not-found', path=plugin)
-    if host.icinga_folder(disk) and not _has_command(disk):
-        yield found('check-command-missing', file=CHECK_COMMAND)
+def _missing(program: str) -> Iterator[Finding]:
+    plugin = f'{plugin_folder()}/{PROGRAM}'
+    has_daemon = any(os.path.isdir(_at(folder)) for folder in PLUGIN_FOLDERS)
+    if has_daemon and not os.path.lexists(_at(plugin)):
+        yield found('plugin-not-found', path=plugin, program=program)
+    folder = icinga_folder()
+    if folder and not _has_command(folder):
+        copy = f'{_data_folder(program)}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
+        finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
+        if os.path.isfile(copy):
+            finding = finding._replace(command=shlex.join(['install', '-m', '644', copy, f'{folder}/']))
+        yield finding
 
 
-def _has_command(disk: Disk) -> bool:
+def _data_folder(program: str) -> str:
+    """Return the folder "share" of an installation by "make install". program: its launcher in lib/nagios/plugins."""
+    return os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
+
+
+def plugin_folder() -> str:
+    """Return the folder where the monitoring daemon looks for plugins; Icinga 2 defines it in constants.conf."""
+    text = files.text(_at(f'{ICINGA}/constants.conf'), LARGEST_FILE)
+    named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
+    return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(_at(path))), NO_PLUGIN_FOLDER)
+
+
+def icinga_folder() -> str:
+    """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
+    return next((path for path in ICINGA_FOLDERS if os.path.isdir(_at(path))), '')
+
+
+def _has_command(folder: str) -> bool:
     """Return whether this host has our CheckCommand, or the site's own CheckCommand for the plugin."""
-    if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
+    if any(os.path.lexists(_at(f'{place}/{CHECK_COMMAND}')) for place in (folder, f'{ICINGA}/conf.d')):
         return True
-    paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]
-    return any(_DEFINED.search(files.text(disk.at(f'/{path}'), LARGEST_SMALL_FILE)) for path in paths)
+    paths = [path for place in (ICINGA[1:], _RECEIVED) for path in daemons.below(_at('/'), place, '.conf')]
+    return any(_DEFINED.search(files.text(_at(f'/{path}'), LARGEST_SMALL_FILE)) for path in paths)
 
 
 def site_files(options: Options) -> list[Finding]:

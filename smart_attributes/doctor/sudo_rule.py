@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..constants import PARALLEL, SMARTCTL
+from ..constants import IS_FREEBSD, PARALLEL, SMARTCTL
 from ..errors import UsageError
-from ..installation.plan import RULE
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls, sudoers
@@ -17,6 +16,8 @@ from ..reading.device_types import BY_NAME, base
 from . import sudo_reports
 from .start import AS_HIM, installer, is_person
 
+# FreeBSD's ports keep everything below /usr/local.
+RULE = f'{"/usr/local" if IS_FREEBSD else ""}/etc/sudoers.d/check-smart-attributes'
 SUBJECT, FILES = 'sudo rule', 'sudo files'
 TOO_MUCH = ('-s', 'off', '/dev/sda')   # a call that none of our rules allows
 Arguments = tuple[str, ...]

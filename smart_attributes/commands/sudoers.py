@@ -1,0 +1,40 @@
+"""sudoers: print the sudo rule."""
+from __future__ import annotations
+
+import pwd
+import sys
+import time
+from collections.abc import Sequence
+
+from ..check import reads
+from ..command_line.command_options import SudoersOptions
+from ..command_line.options import OK, Options
+from ..reading import sudoers
+from ..reading.machine import DeviceList, Plan
+from ..reading.processes import Runner
+from ..words import visible
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Print a file for /etc/sudoers.d; return 0."""
+    own: SudoersOptions = options.own
+    if not _exists(own.user):
+        print(f'# this machine has no user {visible(own.user)}; use the rule on a machine that has this user',
+              file=sys.stderr)  # a comment, in case a shell redirects stderr into the file, too
+    asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
+    print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
+    return OK
+
+
+def _exists(user: str) -> bool:
+    """Return whether this machine has a user with this name."""
+    try:
+        return bool(pwd.getpwnam(user))
+    except (KeyError, ValueError):
+        return False
+
+
+def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
+    """Return the drives of this machine or of the command line, and how to read each drive."""
+    found = reads.find(options, runner, time.monotonic() + options.how_read.timeout)
+    return found, reads.plan(found.devices, options)
