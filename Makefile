@@ -172,7 +172,7 @@ pictures: $(VENV)/.tools  ## write the pictures of README, with Chromium
 deb: venv        ## build dist/*.deb as Debian does
 	sh tools/deb $(BIN)/python
 
-test-doctor: $(VENV)/.tools  ## break an installation in a Debian 12 in 49 ways, and repair it with what doctor prints
+test-doctor: $(VENV)/.tools  ## break an installation in a Debian 12 in 48 ways, and repair it with what doctor prints
 	sh tools/install debootstrap
 	$(AS_ROOT) env TEST_DOCTOR=1 $(BIN)/python -m pytest -rs tests/test_doctor_remedies.py
 

@@ -119,7 +119,6 @@ BREAKAGES = (
 
     Breakage('program only for root', f'chmod 0700 {TREE}', 'no permission'),
     Breakage('plugin folder only for root', 'chmod 0700 /usr/local/lib', 'no permission'),
-    Breakage('modules not compiled', f'find {TREE} -name __pycache__ -prune -exec rm -r {{}} +', 'is not compiled'),
     Breakage('plugin missing where the daemon looks', 'mkdir -p /usr/lib/nagios/plugins', 'is missing'),
     Breakage('site file not readable',
              'echo "{}" >/etc/check-smart-attributes/thresholds.d/a.json; '
