@@ -176,7 +176,7 @@ test-doctor: $(VENV)/.tools  ## break an installation in a Debian 12 in 48 ways,
 	sh tools/install debootstrap
 	$(AS_ROOT) env TEST_DOCTOR=1 $(BIN)/python -m pytest -rs tests/test_doctor_remedies.py
 
-test-deb: $(VENV)/.tools deb  ## install, upgrade, run and purge the package in fresh Debian 11, 12 and 13
+test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the package in fresh Debian 11, 12 and 13
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
 
