@@ -197,6 +197,11 @@ test-pythons: $(VENV)/.tools  ## run the tests with each Python of Debian: make 
 	sh tools/install debootstrap
 	$(AS_ROOT) env PYTHONPATH=tests:. $(BIN)/python tests/pythons.py "$(VERSIONS)" $(or $(TESTS),-n $(WORKERS) --dist loadgroup -m "$(MARKS)")
 
+.PHONY: test-replace
+test-replace: $(VENV)/.tools  ## type the commands of doc/how-to/replace-a-drive.md in QEMU while drives fail and are pulled
+	sh tools/install debootstrap qemu-system-x86
+	$(AS_ROOT) env TEST_REPLACE=1 $(BIN)/python -m pytest --durations=5 tests/test_replace_a_drive.py
+
 test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; drives fail, hang, disappear and return
 	sh tools/install debootstrap qemu-system-x86
 	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_ocp.py

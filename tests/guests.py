@@ -16,7 +16,7 @@ from conftest import ROOT
 
 TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin',
          'systemd-sysv', 'prometheus-node-exporter', 'python3-prometheus-client', 'mdadm', 'lvm2', 'btrfs-progs',
-         'e2fsprogs')
+         'e2fsprogs', 'dosfstools', 'cryptsetup-bin', 'gddrescue', 'fdisk', 'gdisk', 'rsync')
 DISK_SIZE = '1500M'
 # File of tests/guest -> where systemd looks for it.
 OURS = {'agent': 'usr/local/lib/guest-agent', 'guest-agent.service': 'etc/systemd/system/guest-agent.service',
