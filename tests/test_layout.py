@@ -202,20 +202,6 @@ def test_no_model_name_is_in_the_code():
     assert found == {'reading/device_types': {'Intel'}}  # a brand of RAID controllers, for doc/how-to/raid.md
 
 
-def test_modules_and_functions_are_read_at_one_glance():
-    """400 lines, and 25 of a body: what grows beyond has parts that want names."""
-    long = []
-    for path in [*(PACKAGE / f'{module}.py' for module in MODULES), *MEASURING]:
-        source = path.read_text()
-        bodies = [node.body[1:] if ast.get_docstring(node) else node.body for node in ast.walk(ast.parse(source))
-                  if isinstance(node, ast.FunctionDef)]
-        long += [f'{path}:{body[0].lineno} starts a long function' for body in bodies
-                 if body and body[-1].end_lineno - body[0].lineno >= 25]
-        long += [f'{path} has {len(source.splitlines())} lines'] * (len(source.splitlines()) > 400)
-
-    assert not long, '\n'.join(long)
-
-
 # Names like those of limits, or sizes in bytes, of something else than input.
 NO_LIMITS = {
     'LONGEST_INTERVAL': 'seconds', 'LONGEST_BEAT': 'seconds', 'HIGHEST': 'a pace of the history',
@@ -245,7 +231,9 @@ def test_sizes_and_counts_that_bound_input_stand_in_one_table():
 
     assert elsewhere == set(), 'move it to smart_attributes/constants.py'
     assert {name for name in limits(table) if not re.search(rf'\b{name}\b', package)} == set()
-    without = [line for line in table.splitlines() if LIMIT.match(line) and '  # ' not in line]
+    lines = table.splitlines()
+    without = [line for before, line in zip(lines, lines[1:])
+               if LIMIT.match(line) and '  # ' not in line and not before.startswith('# ')]
     assert without == [], 'each has its reason'
 
 
