@@ -1,8 +1,11 @@
-"""Alarms: the end of the time limit, the end of the CPU time for one drive, and signals that end the program.
+"""Alarms: the end of the time limit, the end of the CPU time for one drive, and signals that end
+the program.
 
-An alarm can interrupt the program at any point, even in an endless regular expression. This module is imported
-before the first process starts, so it must be cheap: it uses `_signal`, because `signal` imports enum (5 ms).
+An alarm can interrupt the program at any point, even in an endless regular expression. This module
+is imported before the first process starts, so it must be cheap: it uses `_signal`, because
+`signal` imports enum (5 ms).
 """
+
 from __future__ import annotations
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
@@ -16,11 +19,19 @@ else:
     import _signal
 
 GRACE = 1.0  # seconds that the program has to print its results after a signal that ends it
-_ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(_signal.SIGINT): 'SIGINT'}
+_ENDINGS = {
+    int(_signal.SIGTERM): 'SIGTERM',
+    int(_signal.SIGHUP): 'SIGHUP',
+    int(_signal.SIGINT): 'SIGINT',
+}
 
 
 class TimeIsOver(BaseException):
-    """The error that ends a command; str() gives the reason. A handler of `Exception` does not catch this error."""
+    """The error that ends a command; str() gives the reason.
+
+    A handler of `Exception` does not catch this error.
+    """
+
     is_late = False  # more time would have helped
 
 
@@ -34,30 +45,40 @@ class TakesTooLong(Exception):
 
 class _Granted:
     """The CPU time that one drive may take, in seconds; 0 means unlimited."""
+
     share = 0.0
 
 
 def obey() -> None:
-    """Let SIGTERM, SIGHUP and SIGINT raise TimeIsOver, except the signals that were already ignored."""
+    """Let SIGTERM, SIGHUP and SIGINT raise TimeIsOver, except the signals that were already
+    ignored.
+    """
     for number in _ENDINGS:
         if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _end)
-    _signal.signal(_signal.SIGVTALRM, _too_long)  # for the patterns of a command without a time limit
+    # for the patterns of a command without a time limit
+    _signal.signal(_signal.SIGVTALRM, _too_long)
 
 
 def reserve(seconds: float) -> float:
-    """Return how many seconds of a time limit to reserve for judging drives; printing gets the same number."""
+    """Return how many seconds of a time limit to reserve for judging drives; printing gets the
+    same number.
+    """
     return min(2.0, seconds / 10)
 
 
 def arm(seconds: float) -> None:
-    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again when the reserved time ends.
+    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again when the
+    reserved time ends.
 
-    limited() then grants each drive a tenth of the time. If the time limit is short, each share is larger, because
-    the first drive also pays for imports.
+    limited() then grants each drive a tenth of the time. If the time limit is short, each share is
+    larger, because the first drive also pays for imports.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
-    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')))
+    _signal.signal(
+        _signal.SIGALRM,
+        lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')),
+    )
     _signal.signal(_signal.SIGVTALRM, _too_long)
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 
@@ -70,10 +91,13 @@ def disarm() -> None:
 
 
 def limited(function: Callable[..., T], *arguments: object, seconds: float | None = None) -> T:
-    """Return the result of function(*arguments). Raises TakesTooLong when the drive has used its CPU time.
+    """Return the result of function(*arguments).
 
-    seconds: CPU time; None: the share that arm() grants each drive, or unlimited without arm(). A call inside another
-    stops the clock of the other. The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
+    Raises TakesTooLong when the drive has used its CPU time.
+
+    seconds: CPU time; None: the share that arm() grants each drive, or unlimited without arm(). A
+    call inside another stops the clock of the other. The limit is CPU time, so that a good drive
+    does not become UNKNOWN on a busy machine.
     """
     share = _Granted.share if seconds is None else seconds
     outer = _signal.setitimer(_signal.ITIMER_VIRTUAL, share, share)
@@ -84,7 +108,9 @@ def limited(function: Callable[..., T], *arguments: object, seconds: float | Non
 
 
 def twice(work: Callable[[str], T]) -> T:
-    """Return work(''). If TimeIsOver interrupts the work, return the result of work(reason), which must be quick.
+    """Return work('').
+
+    If TimeIsOver interrupts the work, return the result of work(reason), which must be quick.
 
     The second call has the time until the next alarm: the reserve, or GRACE after a signal.
     """

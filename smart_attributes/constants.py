@@ -1,7 +1,10 @@
-"""Constants that several parts share: durations, defaults for reading drives, input limits, JSON versions.
+"""Constants that several parts share: durations, defaults for reading drives, input limits, JSON
+versions.
 
-This module is imported before the first process starts, so it imports only a module that Python has already loaded.
+This module is imported before the first process starts, so it imports only a module that Python has
+already loaded.
 """
+
 import sys
 
 MINUTE = 60  # seconds
@@ -11,99 +14,148 @@ MONTH = 30 * DAY
 YEAR = 365.25 * DAY
 LETTERS = {'m': MINUTE, 'h': HOUR, 'd': DAY, 'w': 7 * DAY, 'y': YEAR}  # suffixes of a duration
 
-# FreeBSD installs packages below /usr/local, and has /var/run in place of /run. Source: FreeBSD, hier(7).
+# FreeBSD installs packages below /usr/local, and has /var/run in place of /run. Source: FreeBSD,
+# hier(7).
 IS_FREEBSD = sys.platform.startswith('freebsd')
 PACKAGES, RUN = ('/usr/local', '/var/run') if IS_FREEBSD else ('/usr', '/run')
 
 SMARTCTL = f'{PACKAGES}/sbin/smartctl'
-PARALLEL = 64         # drives read at once; the time is spent waiting for drives, not on this machine
+# drives read at once; the time is spent waiting for drives, not on this machine
+PARALLEL = 64
 DRIVE_TIMEOUT = 30.0  # seconds
-TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
+TIMEOUT = 55.0  # seconds; Icinga ends a check after 60
 
-# Version of each JSON document, by its command; schema/NAME.schema.json describes it. "messages": for a command without
-# its own document. The launchers, which import nothing, repeat these versions.
-DOCUMENTS = {'triage': 2, 'list': 2, 'history': 2, 'metrics': 2, 'fleet': 2, 'doctor': 2, 'messages': 2}
+# Version of each JSON document, by its command; schema/NAME.schema.json describes it. "messages":
+# for a command without its own document. The launchers, which import nothing, repeat these
+# versions.
+DOCUMENTS = {
+    'triage': 2,
+    'list': 2,
+    'history': 2,
+    'metrics': 2,
+    'fleet': 2,
+    'doctor': 2,
+    'messages': 2,
+}
 
-# --- limits of input: only damaged or hostile input exceeds them -------------------------------------------------
+# --- limits of input: only damaged or hostile input exceeds them ----------------------------------
 # LARGEST_: bytes
-LARGEST_SYSTEM_FILE = 1 << 16            # a file of /sys or /proc; the kernel limits a file of /sys to a page
-LARGEST_MOUNT_TABLE = 1 << 22            # a host of containers has thousands of mounts
-LARGEST_FILE = 4 << 20                   # a report or a data file; the largest known one has 0.3 MB
-LARGEST_SMALL_FILE = 1 << 20             # settings of a daemon or sudo, a list of drives (1,000 drives take 300 kB)
-LARGEST_PASSWORD_FILE = 4096             # one line
-LARGEST_OLD_LOG = 64 << 20               # log of a database that was renamed; usually less than 1 MB
-LARGEST_SMARTD_LOGS = 12 << 20           # the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
-LARGEST_UNPACKED_LOGS = 48 << 20         # compressed logs of a drive, unpacked: ten years of rotated logs
-LARGEST_DOCUMENT = 16 << 20              # triage --json of another host; 24 drives take 0.1 MB
-LARGEST_FLEET = 256 << 20                # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
-LARGEST_SERVICE_LIST = 32 << 20          # from Icinga: 200,000 services
-LARGEST_ANSWER = 1 << 20                 # from Icinga for one service; the plugin prints at most 65,000 bytes
-LARGEST_NEXT_ANSWER = 64 << 10           # for each further service; 20,000 bytes are usual for 24 drives
-LARGEST_PARSED = 192 << 20               # objects parsed from one text of another host
-LARGEST_ROW = 32 << 10                   # one drive of a fleet; 600 bytes are usual
-LARGEST_TABLE = 64 << 20                 # all drives of a fleet's table or page
+# a file of /sys or /proc; the kernel limits a file of /sys to a page
+LARGEST_SYSTEM_FILE = 1 << 16
+LARGEST_MOUNT_TABLE = 1 << 22  # a host of containers has thousands of mounts
+LARGEST_FILE = 4 << 20  # a report or a data file; the largest known one has 0.3 MB
+# settings of a daemon or sudo, a list of drives (1,000 drives take 300 kB)
+LARGEST_SMALL_FILE = 1 << 20
+LARGEST_PASSWORD_FILE = 4096  # one line
+# log of a database that was renamed; usually less than 1 MB
+LARGEST_OLD_LOG = 64 << 20
+# the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
+LARGEST_SMARTD_LOGS = 12 << 20
+# compressed logs of a drive, unpacked: ten years of rotated logs
+LARGEST_UNPACKED_LOGS = 48 << 20
+LARGEST_DOCUMENT = 16 << 20  # triage --json of another host; 24 drives take 0.1 MB
+LARGEST_FLEET = 256 << 20  # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
+LARGEST_SERVICE_LIST = 32 << 20  # from Icinga: 200,000 services
+# from Icinga for one service; the plugin prints at most 65,000 bytes
+LARGEST_ANSWER = 1 << 20
+# for each further service; 20,000 bytes are usual for 24 drives
+LARGEST_NEXT_ANSWER = 64 << 10
+LARGEST_PARSED = 192 << 20  # objects parsed from one text of another host
+LARGEST_ROW = 32 << 10  # one drive of a fleet; 600 bytes are usual
+LARGEST_TABLE = 64 << 20  # all drives of a fleet's table or page
 # LONGEST_: characters, or digits of a number
-LONGEST_PATH = 255                       # path of a device; file systems allow 255 bytes for a name
-LONGEST_GIVEN_NAME = 200                 # name of an array, volume, pool or mount point: people choose these names
-LONGEST_DRIVE_NAME = 120                 # name of a drive in the name of a lock; file systems allow 255 bytes
-LONGEST_IDENTITY = 80                    # model, serial number, firmware of another host; the standards allow 40
-LONGEST_SIGNATURE = 80                   # who acknowledged a value, as in the schema of limits
-LONGEST_SERVICE_NAME = 255               # host or service. Source: Icinga 2, name1 and name2 of icinga_objects
-LONGEST_LINE = 400                       # line of a report; smartctl never prints a longer line
-LONGEST_SEARCHED_LINE = 300              # line of an error message that is searched
-LONGEST_EXAMINED = 8192                  # searched text of all error messages of one call
-LONGEST_SMARTD_LINE = 1 << 16            # 255 attributes of 32 bytes take an eighth of this
-LONGEST_TOOL_OUTPUT = 4_000_000          # output of a RAID controller's tool; 240 drives take one million characters
-LONGEST_STATEMENT = 400                  # text from a drive, which may have any length
-LONGEST_TEXT = 500                       # text from another host
-LONGEST_NAME, LONGEST_FAMILY = 60, 80    # names of an attribute and of a family, in a draft
-LONGEST_OUTPUT = 256 << 10               # output of a check on another host; Icinga's database keeps 65,535
-LONGEST_HEAD = 4096                      # the part of this output that is searched for the cause of a failure
-LONGEST_RAW = 64                         # a raw value or a formula: twice the longest that smartctl prints
-LONGEST_RANGE = 1000                     # the patterns for a range take quadratic time
-LONGEST_BOUND = 300                      # bound of a range; a longer number may be too large for a float
-LONGEST_NUMBER = 40                      # number in a data file; 48 bits have 15 digits
-LONGEST_FOREIGN_NUMBER = 30              # int() of a million digits takes half a minute before Python 3.11
-LONGEST_STORED_NUMBER = 18               # number in the list of FARM answers; it fits into 63 bits
+LONGEST_PATH = 255  # path of a device; file systems allow 255 bytes for a name
+# name of an array, volume, pool or mount point: people choose these names
+LONGEST_GIVEN_NAME = 200
+# name of a drive in the name of a lock; file systems allow 255 bytes
+LONGEST_DRIVE_NAME = 120
+# model, serial number, firmware of another host; the standards allow 40
+LONGEST_IDENTITY = 80
+LONGEST_SIGNATURE = 80  # who acknowledged a value, as in the schema of limits
+# host or service. Source: Icinga 2, name1 and name2 of icinga_objects
+LONGEST_SERVICE_NAME = 255
+LONGEST_LINE = 400  # line of a report; smartctl never prints a longer line
+LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
+LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
+LONGEST_SMARTD_LINE = 1 << 16  # 255 attributes of 32 bytes take an eighth of this
+# output of a RAID controller's tool; 240 drives take one million characters
+LONGEST_TOOL_OUTPUT = 4_000_000
+LONGEST_STATEMENT = 400  # text from a drive, which may have any length
+LONGEST_TEXT = 500  # text from another host
+LONGEST_NAME, LONGEST_FAMILY = 60, 80  # names of an attribute and of a family, in a draft
+# output of a check on another host; Icinga's database keeps 65,535
+LONGEST_OUTPUT = 256 << 10
+# the part of this output that is searched for the cause of a failure
+LONGEST_HEAD = 4096
+# a raw value or a formula: twice the longest that smartctl prints
+LONGEST_RAW = 64
+LONGEST_RANGE = 1000  # the patterns for a range take quadratic time
+# bound of a range; a longer number may be too large for a float
+LONGEST_BOUND = 300
+LONGEST_NUMBER = 40  # number in a data file; 48 bits have 15 digits
+# int() of a million digits takes half a minute before Python 3.11
+LONGEST_FOREIGN_NUMBER = 30
+LONGEST_STORED_NUMBER = 18  # number in the list of FARM answers; it fits into 63 bits
 # MOST_, DEEPEST_: counts
-MOST_DRIVES = 1000                       # drives of a machine; a changing serial number must not fill a disk
-MOST_DRIVES_OF_HOST = 2_000              # drives in a document of another host
-MOST_SLOTS = 256                         # slots of one address with a range
-MOST_ATTRIBUTES = 255                    # a drive has about thirty; the attribute ID has 8 bits
-MOST_SECTORS_IN_ONE = 8                  # the largest ratio of any disk; a higher limit would hide errors
-MOST_LINES = 3000                        # lines of a report; real reports have less than half of this
-MOST_RESULTS = 2048                      # results of the background scan of a SCSI disk. Source: SBC-4, 6.4.2
-MOST_SEARCHED_LINES = 200                # lines of an error message that are searched
-MOST_FAILED_LINES = 50                   # lines of an error message; a longer file must have smartctl's banner
-MOST_SMARTD_LOGS = 1000                  # logs of a drive: 400 days of daily rotation, and a copy of each
-MOST_CONTROLLERS = 16                    # controllers for which a vendor's tool is run
+# drives of a machine; a changing serial number must not fill a disk
+MOST_DRIVES = 1000
+MOST_DRIVES_OF_HOST = 2_000  # drives in a document of another host
+MOST_SLOTS = 256  # slots of one address with a range
+MOST_ATTRIBUTES = 255  # a drive has about thirty; the attribute ID has 8 bits
+# the largest ratio of any disk; a higher limit would hide errors
+MOST_SECTORS_IN_ONE = 8
+# lines of a report; real reports have less than half of this
+MOST_LINES = 3000
+# results of the background scan of a SCSI disk. Source: SBC-4, 6.4.2
+MOST_RESULTS = 2048
+MOST_SEARCHED_LINES = 200  # lines of an error message that are searched
+# lines of an error message; a longer file must have smartctl's banner
+MOST_FAILED_LINES = 50
+# logs of a drive: 400 days of daily rotation, and a copy of each
+MOST_SMARTD_LOGS = 1000
+MOST_CONTROLLERS = 16  # controllers for which a vendor's tool is run
 MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8  # members of one group, mount points of one device
-MOST_FILES, MOST_COMMANDS = 500, 20      # files and commands of a daemon's configuration, examined by doctor
-MOST_ERRORS = 100                        # reported errors of one data file: a million would take minutes
-MOST_REPETITIONS = 1_000_000             # of a part of a pattern, if all {n} in it are nested; takes 120 MB
-MOST_ENTRIES, MOST_POINTS = 200, 2_000   # entries of a list, and points of a history, in a document of another host
-MOST_VALUES = 20_000                     # values in the perfdata of one check
-MOST_UNREAD = 20                         # unreadable answers of Icinga, after which the query is stopped
-MOST_LABELS = 100_000                    # labels of perfdata kept in RAM; nearly all labels of a fleet recur
-MOST_GROUPS = 1_000                      # groups of a fleet, and drives to replace; all others are only counted
-MOST_ROWS = 25_000                       # rows of a fleet's table
-MOST_OTHERS = 500                        # drives on a page that neither alert nor need an action
+# files and commands of a daemon's configuration, examined by doctor
+MOST_FILES, MOST_COMMANDS = 500, 20
+# reported errors of one data file: a million would take minutes
+MOST_ERRORS = 100
+# of a part of a pattern, if all {n} in it are nested; takes 120 MB
+MOST_REPETITIONS = 1_000_000
+# entries of a list, and points of a history, in a document of another host
+MOST_ENTRIES, MOST_POINTS = 200, 2_000
+MOST_VALUES = 20_000  # values in the perfdata of one check
+# unreadable answers of Icinga, after which the query is stopped
+MOST_UNREAD = 20
+# labels of perfdata kept in RAM; nearly all labels of a fleet recur
+MOST_LABELS = 100_000
+# groups of a fleet, and drives to replace; all others are only counted
+MOST_GROUPS = 1_000
+MOST_ROWS = 25_000  # rows of a fleet's table
+MOST_OTHERS = 500  # drives on a page that neither alert nor need an action
 DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6  # layers of groups in /sys; files that include each other
-DEEPEST_IN_POOL = 8                      # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
+# levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
+DEEPEST_IN_POOL = 8
 # HIGHEST_: values
-HIGHEST_COUNTER = 2 ** 128               # exclusive: range of the widest counter (NVMe)
-HIGHEST_IN_FARM = 2 ** 56                # exclusive: the eighth byte states whether the drive supports the number
-HIGHEST_STORED = 1e30                    # number in the history; sums of two larger numbers could be infinite
-HIGHEST_PERCENTAGE = 1000                # percentage in the history; capacitors may have more than 255 %
-HIGHEST_LEVEL = 200                      # level in the history; no drive reports more, so a higher one is forged
-HIGHEST_ENDURANCE = 255                  # %, in an entry; the largest value of the standards
-HIGHEST_BEYOND = 999                     # %, for drives that count beyond 255; 40,182 drives reported at most 470
-HIGHEST_DEFECT_HOUR = 131_072            # power-on time of fifteen years: no firmware defect takes effect later
-HIGHEST_COUNT = 1_000_000                # count in a document of another host
+HIGHEST_COUNTER = 2**128  # exclusive: range of the widest counter (NVMe)
+# exclusive: the eighth byte states whether the drive supports the number
+HIGHEST_IN_FARM = 2**56
+# number in the history; sums of two larger numbers could be infinite
+HIGHEST_STORED = 1e30
+# percentage in the history; capacitors may have more than 255 %
+HIGHEST_PERCENTAGE = 1000
+# level in the history; no drive reports more, so a higher one is forged
+HIGHEST_LEVEL = 200
+HIGHEST_ENDURANCE = 255  # %, in an entry; the largest value of the standards
+# %, for drives that count beyond 255; 40,182 drives reported at most 470
+HIGHEST_BEYOND = 999
+# power-on time of fifteen years: no firmware defect takes effect later
+HIGHEST_DEFECT_HOUR = 131_072
+HIGHEST_COUNT = 1_000_000  # count in a document of another host
 
 # The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
 WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
-OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
-# Output limits in bytes for programs that exit right after printing, such as check_nrpe: Nagios 4.4 reads only two
-# blocks of 4,096 bytes from them.
+# bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
+OUTPUT_LIMIT = 65000
+# Output limits in bytes for programs that exit right after printing, such as check_nrpe: Nagios 4.4
+# reads only two blocks of 4,096 bytes from them.
 KEPT_BEHIND_NRPE, BEHIND_NRPE = 8192, 8000

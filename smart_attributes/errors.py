@@ -1,7 +1,9 @@
-"""Sentences with a code, the exception classes, and the identity of the drive that an error concerns.
+"""Sentences with a code, the exception classes, and the identity of the drive that an error
+concerns.
 
 Each message is a full sentence: where, what happened, and the next step.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -10,21 +12,28 @@ from .typed import Any, NamedTuple
 
 
 class Coded(str):
-    """A sentence with its code (a name in codes.json) and its values. This class is a subclass of str.
+    """A sentence with its code (a name in codes.json) and its values.
+
+    This class is a subclass of str.
 
     People read the sentence, and programs act on the code.
     """
+
     code: str
     fields: Mapping[str, Any]
 
     def __new__(cls, code: str, text: str, **fields: Any) -> Coded:
-        """Return *text* with its code. fields: the values in the text, under their keys in the JSON document."""
+        """Return *text* with its code. fields: the values in the text, under their keys in the
+        JSON document.
+        """
         made = super().__new__(cls, text)
         made.code, made.fields = code, fields
         return made
 
     def is_about_the_same(self, other: Coded) -> bool:
-        """Return whether both sentences report the same fact about the same subject, even if their wording differs."""
+        """Return whether both sentences report the same fact about the same subject, even if
+        their wording differs.
+        """
         return (self.code, self.fields) == (other.code, other.fields)
 
 
@@ -32,17 +41,24 @@ NOTHING = Coded('', '')
 
 
 class Identity(NamedTuple):
-    """The identity that a drive reports. Strings are as smartctl prints them, without leading and trailing blanks."""
-    protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' if not reported
+    """The identity that a drive reports.
+
+    Strings are as smartctl prints them, without leading and trailing blanks.
+    """
+
+    protocol: str = ''  # "ATA", "NVMe", "SCSI", or '' if not reported
     model: str = ''
     firmware: str = ''
     serial: str = ''
-    wwn: str = ''                 # hexadecimal digits: "5000c500a1b2c3d4"
-    rotation: int | None = None   # revolutions per minute; 0 is a solid state drive; None if not reported
-    capacity: int | None = None   # bytes
-    family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
-    sector_size: int = 512        # bytes of a logical block
-    spins: bool = False           # the drive counts spindle starts; used if it does not report the rotation
+    wwn: str = ''  # hexadecimal digits: "5000c500a1b2c3d4"
+    # revolutions per minute; 0 is a solid state drive; None if not reported
+    rotation: int | None = None
+    capacity: int | None = None  # bytes
+    # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
+    family: str = ''
+    sector_size: int = 512  # bytes of a logical block
+    # the drive counts spindle starts; used if it does not report the rotation
+    spins: bool = False
     physical_block_size: int | None = None  # bytes of a physical sector; None if not reported
 
     @property
@@ -57,7 +73,9 @@ class Identity(NamedTuple):
 
     @property
     def plain_model(self) -> str:
-        """The model, with each run of blanks reduced to one, as the patterns in attributes.json expect."""
+        """The model, with each run of blanks reduced to one, as the patterns in attributes.json
+        expect.
+        """
         return ' '.join(self.model.split())
 
 
@@ -67,6 +85,7 @@ class SmartError(Exception):
     code: a name in codes.REASONS; '' if the sentence already gives the next step.
     printed: the output of smartctl or sudo that led to the error, or ''.
     """
+
     code = ''
     printed = ''
 
@@ -93,8 +112,10 @@ class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: what smartctl reported about the drive; None if nothing answered.
-    around_type: the parts of the sentence before and after the request for a device type; empty without such a request.
+    around_type: the parts of the sentence before and after the request for a device type; empty
+    without such a request.
     """
+
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()
 
@@ -117,7 +138,9 @@ class SudoRefused(DriveError, code='sudo-rule-missing'):
 
 
 class ControllerElsewhere(DriveError, code='controller-moved'):
-    """The address has no controller of the required type, but another SCSI host of this machine has one."""
+    """The address has no controller of the required type, but another SCSI host of this machine
+    has one.
+    """
 
 
 class DriveNotReached(DriveError, code='not-reached'):

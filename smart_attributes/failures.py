@@ -1,4 +1,8 @@
-"""Sentences for unexpected exceptions and for missing packages. This module is loaded only after such an error."""
+"""Sentences for unexpected exceptions and for missing packages.
+
+This module is loaded only after such an error.
+"""
+
 from __future__ import annotations
 
 import os
@@ -10,12 +14,29 @@ from .errors import DriveError, SmartError
 
 # Exceptions that a missing, damaged or unreadable file of this program causes.
 DAMAGE = (ImportError, SyntaxError, EOFError)
-# Modules of the standard library that have no .py file, because shared objects or Python itself contain them.
-_SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',
-           'syslog', 'termios', 'time', 'unicodedata', 'zlib')
+# Modules of the standard library that have no .py file, because shared objects or Python itself
+# contain them.
+_SHARED = (
+    *sys.builtin_module_names,
+    'array',
+    'fcntl',
+    'grp',
+    'math',
+    'pwd',
+    'readline',
+    'resource',
+    'select',
+    'syslog',
+    'termios',
+    'time',
+    'unicodedata',
+    'zlib',
+)
 
 
-def explained(error: BaseException, cannot_start: Callable[[BaseException], str]) -> tuple[str, str]:
+def explained(
+    error: BaseException, cannot_start: Callable[[BaseException], str]
+) -> tuple[str, str]:
     """Return the code and the sentence for an error that ended a command.
 
     cannot_start: returns the sentence for a damaged installation.
@@ -27,18 +48,28 @@ def explained(error: BaseException, cannot_start: Callable[[BaseException], str]
     if isinstance(error, alarm.TimeIsOver):
         more = '; increase -t' if error.is_late else ''
         return 'time-over', f'{error}, before there was a result{more}'
-    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
+    if (
+        isinstance(error, ModuleNotFoundError)
+        and error.name
+        and not error.name.startswith(__package__)
+    ):
         return 'python-package-missing', not_installed(error.name)
     if isinstance(error, DAMAGE) or _is_of_installation(error):
         return 'plugin-damaged', cannot_start(error)
-    return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report this '
-                              f'with the command line')
+    return 'internal-error', (
+        f'{type(error).__name__} inside check_smart_attributes: {error}; please report this '
+        f'with the command line'
+    )
 
 
 def _is_of_installation(error: BaseException) -> bool:
     """Return whether an error is caused by missing, damaged or unreadable files of this program."""
     file = str(error.filename) if isinstance(error, OSError) else ''
-    return (type(error).__module__ == 'zlib' or file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])
+    return (
+        type(error).__module__ == 'zlib'
+        or file.startswith(os.path.dirname(__file__))
+        or file == sys.argv[0]
+    )
 
 
 def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
@@ -50,34 +81,54 @@ def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x'
     if isinstance(error, ModuleNotFoundError) and error.name:
         return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
     if isinstance(error, DAMAGE):
-        return DriveError(f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
-                          'plugin-damaged')
-    return DriveError(f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with the '
-                      f'output of: {evidence}', 'internal-error')
+        return DriveError(
+            f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
+            'plugin-damaged',
+        )
+    return DriveError(
+        f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with '
+        f'the '
+        f'output of: {evidence}',
+        'internal-error',
+    )
 
 
 def not_installed(module: str) -> str:
-    """Return the sentence for a missing module, which may belong to Python, to this program or to a third party."""
+    """Return the sentence for a missing module, which may belong to Python, to this program or
+    to a third party.
+    """
     package = module.partition('.')[0]
     if package == __name__.partition('.')[0]:
-        return (f'the module {module} of this program cannot be loaded; reinstall the program so that every user '
-                f'can read it')
+        return (
+            f'the module {module} of this program cannot be loaded; reinstall the program so that '
+            f'every user '
+            f'can read it'
+        )
     if is_standard(package):
-        return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; reinstall '
-                f'this Python completely, so that every user can read it')
+        return (
+            f"the module {package} of Python's standard library cannot be loaded from "
+            f'{_library()}; reinstall '
+            f'this Python completely, so that every user can read it'
+        )
     return f'the Python package {package} is not installed; {installing(package)}'
 
 
 def is_standard(package: str) -> bool:
     """Return whether a package belongs to Python itself, so that nobody has to install the package.
 
-    Python 3.9 has no list of its packages, so its files are examined. If these files cannot be read, return True.
+    Python 3.9 has no list of its packages, so its files are examined. If these files cannot be
+    read, return True.
     """
     names = getattr(sys, 'stdlib_module_names', None)
     if names is not None:
         return package in names
     is_file = any(os.path.lexists(os.path.join(_library(), package + end)) for end in ('', '.py'))
-    return is_file or package.startswith('_') or package in _SHARED or not os.access(_library(), os.R_OK | os.X_OK)
+    return (
+        is_file
+        or package.startswith('_')
+        or package in _SHARED
+        or not os.access(_library(), os.R_OK | os.X_OK)
+    )
 
 
 def _library() -> str:

@@ -2,6 +2,7 @@
 
 This module is imported before the first process starts, so it must be cheap.
 """
+
 from __future__ import annotations
 
 import errno
@@ -17,14 +18,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
-PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or a path inside the single-file program
+# the package: a folder, or a path inside the single-file program
+PROGRAM = os.path.dirname(os.path.realpath(__file__))
 _CHUNK = 1 << 20
 _MODE = 0o644
-_STEP = 0.005    # seconds between two attempts to lock a file
+_STEP = 0.005  # seconds between two attempts to lock a file
 
 
 class NotRegular(OSError):
-    """The path leads to a folder, a pipe or a terminal. Reading a pipe or a terminal could block forever."""
+    """The path leads to a folder, a pipe or a terminal.
+
+    Reading a pipe or a terminal could block forever.
+    """
 
 
 class NotShown(PermissionError):
@@ -32,17 +37,25 @@ class NotShown(PermissionError):
 
 
 def data(name: str) -> Any:
-    """Return the content of a JSON file of the package. Raises OSError or ValueError if the installation is damaged."""
+    """Return the content of a JSON file of the package.
+
+    Raises OSError or ValueError if the installation is damaged.
+    """
     import json  # only after the first process has started
 
     return json.loads(content(f'{PROGRAM}/{name}', LARGEST_FILE))
 
 
-def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
-    """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG for more than *most* bytes.
+def content(
+    path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None
+) -> bytes:
+    """Return the bytes of a regular file.
 
-    fault: gets the path and the status of the opened file; returns why the content must not be shown, or ''. Reading a
-    file under /proc raises EAGAIN instead of blocking. A file inside the single-file program is read from that program.
+    Raises OSError: NotRegular, or EFBIG for more than *most* bytes.
+
+    fault: gets the path and the status of the opened file; returns why the content must not be
+    shown, or ''. Reading a file under /proc raises EAGAIN instead of blocking. A file inside the
+    single-file program is read from that program.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -66,7 +79,9 @@ def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | 
 
 
 def text(path: str, most: int) -> str:
-    """Return a file as text, or '' if this user cannot read the file or it has more than *most* bytes."""
+    """Return a file as text, or '' if this user cannot read the file or it has more than *most*
+    bytes.
+    """
     try:
         return content(path, most).decode('utf-8', 'replace')
     except OSError:
@@ -88,17 +103,21 @@ def _all_of(descriptor: int, most: int) -> bytes:
 def replace(text: str | Sequence[str], path: str, mode: int = _MODE) -> None:
     """Replace a file atomically. Raises OSError.
 
-    text: the new content, or its parts. mode: permission bits; by default, all users can read the file.
+    text: the new content, or its parts. mode: permission bits; by default, all users can read the
+    file.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    # tempfile is not used: a check may write as the owner of its directory, who may be unable to load that module.
+    # tempfile is not used: a check may write as the owner of its directory, who may be unable to
+    # load that module.
     temporary = os.path.join(folder, f'.{name}{os.urandom(8).hex()}')
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(
+        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
     try:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
             for part in [text] if isinstance(text, str) else text:
                 for start in range(0, len(part), _CHUNK):
-                    file.write(part[start:start + _CHUNK])
+                    file.write(part[start : start + _CHUNK])
             os.fchmod(file.fileno(), mode)
         os.replace(temporary, path)
     except BaseException:
@@ -116,11 +135,13 @@ def flush(path: str) -> None:
 
 
 def has_locked(descriptor: int, kind: int, patience: float) -> bool:
-    """Lock an open file with flock; return False if another process holds the lock for more than *patience* seconds.
+    """Lock an open file with flock; return False if another process holds the lock for more than
+    *patience* seconds.
 
     Raises OSError if the file system does not support locks.
     """
     from fcntl import LOCK_NB, flock
+
     deadline = time.monotonic() + patience
     while True:
         try:

@@ -1,4 +1,7 @@
-"""The entry point: start reading the drives that are already known, parse the command line, run the command."""
+"""The entry point: start reading the drives that are already known, parse the command line, run
+the command.
+"""
+
 from __future__ import annotations
 
 import gc
@@ -16,8 +19,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
-# Seconds for writing the history after the output. A busy disk needs a second to sync the history. A dying disk may
-# need minutes, but its output must not be late: some daemons wait until the plugin exits, for at most a minute.
+# Seconds for writing the history after the output. A busy disk needs a second to sync the history.
+# A dying disk may need minutes, but its output must not be late: some daemons wait until the plugin
+# exits, for at most a minute.
 WRITING_TIME = 3.0
 # The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}
@@ -26,11 +30,13 @@ EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'past
 
 def main() -> None:
     """Run the command given in sys.argv and exit with its status."""
-    # Do not wait at the end: a smartctl that still runs under sudo belongs to root, and a normal exit takes 5 ms.
+    # Do not wait at the end: a smartctl that still runs under sudo belongs to root, and a normal
+    # exit takes 5 ms.
     code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
     try:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # not closed by the caller; characters that the locale cannot print become "?"
+            # not closed by the caller; characters that the locale cannot print become "?"
+            if stream is not None:
                 stream.reconfigure(errors='replace')  # type: ignore[union-attr]
         code = run(sys.argv[1:], later)
         code = code if _is_printed() else UNKNOWN
@@ -42,7 +48,9 @@ def main() -> None:
 
 
 def _is_printed() -> bool:
-    """Flush standard output; return False if the reader is gone, the disk is full or the output is closed."""
+    """Flush standard output; return False if the reader is gone, the disk is full or the output
+    is closed.
+    """
     try:
         sys.stdout.flush()
     except (OSError, AttributeError):
@@ -51,7 +59,9 @@ def _is_printed() -> bool:
 
 
 def _do(later: list[Callable[[], object]]) -> None:
-    """Run the work that remains after the output, for at most WRITING_TIME; ignore errors in this work."""
+    """Run the work that remains after the output, for at most WRITING_TIME; ignore errors in
+    this work.
+    """
     try:
         alarm.arm(WRITING_TIME)
         for work in later:
@@ -62,15 +72,17 @@ def _do(later: list[Callable[[], object]]) -> None:
 
 
 def _wait_for_reader(end: float) -> None:
-    """Wait until a pipe is empty, at most until *end*, because Nagios 4.4 loses unread output when the writer exits.
+    """Wait until a pipe is empty, at most until *end*, because Nagios 4.4 loses unread output when
+    the writer exits.
 
-    Output beyond 4 to 8 kB is lost at random: on a busy machine in 8 of 25 checks. Return at once if standard output is
-    not a pipe.
+    Output beyond 4 to 8 kB is lost at random: on a busy machine in 8 of 25 checks. Return at once
+    if standard output is not a pipe.
     """
     try:
         if stat.S_ISFIFO(os.fstat(1).st_mode):
             from fcntl import ioctl
             from termios import FIONREAD
+
             while any(ioctl(1, FIONREAD, bytes(4))) and time.monotonic() < end:
                 time.sleep(PAUSE)
     except (OSError, ImportError):
@@ -78,7 +90,9 @@ def _wait_for_reader(end: float) -> None:
 
 
 def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int:
-    """Run a command and return its exit status. For every error, print a sentence to standard output and return 3.
+    """Run a command and return its exit status.
+
+    For every error, print a sentence to standard output and return 3.
 
     later: this list receives the work to do after the output.
     """
@@ -111,12 +125,16 @@ def wants_json(argv: list[str]) -> bool:
 
 def _do_command(argv: list[str], runner: processes.Runner) -> int:
     from .commands.table import do
+
     return do(argv, runner)
 
 
 def _in_json(argv: list[str], runner: processes.Runner) -> int:
     from .command_line import failure_document
-    return failure_document.run(lambda: _do_command(argv, runner), lambda sentence: failure(argv, sentence), explained)
+
+    return failure_document.run(
+        lambda: _do_command(argv, runner), lambda sentence: failure(argv, sentence), explained
+    )
 
 
 def failure(argv: list[str], sentence: str) -> str:
@@ -132,17 +150,29 @@ def failure(argv: list[str], sentence: str) -> str:
     import json
 
     from .constants import DOCUMENTS
+
     version = DOCUMENTS.get(argv[0], DOCUMENTS['messages'])
-    return json.dumps({'version': version, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
-                       **EMPTY.get(argv[0], DRIVES)}, indent=1)
+    return json.dumps(
+        {
+            'version': version,
+            'state': 'UNKNOWN',
+            'code': code or None,
+            'error': sentence,
+            **EMPTY.get(argv[0], DRIVES),
+        },
+        indent=1,
+    )
 
 
 def explained(error: BaseException) -> str:
-    """Return the sentence, with its code, for an error that ended a command: what happened, why, and the next step."""
+    """Return the sentence, with its code, for an error that ended a command: what happened, why,
+    and the next step.
+    """
     try:
         from .errors import Coded
         from .failures import explained as words_of
         from .words import sentence
+
         code, words = words_of(error, _cannot_start)
         return Coded(code, sentence(words, 2000))
     except BaseException:  # the modules that create the sentence are damaged, too
@@ -150,5 +180,8 @@ def explained(error: BaseException) -> str:
 
 
 def _cannot_start(error: BaseException) -> str:
-    return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it completely, '
-            f'so that every user can read it; as root, run: chmod -R a+rX {os.path.dirname(__file__)}')
+    return (
+        f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it '
+        f'completely, '
+        f'so that every user can read it; as root, run: chmod -R a+rX {os.path.dirname(__file__)}'
+    )

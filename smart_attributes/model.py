@@ -1,7 +1,9 @@
 """The values that each stage of a check passes to the next stage. All values are immutable.
 
-The classes are named tuples: importing `dataclasses` costs a check 12 ms, and `typing` with its NamedTuple costs 8 ms.
+The classes are named tuples: importing `dataclasses` costs a check 12 ms, and `typing` with its
+NamedTuple costs 8 ms.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -15,6 +17,7 @@ from .typed import TYPE_CHECKING, NamedTuple
 
 class State(IntEnum):
     """A Nagios service state; the number is the plugin's exit code."""
+
     OK = 0
     WARNING = 1
     CRITICAL = 2
@@ -23,7 +26,8 @@ class State(IntEnum):
     @property
     def urgency(self) -> int:
         """The rank in the order "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
-        # A drive that cannot be read must not hide a drive that is dying. By exit code, UNKNOWN would come first.
+        # A drive that cannot be read must not hide a drive that is dying. By exit code, UNKNOWN
+        # would come first.
         return (0, 1, 3, 2)[self]
 
 
@@ -34,24 +38,28 @@ def worst(states: Iterable[State]) -> State:
 
 class Answer(NamedTuple):
     """The result of one smartctl process, with the output as unparsed bytes."""
+
     command: tuple[str, ...]
-    # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
-    # started", "too late" to start, "met" (another check reads the drive), "busy" (that other check hangs)
+    # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed
+    # without end), "not started", "too late" to start, "met" (another check reads the drive),
+    # "busy" (that other check hangs)
     outcome: str
-    reason: str = ''              # why the outcome is not "done": "no answer within 30 s"
+    reason: str = ''  # why the outcome is not "done": "no answer within 30 s"
     status: int | None = None  # exit status, eight bits; None unless the process exited by itself
     signal: int | None = None  # the signal that ended it, if this program did not send one
     stdout: bytes = b''
     stderr: bytes = b''
-    seconds: float = 0.0          # running time
-    waited: float = 0.0           # seconds until it started, because another check was reading the drive
+    seconds: float = 0.0  # running time
+    # seconds until it started, because another check was reading the drive
+    waited: float = 0.0
 
 
 class Device(NamedTuple):
     """How smartctl reaches a drive."""
-    path: str              # "/dev/sda", "/dev/bus/0", or the file of a recorded report
-    type: str = ''         # smartctl's -d argument; '' lets smartctl detect it
-    name: str = ''         # short and unique among the devices of one run: "bus_0_megaraid_6"
+
+    path: str  # "/dev/sda", "/dev/bus/0", or the file of a recorded report
+    type: str = ''  # smartctl's -d argument; '' lets smartctl detect it
+    name: str = ''  # short and unique among the devices of one run: "bus_0_megaraid_6"
     optional: bool = False  # from a range: an empty slot is not an error
     is_recorded: bool = False  # path is a file with a recorded report
 
@@ -63,88 +71,109 @@ class Device(NamedTuple):
 
 class AttributeRow(NamedTuple):
     """One row of the ATA attribute table."""
+
     id: int
-    name: str                     # smartctl's name; it differs between versions, so never match by it
-    value: int | None          # normalized; None if smartctl prints "---" or omits it
+    # smartctl's name; it differs between versions, so never match by it
+    name: str
+    value: int | None  # normalized; None if smartctl prints "---" or omits it
     worst: int | None
-    threshold: int | None      # None if unknown; 0 never fails
-    prefail: bool | None       # None if the flags were not printed
-    when_failed: str              # '', 'now' or 'past'
-    raw: str                      # RAW_VALUE as printed: "640 (409 5906)"
+    threshold: int | None  # None if unknown; 0 never fails
+    prefail: bool | None  # None if the flags were not printed
+    when_failed: str  # '', 'now' or 'past'
+    raw: str  # RAW_VALUE as printed: "640 (409 5906)"
     raw_number: int | None = None  # number that smartctl derives from the raw bytes (JSON only)
 
 
 class Statistic(NamedTuple):
     """One valid entry of the ATA device statistics log."""
+
     number: int
     name: str
-    flags: str = ''               # "N" normalized, "D" supports DSN, "C" monitored condition met
+    flags: str = ''  # "N" normalized, "D" supports DSN, "C" monitored condition met
 
 
 class SelfTest(NamedTuple):
     """One entry of the self-test log."""
-    kind: str                     # "Short offline", "Extended", as printed
-    status: str                   # "Completed: read failure", as printed
-    passed: bool | None        # None: still running, aborted or interrupted, so without a result
-    hours: int | None          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
+
+    kind: str  # "Short offline", "Extended", as printed
+    status: str  # "Completed: read failure", as printed
+    passed: bool | None  # None: still running, aborted or interrupted, so without a result
+    hours: int | None  # power-on hours when it ended (16 bits on ATA, wraps at 65536)
 
 
 class ErrorEntry(NamedTuple):
     """One entry of the ATA error log."""
-    number: int                   # counts the errors since the drive was made
-    kind: tuple[str, ...]         # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
-    hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
+
+    number: int  # counts the errors since the drive was made
+    # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
+    kind: tuple[str, ...]
+    hours: int  # power-on hours when it happened (16 bits, wraps at 65536)
 
 
 class Head(NamedTuple):
     """The counts that the FARM log of a disk reports for one head, since the disk was made."""
+
     number: int
     reallocated: int = 0
-    unrecoverable: int = 0        # different locations that could not be read
-    repeated: int = 0             # further errors at these locations
+    unrecoverable: int = 0  # different locations that could not be read
+    repeated: int = 0  # further errors at these locations
 
 
 class Farm(NamedTuple):
-    """The Field Accessible Reliability Metrics log (FARM) of a Seagate disk, or why it could not be read."""
+    """The Field Accessible Reliability Metrics log (FARM) of a Seagate disk, or why it could not
+    be read.
+    """
+
     serial: str = ''
-    hours: int | None = None   # power-on time; None if not reported
+    hours: int | None = None  # power-on time; None if not reported
     heads: tuple[Head, ...] = ()  # heads with a count above 0
-    is_foreign: bool = False      # it contains another serial number than the drive reports
-    asked: int = 0                # when the log was read, seconds since 1970; 0: it was read together with the report
-    unread: str = ''              # why it could not be read, as a clause
+    is_foreign: bool = False  # it contains another serial number than the drive reports
+    # when the log was read, seconds since 1970; 0: it was read together with the report
+    asked: int = 0
+    unread: str = ''  # why it could not be read, as a clause
 
 
 class LogPage(NamedTuple):
     """A page of an NVMe log in a vendor's format, or why it could not be read."""
-    number: str               # "0xC0"
+
+    number: str  # "0xC0"
     data: bytes = b''
-    status: int = 0           # a value of the metric vendor_log_status: 0 read
+    status: int = 0  # a value of the metric vendor_log_status: 0 read
     failure: Coded = NOTHING  # why it was not read, if smartctl printed a reason
 
 
 class Report(NamedTuple):
     """Everything that smartctl reported about one drive, read from JSON or text."""
+
     identity: Identity
-    smart_status: bool | None = None   # SMART health status: True passed; None not reported
-    smart_status_text: str = ''           # its text, unless this is PASSED or FAILED
+    smart_status: bool | None = None  # SMART health status: True passed; None not reported
+    smart_status_text: str = ''  # its text, unless this is PASSED or FAILED
     attributes: tuple[AttributeRow, ...] = ()
     statistics: Mapping[tuple[int, int], Statistic] = {}  # (page, offset) -> entry
-    nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
-    scsi: Mapping[str, float] = {}        # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
+    nvme: Mapping[str, int] = {}  # keys of smartctl's nvme_smart_health_information_log
+    # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
+    scsi: Mapping[str, float] = {}
     self_tests: tuple[SelfTest, ...] = ()  # newest first
-    derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
-    error_count: int | None = None     # entries ever made in the ATA error log; None if not read
-    errors: tuple[ErrorEntry, ...] = ()  # entries of the ATA error log, newest first: five, or more in the extended log
-    exit_status: int | None = None     # smartctl's exit status, eight bits
-    messages: tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
-    version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
-    gaps: tuple[Coded, ...] = ()          # expected content that is missing or damaged
-    farm: Farm | None = None           # only if it was read
+    # metric -> percentage that smartctl itself derives; since 7.5
+    derived: Mapping[str, int] = {}
+    error_count: int | None = None  # entries ever made in the ATA error log; None if not read
+    # entries of the ATA error log, newest first: five, or more in the extended log
+    errors: tuple[ErrorEntry, ...] = ()
+    exit_status: int | None = None  # smartctl's exit status, eight bits
+    # smartctl's warnings and errors, without severity "information"
+    messages: tuple[str, ...] = ()
+    version: tuple[int, ...] = ()  # smartctl's version: (7, 3)
+    gaps: tuple[Coded, ...] = ()  # expected content that is missing or damaged
+    farm: Farm | None = None  # only if it was read
     vendor_log: LogPage | None = None  # of an NVMe drive, if this check asked for it
 
     def has_exit_bit(self, bits: int) -> bool:
-        """Return whether smartctl's exit status has any of these bits; False if a signal ended smartctl."""
-        return self.exit_status is not None and self.exit_status > 0 and bool(self.exit_status & bits)
+        """Return whether smartctl's exit status has any of these bits; False if a signal ended
+        smartctl.
+        """
+        return (
+            self.exit_status is not None and self.exit_status > 0 and bool(self.exit_status & bits)
+        )
 
 
 if TYPE_CHECKING:
@@ -153,32 +182,40 @@ if TYPE_CHECKING:
 
 class HowRead(NamedTuple):
     """The settings for reading drives: program, user, time limits."""
+
     smartctl: str = SMARTCTL
     nosudo: bool = False
     drive_timeout: float = DRIVE_TIMEOUT  # seconds
-    timeout: float = TIMEOUT              # seconds, for the whole command
+    timeout: float = TIMEOUT  # seconds, for the whole command
 
 
 class Read(NamedTuple):
     """One device and the result of reading it."""
+
     device: Device
     outcome: Outcome
-    transcript: str = ''          # smartctl's call and output, for -vvv
-    remark: Coded = NOTHING       # a note about this machine, independent of the drive's data
-    seconds: float = 0.0          # running time of smartctl
-    waited: float = 0.0           # seconds until it started, because another check was reading the drive
+    transcript: str = ''  # smartctl's call and output, for -vvv
+    remark: Coded = NOTHING  # a note about this machine, independent of the drive's data
+    seconds: float = 0.0  # running time of smartctl
+    # seconds until it started, because another check was reading the drive
+    waited: float = 0.0
 
     @property
     def identity(self) -> Identity | None:
-        """Return the identity of the drive that answered, even without a verdict; None if no drive answered."""
+        """Return the identity of the drive that answered, even without a verdict; None if no
+        drive answered.
+        """
         return self.outcome.identity
 
 
 class Source(NamedTuple):
     """The source of a number: an attribute of the ATA table, or a log."""
-    log: str = ''                 # a name in `drive_logs`, or a document; '' if the source is an attribute
+
+    # a name in `drive_logs`, or a document; '' if the source is an attribute
+    log: str = ''
     attribute: int | None = None
-    definition: str = ''          # how the attribute is read: "100 - value"; a new definition starts a new series
+    # how the attribute is read: "100 - value"; a new definition starts a new series
+    definition: str = ''
 
     def __str__(self) -> str:
         return self.log if self.attribute is None else f'attribute {self.attribute}'
@@ -186,30 +223,36 @@ class Source(NamedTuple):
 
 class Forecast(NamedTuple):
     """The forecast remaining lifetime, in seconds from now."""
+
     left: float
     earliest: float
     latest: float
-    is_estimate: bool         # based only on power-on time, because the history has nothing better
+    is_estimate: bool  # based only on power-on time, because the history has nothing better
 
 
 class Reading(NamedTuple):
     """One value of one drive, vendor-neutral: "endurance_used is 78 %"."""
+
     metric: str
-    number: float | None       # base unit; None: unknown, and `unknown` says why
-    unit: str                     # "%", "s", "B", "C" or ""
+    number: float | None  # base unit; None: unknown, and `unknown` says why
+    unit: str  # "%", "s", "B", "C" or ""
     source: Source
-    verdict: str = ''             # the drive's status as text: "passed", "read-only"
+    verdict: str = ''  # the drive's status as text: "passed", "read-only"
     state: State | None = None  # set for a text status; numbers are compared with limits
-    judged: bool = True           # False: the number is only stored for comparison, or only shown
+    judged: bool = True  # False: the number is only stored for comparison, or only shown
     drive_limit: float | None = None  # the drive's own limit for this metric, same unit
-    unknown: str = ''             # why the number is missing: "255 means no value"
-    at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
-    # seconds since the newest counted event, if a log or the history shows it; a log counts power-on time
+    unknown: str = ''  # why the number is missing: "255 means no value"
+    at_ceiling: bool = False  # the counter stops at this number; the true value may be higher
+    # seconds since the newest counted event, if a log or the history shows it; a log counts
+    # power-on time
     quiet: float | None = None
     quiet_is_bound: bool = False  # the event may have happened earlier
-    quiet_is_doubted: bool = False  # the only source is a history that another user could have written
-    is_tested: bool = False       # an extended self-test has passed since the event, and no sector is pending
-    logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
+    # the only source is a history that another user could have written
+    quiet_is_doubted: bool = False
+    # an extended self-test has passed since the event, and no sector is pending
+    is_tested: bool = False
+    # the drive's own count, if the number counts physical sectors
+    logical_sectors: int | None = None
     forecast: Forecast | None = None  # the forecast from which this program derived the number
     has_remedy: bool = True  # False: a firmware defect that no known version corrects
     is_stored: bool = False  # an earlier check has read it; this check did not read it again
@@ -217,146 +260,180 @@ class Reading(NamedTuple):
 
 class Judgement(NamedTuple):
     """A reading after comparison with its limits."""
+
     reading: Reading
     state: State
-    warning: str = ''             # Nagios range, '' for never
+    warning: str = ''  # Nagios range, '' for never
     critical: str = ''
-    against: Coded = NOTHING      # the limit that the number passed: "above 95"; '' if OK or a text status
-    origin: str = ''              # who set the limit that determined the state
+    # the limit that the number passed: "above 95"; '' if OK or a text status
+    against: Coded = NOTHING
+    origin: str = ''  # who set the limit that determined the state
     graphed: bool = False
-    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is reported
+    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is
+    # reported
     growth: str = ''
     growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
-    reason: str = ''              # the reason given for the limit; '' if nothing is judged
-    grown: float = 0              # increase of the number, base unit; 0 unless `growth` reports it
-    grown_ago: float = 0          # seconds since that increase was noticed
-    concern: str = ''             # meaning of a finding for the drive, a name in severity.ORDER
-    remedy: str = ''              # the required action, if it does not concern the drive itself; else ''
-    acknowledged: bool = False    # it would alert if the number were not acknowledged
+    reason: str = ''  # the reason given for the limit; '' if nothing is judged
+    grown: float = 0  # increase of the number, base unit; 0 unless `growth` reports it
+    grown_ago: float = 0  # seconds since that increase was noticed
+    concern: str = ''  # meaning of a finding for the drive, a name in severity.ORDER
+    # the required action, if it does not concern the drive itself; else ''
+    remedy: str = ''
+    acknowledged: bool = False  # it would alert if the number were not acknowledged
 
 
 class Member(NamedTuple):
     """One member of a group: a partition, a disk or another group."""
-    name: str                     # as the system calls it: "sda1"; '' for a slot without a member
+
+    name: str  # as the system calls it: "sda1"; '' for a slot without a member
     # "in_sync" (a full copy or part), "rebuilding", "spare", "faulty", "missing" or "unknown"
     state: str
-    slot: int | None = None    # its place in the group; None: it has no place, for example as a spare
-    on: tuple[str, ...] = ()      # the devices below it: kernel names of disks ("sda") and ids of groups ("md0")
-    detail: str = ''              # the state as the system reports it, if that says more
+    # its place in the group; None: it has no place, for example as a spare
+    slot: int | None = None
+    # the devices below it: kernel names of disks ("sda") and ids of groups ("md0")
+    on: tuple[str, ...] = ()
+    detail: str = ''  # the state as the system reports it, if that says more
     # why some of its data may be missing or wrong although it is in sync: see doubt()
     doubts: tuple[Coded, ...] = ()
-    role: str = ''                # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
+    # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
+    role: str = ''
 
 
 class Group(NamedTuple):
-    """An array, a volume, a file system or a partition, with its members and the number of members that it needs.
+    """An array, a volume, a file system or a partition, with its members and the number of members
+    that it needs.
 
-    A volume or a mounted partition without redundancy has the level "single" and needs all its members.
+    A volume or a mounted partition without redundancy has the level "single" and needs all its
+    members.
     """
-    id: str                       # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank/raidz1-0"
-    name: str                     # as people call it: "md0", "vg0/home", "tank"
-    # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap", "partition", "hardware" (a
-    # volume of a RAID controller), or "dm" for any other target of the device mapper
+
+    # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank/raidz1-0"
+    id: str
+    name: str  # as people call it: "md0", "vg0/home", "tank"
+    # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap",
+    # "partition", "hardware" (a volume of a RAID controller), or "dm" for any other target of the
+    # device mapper
     kind: str
-    level: str                    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
-    slots: int = 0                # number of places for members
-    layout: int = 0               # layout of md raid10, as in /sys/block/mdN/md/layout
+    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
+    level: str
+    slots: int = 0  # number of places for members
+    layout: int = 0  # layout of md raid10, as in /sys/block/mdN/md/layout
     members: tuple[Member, ...] = ()
-    activity: str = ''            # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
+    # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
+    activity: str = ''
     progress: float | None = None  # progress of the activity, %
     used_as: tuple[str, ...] = ()  # mount points; "swap"
-    missing: int = 0              # number of members that are gone or stale, if it is not known which ones
-    unknown: str = ''             # why its redundancy is not known
+    # number of members that are gone or stale, if it is not known which ones
+    missing: int = 0
+    unknown: str = ''  # why its redundancy is not known
     doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
 
 
 class Place(NamedTuple):
     """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
-    bay: str = ''                 # "slot 7"
-    light: str = ''               # file of the locate LED; 1 switches it on, 0 off
-    disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; behind a RAID controller, its address
+
+    bay: str = ''  # "slot 7"
+    light: str = ''  # file of the locate LED; 1 switches it on, 0 off
+    # kernel names of its block devices: "sda"; behind a RAID controller, its address
+    disks: tuple[str, ...] = ()
 
 
 class Dependence(NamedTuple):
     """A group of which a drive is a member."""
+
     group: Group
-    member: str                   # name of the member: "sda1"
-    state: str                    # state of the member: "in_sync"
-    tolerates: int | None      # members that may fail in addition to the failing ones; None: unknown
-    said: str                     # "md0 (raid1, /srv), tolerates no further loss"
+    member: str  # name of the member: "sda1"
+    state: str  # state of the member: "in_sync"
+    # members that may fail in addition to the failing ones; None: unknown
+    tolerates: int | None
+    said: str  # "md0 (raid1, /srv), tolerates no further loss"
 
 
 class Risk(NamedTuple):
-    """Of the drives with the same finding, the measured share that later failed; see thresholds/risk.json."""
+    """Of the drives with the same finding, the measured share that later failed; see
+    thresholds/risk.json.
+    """
+
     metric: str
-    whose: str                    # "Seagate disks"; "disks of all vendors" if there are too few drives of this vendor
-    share_90: float | None        # share that failed within 90 days; None: not known
-    share_365: float | None       # within a year
-    low: float                    # 90 % interval of the share within a year
+    # "Seagate disks"; "disks of all vendors" if there are too few drives of this vendor
+    whose: str
+    share_90: float | None  # share that failed within 90 days; None: not known
+    share_365: float | None  # within a year
+    low: float  # 90 % interval of the share within a year
     high: float
-    drives: int                   # number of drives with this finding
-    failures: int                 # number of these that failed within a year
-    said: str = ''                # "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."
+    drives: int  # number of drives with this finding
+    failures: int  # number of these that failed within a year
+    # "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."
+    said: str = ''
 
 
 class Replacement(NamedTuple):
     """Whether a drive may be replaced at present."""
-    label: str                    # one of redundancy.replacement.LABELS
+
+    label: str  # one of redundancy.replacement.LABELS
     why: Coded
 
 
 class Item(NamedTuple):
     """The action for one drive; all outputs show the same action."""
-    drive: str                # its name in all outputs
+
+    drive: str  # its name in all outputs
     state: State
-    action: str               # a code in work/actions.json
-    to_do: str                # the action in words, with its date
-    order_by: str | None   # by when to order a replacement, "2027-03-04"; None: no forecast
-    again: int                # seconds until someone should look at it again; 0: no time is set
-    reason: str               # the worst finding against its limit, in at most 60 characters
-    why: str                  # all findings, and what follows from the groups on the drive
+    action: str  # a code in work/actions.json
+    to_do: str  # the action in words, with its date
+    order_by: str | None  # by when to order a replacement, "2027-03-04"; None: no forecast
+    again: int  # seconds until someone should look at it again; 0: no time is set
+    reason: str  # the worst finding against its limit, in at most 60 characters
+    why: str  # all findings, and what follows from the groups on the drive
     risk: Risk | None = None
     place: Place = Place()
     depends: tuple[Dependence, ...] = ()
-    unknown: str = ''         # what is not known, such as which data is on the drive
+    unknown: str = ''  # what is not known, such as which data is on the drive
     step: Replacement | None = None
 
 
 class Grown(NamedTuple):
     """A drive's counter that has increased or was reset since a person last looked."""
-    drive: str                # its name in all outputs
+
+    drive: str  # its name in all outputs
     metric: str
-    before: float             # base unit
+    before: float  # base unit
     after: float
-    noticed: float            # time of the last increase seen, seconds since 1970
-    said: str                 # "crc_errors grew by 14 in 30 d (212 to 226), 3 d ago"
+    noticed: float  # time of the last increase seen, seconds since 1970
+    said: str  # "crc_errors grew by 14 in 30 d (212 to 226), 3 d ago"
 
 
 class Lately(NamedTuple):
     """The changes in the history since the last time a person looked."""
-    since: float              # seconds since 1970
+
+    since: float  # seconds since 1970
     grew: tuple[Grown, ...] = ()
     came: tuple[Coded, ...] = ()  # drives that are new here
     went: tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
-    unknown: str = ''         # the part of that time that is not recorded
+    unknown: str = ''  # the part of that time that is not recorded
     fell: tuple[Grown, ...] = ()  # counters that were reset
 
 
 class Verdict(NamedTuple):
     """The result for one device: its judgements, or the reason why it has not been judged."""
+
     device: Device
     identity: Identity
     state: State
     judgements: tuple[Judgement, ...] = ()
     notes: tuple[Coded, ...] = ()
-    problem: str = ''             # why the drive could not be read; '' if it was read
-    code: str = ''                # the code of the problem, in codes.REASONS
-    last_seen: Identity | None = None  # the drive last read at this address, if no drive answers now
-    entry: str | None = None   # family of the database entry that was selected
-    risk: Risk | None = None      # None: no failure rate was measured for its alerts
-    place: Place = Place()        # set for interactive commands, not in a check
+    problem: str = ''  # why the drive could not be read; '' if it was read
+    code: str = ''  # the code of the problem, in codes.REASONS
+    # the drive last read at this address, if no drive answers now
+    last_seen: Identity | None = None
+    entry: str | None = None  # family of the database entry that was selected
+    risk: Risk | None = None  # None: no failure rate was measured for its alerts
+    place: Place = Place()  # set for interactive commands, not in a check
     depends: tuple[Dependence, ...] = ()  # the groups on the drive
-    replacement: Replacement | None = None  # None: the drive need not be replaced and is not the last copy of anything
+    # None: the drive need not be replaced and is not the last copy of anything
+    replacement: Replacement | None = None
     forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
-    item: Item | None = None  # the action, as soon as the groups on the drives are known; see work.work_list.item
-    past: Mapping[str, tuple[tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history
+    # the action, as soon as the groups on the drives are known; see work.work_list.item
+    item: Item | None = None
+    # metric -> (seconds since 1970, number), from the history
+    past: Mapping[str, tuple[tuple[float, float], ...]] = {}

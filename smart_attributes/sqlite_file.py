@@ -1,7 +1,9 @@
-"""A SQLite file of this program: statements, transactions, checksums of rows; only this module uses sqlite3.
+"""A SQLite file of this program: statements, transactions, checksums of rows; only this module uses
+sqlite3.
 
 The module `history.database` owns such a file, and decides what happens to an unusable file.
 """
+
 from __future__ import annotations
 
 import time
@@ -18,27 +20,40 @@ else:
 
 Error = sqlite3.Error
 _INSTRUCTIONS = 20_000  # instructions of SQLite between two checks of the clock
-WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # raised when the rows of a damaged file are read
+# raised when the rows of a damaged file are read
+WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)
 _HELD = 'another process has locked it; to see which, use fuser'
-# Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
+# Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as
+# damage.
 _REASONS = {
-    'database or disk is full': 'the disk is full; free some space', 'locking protocol': _HELD,
-    'database is locked': _HELD, 'database table is locked': _HELD, 'database schema is locked': _HELD,
-    'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50'}
+    'database or disk is full': 'the disk is full; free some space',
+    'locking protocol': _HELD,
+    'database is locked': _HELD,
+    'database table is locked': _HELD,
+    'database schema is locked': _HELD,
+    'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50',
+}
 
 
 class SqliteFile:
     """An open SQLite file. Its methods raise `Error`."""
+
     _connection: sqlite3.Connection
     _deadline = float('inf')
 
     def connect(self, path: str, parameters: str, patience: float, settings: Iterable[str]) -> None:
-        """Open a file. parameters: URI query. patience: seconds to wait for a lock. settings: PRAGMA arguments."""
+        """Open a file. parameters: URI query. patience: seconds to wait for a lock. settings:
+        PRAGMA arguments.
+        """
         path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
-        path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # after //, SQLite expects a host name
-        self._connection = sqlite3.connect(f'file:{path}?{parameters}', uri=True, timeout=patience,
-                                           isolation_level=None)
-        self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
+        # after //, SQLite expects a host name
+        path = f'/{path.lstrip("/")}' if path.startswith('/') else path
+        self._connection = sqlite3.connect(
+            f'file:{path}?{parameters}', uri=True, timeout=patience, isolation_level=None
+        )
+        self._connection.set_progress_handler(
+            lambda: time.process_time() > self._deadline, _INSTRUCTIONS
+        )
         # With trusted_schema off, a forged schema cannot run functions of this program.
         for setting in ('trusted_schema = OFF', *settings):
             self.run(f'PRAGMA {setting}')
@@ -64,7 +79,9 @@ class SqliteFile:
         return self.run(statement, *values)[0][0]
 
     def transaction(self, work: Callable[[], T], is_writing: bool = True) -> T:
-        """Return the result of *work*, run as one transaction: either everything is written or nothing."""
+        """Return the result of *work*, run as one transaction: either everything is written or
+        nothing.
+        """
         self.run('BEGIN IMMEDIATE' if is_writing else 'BEGIN')
         try:
             result = work()
@@ -76,8 +93,14 @@ class SqliteFile:
         return result
 
     def create(self, tables: Iterable[str], application: int, version: int) -> None:
-        """Create the tables of a new file. application: number by which file(1) identifies the program."""
-        for statement in (*tables, f'PRAGMA application_id = {application}', f'PRAGMA user_version = {version}'):
+        """Create the tables of a new file. application: number by which file(1) identifies the
+        program.
+        """
+        for statement in (
+            *tables,
+            f'PRAGMA application_id = {application}',
+            f'PRAGMA user_version = {version}',
+        ):
             self.run(statement)
 
     @property
@@ -106,12 +129,18 @@ def reason(error: Exception, reasons: Mapping[str, str]) -> str:
 
     reasons: further reasons for one kind of file, keyed by the start of SQLite's message.
     """
-    return next((words for start, words in {**_REASONS, **reasons}.items() if str(error).startswith(start)), '')
+    return next(
+        (words for start, words in {**_REASONS, **reasons}.items() if str(error).startswith(start)),
+        '',
+    )
 
 
 def checksum(*values: object) -> int:
-    """Return the checksum of values as SQLite returns them. The checksum is the same in every version of Python.
+    """Return the checksum of values as SQLite returns them.
 
-    SQLite notices damage to the structure of a file, but notices damage to content only in the write-ahead log.
+    The checksum is the same in every version of Python.
+
+    SQLite notices damage to the structure of a file, but notices damage to content only in the
+    write-ahead log.
     """
     return crc32(ascii(values).encode())

@@ -1,9 +1,11 @@
-"""Find the state directory, which holds history and locks, check the directory's owner, and act as that owner.
+"""Find the state directory, which holds history and locks, check the directory's owner, and act as
+that owner.
 
-Root and nagios both use this directory. In it, root acts as the directory's owner. So root creates no file that nagios
-cannot write, and a link planted by nagios gives root no more access than nagios has. This module is imported before the
-first process starts, so it must be cheap.
+Root and nagios both use this directory. In it, root acts as the directory's owner. So root creates
+no file that nagios cannot write, and a link planted by nagios gives root no more access than nagios
+has. This module is imported before the first process starts, so it must be cheap.
 """
+
 from __future__ import annotations
 
 import errno
@@ -13,8 +15,9 @@ from . import constants, trust
 
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
 NAME = 'check-smart-attributes'
-HISTORY = 'history'                          # the folder below it that holds the history
-RUN = f'{constants.RUN}/{NAME}'              # owned by root, for locks; like processes, it does not survive a reboot
+HISTORY = 'history'  # the folder below it that holds the history
+# owned by root, for locks; like processes, it does not survive a reboot
+RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
 _MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
 _LET_HIM = 'let only the monitoring user write there, or use another directory with --state-dir'
@@ -23,7 +26,8 @@ _LET_HIM = 'let only the monitoring user write there, or use another directory w
 class Unusable(Exception):
     """The state directory cannot be used; str() gives the path, the reason and the next step.
 
-    what, remedy: the two parts of the sentence. path: the faulty path or ''. is_open: others can write to *path*.
+    what, remedy: the two parts of the sentence. path: the faulty path or ''. is_open: others can
+    write to *path*.
     """
 
     def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
@@ -32,7 +36,11 @@ class Unusable(Exception):
 
 
 class StateDirectory:
-    """A directory writable only by its owner and root. As a context manager, it runs the block as this owner."""
+    """A directory writable only by its owner and root.
+
+    As a context manager, it runs the block as this owner.
+    """
+
     __slots__ = ('_before', 'group', 'path', 'user')
 
     def __init__(self, path: str, user: int, group: int) -> None:
@@ -60,7 +68,8 @@ class StateDirectory:
 
 
 def location(given: str = '') -> str:
-    """Return the path of the state directory: *given*, else the package's directory, else this user's own.
+    """Return the path of the state directory: *given*, else the package's directory, else this
+    user's own.
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
@@ -70,13 +79,18 @@ def location(given: str = '') -> str:
 
 
 def _of_environment(home: str = '') -> str:
-    """Return this user's own state directory, below XDG_STATE_HOME, else below *home*; '' if neither is absolute."""
+    """Return this user's own state directory, below XDG_STATE_HOME, else below *home*; '' if
+    neither is absolute.
+    """
     homes = os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser(home)
     return next((os.path.join(each, NAME) for each in homes if each.startswith('/')), '')
 
 
 def ready(given: str = '') -> StateDirectory:
-    """Return the state directory for writing; create the directory if it is this user's own. Raises Unusable."""
+    """Return the state directory for writing; create the directory if it is this user's own.
+
+    Raises Unusable.
+    """
     path = location(given)
     try:
         if path and not given and path != PACKAGE:
@@ -90,17 +104,24 @@ def ready(given: str = '') -> StateDirectory:
 
 
 def there(given: str = '') -> StateDirectory:
-    """Return the state directory for reading. Raises Unusable if the directory is missing or others can write to it."""
+    """Return the state directory for reading.
+
+    Raises Unusable if the directory is missing or others can write to it.
+    """
     path = location(given)
     if not path:
-        raise Unusable('this user has no home directory', 'give this user a state directory with --state-dir')
+        raise Unusable(
+            'this user has no home directory', 'give this user a state directory with --state-dir'
+        )
     try:
         status = os.stat(path)
         fault = trust.fault(path, status.st_uid)
     except OSError as error:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
     if fault:
-        raise Unusable(fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False))
+        raise Unusable(
+            fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False)
+        )
     return StateDirectory(path, status.st_uid, status.st_gid)
 
 
@@ -114,15 +135,19 @@ def below(directory: StateDirectory, name: str) -> str:
         if not os.path.isdir(path):
             os.makedirs(path, 0o755, exist_ok=True)
         if os.path.islink(path):  # in a sticky folder, another user could have planted the link
-            raise NotADirectoryError(errno.ENOTDIR, 'is a symbolic link, which is not followed here', path)
+            raise NotADirectoryError(
+                errno.ENOTDIR, 'is a symbolic link, which is not followed here', path
+            )
     return path
 
 
 def for_locks(name: str, given: str = '') -> str:
-    """Return the path of the lock folder *name*, and create a missing folder. Only this user and root can write to it.
+    """Return the path of the lock folder *name*, and create a missing folder.
 
-    All checks of one user share the folder. given: the argument of --state-dir, used only if the default places are
-    unusable. Raises Unusable.
+    Only this user and root can write to it.
+
+    All checks of one user share the folder. given: the argument of --state-dir, used only if the
+    default places are unusable. Raises Unusable.
     """
     faults = []
     for place in _places_of_locks(given):
@@ -146,7 +171,8 @@ def _places_of_locks(given: str) -> list[str]:
 
 
 def _unfit(place: str, path: str, is_there: bool) -> str:
-    """Create the lock folder *path* below *place*; return why the folder cannot be used, or '' if it can.
+    """Create the lock folder *path* below *place*; return why the folder cannot be used, or '' if
+    it can.
 
     is_there: *place* must exist already and is not created. Raises OSError.
     """
@@ -158,4 +184,6 @@ def _unfit(place: str, path: str, is_there: bool) -> str:
         if fault:
             return fault
         os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
-    return trust.fault(path, user) or ('' if os.access(path, os.W_OK | os.X_OK) else f'{path} is not writable')
+    return trust.fault(path, user) or (
+        '' if os.access(path, os.W_OK | os.X_OK) else f'{path} is not writable'
+    )

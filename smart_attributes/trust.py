@@ -1,7 +1,10 @@
-"""Trust: whether another user could change the file at a path. The same rule applies to programs and data files.
+"""Trust: whether another user could change the file at a path.
+
+The same rule applies to programs and data files.
 
 This module is imported before the first process starts, so it imports only cheap modules.
 """
+
 from __future__ import annotations
 
 import errno
@@ -22,9 +25,12 @@ _WRITE = 2
 
 
 class PathFault(str):
-    """The reason not to rely on a path: a sentence that begins with the folder, link or file that is to blame."""
+    """The reason not to rely on a path: a sentence that begins with the folder, link or file
+    that is to blame.
+    """
+
     path: str
-    is_open: bool     # other users can write there
+    is_open: bool  # other users can write there
 
     def __new__(cls, path: str, words: str, is_open: bool = False) -> PathFault:
         """Return the sentence made of *path* and *words*."""
@@ -34,25 +40,30 @@ class PathFault(str):
 
 
 def fault(path: str, user: int) -> str:
-    """Return why *user* should not trust the file at *path*, or '' if only this user or root can change it.
+    """Return why *user* should not trust the file at *path*, or '' if only this user or root can
+    change it.
 
-    Every folder, link and file on the way is examined. Raises OSError if any is missing or cannot be examined.
+    Every folder, link and file on the way is examined. Raises OSError if any is missing or cannot
+    be examined.
     """
     trusted = {ROOT, user}
     for part in steps(path):
         status = os.lstat(part)
         if status.st_uid not in trusted:
-            return PathFault(part, f'does not belong to {"root" if user == ROOT else "root or to you"}')
+            return PathFault(
+                part, f'does not belong to {"root" if user == ROOT else "root or to you"}'
+            )
         if _others_can_write(part, status, trusted):
             return PathFault(part, 'is writable by others', is_open=True)
     return ''
 
 
 def foreign_secret(path: str, status: os.stat_result) -> str:
-    """Return why a file's content must not be shown; '' if all users who can redirect *path* can also read the file.
+    """Return why a file's content must not be shown; '' if all users who can redirect *path* can
+    also read the file.
 
-    Another user's link can lead root to any file, and error messages quote files. status: os.fstat() of the opened
-    file. Raises OSError if a folder on the way cannot be examined.
+    Another user's link can lead root to any file, and error messages quote files. status:
+    os.fstat() of the opened file. Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
     leading: set[tuple[str, int]] = set()
@@ -60,7 +71,10 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     for part in steps(path):
         last = os.lstat(part)
         if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, other) for other in leading):
-            return f'another user, who cannot read the file, could have redirected this path ({part}); {_COPY}'
+            return (
+                f'another user, who cannot read the file, could have redirected this '
+                f'path ({part}); {_COPY}'
+            )
         leading |= _leading(part, last, trusted)
     if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
@@ -71,7 +85,9 @@ _COPY = 'copy it to a directory that nobody else can write to'
 
 
 def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
-    """Return who else can change a file, or the files in a folder: ("user", uid), ("group", gid), or ("anybody", 0)."""
+    """Return who else can change a file, or the files in a folder: ("user", uid), ("group",
+    gid), or ("anybody", 0).
+    """
     others = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
         is_one_group = not status.st_mode & stat.S_IWOTH and not access_list(path)
@@ -83,12 +99,18 @@ def _is_open(status: os.stat_result, other: tuple[str, int]) -> bool:
     """Return whether the user or the group *other* can read a file or enter a folder."""
     bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
     kind, number = other
-    return bool(status.st_mode & bit or (kind == 'user' and status.st_uid == number)
-                or (kind == 'group' and status.st_gid == number and status.st_mode & bit << 3))
+    return bool(
+        status.st_mode & bit
+        or (kind == 'user' and status.st_uid == number)
+        or (kind == 'group' and status.st_gid == number and status.st_mode & bit << 3)
+    )
 
 
 def steps(path: str) -> Iterator[str]:
-    """Yield every folder, link and file that the kernel passes on its way to *path*. Raises OSError."""
+    """Yield every folder, link and file that the kernel passes on its way to *path*.
+
+    Raises OSError.
+    """
     ahead = os.path.join(os.getcwd() if not path.startswith('/') else '/', path).split('/')
     here = '/'
     links = 0
@@ -120,12 +142,17 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
         return False  # a sticky folder, such as /tmp: only the owner of a file can replace it
     if status.st_mode & stat.S_IWOTH:
         return True
-    # With an access-control list, the group bits are the most that the list grants to any user or group.
-    return bool(status.st_mode & stat.S_IWGRP) and _is_granted(access_list(path), status.st_gid, trusted)
+    # With an access-control list, the group bits are the most that the list grants to any user or
+    # group.
+    return bool(status.st_mode & stat.S_IWGRP) and _is_granted(
+        access_list(path), status.st_gid, trusted
+    )
 
 
 def access_list(path: str) -> bytes:
-    """Return the access-control list of a file; b'' if there is no such list, or if Python cannot read it here."""
+    """Return the access-control list of a file; b'' if there is no such list, or if Python
+    cannot read it here.
+    """
     if not hasattr(os, 'getxattr'):  # as on FreeBSD
         return b''
     try:
@@ -137,12 +164,22 @@ def access_list(path: str) -> bytes:
 
 
 def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
-    """Return whether an untrusted user or a group other than root's can write a file whose group bits allow writing.
+    """Return whether an untrusted user or a group other than root's can write a file whose group
+    bits allow writing.
 
-    acl: the file's access-control list, which may move this right from the *group* to others. trusted: user ids.
+    acl: the file's access-control list, which may move this right from the *group* to others.
+    trusted: user ids.
     """
     if not acl:
         return group != ROOT
     from struct import iter_unpack
-    return any(grants & _WRITE and ((tag == _USER and number not in trusted) or (tag == _GROUP and number != ROOT) or (
-        tag == _GROUP_OBJ and group != ROOT)) for tag, grants, number in iter_unpack(_ACL_ENTRY, acl[_ACL_HEAD:]))
+
+    return any(
+        grants & _WRITE
+        and (
+            (tag == _USER and number not in trusted)
+            or (tag == _GROUP and number != ROOT)
+            or (tag == _GROUP_OBJ and group != ROOT)
+        )
+        for tag, grants, number in iter_unpack(_ACL_ENTRY, acl[_ACL_HEAD:])
+    )

@@ -1,8 +1,11 @@
-"""NamedTuple, Any and TYPE_CHECKING without importing `typing`, which takes 12 of the 60 ms of a check.
+"""NamedTuple, Any and TYPE_CHECKING without importing `typing`, which takes 12 of the 60 ms of a
+check.
 
-`typing` is slow to import, and collections.namedtuple compiles source code for each of the sixty classes in a check.
-This module compiles code once per number of fields. Otherwise its classes behave like those of collections.namedtuple.
+`typing` is slow to import, and collections.namedtuple compiles source code for each of the sixty
+classes in a check. This module compiles code once per number of fields. Otherwise its classes
+behave like those of collections.namedtuple.
 """
+
 from __future__ import annotations
 
 from collections import namedtuple
@@ -16,19 +19,24 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar('T')
-    Json = Mapping[str, Any]      # a JSON object for reading
+    Json = Mapping[str, Any]  # a JSON object for reading
     MutableJson = dict[str, Any]  # a JSON object for writing
 else:
     Any = T = object
     Json = MutableJson = dict
     _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
-    _GETTERS = [vars(_Places)[name] for name in _Places._fields]  # faster than a property, and independent of the names
+    # faster than a property, and independent of the names
+    _GETTERS = [vars(_Places)[name] for name in _Places._fields]
     _MAKERS = {}
 
     def _maker(fields, defaults):
-        """Return __new__ for a class with these fields: a copy of the method of a class with as many fields."""
+        """Return __new__ for a class with these fields: a copy of the method of a class with as
+        many fields.
+        """
         if len(fields) not in _MAKERS:
-            _MAKERS[len(fields)] = namedtuple('_Sized', [f'place_{number}' for number in range(len(fields))]).__new__
+            _MAKERS[len(fields)] = namedtuple(
+                '_Sized', [f'place_{number}' for number in range(len(fields))]
+            ).__new__
         other = _MAKERS[len(fields)]
         code = other.__code__.replace(co_varnames=('_cls', *fields), co_name='__new__')
         return type(other)(code, other.__globals__, '__new__', tuple(defaults.values()))
@@ -37,7 +45,9 @@ else:
         return _GETTERS[place] if place < len(_GETTERS) else property(itemgetter(place))
 
     class _Fields(type):
-        """The metaclass that turns annotations into fields of a named tuple, as typing.NamedTuple does."""
+        """The metaclass that turns annotations into fields of a named tuple, as
+        typing.NamedTuple does.
+        """
 
         def __new__(cls, name, bases, body):
             if not bases:
@@ -45,12 +55,23 @@ else:
             fields = tuple(body.get('__annotations__', ()))
             defaults = {field: body[field] for field in fields if field in body}
             getters = zip(fields, map(_getter, range(len(fields))))
-            return type(name, (_Named,), {**body, **dict(getters), '__slots__': (), '__match_args__': fields,
-                                          '_fields': fields, '_field_defaults': defaults,
-                                          '__new__': _maker(fields, defaults)})
+            return type(
+                name,
+                (_Named,),
+                {
+                    **body,
+                    **dict(getters),
+                    '__slots__': (),
+                    '__match_args__': fields,
+                    '_fields': fields,
+                    '_field_defaults': defaults,
+                    '__new__': _maker(fields, defaults),
+                },
+            )
 
     class _Named(tuple):
         """The methods that all named tuples have."""
+
         __slots__ = ()
 
         @classmethod

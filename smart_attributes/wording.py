@@ -1,4 +1,5 @@
 """Numbers, periods and readings as text for people."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -8,8 +9,14 @@ from .model import Forecast, Reading
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
-IMPLAUSIBLE = 'implausible'  # first word of the reason if other numbers of the drive contradict this number
-SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory')
+# first word of the reason if other numbers of the drive contradict this number
+IMPLAUSIBLE = 'implausible'
+SPEAKS_FOR_ITSELF = (
+    'unknown_model',
+    'vendor_threshold',
+    'vendor_threshold_past',
+    'firmware_advisory',
+)
 
 
 def plain(number: float) -> str:
@@ -21,7 +28,9 @@ def plain(number: float) -> str:
 
 
 def plural(number: int, word: str, words: str = '') -> str:
-    """Return a number and a noun: "1 entry", "2 entries". words: the plural, unless it is the noun plus "s"."""
+    """Return a number and a noun: "1 entry", "2 entries". words: the plural, unless it is the
+    noun plus "s".
+    """
     return f'{number} {word if number == 1 else words or word + "s"}'
 
 
@@ -45,7 +54,9 @@ def amount(number: float | None, unit: str) -> str:
 
 
 def quantity(reading: Reading) -> str:
-    """Return the number of a numeric reading as text: "97 %", "255 % or more", "1 (8 logical sectors)"."""
+    """Return the number of a numeric reading as text: "97 %", "255 % or more", "1 (8 logical
+    sectors)".
+    """
     if reading.forecast is not None:
         return _foreseen(reading.forecast)
     number = amount(reading.number, reading.unit)
@@ -58,15 +69,24 @@ def _foreseen(forecast: Forecast) -> str:
     """Return a forecast as text: "400 days (160 to 1000, estimated from use and age)"."""
     if forecast.left <= 0:
         return '0 days'
-    left, earliest, latest = (f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest))
-    return f'{left} days ({earliest} to {latest}{", estimated from use and age" * forecast.is_estimate})'
+    left, earliest, latest = (
+        f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest)
+    )
+    return (
+        f'{left} days ({earliest} to '
+        f'{latest}{", estimated from use and age" * forecast.is_estimate})'
+    )
 
 
 def since(seconds: float) -> str:
-    """Return how long ago something happened, as text for people: "5 h ago", "40 days ago", "3.2 years ago"."""
+    """Return how long ago something happened, as text for people: "5 h ago", "40 days ago", "3.2
+    years ago".
+    """
     if seconds < 2 * DAY:
         return f'{round(seconds / HOUR)} h ago'
-    return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
+    return (
+        f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
+    )
 
 
 def duration(seconds: int) -> str:
@@ -77,7 +97,9 @@ def duration(seconds: int) -> str:
 
 
 def statement(reading: Reading) -> str:
-    """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
+    """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline:
+    Completed".
+    """
     if reading.metric in SPEAKS_FOR_ITSELF:
         return reading.verdict
     if reading.state is not None:

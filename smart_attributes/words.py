@@ -1,10 +1,12 @@
 """Make strings from drives and other programs safe for a line of output.
 
-Firmware can report any text as model or serial number. A daemon parses the output and puts it into web pages, mails and
-the command lines of notifications; people see it on terminals and paste it into tickets. All output code prints such
-strings through one of three functions: `visible` for names that must not change (a path), `sentence` for our own text
-with names in it, and `clean` for text from a drive or smartctl.
+Firmware can report any text as model or serial number. A daemon parses the output and puts it into
+web pages, mails and the command lines of notifications; people see it on terminals and paste it
+into tickets. All output code prints such
+strings through one of three functions: `visible` for names that must not change (a path),
+`sentence` for our own text with names in it, and `clean` for text from a drive or smartctl.
 """
+
 from __future__ import annotations
 
 import re
@@ -14,7 +16,7 @@ from .typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
+LIMIT = 80  # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
 TYPED = 0.45  # similarity, see difflib: two of five letters are wrong
 
@@ -28,15 +30,17 @@ _ESCAPES = (
     '|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?'
     '|\x1b[ -/]*[0-~]?'
 )
-# Printable in Unicode but invisible: they could forge an empty name, or a name that looks like another.
+# Printable in Unicode but invisible: they could forge an empty name, or a name that looks like
+# another.
 _SHAPELESS = str.maketrans(dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' '))
-# A bar begins perfdata. Our own sentences never need <, > or `, which could be HTML tags on a page (Nagios with
-# escape_html_tags=0) or a command in the shell of a notification.
+# A bar begins perfdata. Our own sentences never need <, > or `, which could be HTML tags on a page
+# (Nagios with escape_html_tags=0) or a command in the shell of a notification.
 _OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
-# Text from a drive must not contain characters of perfdata, or characters that a shell expands in double quotes.
-# The apostrophe is removed ("Drive's" stays one word); the others become blanks.
+# Text from a drive must not contain characters of perfdata, or characters that a shell expands in
+# double quotes. The apostrophe is removed ("Drive's" stays one word); the others become blanks.
 _FOREIGN = str.maketrans({"'": None, **dict.fromkeys('|=<>`"$\\', ' ')})
-_SHOWN = 20  # characters examined for each character that may be printed, because escape sequences take up space
+# characters examined for each character that may be printed, because escape sequences take up space
+_SHOWN = 20
 
 
 def literally(text: str) -> str:
@@ -45,38 +49,51 @@ def literally(text: str) -> str:
 
 
 def clean(text: str, limit: int = LIMIT) -> str:
-    """Return text from a drive or smartctl as one line of at most *limit* characters, safe in any output.
+    """Return text from a drive or smartctl as one line of at most *limit* characters, safe in any
+    output.
 
-    Remove characters that are invisible, are reserved by Nagios (| ' =), or begin HTML tags or shell commands.
-    Blanks are collapsed.
+    Remove characters that are invisible, are reserved by Nagios (| ' =), or begin HTML tags or
+    shell commands. Blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):
         return text
-    return _shortened(visible(text[:limit * _SHOWN]).translate(_FOREIGN), limit)
+    return _shortened(visible(text[: limit * _SHOWN]).translate(_FOREIGN), limit)
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return our own text, which may contain names, as one line; keep "=" and quotes, and remove "|"."""
-    return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
+    """Return our own text, which may contain names, as one line; keep "=" and quotes, and remove
+    "|".
+    """
+    return _shortened(visible(text[: limit * _SHOWN]).translate(_OURS), limit)
 
 
 def argument(name: str, placeholder: str) -> str:
-    """Return a name that others chose, for a command that admins paste; if the name is unsafe, return *placeholder*.
+    """Return a name that others chose, for a command that admins paste; if the name is unsafe,
+    return *placeholder*.
 
-    Names are not quoted, because a daemon removes quotes from notifications and may cut off the closing quote.
+    Names are not quoted, because a daemon removes quotes from notifications and may cut off the
+    closing quote.
     """
-    return name if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name) else placeholder
+    return (
+        name if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name) else placeholder
+    )
 
 
 def visible(text: str) -> str:
-    """Return *text* as one line, without escape sequences and with a blank for each invisible character.
+    """Return *text* as one line, without escape sequences and with a blank for each invisible
+    character.
 
-    Control characters, line breaks, bidirectional marks, zero-width characters and surrogates count as invisible.
+    Control characters, line breaks, bidirectional marks, zero-width characters and surrogates count
+    as invisible.
     """
     if '\x1b' in text or not text.isascii():
         text = re.sub(_ESCAPES, '', text).translate(_SHAPELESS)
     # str.isprintable() is false for every control, format, surrogate and unassigned character.
-    return text if text.isprintable() else ''.join(character if character.isprintable() else ' ' for character in text)
+    return (
+        text
+        if text.isprintable()
+        else ''.join(character if character.isprintable() else ' ' for character in text)
+    )
 
 
 def _shortened(text: str, limit: int) -> str:
@@ -84,17 +101,21 @@ def _shortened(text: str, limit: int) -> str:
     text = ' '.join(text.split())
     if len(text) <= limit:
         return text
-    return text[:max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
+    return text[: max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
 
 
 def coded(text: str) -> str:
-    """Return a sentence after its code: "[no-drives] no drives to check"; without a code, only the sentence."""
+    """Return a sentence after its code: "[no-drives] no drives to check"; without a code, only
+    the sentence.
+    """
     code = getattr(text, 'code', '')
     return f'[{code}] {text}' if code and text else text
 
 
 def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
-    """Return "did you mean …?" with the most similar of *words*; '' if none is similar. alike: cutoff, 0 to 1."""
+    """Return "did you mean …?" with the most similar of *words*; '' if none is similar. alike:
+    cutoff, 0 to 1.
+    """
     import difflib  # costs 2 ms
 
     near = difflib.get_close_matches(word.lower(), words, 1, alike)
@@ -102,5 +123,11 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
 
 
 def none_of(word: str, words: Sequence[str]) -> str:
-    """Return the sentence for a word that is not allowed here, with the allowed words and a probable correction."""
-    return f'"{word}" is unknown here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip('; ')
+    """Return the sentence for a word that is not allowed here, with the allowed words and a
+    probable correction.
+    """
+    return (
+        f'"{word}" is unknown here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip(
+            '; '
+        )
+    )

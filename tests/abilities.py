@@ -1,7 +1,10 @@
-"""What this machine can do. Only this module asks. Tests name the ability that they need, and are skipped without it.
+"""What this machine can do.
+
+Only this module asks. Tests name the ability that they need, and are skipped without it.
 
 Each reason says what is missing. tests/bare.txt lists the reasons in a bare Debian.
 """
+
 from __future__ import annotations
 
 import os
@@ -59,8 +62,14 @@ def no_other_user() -> str:
         return 'only root can become another user'
     if without('setpriv'):
         return without('setpriv')
-    private = next((path for path in (ROOT, *ROOT.parents) if not path.stat().st_mode & stat.S_IXOTH), None)
-    return f'other users cannot read this clone, because of the mode of {private.name or "/"}' if private else ''
+    private = next(
+        (path for path in (ROOT, *ROOT.parents) if not path.stat().st_mode & stat.S_IXOTH), None
+    )
+    return (
+        f'other users cannot read this clone, because of the mode of {private.name or "/"}'
+        if private
+        else ''
+    )
 
 
 @lru_cache(maxsize=None)
@@ -68,9 +77,15 @@ def no_system_python() -> str:
     """Return why the system's Python cannot run this program as any user, '' if it can."""
     if not os.access('/usr/bin/python3', os.X_OK):
         return '/usr/bin/python3 is not installed'
-    missing = [module for module in LIBRARIES if _fails('/usr/bin/python3', '-c', f'import {module}')]
-    return f'the system\'s Python lacks {" ".join(missing)}: apt-get install python3-nagiosplugin python3-jsonschema' \
-        if missing else ''
+    missing = [
+        module for module in LIBRARIES if _fails('/usr/bin/python3', '-c', f'import {module}')
+    ]
+    return (
+        f"the system's Python lacks {' '.join(missing)}: apt-get install python3-nagiosplugin "
+        f'python3-jsonschema'
+        if missing
+        else ''
+    )
 
 
 LIBRARIES = ('nagiosplugin', 'jsonschema')
@@ -81,8 +96,11 @@ def no_namespaces() -> str:
     """Return why tests cannot mount in a namespace of their own, '' if they can."""
     if not IS_ROOT:
         return 'only root can mount'
-    return 'this machine lets nobody mount (a container?)' if _fails(
-        'unshare', '--mount', '--propagation', 'private', 'true') else ''
+    return (
+        'this machine lets nobody mount (a container?)'
+        if _fails('unshare', '--mount', '--propagation', 'private', 'true')
+        else ''
+    )
 
 
 @lru_cache(maxsize=None)
@@ -99,8 +117,14 @@ def no_terminal() -> str:
 @lru_cache(maxsize=None)
 def no_disk() -> str:
     """Return why temporary files outlive no restart, '' if they do."""
-    kind = subprocess.run(['stat', '-fc', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False)
-    return 'temporary files are on a tmpfs, where a history does not last' if kind.stdout == 'tmpfs\n' else ''
+    kind = subprocess.run(
+        ['stat', '-fc', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False
+    )
+    return (
+        'temporary files are on a tmpfs, where a history does not last'
+        if kind.stdout == 'tmpfs\n'
+        else ''
+    )
 
 
 def _fails(*command: str) -> bool:
@@ -115,7 +139,9 @@ def mark(why: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(why), reason=why or 'able')
 
 
-as_root = pytest.mark.skipif(not IS_ROOT, reason='only root can give files away and become other users')
+as_root = pytest.mark.skipif(
+    not IS_ROOT, reason='only root can give files away and become other users'
+)
 other_user = mark(no_other_user())
 user_with_libraries = mark(no_other_user() or no_system_python())
 disk = mark(no_disk())

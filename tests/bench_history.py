@@ -1,8 +1,10 @@
 """What history costs a check, on its first day and after a year; bench.py calls it.
 
-Own CPU is that of the plugin and of smartctl, which is a script here, without that of so many scripts alone; each is
-the least of 20 runs, since whatever else runs on the machine only adds to it.
+Own CPU is that of the plugin and of smartctl, which is a script here, without that of so many
+scripts alone; each is the least of 20 runs, since whatever else runs on the machine only adds to
+it.
 """
+
 from __future__ import annotations
 
 import json
@@ -21,7 +23,9 @@ from year_drives import Drive
 from smart_attributes.reading import smartctl_calls
 
 RUNS = 20
-DAYS = 365    # each with one check: a number that moves all the time gets one point a day, however often it is read
+# each with one check: a number that moves all the time gets one point a day, however often it is
+# read
+DAYS = 365
 # Those of bench.py: what, figure, wanted; and wall and CPU (ms) of one run.
 Line = Callable[[str, str, str], None]
 Run = Callable[[Sequence[str]], Sequence[float]]
@@ -37,14 +41,25 @@ def bench_history(folder: Path, line: Line, run: Run) -> None:
     passed.run()
     bed = Bed(folder, run, passed.drives)
     size = passed.largest / 1e6
-    line('history of 24 drives after a year, log included', f'{size:.1f} MB at most',
-         performance.aim('at most 5 MB', size, most=5, digits=1))
+    line(
+        'history of 24 drives after a year, log included',
+        f'{size:.1f} MB at most',
+        performance.aim('at most 5 MB', size, most=5, digits=1),
+    )
     for count in (1, year.DRIVES):
-        without, first, later = (bed.own_cpu(count, options) for options in (
-            ['--no-history'], ['--state-dir', str(new)], ['--state-dir', str(passed.machine.state)]))
-        line(f'{"one drive" if count == 1 else f"{count} drives"} with history, own CPU',
-             f'{first:.0f} ms, after a year {later:.0f} ms, without history {without:.0f} ms',
-             performance.aim('at most 60 ms', max(first, later), most=60) if count == 1 else '')
+        without, first, later = (
+            bed.own_cpu(count, options)
+            for options in (
+                ['--no-history'],
+                ['--state-dir', str(new)],
+                ['--state-dir', str(passed.machine.state)],
+            )
+        )
+        line(
+            f'{"one drive" if count == 1 else f"{count} drives"} with history, own CPU',
+            f'{first:.0f} ms, after a year {later:.0f} ms, without history {without:.0f} ms',
+            performance.aim('at most 60 ms', max(first, later), most=60) if count == 1 else '',
+        )
 
 
 class Bed:
@@ -59,7 +74,9 @@ class Bed:
         """Return the CPU time of a check of so many drives without their smartctl, ms."""
         words = [word for drive in self._drives[:count] for word in ('-d', f'/dev/{drive.name}')]
         check = [plugin(), '-p', self._fake.path, '--nosudo', *words, *options]
-        return self._least(check) - count * self._least([self._fake.path, *self._arguments(self._drives[0])])
+        return self._least(check) - count * self._least(
+            [self._fake.path, *self._arguments(self._drives[0])]
+        )
 
     def _least(self, command: Sequence[str]) -> float:
         return min(self._run(command)[1] for _ in range(RUNS + 2))

@@ -1,8 +1,10 @@
 """The cost of a check with each Python that the project supports; bench.py calls it.
 
-Debian's Pythons run in the file systems that `make test-pythons` keeps; the others are those of this machine. Each
-figure is the least of many runs, since the Pythons are compared and other programs only add to it.
+Debian's Pythons run in the file systems that `make test-pythons` keeps; the others are those of
+this machine. Each figure is the least of many runs, since the Pythons are compared and other
+programs only add to it.
 """
+
 from __future__ import annotations
 
 import shutil
@@ -40,12 +42,19 @@ def bench_pythons(folder: Path, line: Line, run: Run) -> None:
         elif not suite and pythons.host_python(version):
             bench(folder, [pythons.host_python(version)], '', line, run)
         else:
-            line(f'Python {version}', f'skipped: make test-pythons VERSIONS={version} installs it' if suite else
-                 'skipped: neither Debian nor this machine has it', '')
+            line(
+                f'Python {version}',
+                f'skipped: make test-pythons VERSIONS={version} installs it'
+                if suite
+                else 'skipped: neither Debian nor this machine has it',
+                '',
+            )
 
 
 def copied(folder: Path) -> None:
-    """Copy the program and its library: Python writes its compiled modules there, so no start has to compile."""
+    """Copy the program and its library: Python writes its compiled modules there, so no start
+    has to compile.
+    """
     library = Path(nagiosplugin.__file__).parent
     for part in (ROOT / 'smart_attributes', ROOT / 'thresholds', library):
         shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns('__pycache__'))
@@ -59,7 +68,9 @@ def is_kept(version: str) -> bool:
 
 @contextmanager
 def debian(version: str, shown: Path) -> Iterator[list[str]]:
-    """Yield the start of a command line that runs in the Debian with this Python. shown: a folder to show inside."""
+    """Yield the start of a command line that runs in the Debian with this Python. shown: a
+    folder to show inside.
+    """
     root = Path(tempfile.mkdtemp(prefix='check-smart-attributes-bench-'))
     places = {'/proc': root / 'proc', str(shown): Path(f'{root}{shown}')}
     try:
@@ -81,12 +92,22 @@ def bench(folder: Path, python: Sequence[str], suite: str, line: Line, run: Run)
     fake = FakeSmartctl(folder / version)
     fake.answers(smartctl_calls.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
     start = launcher(folder / version / 'check_smart_attributes', path, folder)
-    (wall, cpu), (alone, of_smartctl), (_, bare), (_, nothing) = (least(run, [*enter, *command]) for command in (
-        (start, '-p', fake.path, '-d', '/dev/sda', '--no-history'),
-        (fake.path, *smartctl_calls.read_arguments('/dev/sda')), (path, '-IS', '-c', 'pass'), ('/bin/true',)))
-    line(f'Python {version}{f" of Debian {suite}" if suite else ""}, one drive that takes 100 ms',
-         f'{wall:.0f} ms wall, ratio {wall / alone:.2f}; own CPU {cpu - of_smartctl:.0f} ms, of which Python alone '
-         f'{bare - nothing:.0f} ms', '')
+    (wall, cpu), (alone, of_smartctl), (_, bare), (_, nothing) = (
+        least(run, [*enter, *command])
+        for command in (
+            (start, '-p', fake.path, '-d', '/dev/sda', '--no-history'),
+            (fake.path, *smartctl_calls.read_arguments('/dev/sda')),
+            (path, '-IS', '-c', 'pass'),
+            ('/bin/true',),
+        )
+    )
+    line(
+        f'Python {version}{f" of Debian {suite}" if suite else ""}, one drive that takes 100 ms',
+        f'{wall:.0f} ms wall, ratio {wall / alone:.2f}; own CPU {cpu - of_smartctl:.0f} ms, of '
+        f'which Python alone '
+        f'{bare - nothing:.0f} ms',
+        '',
+    )
 
 
 def least(run: Run, command: Sequence[str]) -> tuple[float, float]:

@@ -1,4 +1,5 @@
 """Trees of /sys, /proc and udev as Linux 6 lays them out, for tests of what lies on disks."""
+
 from __future__ import annotations
 
 import os
@@ -19,8 +20,13 @@ class Machine:
         for folder in (self.proc / 'self', self.udev_data):
             folder.mkdir(parents=True)
         self.numbers: dict[str, str] = {}
-        self.files(self.proc, {'self/mountinfo': '22 27 0:21 / /proc rw,relatime - proc proc rw',
-                               'swaps': 'Filename\t\t\t\tType\t\tSize\tUsed\tPriority'})
+        self.files(
+            self.proc,
+            {
+                'self/mountinfo': '22 27 0:21 / /proc rw,relatime - proc proc rw',
+                'swaps': 'Filename\t\t\t\tType\t\tSize\tUsed\tPriority',
+            },
+        )
 
     @staticmethod
     def files(folder: Path, texts: dict) -> None:
@@ -37,10 +43,17 @@ class Machine:
         number = self.numbers[name] = f'{8 + len(self.numbers) // 200}:{len(self.numbers) % 200}'
         self.files(folder, {'dev': number, 'size': '1953525168'})
         (folder / 'holders').mkdir()
-        (self.sys / 'dev/block' / number).symlink_to(os.path.relpath(folder, self.sys / 'dev/block'))
+        (self.sys / 'dev/block' / number).symlink_to(
+            os.path.relpath(folder, self.sys / 'dev/block')
+        )
         return folder
 
-    def disk(self, name: str, *parts: str, bus: str = 'pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0') -> Path:
+    def disk(
+        self,
+        name: str,
+        *parts: str,
+        bus: str = 'pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0',
+    ) -> Path:
         """Add a disk with its partitions; a virtual one has slaves."""
         folder = self._device(name, self.sys / 'devices' / bus / 'block' / name)
         (folder / 'slaves').mkdir()
@@ -61,27 +74,56 @@ class Machine:
             self.disk(name, f'{name}1')
 
     def stacked(self, name: str, *slaves: str) -> Path:
-        """Add a device that lies on others; a slave without a folder is gone, and its link leads nowhere."""
+        """Add a device that lies on others; a slave without a folder is gone, and its link leads
+        nowhere.
+        """
         folder = self.disk(name, bus='virtual')
         for slave in slaves:
-            (folder / 'slaves' / slave).symlink_to(self.folder(slave) if slave in self.numbers else '../../gone')
+            (folder / 'slaves' / slave).symlink_to(
+                self.folder(slave) if slave in self.numbers else '../../gone'
+            )
             if slave in self.numbers:
                 (self.folder(slave) / 'holders' / name).symlink_to(folder)
         return folder
 
     def md(self, name: str, level: str, members: dict, **texts: str) -> Path:
-        """Add an array. members: name -> "state" or "state slot"; without a slot it is the next one."""
+        """Add an array. members: name -> "state" or "state slot"; without a slot it is the next
+        one.
+        """
         folder = self.stacked(name, *members)
-        self.files(folder / 'md', {'level': level, 'raid_disks': len(members), 'array_state': 'clean', 'layout': '0',
-                                   'sync_action': 'idle', 'sync_completed': 'none', 'metadata_version': '1.2',
-                                   'consistency_policy': 'resync', 'reshape_position': 'none', 'resync_start': 'none',
-                                   'mismatch_cnt': 0, 'last_sync_action': 'check', **texts})
+        self.files(
+            folder / 'md',
+            {
+                'level': level,
+                'raid_disks': len(members),
+                'array_state': 'clean',
+                'layout': '0',
+                'sync_action': 'idle',
+                'sync_completed': 'none',
+                'metadata_version': '1.2',
+                'consistency_policy': 'resync',
+                'reshape_position': 'none',
+                'resync_start': 'none',
+                'mismatch_cnt': 0,
+                'last_sync_action': 'check',
+                **texts,
+            },
+        )
         for place, (member, told) in enumerate(members.items()):
             state, _, slot = told.partition(' ')
-            self.files(folder / f'md/dev-{member}', {'state': state, 'slot': slot or place, 'errors': 0,
-                                                      'bad_blocks': '', 'unacknowledged_bad_blocks': ''})
+            self.files(
+                folder / f'md/dev-{member}',
+                {
+                    'state': state,
+                    'slot': slot or place,
+                    'errors': 0,
+                    'bad_blocks': '',
+                    'unacknowledged_bad_blocks': '',
+                },
+            )
             (folder / f'md/dev-{member}/block').symlink_to(
-                self.folder(member) if member in self.numbers else '../../../../gone')
+                self.folder(member) if member in self.numbers else '../../../../gone'
+            )
         return folder
 
     def dm(self, name: str, called: str, uuid: str, *slaves: str) -> Path:
@@ -90,26 +132,52 @@ class Machine:
         self.files(folder / 'dm', {'name': called, 'uuid': uuid, 'suspended': 0})
         return folder
 
-    def btrfs(self, uuid: str, profiles: dict, devices: tuple, states: tuple, label: str = '') -> Path:
-        """Add a mounted btrfs. profiles: "data/raid1" -> used bytes. states: for each device number, its files.
+    def btrfs(
+        self, uuid: str, profiles: dict, devices: tuple, states: tuple, label: str = ''
+    ) -> Path:
+        """Add a mounted btrfs. profiles: "data/raid1" -> used bytes. states: for each device
+        number, its files.
 
         A space without a profile has the last one.
         """
         folder, spaces = self.sys / 'fs/btrfs' / uuid, {each.partition('/')[0] for each in profiles}
         needed = {'system', 'mixed'} if 'mixed' in spaces else {'system', 'data', 'metadata'}
-        profiles = {**profiles, **{f'{space}/{list(profiles)[-1].partition("/")[2]}': 9
-                                   for space in needed - spaces if profiles}}
-        self.files(folder / 'allocation', {f'{each}/used_bytes': used for each, used in profiles.items()})
-        self.files(folder, {'label': label, 'allocation/data/total_bytes': 1, 'allocation/global_rsv_size': 1})
+        profiles = {
+            **profiles,
+            **{
+                f'{space}/{list(profiles)[-1].partition("/")[2]}': 9
+                for space in needed - spaces
+                if profiles
+            },
+        }
+        self.files(
+            folder / 'allocation', {f'{each}/used_bytes': used for each, used in profiles.items()}
+        )
+        self.files(
+            folder,
+            {'label': label, 'allocation/data/total_bytes': 1, 'allocation/global_rsv_size': 1},
+        )
         (folder / 'devices').mkdir()
         for device in devices:
-            (folder / 'devices' / device).symlink_to(self.folder(device) if device in self.numbers else '../../gone')
+            (folder / 'devices' / device).symlink_to(
+                self.folder(device) if device in self.numbers else '../../gone'
+            )
         for number, told in enumerate(states, 1):
-            self.files(folder / f'devinfo/{number}', {'missing': 0, 'replace_target': 0, 'writeable': 1,
-                                                      'error_stats': errors(), **told})
+            self.files(
+                folder / f'devinfo/{number}',
+                {
+                    'missing': 0,
+                    'replace_target': 0,
+                    'writeable': 1,
+                    'error_stats': errors(),
+                    **told,
+                },
+            )
         return folder
 
-    def mounted(self, source: str, point: str, kind: str = 'ext4', number: str = '', root: str = '/') -> None:
+    def mounted(
+        self, source: str, point: str, kind: str = 'ext4', number: str = '', root: str = '/'
+    ) -> None:
         """Mount a device; its number is that of the device unless the file system has none."""
         number = number or self.numbers.get(source.rpartition('/')[2], '0:40')
         with (self.proc / 'self/mountinfo').open('a') as file:
@@ -122,11 +190,18 @@ class Machine:
 
     def udev(self, name: str, kind: str, label: str = '') -> None:
         """Write what udev found on a device."""
-        self.files(self.udev_data, {f'b{self.numbers[name]}': f'S:disk/by-id/x\nE:ID_FS_TYPE={kind}\n'
-                                    f'E:ID_FS_LABEL={label}\nE:ID_FS_USAGE=raid'})
+        self.files(
+            self.udev_data,
+            {
+                f'b{self.numbers[name]}': f'S:disk/by-id/x\nE:ID_FS_TYPE={kind}\n'
+                f'E:ID_FS_LABEL={label}\nE:ID_FS_USAGE=raid'
+            },
+        )
 
 
 def errors(**counts: int) -> str:
     """Return the text of btrfs' error_stats."""
-    return '\n'.join(f'{name}_errs {counts.get(name, 0)}' for name in ('write', 'read', 'flush', 'corruption',
-                                                                       'generation'))
+    return '\n'.join(
+        f'{name}_errs {counts.get(name, 0)}'
+        for name in ('write', 'read', 'flush', 'corruption', 'generation')
+    )

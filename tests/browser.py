@@ -1,4 +1,5 @@
 """Chromium without a window, as Debian ships it: opens a page and tells what the page did."""
+
 from __future__ import annotations
 
 import json
@@ -22,19 +23,28 @@ class Browser:
         from selenium import webdriver
         from selenium.webdriver.chrome.options import Options
         from selenium.webdriver.chrome.service import Service
+
         options = Options()
         for argument in ARGUMENTS:
             options.add_argument(argument)
         options.binary_location = str(abilities.path_of('chromium'))
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-        service = Service(str(abilities.path_of('chromedriver')), env={**os.environ, 'TMPDIR': SOCKETS})
+        service = Service(
+            str(abilities.path_of('chromedriver')), env={**os.environ, 'TMPDIR': SOCKETS}
+        )
         self.driver: Any = webdriver.Chrome(options=options, service=service)
 
     def open(self, page: Path, width: int = 1400, height: int = 900, **features: str) -> None:
-        """Open a page in a window of a size; features: what its style asks for, such as prefers_color_scheme='dark'."""
-        self.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
-            'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': width < 600})
-        asked = [{'name': name.replace('_', '-'), 'value': value} for name, value in features.items()]
+        """Open a page in a window of a size; features: what its style asks for, such as
+        prefers_color_scheme='dark'.
+        """
+        self.driver.execute_cdp_cmd(
+            'Emulation.setDeviceMetricsOverride',
+            {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': width < 600},
+        )
+        asked = [
+            {'name': name.replace('_', '-'), 'value': value} for name, value in features.items()
+        ]
         self.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': asked})
         for kind in ('browser', 'performance'):
             self.driver.get_log(kind)
@@ -46,20 +56,32 @@ class Browser:
 
     def column(self, title: str) -> list[str]:
         """Return what stands in the cells of a column, from top to bottom."""
-        found: list[str] = self.run('return [...document.querySelectorAll("#rows > tr > [data-title=\'" + '
-                                    'arguments[0] + "\']")]'
-                                    '.map((cell) => cell.textContent)', title)
+        found: list[str] = self.run(
+            'return [...document.querySelectorAll("#rows > tr > [data-title=\'" + '
+            'arguments[0] + "\']")]'
+            '.map((cell) => cell.textContent)',
+            title,
+        )
         return found
 
     def said(self) -> list[str]:
-        """Return the messages of the console, breaches of the page's policy among them, since the page was opened."""
+        """Return the messages of the console, breaches of the page's policy among them, since
+        the page was opened.
+        """
         return [entry['message'] for entry in self.driver.get_log('browser')]
 
     def requests(self) -> list[str]:
-        """Return the addresses that were asked for, and lie outside of the page, since it was opened."""
-        events: list[dict[str, Any]] = [json.loads(entry['message'])['message']
-                                        for entry in self.driver.get_log('performance')]
-        urls = [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
+        """Return the addresses that were asked for, and lie outside of the page, since it was
+        opened.
+        """
+        events: list[dict[str, Any]] = [
+            json.loads(entry['message'])['message'] for entry in self.driver.get_log('performance')
+        ]
+        urls = [
+            event['params']['request']['url']
+            for event in events
+            if event['method'] == 'Network.requestWillBeSent'
+        ]
         return [url for url in urls if not url.startswith(OWN)]
 
 

@@ -1,4 +1,5 @@
 """What several test files use."""
+
 from __future__ import annotations
 
 import atexit
@@ -29,30 +30,47 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
 CODES = {'', *codes.BY_NAME}
-OF_OTHERS = {'of-a-newer-version'}    # what tests let other versions report
-# Seconds in which a program ends on any machine unless it waits for one that hangs; this is no measure of speed.
+OF_OTHERS = {'of-a-newer-version'}  # what tests let other versions report
+# Seconds in which a program ends on any machine unless it waits for one that hangs; this is no
+# measure of speed.
 SOON = 15
-# Files whose tests may take longer than 120 seconds: they install systems, start daemons or judge all drives.
-SLOW = ('test_alarms', 'test_ansible', 'test_deb', 'test_director', 'test_doctor_remedies', 'test_fleet_icinga',
-        'test_icinga', 'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios',
-        'test_prometheus', 'test_rpm', 'test_zabbix')
+# Files whose tests may take longer than 120 seconds: they install systems, start daemons or judge
+# all drives.
+SLOW = (
+    'test_alarms',
+    'test_ansible',
+    'test_deb',
+    'test_director',
+    'test_doctor_remedies',
+    'test_fleet_icinga',
+    'test_icinga',
+    'test_kernel',
+    'test_kernel_groups',
+    'test_kernel_ocp',
+    'test_nagios',
+    'test_prometheus',
+    'test_rpm',
+    'test_zabbix',
+)
 # Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
 SOCKETS = '/tmp'
-# The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
+# The folder of state of all checks here: none of them may leave anything in the home of who runs
+# the tests.
 STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
-# Containers set them: under a daemon, output that nobody flushes is lost; without compiled files, each process compiles
-# all modules again, and each worker rewrites the assertions of all tests.
+# Containers set them: under a daemon, output that nobody flushes is lost; without compiled files,
+# each process compiles all modules again, and each worker rewrites the assertions of all tests.
 os.environ.pop('PYTHONUNBUFFERED', None)
 os.environ.pop('PYTHONDONTWRITEBYTECODE', None)
 sys.dont_write_bytecode = False
 
 
 def listen_to(numbers: Iterable[signal.Signals]) -> None:
-    """Let the programs under test start with each signal in force, also where pytest was started with it ignored.
+    """Let the programs under test start with each signal in force, also where pytest was started
+    with it ignored.
 
-    `nohup` ignores SIGHUP, a shell that runs a job in the background SIGINT. A handler is not inherited, "ignored" is;
-    pytest itself still ignores the signal.
+    `nohup` ignores SIGHUP, a shell that runs a job in the background SIGINT. A handler is not
+    inherited, "ignored" is; pytest itself still ignores the signal.
     """
     for number in numbers:
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -63,13 +81,22 @@ listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
-    """Return one name for a set whatever the order of its items: xdist compares the tests of its workers."""
+    """Return one name for a set whatever the order of its items: xdist compares the tests of its
+    workers.
+    """
     return ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption('--write-passed', metavar='FILE', type=Path, help='write the tests that pass to a file')
-    parser.addoption('--without', metavar='FILE', type=Path, help='leave out the tests in a file of --write-passed')
+    parser.addoption(
+        '--write-passed', metavar='FILE', type=Path, help='write the tests that pass to a file'
+    )
+    parser.addoption(
+        '--without',
+        metavar='FILE',
+        type=Path,
+        help='leave out the tests in a file of --write-passed',
+    )
 
 
 class Passed:
@@ -117,8 +144,13 @@ def listed_codes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def signal_handlers() -> Iterator[None]:
-    """Restore the signal handlers that a test leaves: under ours, multiprocessing cannot end its workers."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    """Restore the signal handlers that a test leaves: under ours, multiprocessing cannot end its
+    workers.
+    """
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    }
     yield
     for number, handler in before.items():
         if handler is not None and signal.getsignal(number) is not handler:
@@ -127,7 +159,9 @@ def signal_handlers() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A folder of state of each test's own: what one test's drives said is nothing that another's have grown from."""
+    """A folder of state of each test's own: what one test's drives said is nothing that
+    another's have grown from.
+    """
     folder = tempfile.mkdtemp(dir=STATE_HOME)
     monkeypatch.setenv('XDG_STATE_HOME', folder)
     yield folder
@@ -145,7 +179,11 @@ class Result(NamedTuple):
 
     def line_of(self, drive: str) -> str:
         """Return the line of one drive."""
-        return next(line for line in self.text.splitlines()[1:] if re.match(rf'[A-Z]+ +{re.escape(drive)} ', line))
+        return next(
+            line
+            for line in self.text.splitlines()[1:]
+            if re.match(rf'[A-Z]+ +{re.escape(drive)} ', line)
+        )
 
 
 class Value(NamedTuple):
@@ -163,7 +201,9 @@ NUMBER = r'-?[0-9]+(?:\.[0-9]+)?'
 RANGE = rf'(?:@?(?:(?:{NUMBER}|~):)?(?:{NUMBER})?)'
 # Monitoring Plugins Development Guidelines, "Performance data": a quoted label,
 # a number, a unit, two ranges, two numbers.
-PERFDATA = re.compile(rf"'([a-z0-9_]+)'=({NUMBER})(|s|us|ms|%|B|c);({RANGE});({RANGE});({NUMBER})?;({NUMBER})?")
+PERFDATA = re.compile(
+    rf"'([a-z0-9_]+)'=({NUMBER})(|s|us|ms|%|B|c);({RANGE});({RANGE});({NUMBER})?;({NUMBER})?"
+)
 
 
 def perfdata(text: str) -> dict[str, Value]:
@@ -186,7 +226,9 @@ def perfdata(text: str) -> dict[str, Value]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Spare the collector, and each fork of a test, what collecting makes: it has no cycles and stays until the end."""
+    """Spare the collector, and each fork of a test, what collecting makes: it has no cycles and
+    stays until the end.
+    """
     gc.disable()
     yield
     gc.freeze()
@@ -204,18 +246,24 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport() -> Iterator[None]:
-    """Fail what is skipped for want of a program where all are promised: `.ci/run` installs them and sets
-    TEST_DAEMONS.
+    """Fail what is skipped for want of a program where all are promised: `.ci/run` installs them
+    and sets TEST_DAEMONS.
     """
     outcome = yield
     report = outcome.get_result()
-    if report.skipped and 'TEST_DAEMONS' in os.environ and re.search('not installed|missing', str(report.longrepr)):
+    if (
+        report.skipped
+        and 'TEST_DAEMONS' in os.environ
+        and re.search('not installed|missing', str(report.longrepr))
+    ):
         report.outcome = 'failed'
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let tests that share a fixture of their module run on one worker of pytest-xdist, which sets it up once."""
+    """Let tests that share a fixture of their module run on one worker of pytest-xdist, which
+    sets it up once.
+    """
     if config.getoption('without'):
         passed = set(config.getoption('without').read_text().splitlines())
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
@@ -224,15 +272,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         fixtures = item._fixtureinfo.name2fixturedefs.values()
         if item.path.stem in SLOW or 'released' in item._fixtureinfo.name2fixturedefs:
             item.add_marker(pytest.mark.timeout(3600))
-        if not item.get_closest_marker('xdist_group') and any(each[-1].scope == 'module' for each in fixtures):
+        if not item.get_closest_marker('xdist_group') and any(
+            each[-1].scope == 'module' for each in fixtures
+        ):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope='session')
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel, the source archive and the single-file program, built once for all workers."""
+    """A folder with the wheel, the source archive and the single-file program, built once for
+    all workers.
+    """
     if subprocess.run(['git', 'rev-parse'], cwd=ROOT, capture_output=True, check=False).returncode:
-        pytest.skip('wheel and single-file program are not tried: this is no clone, so their version is not known')
+        pytest.skip(
+            'wheel and single-file program are not tried: this is no clone, so their version is '
+            'not known'
+        )
     own = tmp_path_factory.getbasetemp()
     folder = (own.parent if 'PYTEST_XDIST_WORKER' in os.environ else own) / 'released'
     folder.mkdir(exist_ok=True)
@@ -245,9 +300,19 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build_into(folder: Path) -> None:
     """Run `make zipapp`, without the options of the `make` that runs these tests."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))}
-    made = subprocess.run(['make', '--silent', 'zipapp', f'DIST={folder}'], cwd=ROOT, env=clean, text=True, timeout=600,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))
+    }
+    made = subprocess.run(
+        ['make', '--silent', 'zipapp', f'DIST={folder}'],
+        cwd=ROOT,
+        env=clean,
+        text=True,
+        timeout=600,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     if made.returncode and 'onnection' in made.stdout:
         pytest.skip('wheel and single-file program are not tried: no package index can be reached')
     assert made.returncode == 0, made.stdout
@@ -255,12 +320,19 @@ def build_into(folder: Path) -> None:
 
 @pytest.fixture(scope='session')
 def loopback() -> None:
-    """The loopback interface, for whatever talks to itself by TCP; a sandbox may have none (`unshare -n`)."""
+    """The loopback interface, for whatever talks to itself by TCP; a sandbox may have none
+    (`unshare -n`).
+    """
     try:
-        with socket.create_server(('127.0.0.1', 0)) as server, socket.create_connection(server.getsockname(), 5):
+        with (
+            socket.create_server(('127.0.0.1', 0)) as server,
+            socket.create_connection(server.getsockname(), 5),
+        ):
             pass
     except OSError as error:
-        pytest.skip(f'not tried: the loopback interface is missing ({error.strerror}); ip link set lo up')
+        pytest.skip(
+            f'not tried: the loopback interface is missing ({error.strerror}); ip link set lo up'
+        )
 
 
 @pytest.fixture(scope='session')
@@ -292,42 +364,76 @@ def open_place() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None,
-        timeout: float = 60) -> Result:
+def run(
+    *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None, timeout: float = 60
+) -> Result:
     """Run the plugin as a daemon does: a process of its own, no terminal."""
     environment = {**warm.USUAL, 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **(env or {})}
     request = warm.Request(arguments, str(cwd or Path.cwd()), environment)
     if request.is_usual:
         code, output = warm.call(request, timeout)
         return Result(code, output.decode())
-    done = subprocess.run([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments], cwd=cwd,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env=environment, timeout=timeout)
+    done = subprocess.run(
+        [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        timeout=timeout,
+    )
     return Result(done.returncode, done.stdout.decode())
 
 
 def run_in_parallel(most: int, *arguments: str) -> Result:
     """Run the plugin with another number of drives that are read at once."""
-    code = (f'import sys; sys.path.insert(0, {str(ROOT)!r}); from smart_attributes import constants; '
-            f'constants.PARALLEL = {most}; from smart_attributes.main import main; main()')
-    done = subprocess.run([sys.executable, '-I', '-c', code, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    code = (
+        f'import sys; sys.path.insert(0, {str(ROOT)!r}); from smart_attributes import constants; '
+        f'constants.PARALLEL = {most}; from smart_attributes.main import main; main()'
+    )
+    done = subprocess.run(
+        [sys.executable, '-I', '-c', code, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+    )
     return Result(done.returncode, done.stdout.decode())
 
 
 def run_tool(module: str, *arguments: str) -> Result:
     """Run a tool of this project as a contributor does, in the folder of the project."""
-    done = subprocess.run([sys.executable, '-m', module, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, cwd=ROOT, timeout=300)
+    done = subprocess.run(
+        [sys.executable, '-m', module, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=ROOT,
+        timeout=300,
+    )
     return Result(done.returncode, done.stdout.decode())
 
 
 def run_as_nobody(code: str, *arguments: str) -> Any:
     """Run Python code as a user without rights; returns what it prints as JSON."""
     done = subprocess.run(
-        ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
-         '/usr/bin/python3', '-I', '-B', '-c', f'import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}', *arguments],
-        capture_output=True, text=True, timeout=60, check=False)
+        [
+            'setpriv',
+            f'--reuid={NOBODY}',
+            f'--regid={NOBODY}',
+            '--clear-groups',
+            '/usr/bin/python3',
+            '-I',
+            '-B',
+            '-c',
+            f'import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}',
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -345,5 +451,3 @@ def drive(name: str) -> bytes:
 def drive_path(name: str) -> str:
     """Return the file of one of tests/reports."""
     return str(next((ROOT / 'tests/reports').glob(f'{name}.*')))
-
-

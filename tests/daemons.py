@@ -1,9 +1,11 @@
-"""Icinga 2, NRPE and Nagios 4 of this machine, each started in a folder of its own on the loopback interface.
+"""Icinga 2, NRPE and Nagios 4 of this machine, each started in a folder of its own on the loopback
+interface.
 
 They run as nobody (as ourselves where we are not root) and run the plugin as
 they would in earnest: its files in a folder like the Debian package's, Debian's
 Python and libraries, a stand-in for smartctl. Whatever is started is stopped.
 """
+
 from __future__ import annotations
 
 import base64
@@ -35,22 +37,34 @@ from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich')
 # Drive -> the report it answers with; the last one is not there.
-DRIVES = {'sda': 'intel-s3500-healthy', 'sdb': 'intel-worn', 'sdc': 'hgst-failed', 'nvme0': 'nvme-worn', 'sdd': ''}
-ABSENT = ('{"json_format_version":[1,0],"smartctl":{"version":[7,4],"exit_status":2,"messages":[{"string":'
-          '"Smartctl open device: /dev/sdd failed: No such device","severity":"error"}]}}')
+DRIVES = {
+    'sda': 'intel-s3500-healthy',
+    'sdb': 'intel-worn',
+    'sdc': 'hgst-failed',
+    'nvme0': 'nvme-worn',
+    'sdd': '',
+}
+ABSENT = (
+    '{"json_format_version":[1,0],"smartctl":{"version":[7,4],"exit_status":2,"messages":[{"string":'
+    '"Smartctl open device: /dev/sdd failed: No such device","severity":"error"}]}}'
+)
 
 
 def missing(*programs: str) -> str:
     """Return what this machine lacks to run daemons with the plugin, '' where nothing."""
     absent = [program for program in programs if not abilities.path_of(program)]
     for library in LIBRARIES:
-        if subprocess.run(['/usr/bin/python3', '-I', '-c', f'import {library}'], capture_output=True).returncode:
+        if subprocess.run(
+            ['/usr/bin/python3', '-I', '-c', f'import {library}'], capture_output=True
+        ).returncode:
             absent.append(f'python3-{library}')
     return ', '.join(absent)
 
 
 def ports_of_worker() -> Iterator[int]:
-    """Yield ports below those of outgoing connections, which no other worker of this test run takes."""
+    """Yield ports below those of outgoing connections, which no other worker of this test run
+    takes.
+    """
     worker = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0')[2:]) % 100
     yield from random.SystemRandom().sample(range(20_000 + worker, 32_000, 100), 120)
 
@@ -106,26 +120,39 @@ class Ground:
         self.plugins.mkdir()
         launcher = home / 'launcher'
         shipped = (ROOT / 'check_smart_attributes').read_text()
-        launcher.write_text(f'#!/usr/bin/python3 -I{shipped[shipped.index(chr(10)):]}')
+        launcher.write_text(f'#!/usr/bin/python3 -I{shipped[shipped.index(chr(10)) :]}')
         launcher.chmod(0o755)
 
     def _smartctl(self) -> FakeSmartctl:
-        """Make the stand-in, and the plugin a script that uses it without sudo; all other arguments are the
-        daemon's.
+        """Make the stand-in, and the plugin a script that uses it without sudo; all other arguments
+        are the daemon's.
         """
         fake = FakeSmartctl(self.folder / 'fake')
         for name, report in DRIVES.items():
             arguments = read_arguments(f'/dev/{name}')
             fake.answers(arguments, drive(report) if report else ABSENT, 0 if report else 2)
-        fake.answers(SCAN, json.dumps({'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0}, 'devices': [
-            {'name': f'/dev/{name}', 'type': 'nvme' if 'nvme' in name else 'scsi'} for name in DRIVES
-            if DRIVES[name]]}))
+        fake.answers(
+            SCAN,
+            json.dumps(
+                {
+                    'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0},
+                    'devices': [
+                        {'name': f'/dev/{name}', 'type': 'nvme' if 'nvme' in name else 'scsi'}
+                        for name in DRIVES
+                        if DRIVES[name]
+                    ],
+                }
+            ),
+        )
         (fake.folder / 'calls').touch()
         (fake.folder / 'calls').chmod(0o666)
         plugin = Path(self.plugin)
-        # What a daemon hands on of the environment differs: history goes here, not home to whoever runs the tests.
-        plugin.write_text(f'#!/bin/sh\nexport XDG_STATE_HOME={self.state}\n'
-                          f'exec {self.folder}/share/launcher "$@" -p {fake.path} --nosudo\n')
+        # What a daemon hands on of the environment differs: history goes here, not home to whoever
+        # runs the tests.
+        plugin.write_text(
+            f'#!/bin/sh\nexport XDG_STATE_HOME={self.state}\n'
+            f'exec {self.folder}/share/launcher "$@" -p {fake.path} --nosudo\n'
+        )
         plugin.chmod(0o755)
         return fake
 
@@ -147,20 +174,37 @@ class Ground:
 
     def as_user(self, *command: str) -> list[str]:
         """Return the command line under which the daemon's user runs it."""
-        return ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups',
-                *command] if self.user else list(command)
+        return (
+            ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', *command]
+            if self.user
+            else list(command)
+        )
 
     def runs(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.as_user(*command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True,
-                              timeout=90, cwd=self.folder, env={'PATH': PATH, 'LC_ALL': 'C', **environment})
+        return subprocess.run(
+            self.as_user(*command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=90,
+            cwd=self.folder,
+            env={'PATH': PATH, 'LC_ALL': 'C', **environment},
+        )
 
     def starts(self, *command: str, **environment: str) -> None:
         with open(self.folder / 'daemon.log', 'ab') as log:
-            self.processes.append(subprocess.Popen(
-                self.as_user(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
-                start_new_session=True,
-                env={'PATH': PATH, 'LC_ALL': 'C', **environment}))
+            self.processes.append(
+                subprocess.Popen(
+                    self.as_user(*command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self.folder,
+                    start_new_session=True,
+                    env={'PATH': PATH, 'LC_ALL': 'C', **environment},
+                )
+            )
 
     def log(self) -> str:
         return (self.folder / 'daemon.log').read_text(errors='replace')
@@ -186,7 +230,9 @@ class Ground:
         found = []
         for process in Path('/proc').glob('[0-9]*'):
             try:
-                words = (process / 'cmdline').read_bytes().decode(errors='replace').replace('\0', ' ')
+                words = (
+                    (process / 'cmdline').read_bytes().decode(errors='replace').replace('\0', ' ')
+                )
                 if str(self.folder) in words or str(self.folder) in os.readlink(process / 'cwd'):
                     found.append(words)
             except OSError:
@@ -196,7 +242,7 @@ class Ground:
 
 # --- Icinga 2 ----------------------------------------------------------------------------------
 
-ICINGA = '''\
+ICINGA = """\
 const NodeName = "bed"
 const ZoneName = NodeName
 const PluginDir = "{plugins}"
@@ -222,7 +268,7 @@ object ApiUser "root" {{
 }}
 include "conf.d/*.conf"
 include_zones "etc", "{zones}"
-'''
+"""
 
 
 class Icinga:
@@ -232,11 +278,24 @@ class Icinga:
         self.ground = ground
         self.port = free_port()
         self.password = base64.b16encode(os.urandom(8)).decode()
-        folders = {'ConfigDir': 'etc', 'DataDir': 'data', 'LogDir': 'log', 'CacheDir': 'cache', 'SpoolDir': 'spool',
-                   'InitRunDir': 'run'}
+        folders = {
+            'ConfigDir': 'etc',
+            'DataDir': 'data',
+            'LogDir': 'log',
+            'CacheDir': 'cache',
+            'SpoolDir': 'spool',
+            'InitRunDir': 'run',
+        }
         self._define = [f'-D{name}={ground.folder / folder}' for name, folder in folders.items()]
-        ground.place('etc/icinga2.conf', ICINGA.format(plugins=ground.plugins, port=self.port, password=self.password,
-                                                        zones=ground.folder / 'etc/zones.d'))
+        ground.place(
+            'etc/icinga2.conf',
+            ICINGA.format(
+                plugins=ground.plugins,
+                port=self.port,
+                password=self.password,
+                zones=ground.folder / 'etc/zones.d',
+            ),
+        )
         (ground.folder / 'etc/zones.d').mkdir()
         for name, text in configuration.items():
             ground.place(f'etc/{name}' if '/' in name else f'etc/conf.d/{name}', text)
@@ -247,6 +306,7 @@ class Icinga:
     def _environment(self) -> dict[str, str]:
         import grp
         import pwd
+
         user = self.ground.user or pwd.getpwuid(os.getuid()).pw_name
         group = 'nogroup' if self.ground.user else grp.getgrgid(os.getgid()).gr_name
         return {'ICINGA2_USER': user, 'ICINGA2_GROUP': group, 'HOME': str(self.ground.folder)}
@@ -259,7 +319,16 @@ class Icinga:
     def _certificates(self) -> None:
         certs = self.ground.folder / 'data/certs'
         self._icinga2('pki', 'new-ca')
-        self._icinga2('pki', 'new-cert', '--cn', 'bed', '--key', f'{certs}/bed.key', '--csr', f'{certs}/bed.csr')
+        self._icinga2(
+            'pki',
+            'new-cert',
+            '--cn',
+            'bed',
+            '--key',
+            f'{certs}/bed.key',
+            '--csr',
+            f'{certs}/bed.csr',
+        )
         self._icinga2('pki', 'sign-csr', '--csr', f'{certs}/bed.csr', '--cert', f'{certs}/bed.crt')
         authority = self.ground.folder / 'data/ca/ca.crt'
         shutil.copy(authority, certs)
@@ -273,8 +342,14 @@ class Icinga:
 
     def start(self) -> None:
         self.validate()
-        self.ground.starts('icinga2', 'daemon', '-c', f'{self.ground.folder}/etc/icinga2.conf', *self._define,
-                           **self._environment)
+        self.ground.starts(
+            'icinga2',
+            'daemon',
+            '-c',
+            f'{self.ground.folder}/etc/icinga2.conf',
+            *self._define,
+            **self._environment,
+        )
         until(self._is_up, 30, 'the API of Icinga')
 
     def _is_up(self) -> bool:
@@ -285,29 +360,44 @@ class Icinga:
 
     def asks(self, path: str, data: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """Return the results of a call of the API; GET without data, POST with."""
-        request = urllib.request.Request(f'https://127.0.0.1:{self.port}{path}',
-                                         None if data is None else json.dumps(data).encode(), {
-            'Accept': 'application/json',
-            'Authorization': 'Basic ' + base64.b64encode(f'root:{self.password}'.encode()).decode()})
+        request = urllib.request.Request(
+            f'https://127.0.0.1:{self.port}{path}',
+            None if data is None else json.dumps(data).encode(),
+            {
+                'Accept': 'application/json',
+                'Authorization': 'Basic '
+                + base64.b64encode(f'root:{self.password}'.encode()).decode(),
+            },
+        )
         with urllib.request.urlopen(request, timeout=30, context=self._trust) as answer:
             results: list[dict[str, Any]] = json.load(answer)['results']
             return results
 
     def services(self, host: str = 'bed') -> list[str]:
-        found = [service['attrs'] for service in self.asks('/v1/objects/services?attrs=name&attrs=host_name')]
+        found = [
+            service['attrs']
+            for service in self.asks('/v1/objects/services?attrs=name&attrs=host_name')
+        ]
         return sorted(service['name'] for service in found if service['host_name'] == host)
 
     def result(self, service: str, host: str = 'bed') -> dict[str, Any]:
         """Have a service of the host checked now, and return what Icinga made of it."""
         began = time.time()
         path = f'/v1/objects/services/{host}!' + urllib.request.quote(service, safe='')
-        self.asks('/v1/actions/reschedule-check', {
-            'type': 'Service', 'filter': f'service.name=="{service}" && host.name=="{host}"', 'force': True})
+        self.asks(
+            '/v1/actions/reschedule-check',
+            {
+                'type': 'Service',
+                'filter': f'service.name=="{service}" && host.name=="{host}"',
+                'force': True,
+            },
+        )
 
         def fresh() -> dict[str, Any] | None:
             found = self.asks(f'{path}?attrs=last_check_result')
             result: dict[str, Any] | None = found[0]['attrs']['last_check_result']
             return result if result and result['schedule_end'] >= began else None
+
         answer: dict[str, Any] = until(fresh, 60, f'the check of {service}')
         return answer
 
@@ -323,6 +413,7 @@ class Icinga:
 
 
 # --- what metrics are sent to ---------------------------------------------------------------------
+
 
 class Listener(threading.Thread):
     """A server of this process: keeps the lines that it is sent."""
@@ -357,6 +448,7 @@ class Graphite(Listener):
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 lines.extend(line.decode().strip() for line in self.rfile)
+
         return Handler
 
 
@@ -369,18 +461,21 @@ class Influx(Listener):
     def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                lines.extend(self.rfile.read(int(self.headers['Content-Length'])).decode().splitlines())
+                lines.extend(
+                    self.rfile.read(int(self.headers['Content-Length'])).decode().splitlines()
+                )
                 self.send_response(204)
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
                 pass
+
         return Handler
 
 
-# --- NRPE and Nagios --------------------------------------------------------------------------------
+# --- NRPE and Nagios ------------------------------------------------------------------------------
 
-NRPE = '''\
+NRPE = """\
 server_address=127.0.0.1
 server_port={port}
 allowed_hosts=127.0.0.1
@@ -393,9 +488,9 @@ pid_file={folder}/nrpe.pid
 log_file={folder}/nrpe.log
 disable_syslog=1
 include={folder}/commands.cfg
-'''
+"""
 
-NAGIOS = '''\
+NAGIOS = """\
 log_file={folder}/nagios.log
 cfg_file={folder}/commands.cfg
 cfg_file={folder}/objects.cfg
@@ -415,9 +510,9 @@ service_check_timeout=60
 enable_notifications=0
 execute_host_checks=0
 illegal_macro_output_chars=`~$&|'"<>
-'''
+"""
 
-OBJECTS = '''\
+OBJECTS = """\
 define timeperiod {
 	timeperiod_name	always
 	alias	always
@@ -443,9 +538,9 @@ define host {
 	check_period	always
 	notification_period	always
 }
-'''
+"""
 
-SERVICE = '''\
+SERVICE = """\
 define service {{
 	host_name	bed
 	service_description	{name}
@@ -458,7 +553,7 @@ define service {{
 	notification_period	always
 	active_checks_enabled	0
 }}
-'''
+"""
 
 
 class Nrpe:
@@ -467,9 +562,15 @@ class Nrpe:
     def __init__(self, ground: Ground, commands: str) -> None:
         self.ground = ground
         self.port = free_port()
-        user, group = (ground.user, 'nogroup') if ground.user else (str(os.getuid()), str(os.getgid()))
-        ground.place('commands.cfg', commands.replace('/usr/lib/nagios/plugins', str(ground.plugins)))
-        ground.place('nrpe.cfg', NRPE.format(port=self.port, folder=ground.folder, user=user, group=group))
+        user, group = (
+            (ground.user, 'nogroup') if ground.user else (str(os.getuid()), str(os.getgid()))
+        )
+        ground.place(
+            'commands.cfg', commands.replace('/usr/lib/nagios/plugins', str(ground.plugins))
+        )
+        ground.place(
+            'nrpe.cfg', NRPE.format(port=self.port, folder=ground.folder, user=user, group=group)
+        )
         ground.own()
 
     def start(self) -> None:
@@ -480,9 +581,20 @@ class Nrpe:
         return self.asks().returncode == 0
 
     def asks(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(['/usr/lib/nagios/plugins/check_nrpe', '-H', '127.0.0.1', '-p', str(self.port),
-                               *arguments],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+        return subprocess.run(
+            [
+                '/usr/lib/nagios/plugins/check_nrpe',
+                '-H',
+                '127.0.0.1',
+                '-p',
+                str(self.port),
+                *arguments,
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=90,
+        )
 
 
 class Nagios:
@@ -491,10 +603,19 @@ class Nagios:
     def __init__(self, ground: Ground, commands: str, services: Mapping[str, str]) -> None:
         self.ground = ground
         folder = ground.folder
-        ground.place('commands.cfg',
-                     commands.replace('/usr/lib/nagios/plugins/check_smart', f'{ground.plugins}/check_smart'))
-        ground.place('objects.cfg', OBJECTS
-                     + ''.join(SERVICE.format(name=name, command=command) for name, command in services.items()))
+        ground.place(
+            'commands.cfg',
+            commands.replace(
+                '/usr/lib/nagios/plugins/check_smart', f'{ground.plugins}/check_smart'
+            ),
+        )
+        ground.place(
+            'objects.cfg',
+            OBJECTS
+            + ''.join(
+                SERVICE.format(name=name, command=command) for name, command in services.items()
+            ),
+        )
         ground.place('nagios.cfg', NAGIOS.format(folder=folder))
         ground.own('results')
 
@@ -513,15 +634,29 @@ class Nagios:
         time.sleep(1.01 - time.time() % 1)  # Nagios tells the time of a check in whole seconds
         began = int(time.time())
         with open(self.ground.folder / 'nagios.cmd', 'w') as commands:
-            commands.writelines(f'[{began}] SCHEDULE_FORCED_SVC_CHECK;bed;{service};{began}\n' for service in services)
-        return [until(lambda service=service: self._fresh(service, began), 60, f'the check of {service}')
-                for service in services]
+            commands.writelines(
+                f'[{began}] SCHEDULE_FORCED_SVC_CHECK;bed;{service};{began}\n'
+                for service in services
+            )
+        return [
+            until(
+                lambda service=service: self._fresh(service, began), 60, f'the check of {service}'
+            )
+            for service in services
+        ]
 
     def _fresh(self, service: str, began: int) -> dict[str, str] | None:
         status = self.ground.folder / 'status.dat'
         for block in (status.read_text() if status.exists() else '').split('servicestatus {')[1:]:
-            fields = dict(line.strip().split('=', 1) for line in block.partition('\t}')[0].splitlines() if '=' in line)
-            if fields.get('service_description') == service and int(fields.get('last_check', 0)) >= began:
+            fields = dict(
+                line.strip().split('=', 1)
+                for line in block.partition('\t}')[0].splitlines()
+                if '=' in line
+            )
+            if (
+                fields.get('service_description') == service
+                and int(fields.get('last_check', 0)) >= began
+            ):
                 return fields
         return None
 

@@ -1,6 +1,7 @@
-"""A machine whose clock the test sets: the fake smartctl, drives that say what they are told to, one check after
-another.
+"""A machine whose clock the test sets: the fake smartctl, drives that say what they are told to,
+one check after another.
 """
+
 from __future__ import annotations
 
 import json
@@ -19,7 +20,7 @@ from smartctl_output import as_json
 
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-START = 1_795_132_800     # 20 November 2026, 00:00
+START = 1_795_132_800  # 20 November 2026, 00:00
 HOUR, DAY = 3600, 86_400
 _SETUP = """
 import sys, time
@@ -39,16 +40,30 @@ sys.argv[0] = {root!r} + '/check_smart_attributes'
 from smart_attributes.main import main
 main()
 """
-ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrect', 194: 'Temperature_Celsius',
-        197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
+ROWS = {
+    5: 'Reallocated_Sector_Ct',
+    9: 'Power_On_Hours',
+    187: 'Reported_Uncorrect',
+    194: 'Temperature_Celsius',
+    197: 'Current_Pending_Sector',
+    198: 'Offline_Uncorrectable',
+    199: 'UDMA_CRC_Error_Count',
+}
 
 
-def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT, boot: str = '',
-               slots: str = '/nonexistent') -> list[str]:
-    """Return the command line of the program at a time. logs: smartd's folder. root: that of the program.
+def command_at(
+    now: float,
+    *words: str,
+    logs: str = '/nonexistent',
+    root: Path = ROOT,
+    boot: str = '',
+    slots: str = '/nonexistent',
+) -> list[str]:
+    """Return the command line of the program at a time. logs: smartd's folder. root: that of the
+    program.
 
-    boot: the file that names this run of the system, instead of the kernel's. slots: the folder with udev's names of
-    sockets.
+    boot: the file that names this run of the system, instead of the kernel's. slots: the folder
+    with udev's names of sockets.
     """
     setup = _SETUP.format(now=now, logs=logs, boot=boot, slots=slots)
     return [sys.executable, '-I', '-c', _AT.format(root=str(root), setup=setup), *words]
@@ -56,42 +71,79 @@ def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path =
 
 def environment() -> dict[str, str]:
     """Return what the program finds around it: little, and a folder of state of this test's own."""
-    return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
+    return {
+        'PATH': '/usr/bin:/bin',
+        'LC_ALL': 'C',
+        'TZ': 'UTC',
+        'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+    }
 
 
-def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent') -> Result:
+def run_at(
+    now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent'
+) -> Result:
     """Run the program at a time, as a daemon does. For the others see command_at()."""
-    code, output = warm.call(warm.Request(words, str(Path.cwd()), environment(),
-                                          _SETUP.format(now=now, logs=logs, boot=boot, slots=slots)))
+    code, output = warm.call(
+        warm.Request(
+            words,
+            str(Path.cwd()),
+            environment(),
+            _SETUP.format(now=now, logs=logs, boot=boot, slots=slots),
+        )
+    )
     return Result(code, output.decode())
 
 
 def kill(process: subprocess.Popen[bytes], moment: tuple[bool, float], typical: float) -> bytes:
     """Kill a check at a moment, unless it has ended; return what was read of its answer.
 
-    moment: whether counted from its answer, when it writes the history, and the part of the time. typical: seconds of
-    a check.
+    moment: whether counted from its answer, when it writes the history, and the part of the time.
+    typical: seconds of a check.
     """
     is_after, part = moment
     assert process.stdout is not None
     first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
     time.sleep(part * (0.005 if is_after else typical))
-    os.kill(process.pid, signal.SIGKILL)    # not by Popen, which waits for a process that has ended
+    os.kill(process.pid, signal.SIGKILL)  # not by Popen, which waits for a process that has ended
     return first
 
 
 def disk(serial: str = 'SERIAL01', **raw: int) -> dict[str, Any]:
     """Return what smartctl says of a healthy hard disk; a199=3: the raw number of attribute 199."""
-    numbers = {**dict.fromkeys(ROWS, 0), 9: 20_000, 194: 30, **{int(name[1:]): number for name, number in raw.items()}}
-    return as_json({'model': 'ACME HD4000', 'serial': serial, 'firmware': '1.0', 'rotation': '7200 rpm',
-                    'health': 'PASSED', 'attributes': [
-        [number, ROWS[number], '-O--CK', '100', '100', '000', '-', str(value)] for number, value in numbers.items()]})
+    numbers = {
+        **dict.fromkeys(ROWS, 0),
+        9: 20_000,
+        194: 30,
+        **{int(name[1:]): number for name, number in raw.items()},
+    }
+    return as_json(
+        {
+            'model': 'ACME HD4000',
+            'serial': serial,
+            'firmware': '1.0',
+            'rotation': '7200 rpm',
+            'health': 'PASSED',
+            'attributes': [
+                [number, ROWS[number], '-O--CK', '100', '100', '000', '-', str(value)]
+                for number, value in numbers.items()
+            ],
+        }
+    )
 
 
 def asleep() -> dict[str, Any]:
     """Return what smartctl says of a disk in standby."""
-    return {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-        {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}]}, 'power_mode': {'ata_value': 0}}
+    return {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': [7, 3],
+            'exit_status': 2,
+            'messages': [
+                {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}
+            ],
+        },
+        'power_mode': {'ata_value': 0},
+    }
 
 
 class Machine:
@@ -100,7 +152,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder, self.state = folder, folder / 'state'
         self.state.mkdir()
-        self.logs = folder / 'smartmontools'    # smartd's
+        self.logs = folder / 'smartmontools'  # smartd's
         self.logs.mkdir()
         self.config = folder / 'config'
         self.config.mkdir()
@@ -122,39 +174,89 @@ class Machine:
     def logged(self, serial: str, moment: float, **raw: int) -> None:
         """Let smartd have noted raw numbers of a disk: a199=3."""
         stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(moment))
-        with open(self.logs / f'attrlog.ACME_HD4000-{serial}.ata.csv', 'a', encoding='ascii') as file:
-            file.write(f'{stamp};' + ''.join(f'\t{name[1:]};100;{number};' for name, number in raw.items()) + '\n')
+        with open(
+            self.logs / f'attrlog.ACME_HD4000-{serial}.ata.csv', 'a', encoding='ascii'
+        ) as file:
+            file.write(
+                f'{stamp};'
+                + ''.join(f'\t{name[1:]};100;{number};' for name, number in raw.items())
+                + '\n'
+            )
 
     def check(self, now: float, *options: str, boot: str = '') -> Result:
-        """Run a check at a time, over all addresses that hold a drive unless *options* say otherwise.
+        """Run a check at a time, over all addresses that hold a drive unless *options* say
+        otherwise.
 
         boot: the run of the system, where it is not the kernel's.
         """
-        return self.run(now, *options,
-                        *(word for address in self._drives for word in ('-d', address) if '-d' not in options
-                                         and '--scan' not in options), boot=boot)
+        return self.run(
+            now,
+            *options,
+            *(
+                word
+                for address in self._drives
+                for word in ('-d', address)
+                if '-d' not in options and '--scan' not in options
+            ),
+            boot=boot,
+        )
 
     def run(self, now: float, *words: str, boot: str = '') -> Result:
         """Run a command at a time. boot: see check()."""
         if boot:
             (self.folder / 'boot').write_text(boot)
             boot = str(self.folder / 'boot')
-        command, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
-        return run_at(now, *command, *self.words(*words), logs=str(self.logs), boot=boot, slots=str(self.slots))
+        command, words = (
+            (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
+        )
+        return run_at(
+            now,
+            *command,
+            *self.words(*words),
+            logs=str(self.logs),
+            boot=boot,
+            slots=str(self.slots),
+        )
 
     def words(self, *more: str) -> list[str]:
         """Return what the program must be told to find this machine."""
-        return ['-p', self._smartctl(), '--nosudo', '--state-dir', str(self.state), '--config', str(self.config), *more]
+        return [
+            '-p',
+            self._smartctl(),
+            '--nosudo',
+            '--state-dir',
+            str(self.state),
+            '--config',
+            str(self.config),
+            *more,
+        ]
 
     def _smartctl(self) -> str:
         """Return a smartctl that finds the drives at their addresses."""
         fake = FakeSmartctl(self.folder / 'fake')
         for address, said in self._drives.items():
             fake.answers(read_arguments(address), json.dumps(said), said['smartctl']['exit_status'])
-        fake.answers('--json=c --scan', json.dumps({
-            'json_format_version': [1, 0],
-            'smartctl': {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
-            'devices': [
-                {'type': 'sat', 'protocol': 'ATA', **said.get('device', {}), 'name': address, 'info_name': address}
-                for address, said in self._drives.items()]}))
+        fake.answers(
+            '--json=c --scan',
+            json.dumps(
+                {
+                    'json_format_version': [1, 0],
+                    'smartctl': {
+                        'version': [7, 3],
+                        'argv': ['smartctl', '--json=c', '--scan'],
+                        'exit_status': 0,
+                    },
+                    'devices': [
+                        {
+                            'type': 'sat',
+                            'protocol': 'ATA',
+                            **said.get('device', {}),
+                            'name': address,
+                            'info_name': address,
+                        }
+                        for address, said in self._drives.items()
+                    ],
+                }
+            ),
+        )
         return fake.path

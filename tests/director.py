@@ -1,4 +1,5 @@
 """Icinga Director with a database of its own, for a running Icinga of `daemons`."""
+
 from __future__ import annotations
 
 import json
@@ -27,26 +28,44 @@ class Director:
 
     def _configure(self) -> None:
         web = self.ground.folder / 'web'
-        self.ground.place('web/config.ini',
-                          '[global]\nmodule_path = "/usr/share/icingaweb2/modules"\nconfig_resource = "director"\n'
-                          '[logging]\nlog = "stderr"\nlevel = "ERROR"\n')
-        self.ground.place('web/resources.ini', '[director]\ntype = "db"\ndb = "mysql"\nhost = "127.0.0.1"\n'
-                          f'port = "{self.port}"\ndbname = "director"\nusername = "director"\n'
-                          f'password = "{self.icinga.password}"\ncharset = "utf8"\n')
+        self.ground.place(
+            'web/config.ini',
+            '[global]\nmodule_path = "/usr/share/icingaweb2/modules"\nconfig_resource = '
+            '"director"\n'
+            '[logging]\nlog = "stderr"\nlevel = "ERROR"\n',
+        )
+        self.ground.place(
+            'web/resources.ini',
+            '[director]\ntype = "db"\ndb = "mysql"\nhost = "127.0.0.1"\n'
+            f'port = "{self.port}"\ndbname = "director"\nusername = "director"\n'
+            f'password = "{self.icinga.password}"\ncharset = "utf8"\n',
+        )
         self.ground.place('web/modules/director/config.ini', '[db]\nresource = "director"\n')
-        self.ground.place('web/modules/director/kickstart.ini', '[config]\nendpoint = "bed"\nhost = "127.0.0.1"\n'
-                          f'port = {self.icinga.port}\nusername = "root"\npassword = "{self.icinga.password}"\n')
+        self.ground.place(
+            'web/modules/director/kickstart.ini',
+            '[config]\nendpoint = "bed"\nhost = "127.0.0.1"\n'
+            f'port = {self.icinga.port}\nusername = "root"\npassword = "{self.icinga.password}"\n',
+        )
         for name in ('director', 'incubator', 'reactbundle'):
             (web / 'enabledModules' / name).symlink_to(MODULES / name)
 
     def asks(self, *words: str, given: str = '') -> str:
         """Run "icingacli director ..."; return what it prints."""
         command = self.ground.as_user('icingacli', 'director', *words)
-        done = subprocess.run(command, input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=120,
-                              cwd=self.ground.folder,
-                              env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C',
-                                   'ICINGAWEB_CONFIGDIR': str(self.ground.folder / 'web')})
+        done = subprocess.run(
+            command,
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            cwd=self.ground.folder,
+            env={
+                'PATH': '/usr/bin:/bin',
+                'LC_ALL': 'C',
+                'ICINGAWEB_CONFIGDIR': str(self.ground.folder / 'web'),
+            },
+        )
         assert done.returncode == 0, f'{words}: {done.stdout}'
         return done.stdout
 

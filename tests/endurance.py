@@ -1,8 +1,10 @@
-"""Endurance: machines of 24 simulated drives with random mixes of faults, the real smartctl, the installed program.
+"""Endurance: machines of 24 simulated drives with random mixes of faults, the real smartctl, the
+installed program.
 
-`make endure ROUNDS=200` makes as many machines; test_endurance a few. What each drive must be told as is known
-beforehand, from its file and from what was done to it.
+`make endure ROUNDS=200` makes as many machines; test_endurance a few. What each drive must be told
+as is known beforehand, from its file and from what was done to it.
 """
+
 from __future__ import annotations
 
 import os
@@ -23,20 +25,32 @@ from simulator.descriptions import Description
 
 PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
 DRIVES = 24
-DRIVE_TIMEOUT, TIMEOUT = 4, 20       # seconds
-STARTING = 3                         # seconds that Python and a loaded machine may take beside
+DRIVE_TIMEOUT, TIMEOUT = 4, 20  # seconds
+STARTING = 3  # seconds that Python and a loaded machine may take beside
 URGENCY = ('OK', 'WARNING', 'UNKNOWN', 'CRITICAL')
-SILENT = ('did not identify itself', 'is an empty slot', 'returns no SMART data',
-          'identified itself but returned no data', 'SMART/Health log cannot be read', 'does not respond',
-          'has no readable SMART data', 'has no SMART: device lacks SMART capability',
-          'stopped answering while it was read', 'no answer within')
-# What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
+SILENT = (
+    'did not identify itself',
+    'is an empty slot',
+    'returns no SMART data',
+    'identified itself but returned no data',
+    'SMART/Health log cannot be read',
+    'does not respond',
+    'has no readable SMART data',
+    'has no SMART: device lacks SMART capability',
+    'stopped answering while it was read',
+    'no answer within',
+)
+# What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says
+# nothing at all.
 FAULTS: Mapping[str, tuple[Mapping[str, Any], Sequence[str]]] = {
-    'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is in standby',)),
+    'slow': ({'latency': 5}, ()),
+    'asleep': ({'asleep': True}, ('is in standby',)),
     'denied': ({'denied': True}, ('cannot be opened: Permission denied',)),
     'disabled': ({'disabled': True}, ('has SMART disabled',)),
-    'hangs': ({'hang': 0}, (f'no answer within {DRIVE_TIMEOUT} s',)), 'dead': ({'error': 0}, SILENT),
-    'gone': ({'vanish': 0}, SILENT)}
+    'hangs': ({'hang': 0}, (f'no answer within {DRIVE_TIMEOUT} s',)),
+    'dead': ({'error': 0}, SILENT),
+    'gone': ({'vanish': 0}, SILENT),
+}
 LATER = ('hang', 'error', 'vanish')  # at a random command
 LOST = 'a command to the drive failed or a checksum was wrong'
 
@@ -45,9 +59,9 @@ class Drive(NamedTuple):
     """A drive of a machine."""
 
     address: str
-    name: str            # in the output
+    name: str  # in the output
     description: Description
-    fault: str           # '' for none
+    fault: str  # '' for none
     behaviour: Mapping[str, Any]
 
     @property
@@ -72,21 +86,29 @@ def _drive(place: int, description: Description, dice: random.Random) -> Drive:
         address = f'/dev/sd{chr(ord("a") + place)}'
     fault, behaviour = _fault(address, own, dice)
     kind, _, path = address.rpartition('@')
-    return Drive(address, path[5:] if not kind else f'bus_0_megaraid_{place}', own, fault, behaviour)
+    return Drive(
+        address, path[5:] if not kind else f'bus_0_megaraid_{place}', own, fault, behaviour
+    )
 
 
 def _tells_behind_raid(drive: Description) -> bool:
-    """Tell whether a drive fails there as well: smartctl can only ask the attributes of a SATA drive."""
+    """Tell whether a drive fails there as well: smartctl can only ask the attributes of a SATA
+    drive.
+    """
     return drive.protocol == 'SCSI' or drive.health == 'PASSED'
 
 
 def _fault(address: str, drive: Description, dice: random.Random) -> tuple[str, Mapping[str, Any]]:
     if dice.random() < 0.5:
         return '', {}
-    # smartctl cannot ask a SATA drive behind MegaRAID whether it sleeps, and an NVMe drive does not.
+    # smartctl cannot ask a SATA drive behind MegaRAID whether it sleeps, and an NVMe drive does
+    # not.
     is_raid, protocol = '@' in address, drive.protocol
-    unfit = {'denied': is_raid, 'disabled': protocol == 'NVMe',
-             'asleep': protocol == 'NVMe' or (is_raid and protocol == 'ATA')}
+    unfit = {
+        'denied': is_raid,
+        'disabled': protocol == 'NVMe',
+        'asleep': protocol == 'NVMe' or (is_raid and protocol == 'ATA'),
+    }
     possible = [fault for fault in FAULTS if not unfit.get(fault)]
     fault = dice.choice([*possible, *LATER])
     return (fault, {fault: dice.randrange(1, 16)}) if fault in LATER else (fault, FAULTS[fault][0])
@@ -94,9 +116,12 @@ def _fault(address: str, drive: Description, dice: random.Random) -> tuple[str, 
 
 # --- what must be told -----------------------------------------------------------------
 
+
 def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> list[str]:
     """Return what is wrong with what was told of a drive."""
-    lines = [line for line in result.text.splitlines()[1:] if re.match(rf'[A-Z]+ +{drive.name} ', line)]
+    lines = [
+        line for line in result.text.splitlines()[1:] if re.match(rf'[A-Z]+ +{drive.name} ', line)
+    ]
     if len(lines) != 1:
         return [f'{drive.name} has {len(lines)} lines']
     state, wrong = lines[0].split()[0], []
@@ -107,40 +132,63 @@ def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> list
     elif drive.fault in LATER:
         wrong = _lost(drive, state, lines[0], result.text)
     elif state != ('OK' if drive.fault == 'asleep' else 'UNKNOWN') or not any(
-            words in lines[0] for words in FAULTS[drive.fault][1]):
+        words in lines[0] for words in FAULTS[drive.fault][1]
+    ):
         wrong = ['is not told']
-    return [f'{drive.name}, a {drive.description.name} ({drive.fault or "no fault"} {dict(drive.behaviour)}): {fault}; '
-            f'{lines[0]}' for fault in wrong]
+    return [
+        f'{drive.name}, a {drive.description.name} ({drive.fault or "no fault"} '
+        f'{dict(drive.behaviour)}): {fault}; '
+        f'{lines[0]}'
+        for fault in wrong
+    ]
 
 
 def _predicts_failure(drive: Drive) -> bool:
-    """A SAS drive tells of a failure that it expects, however its exceptions are set; a SATA drive does not look."""
+    """A SAS drive tells of a failure that it expects, however its exceptions are set; a SATA
+    drive does not look.
+    """
     return drive.description.protocol == 'SCSI' and drive.description.health != 'PASSED'
 
 
 def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> list[str]:
     """Return where a drive that answers is told otherwise than its file says."""
-    wanted = {f'{drive.name}_{metric}': number for metric, number in drive.description.expect['perfdata'].items()}
-    told = {label: value.number for label, value in values.items() if label.startswith(f'{drive.name}_')}
+    wanted = {
+        f'{drive.name}_{metric}': number
+        for metric, number in drive.description.expect['perfdata'].items()
+    }
+    told = {
+        label: value.number for label, value in values.items() if label.startswith(f'{drive.name}_')
+    }
     differ = sorted(label for label in {*wanted, *told} if wanted.get(label) != told.get(label))
-    return [*([] if state == drive.state else [f'is {drive.state}']),
-            *(f'{label} is {wanted.get(label)}, not {told.get(label)}' for label in differ)]
+    return [
+        *([] if state == drive.state else [f'is {drive.state}']),
+        *(f'{label} is {wanted.get(label)}, not {told.get(label)}' for label in differ),
+    ]
 
 
 def _lost(drive: Drive, state: str, line: str, text: str) -> list[str]:
-    """Return what is wrong with a drive that fell silent at some command: what it told before, counts."""
+    """Return what is wrong with a drive that fell silent at some command: what it told before,
+    counts.
+    """
     if state == 'UNKNOWN':
         is_told = drive.state == 'UNKNOWN' or any(words in line for words in SILENT)
         return [] if is_told else ['is UNKNOWN without its reason']
     if state == drive.state:
         return []
     notes = text.partition(line)[2].split('\n')[1:]
-    own = notes[:next((at for at, note in enumerate(notes) if not note.startswith(' ')), len(notes))]
+    own = notes[
+        : next((at for at, note in enumerate(notes) if not note.startswith(' ')), len(notes))
+    ]
     is_better = URGENCY.index(state) < URGENCY.index(drive.state)
-    return [] if is_better and any(LOST in note or ' unknown: ' in note for note in own) else [f'is {drive.state}']
+    return (
+        []
+        if is_better and any(LOST in note or ' unknown: ' in note for note in own)
+        else [f'is {drive.state}']
+    )
 
 
 # --- rounds ----------------------------------------------------------------------------
+
 
 def round_of(seed: str, folder: Path) -> tuple[list[str], Counter[str]]:
     """Return what went wrong on one machine, and which faults it had."""
@@ -159,16 +207,40 @@ def round_of(seed: str, folder: Path) -> tuple[list[str], Counter[str]]:
     wrong += [line for line in again.text.splitlines() if 'history:' in line]
     wrong += [f'the exit status is {result.code}'] if result.code != _worst(result) else []
     wrong += [f'{len(left)} processes are left' for left in [_processes(machine)] if left]
-    return [f'seed {seed}: {fault}' for fault in wrong], Counter(drive.fault or 'no fault' for drive in drives)
+    return [f'seed {seed}: {fault}' for fault in wrong], Counter(
+        drive.fault or 'no fault' for drive in drives
+    )
 
 
 def _checked(machine: Machine, drives: Sequence[Drive], folder: Path) -> Result:
     words = [word for drive in drives for word in ('-d', drive.address)]
-    done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-v', '--state-dir', str(folder / 'state'),
-                           '--drive-timeout', str(DRIVE_TIMEOUT), '-t', str(TIMEOUT), *words],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': str(folder),
-                               'XDG_STATE_HOME': str(folder)}, timeout=60, check=False)
+    done = subprocess.run(
+        [
+            str(PLUGIN),
+            '-p',
+            machine.smartctl,
+            '--nosudo',
+            '-v',
+            '--state-dir',
+            str(folder / 'state'),
+            '--drive-timeout',
+            str(DRIVE_TIMEOUT),
+            '-t',
+            str(TIMEOUT),
+            *words,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={
+            'PATH': '/usr/bin:/bin',
+            'LC_ALL': 'C',
+            'HOME': str(folder),
+            'XDG_STATE_HOME': str(folder),
+        },
+        timeout=60,
+        check=False,
+    )
     return Result(done.returncode, done.stdout.decode())
 
 
@@ -180,10 +252,16 @@ def _worst(result: Result) -> int:
 
 
 def _processes(machine: Machine) -> list[int]:
-    """Return the processes that still talk to the drives of a machine, a second after the answer."""
+    """Return the processes that still talk to the drives of a machine, a second after the
+    answer.
+    """
     deadline = time.monotonic() + 1
     while True:
-        left = [int(entry.name) for entry in Path('/proc').iterdir() if entry.name.isdigit() and _is_of(entry, machine)]
+        left = [
+            int(entry.name)
+            for entry in Path('/proc').iterdir()
+            if entry.name.isdigit() and _is_of(entry, machine)
+        ]
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.05)
@@ -191,7 +269,9 @@ def _processes(machine: Machine) -> list[int]:
 
 def _is_of(process: Path, machine: Machine) -> bool:
     try:
-        return f'SIMULATED_MACHINE={machine.folder}'.encode() in (process / 'environ').read_bytes().split(b'\0')
+        return f'SIMULATED_MACHINE={machine.folder}'.encode() in (
+            process / 'environ'
+        ).read_bytes().split(b'\0')
     except OSError:
         return False
 
@@ -216,11 +296,18 @@ def main(rounds: int, seed: int) -> int:
     began = time.monotonic()
     print(f'{rounds} machines of {DRIVES} drives, seed {seed}', flush=True)
     wrong, counted = endured(rounds, seed)
-    print(f'{len(wrong)} told wrongly in {time.monotonic() - began:.0f} s: '
-          + ', '.join(f'{number} {fault}' for fault, number in sorted(counted.items())))
+    print(
+        f'{len(wrong)} told wrongly in {time.monotonic() - began:.0f} s: '
+        + ', '.join(f'{number} {fault}' for fault, number in sorted(counted.items()))
+    )
     return 1 if wrong else 0
 
 
 if __name__ == '__main__':
     os.umask(0o022)
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))
+    sys.exit(
+        main(
+            int(sys.argv[1]),
+            int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6),
+        )
+    )

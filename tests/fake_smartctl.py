@@ -8,6 +8,7 @@
 For arguments it has no answer to it says so on stderr, names them, and exits with 64.
 fake.calls() lists the calls so far.
 """
+
 from __future__ import annotations
 
 import shlex
@@ -30,7 +31,7 @@ _TAIL = """esac
 echo "fake smartctl has no answer to: $*" >&2
 exit 64
 """
-_SHORT = 65_536   # bytes
+_SHORT = 65_536  # bytes
 
 # Misbehaviour, as shell words for `before` and `after`.
 HANGS = 'sleep 60'
@@ -52,17 +53,32 @@ class FakeSmartctl:
         self._cases: list[str] = []
         self._write()
 
-    def answers(self, arguments: str | Sequence[str], output: str | bytes = b'', status: int = 0,
-                before: str = '', after: str = '') -> tuple[str, ...]:
+    def answers(
+        self,
+        arguments: str | Sequence[str],
+        output: str | bytes = b'',
+        status: int = 0,
+        before: str = '',
+        after: str = '',
+    ) -> tuple[str, ...]:
         """Let it answer *arguments*, and return the whole command line."""
         words = tuple(arguments.split()) if isinstance(arguments, str) else tuple(arguments)
         file = self.folder / f'output-{len(self._cases)}'
         content = output.encode() if isinstance(output, str) else output
         is_short = len(content) <= _SHORT and b'\0' not in content
-        file.write_bytes(b"printf %s '" + content.replace(b"'", b"'\\''") + b"'" if is_short else content)
-        self._cases.append(_CASE.format(arguments=shlex.quote(' '.join(words)), output=shlex.quote(str(file)),
-                                        prints='.' if is_short else 'cat', before=before or ':', after=after or ':',
-                                        status=status))
+        file.write_bytes(
+            b"printf %s '" + content.replace(b"'", b"'\\''") + b"'" if is_short else content
+        )
+        self._cases.append(
+            _CASE.format(
+                arguments=shlex.quote(' '.join(words)),
+                output=shlex.quote(str(file)),
+                prints='.' if is_short else 'cat',
+                before=before or ':',
+                after=after or ':',
+                status=status,
+            )
+        )
         self._write()
         return (self.path, *words)
 
@@ -78,7 +94,10 @@ class FakeSmartctl:
         return self._calls.read_text().splitlines() if self._calls.exists() else []
 
     def _write(self) -> None:
-        script = self.folder / 'smartctl.new'   # a process that a killed check has left may be starting the old one
-        script.write_text(_HEAD.format(calls=shlex.quote(str(self._calls))) + ''.join(self._cases) + _TAIL)
+        # a process that a killed check has left may be starting the old one
+        script = self.folder / 'smartctl.new'
+        script.write_text(
+            _HEAD.format(calls=shlex.quote(str(self._calls))) + ''.join(self._cases) + _TAIL
+        )
         script.chmod(0o755)
         script.replace(self.path)

@@ -1,7 +1,9 @@
 """An Icinga 2 that knows many hosts, each with the plugin's own words about two dozen drives.
 
-python tests/fleet_bed.py 10000: starts it, asks it with `fleet`, tells time and memory, and stops it.
+python tests/fleet_bed.py 10000: starts it, asks it with `fleet`, tells time and memory, and stops
+it.
 """
+
 from __future__ import annotations
 
 import base64
@@ -24,10 +26,22 @@ from daemons import Ground, Icinga
 
 USER, PASSWORD = 'fleet', 'of example hosts'
 DRIVES = 24
-HEALTHY = ('intel-s3500-healthy', 'micron-5200-healthy', 'samsung-pm983-healthy', 'seagate-sas-healthy',
-           'wd-gold-healthy')
-SICK = ('hgst-failed', 'intel-worn', 'samsung-worn-out', 'seagate-exos-failing', 'nvme-worn', 'no-name-ssd')
-CONFIGURATION = '''
+HEALTHY = (
+    'intel-s3500-healthy',
+    'micron-5200-healthy',
+    'samsung-pm983-healthy',
+    'seagate-sas-healthy',
+    'wd-gold-healthy',
+)
+SICK = (
+    'hgst-failed',
+    'intel-worn',
+    'samsung-worn-out',
+    'seagate-exos-failing',
+    'nvme-worn',
+    'no-name-ssd',
+)
+CONFIGURATION = """
 object ApiUser "{user}" {{
 	password = "{password}"
 	permissions = [ "objects/query/Service" ]
@@ -47,14 +61,14 @@ object ApiUser "certified" {{
 object CheckCommand "nrpe-smart" {{
 	command = [ "/bin/false" ]
 }}
-'''
-HOST = '''
+"""
+HOST = """
 object Host "{name}" {{
 	check_command = "dummy"
 	enable_active_checks = false
 }}
-'''
-SERVICE = '''
+"""
+SERVICE = """
 object Service "{name}" {{
 	host_name = "{host}"
 	check_command = "{command}"
@@ -63,7 +77,7 @@ object Service "{name}" {{
 	retry_interval = 5m
 	max_check_attempts = 1
 }}
-'''
+"""
 
 
 class Output(NamedTuple):
@@ -98,9 +112,15 @@ def outputs() -> list[Output]:
 
 def of_host(output: Output, number: int) -> Output:
     """Return the same with serial numbers and numbers of its own."""
-    values = tuple(re.sub(r'=(\d{6,})', lambda found: f'={int(found[1]) + 3600 * number}', value)
-                   for value in output.values)
-    return Output(output.state, re.sub(r'EXAMPLE(\d\d)00000', rf'EXAMPLE\g<1>{number:05}', output.text), values)
+    values = tuple(
+        re.sub(r'=(\d{6,})', lambda found: f'={int(found[1]) + 3600 * number}', value)
+        for value in output.values
+    )
+    return Output(
+        output.state,
+        re.sub(r'EXAMPLE(\d\d)00000', rf'EXAMPLE\g<1>{number:05}', output.text),
+        values,
+    )
 
 
 def host(number: int) -> str:
@@ -109,10 +129,13 @@ def host(number: int) -> str:
 
 def configuration(hosts: int) -> str:
     return CONFIGURATION.format(user=USER, password=PASSWORD) + ''.join(
-        HOST.format(name=host(number)) + service(host(number)) for number in range(hosts))
+        HOST.format(name=host(number)) + service(host(number)) for number in range(hosts)
+    )
 
 
-def service(of: str, name: str = 'smart', command: str = 'check-smart-attributes', active: str = 'false') -> str:
+def service(
+    of: str, name: str = 'smart', command: str = 'check-smart-attributes', active: str = 'false'
+) -> str:
     return SERVICE.format(name=name, host=of, command=command, active=active)
 
 
@@ -122,14 +145,21 @@ class Bed:
     def __init__(self, hosts: int, more: str = '') -> None:
         self.ground, self.hosts = Ground(), hosts
         try:
-            self.icinga = Icinga(self.ground, {
-                'check.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
-                'fleet.conf': configuration(hosts) + more})
+            self.icinga = Icinga(
+                self.ground,
+                {
+                    'check.conf': (
+                        ROOT / 'contrib/icinga2/check-smart-attributes.conf'
+                    ).read_text(),
+                    'fleet.conf': configuration(hosts) + more,
+                },
+            )
             self.icinga.start()
         except BaseException:
             self.ground.close()
             raise
-        self.folder = Path(tempfile.mkdtemp(prefix='csa-fleet-'))  # the daemon's belongs to the daemon
+        # the daemon's belongs to the daemon
+        self.folder = Path(tempfile.mkdtemp(prefix='csa-fleet-'))
         self.password = self.secret('fleet.password', PASSWORD)
 
     def secret(self, name: str, text: str, mode: int = 0o600) -> Path:
@@ -141,21 +171,34 @@ class Bed:
     def fill(self) -> None:
         """Give each host's service its result."""
         kinds = outputs()
-        self.submit((host(number), 'smart', of_host(kinds[number % len(kinds)], number))
-                    for number in range(self.hosts))
+        self.submit(
+            (host(number), 'smart', of_host(kinds[number % len(kinds)], number))
+            for number in range(self.hosts)
+        )
 
     def submit(self, results: Any, ended: float | None = None) -> None:
         """Send results of checks, over one connection."""
         trust = self.icinga._trust
-        connection = http.client.HTTPSConnection('127.0.0.1', self.icinga.port, context=trust, timeout=60)
+        connection = http.client.HTTPSConnection(
+            '127.0.0.1', self.icinga.port, context=trust, timeout=60
+        )
         login = base64.b64encode(f'root:{self.icinga.password}'.encode()).decode()
         for name, of, output in results:
-            body: dict[str, Any] = {'type': 'Service', 'service': f'{name}!{of}', 'exit_status': output.state,
-                                    'plugin_output': output.text, 'performance_data': list(output.values)}
+            body: dict[str, Any] = {
+                'type': 'Service',
+                'service': f'{name}!{of}',
+                'exit_status': output.state,
+                'plugin_output': output.text,
+                'performance_data': list(output.values),
+            }
             if ended is not None:
                 body.update(execution_start=ended - 1, execution_end=ended)
-            connection.request('POST', '/v1/actions/process-check-result', json.dumps(body),
-                               {'Accept': 'application/json', 'Authorization': f'Basic {login}'})
+            connection.request(
+                'POST',
+                '/v1/actions/process-check-result',
+                json.dumps(body),
+                {'Accept': 'application/json', 'Authorization': f'Basic {login}'},
+            )
             answer = connection.getresponse()
             said = answer.read()
             assert answer.status == 200, said
@@ -164,8 +207,18 @@ class Bed:
     @property
     def arguments(self) -> list[str]:
         """Return the options that lead to it."""
-        return ['--icinga', f'https://127.0.0.1:{self.icinga.port}', '--icinga-name', 'bed', '--user', USER,
-                '--password-file', str(self.password), '--ca', str(self.ground.folder / 'data/ca/ca.crt')]
+        return [
+            '--icinga',
+            f'https://127.0.0.1:{self.icinga.port}',
+            '--icinga-name',
+            'bed',
+            '--user',
+            USER,
+            '--password-file',
+            str(self.password),
+            '--ca',
+            str(self.ground.folder / 'data/ca/ca.crt'),
+        ]
 
     def icinga_pki(self, *words: str) -> None:
         """Have Icinga's own authority make a certificate, as root of our own folder."""
@@ -189,19 +242,35 @@ class Cost(NamedTuple):
     code: int
     text: str
     seconds: float
-    megabytes: float       # of history at most
-    cpu: float             # seconds of its own, whatever else the machine does
+    megabytes: float  # of history at most
+    cpu: float  # seconds of its own, whatever else the machine does
 
 
 def measured(*arguments: str) -> Cost:
     """Run `fleet` as a user does, and measure it."""
-    code = ('import os, resource, sys\n'
-            'status = os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]\n'
-            'used = resource.getrusage(resource.RUSAGE_CHILDREN)\n'
-            'print(f"\\n{os.waitstatus_to_exitcode(status)} {used.ru_maxrss} {used.ru_utime + used.ru_stime}")')
+    code = (
+        'import os, resource, sys\n'
+        'status = os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]\n'
+        'used = resource.getrusage(resource.RUSAGE_CHILDREN)\n'
+        'print(f"\\n{os.waitstatus_to_exitcode(status)} {used.ru_maxrss} {used.ru_utime + '
+        'used.ru_stime}")'
+    )
     began = time.monotonic()
-    done = subprocess.run([sys.executable, '-ISc', code, sys.executable, '-I', str(ROOT / 'check_smart_attributes'),
-                           'fleet', *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            '-ISc',
+            code,
+            sys.executable,
+            '-I',
+            str(ROOT / 'check_smart_attributes'),
+            'fleet',
+            *arguments,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=True,
+    )
     took = time.monotonic() - began
     text, _, last = done.stdout.decode().rstrip().rpartition('\n')
     status, kilobytes, cpu = last.split()
@@ -216,15 +285,20 @@ def main(hosts: int) -> None:
         print(f'Icinga 2 has {hosts} hosts after {time.monotonic() - began:.1f} s')
         began = time.monotonic()
         bed.fill()
-        print(f'... and what {DRIVES} drives of each say after {time.monotonic() - began:.1f} s more')
+        print(
+            f'... and what {DRIVES} drives of each say after {time.monotonic() - began:.1f} s more'
+        )
         page = bed.folder / 'page.html'
         for words in ([], ['--html', str(page)], ['--json']):
             cost = measured(*bed.arguments, *words)
             kept = f', {page.stat().st_size / 1e6:.1f} MB' if words[:1] == ['--html'] else ''
-            print(f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, '
-                  f'{cost.megabytes:.0f} MB{kept}; {cost.code}')
+            print(
+                f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} '
+                f's of CPU, '
+                f'{cost.megabytes:.0f} MB{kept}; {cost.code}'
+            )
             if not words:
-                print("\n".join(cost.text.splitlines()[:3]))
+                print('\n'.join(cost.text.splitlines()[:3]))
     finally:
         bed.close()
 

@@ -1,9 +1,11 @@
-"""Flipped bits in the files of the history: the next checks say the same as without, or what was lost.
+"""Flipped bits in the files of the history: the next checks say the same as without, or what was
+lost.
 
-`make flips` flips 300 bits, each in a fresh copy of a history of one of six ages; test_flips a few. The drives have
-errors that grew before the flip and others that grow after it, so a history that is older, shorter or wrong changes
-what a check says. One drive never changes.
+`make flips` flips 300 bits, each in a fresh copy of a history of one of six ages; test_flips a few.
+The drives have errors that grew before the flip and others that grow after it, so a history that is
+older, shorter or wrong changes what a check says. One drive never changes.
 """
+
 from __future__ import annotations
 
 import os
@@ -23,23 +25,30 @@ from days import DAY, HOUR, START, Machine, disk
 NOW = START + 400 * DAY
 FILE, LOG, RECORD = 'history.sqlite', 'history.sqlite-wal', 'history.sqlite.commits'
 FILES = (FILE, LOG, RECORD, 'drives.json')
-AIMED = 0.5    # of all bits
-# What a check says that knows of a loss: it was restarted or repaired, or a time whose readings are missing.
+AIMED = 0.5  # of all bits
+# What a check says that knows of a loss: it was restarted or repaired, or a time whose readings are
+# missing.
 SAID = ('restarted on ', 'damaged on ', 'readings from ')
 
 
 class Age(NamedTuple):
-    """A history: when checks wrote it, and whether its log was worked into the database at the end."""
+    """A history: when checks wrote it, and whether its log was worked into the database at the
+    end.
+    """
 
-    hours: Sequence[int]        # before NOW
+    hours: Sequence[int]  # before NOW
     is_worked_in: bool = False
-    days_of_log: int = 0        # imported from smartd
+    days_of_log: int = 0  # imported from smartd
 
 
 AGES: dict[str, Age] = {
-    'one check': Age([1]), 'one check, worked in': Age([1], is_worked_in=True), 'three checks': Age([3, 2, 1]),
-    'twelve checks': Age(range(12, 0, -1)), 'twelve checks, worked in': Age(range(12, 0, -1), is_worked_in=True),
-    'many days': Age(range(30, 0, -1), days_of_log=120)}
+    'one check': Age([1]),
+    'one check, worked in': Age([1], is_worked_in=True),
+    'three checks': Age([3, 2, 1]),
+    'twelve checks': Age(range(12, 0, -1)),
+    'twelve checks, worked in': Age(range(12, 0, -1), is_worked_in=True),
+    'many days': Age(range(30, 0, -1), days_of_log=120),
+}
 
 
 class Flipper:
@@ -56,7 +65,9 @@ class Flipper:
     def _made(self, name: str, age: Age) -> tuple[str, ...]:
         """Write a history and keep it; return what the next checks say."""
         for day in range(age.days_of_log, 0, -1):
-            self._machine.logged('SERIAL00', NOW - day * DAY, a9=20_000 - 24 * day, a199=212 - day // 20)
+            self._machine.logged(
+                'SERIAL00', NOW - day * DAY, a9=20_000 - 24 * day, a199=212 - day // 20
+            )
         self._holds(0)
         if age.days_of_log:
             self._machine.run(NOW - 2 * DAY, 'history', '--import', '-d', '/dev/sda')
@@ -73,8 +84,11 @@ class Flipper:
 
     def _holds(self, place: int) -> None:
         """Let the cable of a drive, and the sectors of another, be as bad as at a check."""
-        self._machine.holds(sda=disk('SERIAL00', a199=212 + place), sdb=disk('SERIAL01', a199=7),
-                            sdc=disk('SERIAL02', a5=20 + place // 3))
+        self._machine.holds(
+            sda=disk('SERIAL00', a199=212 + place),
+            sdb=disk('SERIAL01', a199=7),
+            sdc=disk('SERIAL02', a5=20 + place // 3),
+        )
 
     def _said(self, name: str, file: str = '', bit: int = 0) -> tuple[str, ...]:
         """Return what two checks say of a history, one bit of it flipped."""
@@ -82,7 +96,10 @@ class Flipper:
         shutil.copytree(self._saved / name, self._machine.state)
         if file:
             flip(self._machine.state / 'history' / file, bit)
-        return tuple(f'{done.code} {done.text}' for done in (self._machine.check(NOW), self._machine.check(NOW + HOUR)))
+        return tuple(
+            f'{done.code} {done.text}'
+            for done in (self._machine.check(NOW), self._machine.check(NOW + HOUR))
+        )
 
     def flip(self, times: int) -> None:
         """Flip a bit so many times, in turn in each file of each age."""
@@ -93,14 +110,20 @@ class Flipper:
             said = self._said(name, file, bit)
             is_told = any(words in text for words in SAID for text in said)
             is_same = said == self._right[name]
-            self.counted[f'{file}: {"said" if is_told else "nothing lost" if is_same else "SILENT"}'] += 1
+            self.counted[
+                f'{file}: {"said" if is_told else "nothing lost" if is_same else "SILENT"}'
+            ] += 1
             if not (is_told or is_same):
                 self.silent.append(f'{name}, {file}, bit {bit}: {said[0]}{said[1]}')
 
     def _bit(self, name: str, file: str) -> int:
         """Return any bit, or one of a byte that is not 0: most of a young file is empty."""
         data = (self._saved / name / 'history' / file).read_bytes()
-        used = [place for place, byte in enumerate(data) if byte] if self._dice.random() < AIMED else range(len(data))
+        used = (
+            [place for place, byte in enumerate(data) if byte]
+            if self._dice.random() < AIMED
+            else range(len(data))
+        )
         return 8 * self._dice.choice(used) + self._dice.randrange(8)
 
     def _bits(self, name: str, file: str) -> int:
@@ -124,10 +147,17 @@ def main(times: int, seed: int) -> int:
         flipper = Flipper(Path(folder), seed)
         flipper.flip(times)
     print(*flipper.silent, sep='\n')
-    print(f'{len(flipper.silent)} silent in {time.monotonic() - began:.0f} s: '
-          + ', '.join(f'{count} {what}' for what, count in sorted(flipper.counted.items())))
+    print(
+        f'{len(flipper.silent)} silent in {time.monotonic() - began:.0f} s: '
+        + ', '.join(f'{count} {what}' for what, count in sorted(flipper.counted.items()))
+    )
     return 1 if flipper.silent else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))
+    sys.exit(
+        main(
+            int(sys.argv[1]),
+            int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6),
+        )
+    )

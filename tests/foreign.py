@@ -1,9 +1,11 @@
-"""The readers of foreign data, each with what must hold whatever it is given; `make fuzz` and test_foreign call them.
+"""The readers of foreign data, each with what must hold whatever it is given; `make fuzz` and
+test_foreign call them.
 
-A reader takes bytes and returns nothing. It may raise SmartError, which is a sentence; whatever else it raises is a
-fault. So is a second of CPU, 200 MB of memory, an OK that nothing in the bytes supports, and a number that they do not
-hold.
+A reader takes bytes and returns nothing. It may raise SmartError, which is a sentence; whatever
+else it raises is a fault. So is a second of CPU, 200 MB of memory, an OK that nothing in the bytes
+supports, and a number that they do not hold.
 """
+
 from __future__ import annotations
 
 import atexit
@@ -34,7 +36,13 @@ from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.table import Kept, in_page
 from smart_attributes.history import farm_answers, smartd_log
-from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds, vendor_logs
+from smart_attributes.knowledge import (
+    acknowledgements,
+    drive_database,
+    site_file,
+    thresholds,
+    vendor_logs,
+)
 from smart_attributes.model import Device, Farm, LogPage, Read, Report, State, Verdict
 from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.reading import addresses, farm, json_report, nvme_log, scans, text_report
@@ -63,7 +71,9 @@ def shipped() -> Rules:
     """Return them, read once."""
     names = ('attributes.json', 'thresholds/default.json')
     attributes, limits = (json.loads((ROOT / name).read_text()) for name in names)
-    return Rules(attributes, limits, drive_database.SpecDatabase(attributes), thresholds.Thresholds(limits))
+    return Rules(
+        attributes, limits, drive_database.SpecDatabase(attributes), thresholds.Thresholds(limits)
+    )
 
 
 @lru_cache(maxsize=None)
@@ -75,8 +85,10 @@ def folder() -> Path:
 
 
 def bounded(reader: Reader) -> Reader:
-    """Return a reader that fails above a second of CPU, or 200 MB more memory, and takes a sentence for an answer."""
-    rung: list[float] = []   # whatever the program makes of an alarm
+    """Return a reader that fails above a second of CPU, or 200 MB more memory, and takes a
+    sentence for an answer.
+    """
+    rung: list[float] = []  # whatever the program makes of an alarm
 
     def ring(*_: object) -> None:
         rung.append(time.process_time())
@@ -94,7 +106,9 @@ def bounded(reader: Reader) -> Reader:
                 assert str(error), 'an error is a sentence'
             finally:
                 alarm._Granted.share = 0.0
-        assert not rung and time.process_time() - began <= SECONDS, _TOO_LONG  # that of the kernel counts, too
+        # that of the kernel counts, too
+        assert not rung and time.process_time() - began <= SECONDS, _TOO_LONG
+
     return read
 
 
@@ -111,6 +125,7 @@ def _little_history() -> Iterator[None]:
 
 # --- reports ---------------------------------------------------------------------------
 
+
 def read_json(data: bytes) -> None:
     """smartctl's JSON."""
     text = data.decode('utf-8', 'replace')
@@ -122,13 +137,21 @@ def read_json(data: bytes) -> None:
 
 def read_background(data: bytes) -> None:
     """A page of the background scan, beside the other pages of a healthy SAS disk."""
-    whole = json.dumps(sas.document(scsi_background_scan='HERE')).replace('"HERE"', data.decode('utf-8', 'replace'))
+    whole = json.dumps(sas.document(scsi_background_scan='HERE')).replace(
+        '"HERE"', data.decode('utf-8', 'replace')
+    )
     report = json_report.parse(whole)
     rules = shipped()
     verdict = judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
     page = json.JSONDecoder().raw_decode(whole, json_start(whole))[0].get('scsi_background_scan')
-    results = [each for key, each in page.items() if key.startswith('result_')] if isinstance(page, dict) else []
-    assert sum(value for key, value in report.scsi.items() if key in COUNTED[1:]) <= len(results), 'too many results'
+    results = (
+        [each for key, each in page.items() if key.startswith('result_')]
+        if isinstance(page, dict)
+        else []
+    )
+    assert sum(value for key, value in report.scsi.items() if key in COUNTED[1:]) <= len(results), (
+        'too many results'
+    )
     if verdict.state is State.OK and len(results) <= MOST_RESULTS:
         blocks = [_block_of(each) for each in results]
         well = {block for block, each in zip(blocks, results) if _status_of(each) in (2, 5, 6, 7)}
@@ -151,44 +174,75 @@ def read_farm(data: bytes) -> None:
     assert farm_answers.parse(farm_answers.document(remembered)) == remembered
     logged = farm.cut(text)[1]
     found = logged or (Farm() if remembered else farm.answered(data))
-    held = set() if logged or remembered else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
-    made_up = {number for number in (found.hours, *(each for head in found.heads for each in head[1:]))
-               if number and number not in held and not (logged and str(number) in text)}
-    assert not made_up and all(head.number in range(24) for head in found.heads), f'made up: {made_up}'
+    held = (
+        set()
+        if logged or remembered
+        else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
+    )
+    made_up = {
+        number
+        for number in (found.hours, *(each for head in found.heads for each in head[1:]))
+        if number and number not in held and not (logged and str(number) in text)
+    }
+    assert not made_up and all(head.number in range(24) for head in found.heads), (
+        f'made up: {made_up}'
+    )
     for each in (found, *remembered.values()):
-        judged = judging.judge(DEVICE, _seagate()._replace(farm=farm.beside(each, 'ZL2ABCDE')), shipped().database,
-                               shipped().thresholds, judging.Rules())
+        judged = judging.judge(
+            DEVICE,
+            _seagate()._replace(farm=farm.beside(each, 'ZL2ABCDE')),
+            shipped().database,
+            shipped().thresholds,
+            judging.Rules(),
+        )
         assert judged.state is State.OK, 'the log changes no state'
-    assert farm_answers.parse(farm_answers.document({'A': found})) == {'A': found._replace(
-        unread=found.unread and farm_answers.UNREAD)}
+    assert farm_answers.parse(farm_answers.document({'A': found})) == {
+        'A': found._replace(unread=found.unread and farm_answers.UNREAD)
+    }
 
 
 @lru_cache(maxsize=None)
 def _seagate() -> Report:
     """Return the report of a healthy disk."""
-    return text_report.parse_report((ROOT / 'tests/farm/sata.json').read_bytes())._replace(farm=None)
+    return text_report.parse_report((ROOT / 'tests/farm/sata.json').read_bytes())._replace(
+        farm=None
+    )
 
 
 def read_text(data: bytes) -> None:
     """smartctl's text."""
     text = data.decode('utf-8', 'replace')
     report = text_report.parse(text)
-    # Other scripts' digits are numbers, too; those of each line stand together, whatever parts their groups.
+    # Other scripts' digits are numbers, too; those of each line stand together, whatever parts
+    # their groups.
     western = re.sub(r'[^\x00-\x7f]', lambda sign: str(unicodedata.decimal(sign[0], sign[0])), text)
     digits = re.sub(r'[^0-9\n]', '', western)
-    made_up = [number for number in _told(report) if str(abs(number)) not in digits and f'0x{number:02x}' not in text]
+    made_up = [
+        number
+        for number in _told(report)
+        if str(abs(number)) not in digits and f'0x{number:02x}' not in text
+    ]
     assert not made_up, f'made up: {made_up[:5]}'
     _judged(report, text)
 
 
 def _told(report: Report) -> set[int]:
     """Return the whole numbers of a report that are copied, not concluded."""
-    rows = [number for row in report.attributes
-            for number in (row.id, row.value, row.worst, row.threshold, row.raw_number)]
-    counts = [statistic.number for place, statistic in report.statistics.items() if place != (1, 0x040)]
+    rows = [
+        number
+        for row in report.attributes
+        for number in (row.id, row.value, row.worst, row.threshold, row.raw_number)
+    ]
+    counts = [
+        statistic.number for place, statistic in report.statistics.items() if place != (1, 0x040)
+    ]
     logs = [number for key, number in report.nvme.items() if key != 'critical_warning']
     pages = [int(number) for key, number in report.scsi.items() if not key.endswith(COUNTED)]
-    return {number for number in (*rows, *counts, *logs, *pages, report.error_count or None) if number is not None}
+    return {
+        number
+        for number in (*rows, *counts, *logs, *pages, report.error_count or None)
+        if number is not None
+    }
 
 
 def _numbers(data: Any) -> Iterator[int]:
@@ -198,19 +252,28 @@ def _numbers(data: Any) -> Iterator[int]:
             yield from _numbers(each)
     elif isinstance(data, str):
         yield from [int(data)] if data.isascii() and data.isdigit() and len(data) < 4000 else []
-    elif type(data) in (int, float) and abs(data) < 2 ** 128 and data % 1 == 0:
+    elif type(data) in (int, float) and abs(data) < 2**128 and data % 1 == 0:
         yield int(data)
 
 
 def _judged(report: Report, text: str) -> None:
     rules = shipped()
     verdict = judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
-    said = (report.attributes, report.statistics, report.nvme, report.scsi, report.self_tests, report.derived)
+    said = (
+        report.attributes,
+        report.statistics,
+        report.nvme,
+        report.scsi,
+        report.self_tests,
+        report.derived,
+    )
     is_supported = report.smart_status is True or any(said) or report.error_count is not None
     assert verdict.state is not State.OK or is_supported, 'OK from nothing'
     is_supported = report.smart_status is not True or re.search('PASSED|OK|true', text)
     assert is_supported, 'nobody said that it passed'
-    assert verdict.state is not State.OK or report.smart_status is not False or verdict.notes, 'FAILED became OK'
+    assert verdict.state is not State.OK or report.smart_status is not False or verdict.notes, (
+        'FAILED became OK'
+    )
 
 
 def read_log(data: bytes) -> None:
@@ -219,27 +282,41 @@ def read_log(data: bytes) -> None:
     if isinstance(page, bytes):
         assert len(page) == nvme_log.PAGE
         letters = data.decode('utf-8', 'replace').lower()
-        assert all(f'{page[at:at + 8].hex(" ")}  {page[at + 8:at + 16].hex(" ")}' in letters
-                   for at in range(0, len(page), 16)), 'made up'
+        assert all(
+            f'{page[at : at + 8].hex(" ")}  {page[at + 8 : at + 16].hex(" ")}' in letters
+            for at in range(0, len(page), 16)
+        ), 'made up'
         read_page(page)
 
 
 def read_page(data: bytes) -> None:
     """A vendor's log page, read by each layout."""
-    page, metrics = data[:vendor_logs.PAGE].ljust(vendor_logs.PAGE, b'\0'), shipped().database.metrics
+    page, metrics = (
+        data[: vendor_logs.PAGE].ljust(vendor_logs.PAGE, b'\0'),
+        shipped().database.metrics,
+    )
     for name, layout in shipped().attributes['layouts'].items():
         result = vendor_logs.decoded(layout, page)
         report = _verdicts()[-1][0]._replace(vendor_log=LogPage('0xC0', page))
         told = vendor_logs.of_drive(report, ('0xC0', name), layout, metrics, {})
-        numbers = [reading.number for reading in told.readings if reading.metric != vendor_logs.STATUS
-                   and reading.number is not None]
-        assert all(count.to_bytes(field['length'], 'little') in page for field, count in result.numbers
-                   if not {'minus', 'share_of'} & set(field)), 'made up'
+        numbers = [
+            reading.number
+            for reading in told.readings
+            if reading.metric != vendor_logs.STATUS and reading.number is not None
+        ]
+        assert all(
+            count.to_bytes(field['length'], 'little') in page
+            for field, count in result.numbers
+            if not {'minus', 'share_of'} & set(field)
+        ), 'made up'
         assert len(numbers) <= len(result.numbers), 'made up'
-        assert result.status == vendor_logs.READ or (not numbers and told.notes), 'a page that is not read'
+        assert result.status == vendor_logs.READ or (not numbers and told.notes), (
+            'a page that is not read'
+        )
 
 
 # --- files of a site ---------------------------------------------------------------------
+
 
 def read_entries(data: bytes) -> None:
     """A file of entries."""
@@ -255,10 +332,21 @@ def read_entries(data: bytes) -> None:
 
 @lru_cache(maxsize=None)
 def _concerned() -> Any:
-    """Return the shipped entries without those that can claim none of the reports: the others cost time only."""
+    """Return the shipped entries without those that can claim none of the reports: the others
+    cost time only.
+    """
     attributes = shipped().attributes
-    return {**attributes, 'entries': [entry for entry in attributes['entries'] if any(
-        drive_database.names_model(entry, report.identity.plain_model) for report, _ in _verdicts())]}
+    return {
+        **attributes,
+        'entries': [
+            entry
+            for entry in attributes['entries']
+            if any(
+                drive_database.names_model(entry, report.identity.plain_model)
+                for report, _ in _verdicts()
+            )
+        ],
+    }
 
 
 def read_limits(data: bytes) -> None:
@@ -278,10 +366,14 @@ def read_limits(data: bytes) -> None:
 def _verdicts() -> Sequence[tuple[Report, Verdict]]:
     """Return reports, each with what is said of it without any file of a site."""
     rules = shipped()
-    reports = [text_report.parse_report((ROOT / f'tests/reports/{name}.json').read_bytes())
-               for name in ('intel-worn', 'wd-gold-healthy', 'nvme-worn')]
-    return [(report, judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules()))
-            for report in reports]
+    reports = [
+        text_report.parse_report((ROOT / f'tests/reports/{name}.json').read_bytes())
+        for name in ('intel-worn', 'wd-gold-healthy', 'nvme-worn')
+    ]
+    return [
+        (report, judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules()))
+        for report in reports
+    ]
 
 
 def read_1_6(data: bytes) -> None:
@@ -295,7 +387,9 @@ def read_1_6(data: bytes) -> None:
     old = [migrate.old_file(path)]
     result = migrate.migration(old, migrate.Installation(rules.database, rules.thresholds, drives))
     limits = site_file.understood(result.text, 'thresholds', '1.6.json')
-    assert not limits.mistakes and given.warnings(limits.data['migrated'], '') == [], 'it is migrated'
+    assert not limits.mistakes and given.warnings(limits.data['migrated'], '') == [], (
+        'it is migrated'
+    )
 
 
 def _written(name: str, data: bytes) -> str:
@@ -306,9 +400,12 @@ def _written(name: str, data: bytes) -> str:
 
 # --- history and logs -----------------------------------------------------------------------
 
+
 @lru_cache(maxsize=None)
 def _remembered() -> tuple[Path, bytes, Sequence[int]]:
-    """Return the file of a history that knows a drive, what it holds, and where it holds more than nothing."""
+    """Return the file of a history that knows a drive, what it holds, and where it holds more
+    than nothing.
+    """
     place = folder() / 'history'
     place.mkdir()
     for number in range(3):
@@ -325,12 +422,16 @@ def _close() -> None:
 
 
 def read_history(data: bytes) -> None:
-    """A file of history, of which each four bytes change one byte at a place: what is nothing only at odd ones."""
+    """A file of history, of which each four bytes change one byte at a place: what is nothing
+    only at odd ones.
+    """
     path, content, used = _remembered()
     damaged = bytearray(content)
     for at in range(0, len(data) - 3, 4):
-        number = int.from_bytes(data[at:at + 3], 'big')
-        damaged[number % len(damaged) if number % 2 else used[number // 2 % len(used)]] = data[at + 3]
+        number = int.from_bytes(data[at : at + 3], 'big')
+        damaged[number % len(damaged) if number % 2 else used[number // 2 % len(used)]] = data[
+            at + 3
+        ]
     for left in path.parent.iterdir():
         left.unlink()
     path.write_bytes(damaged)
@@ -343,7 +444,8 @@ def read_history(data: bytes) -> None:
 def _checked_again(place: Path) -> None:
     opened = check(place, 3, START + 5 * DAY)
     aside = Path(opened.folder.aside)
-    was_sound = aside.exists()  # a new file, since the old one was set aside; else damage may be found only now
+    # a new file, since the old one was set aside; else damage may be found only now
+    was_sound = aside.exists()
     match = opened.recall([DRIVE])[0].match
     assert match.record or match.note or aside.exists() > was_sound, 'what was just kept is known'
     for record in opened.records:
@@ -361,10 +463,15 @@ def read_smartd_log(data: bytes) -> None:
 
 # --- words and answers -----------------------------------------------------------------------
 
+
 def read_scan(data: bytes) -> None:
     """What smartctl --scan printed."""
     for device in scans.from_scan(data.decode('utf-8', 'replace')).devices:
-        assert '..' not in device.path.split('/') and device.path.isascii() and device.path.isprintable()
+        assert (
+            '..' not in device.path.split('/')
+            and device.path.isascii()
+            and device.path.isprintable()
+        )
 
 
 def read_address(data: bytes) -> None:
@@ -401,80 +508,209 @@ def read_triage(data: bytes) -> None:
 def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
     found = icinga._objects(bytearray(data))
-    _told_of_fleet(lambda reader: [drive for each in found
-                                   for drive in services.told(services.service(each), reader, START).drives])
+    _told_of_fleet(
+        lambda reader: [
+            drive
+            for each in found
+            for drive in services.told(services.service(each), reader, START).drives
+        ]
+    )
 
 
 def dump(page: bytes, number: str = '0xc0') -> bytes:
     """Return a page as smartctl 7.3 prints it with --json=cu."""
-    lines = [f'NVMe Log {number} (0x0200 bytes)', *(nvme_log._line(at, page[at:at + 16])
-                                                    for at in range(0, len(page), 16))]
-    return json.dumps({'smartctl': {'version': [7, 3], 'exit_status': 0},
-                       **{f'smartctl_{place:04}_u': line for place, line in enumerate(lines, 4)}}).encode()
+    lines = [
+        f'NVMe Log {number} (0x0200 bytes)',
+        *(nvme_log._line(at, page[at : at + 16]) for at in range(0, len(page), 16)),
+    ]
+    return json.dumps(
+        {
+            'smartctl': {'version': [7, 3], 'exit_status': 0},
+            **{f'smartctl_{place:04}_u': line for place, line in enumerate(lines, 4)},
+        }
+    ).encode()
 
 
 READERS: Mapping[str, Reader] = {
-    name[5:]: bounded(function) for name, function in list(globals().items()) if name.startswith('read_')}
-MAIN = ('json', 'text')   # the readers of reports, which everything rests on
+    name[5:]: bounded(function)
+    for name, function in list(globals().items())
+    if name.startswith('read_')
+}
+MAIN = ('json', 'text')  # the readers of reports, which everything rests on
 
 
 def _farm_logs() -> list[bytes]:
-    """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is remembered."""
+    """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is
+    remembered.
+    """
     whole = json.loads((ROOT / 'tests/farm/sata.json').read_bytes())
-    log = {key: {name: value for name, value in page.items() if value and (not isinstance(value, dict)
-                                                                            or any(value.values()))}
-           if isinstance(page, dict) else page for key, page in whole['seagate_farm_log'].items()}
-    lines = ('Seagate Field Access Reliability Metrics log (FARM) (SCSI Log page 0x3d, sub-page 0x3)',
-             '\t\tSerial Number: ZL2ABCDE', '\t\tPower on Hour: 65000', '\t\tNumber of Reallocated Sectors 1: 3',
-             '\t\tCum Lifetime Unrecoverable by head 2:', '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 7', '')
+    log = {
+        key: {
+            name: value
+            for name, value in page.items()
+            if value and (not isinstance(value, dict) or any(value.values()))
+        }
+        if isinstance(page, dict)
+        else page
+        for key, page in whole['seagate_farm_log'].items()
+    }
+    lines = (
+        'Seagate Field Access Reliability Metrics log (FARM) (SCSI Log page 0x3d, sub-page 0x3)',
+        '\t\tSerial Number: ZL2ABCDE',
+        '\t\tPower on Hour: 65000',
+        '\t\tNumber of Reallocated Sectors 1: 3',
+        '\t\tCum Lifetime Unrecoverable by head 2:',
+        '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 7',
+        '',
+    )
     answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
-    return [json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
-            '\n'.join(lines).encode(), json.dumps({'A': answer}).encode()]
+    return [
+        json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
+        '\n'.join(lines).encode(),
+        json.dumps({'A': answer}).encode(),
+    ]
 
 
 def seeds() -> dict[str, list[bytes]]:
     """Return what each reader is given to begin with."""
     reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
-    triage: dict[str, Any] = {'version': 2, 'host': 'a', 'made': START, 'state': 'OK', 'drives': [
-        {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '',
-         'last_seen': {'model': 'M', 'serial': 'T'},
-         'findings': [{'code': 'growth', 'text': 'y', 'grown': 3, 'age': 9}],
-         'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
-         'readings': [{'metric': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}],
-        'notes': [{'code': 'drive-gone', 'text': 'x', 'serial': 'S'}]}
+    triage: dict[str, Any] = {
+        'version': 2,
+        'host': 'a',
+        'made': START,
+        'state': 'OK',
+        'drives': [
+            {
+                'device': '/dev/sda',
+                'model': 'M',
+                'serial': 'S',
+                'state': 'OK',
+                'action': '',
+                'last_seen': {'model': 'M', 'serial': 'T'},
+                'findings': [{'code': 'growth', 'text': 'y', 'grown': 3, 'age': 9}],
+                'forecasts': {'endurance_used': {'left': 9, 'estimate': True}},
+                'past': {'endurance_used': [[1, 2]]},
+                'readings': [
+                    {
+                        'metric': 'endurance_used',
+                        'value': 9,
+                        'unit': '%',
+                        'judged': True,
+                        'state': 'OK',
+                    }
+                ],
+            }
+        ],
+        'notes': [{'code': 'drive-gone', 'text': 'x', 'serial': 'S'}],
+    }
     line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  endurance_used 9 %  S1  firmware F1'
-    told = {'results': [{'name': 'host!smart', 'attrs': {'check_interval': 300, 'last_check_result': {
-        'state': 0, 'output': line, 'execution_end': START,
-        'performance_data': ["'sda_endurance_used'=9%;85;95;0;"]}}}]}
-    scan = {'smartctl': {'argv': ['smartctl', '--scan'], 'exit_status': 0},
-            'devices': [{'name': '/dev/sda', 'type': 'sat'}]}
-    limits = {'overrides': [{'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'until': '2027-01-31',
-                             'metrics': {'pending': {'warning': '3', 'critical': '@1:5'}}}]}
-    entry = {'entries': [{'family': 'ACME', 'models': ['INTEL SSD.*'], 'source': 'measured', 'attributes': {
-        '233': {'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}}]}
-    entries = [entry, *({'entries': [each]} for each in _concerned()['entries']),
-               *({'entries': [], key: dict(list(shipped().attributes[key].items())[:2])}
-                 for key in ('metrics', 'sets')),
-               {'entries': [], 'advisories': shipped().attributes['advisories'][:2]}]
-    old = {'Devices': {'X': {'Device': ['INTEL'], 'ID#': {'5': {'value': 'RAW_VALUE'}},
-                             'Threshs': {'5': ['3', '9', 'r8']}, 'Perfs': ['5']}}}
+    told = {
+        'results': [
+            {
+                'name': 'host!smart',
+                'attrs': {
+                    'check_interval': 300,
+                    'last_check_result': {
+                        'state': 0,
+                        'output': line,
+                        'execution_end': START,
+                        'performance_data': ["'sda_endurance_used'=9%;85;95;0;"],
+                    },
+                },
+            }
+        ]
+    }
+    scan = {
+        'smartctl': {'argv': ['smartctl', '--scan'], 'exit_status': 0},
+        'devices': [{'name': '/dev/sda', 'type': 'sat'}],
+    }
+    limits = {
+        'overrides': [
+            {
+                'for': {'serial': 'S1'},
+                'why': 'stable since 2024',
+                'until': '2027-01-31',
+                'metrics': {'pending': {'warning': '3', 'critical': '@1:5'}},
+            }
+        ]
+    }
+    entry = {
+        'entries': [
+            {
+                'family': 'ACME',
+                'models': ['INTEL SSD.*'],
+                'source': 'measured',
+                'attributes': {
+                    '233': {
+                        'name': 'Wear',
+                        'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                    }
+                },
+            }
+        ]
+    }
+    entries = [
+        entry,
+        *({'entries': [each]} for each in _concerned()['entries']),
+        *(
+            {'entries': [], key: dict(list(shipped().attributes[key].items())[:2])}
+            for key in ('metrics', 'sets')
+        ),
+        {'entries': [], 'advisories': shipped().attributes['advisories'][:2]},
+    ]
+    old = {
+        'Devices': {
+            'X': {
+                'Device': ['INTEL'],
+                'ID#': {'5': {'value': 'RAW_VALUE'}},
+                'Threshs': {'5': ['3', '9', 'r8']},
+                'Perfs': ['5'],
+            }
+        }
+    }
     users = {'Devices': {'/dev/sda': {'Threshs': {'5': ['3', '9']}, 'Perfs': ['5']}}}
-    pages = [sources._page(each) or b'' for each in json.loads((ROOT / 'tests/samples/nvme.json').read_text())
-             if 'page' in each]
-    return {'log': [dump(page) for page in pages[:2]], 'page': pages,
-            'json': [each for each in reports if each.startswith(b'{')],
-            'text': [each for each in reports if not each.startswith(b'{')],
-            'farm': _farm_logs(),
-            'background': [json.dumps(each).encode() for each in (
-                {}, sas.scan(status=3), sas.scan((1, 7, 900)), sas.scan((2, 7, 901), (1, 7, 900), (4, 8, 99999)))],
-            'scan': [json.dumps(scan).encode(),
-                     b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n'],
-            'entries': [json.dumps(each).encode() for each in entries],
-            '1_6': [json.dumps(each).encode() for each in (old, users)],
-            'limits': [json.dumps(limits).encode(), (ROOT / 'thresholds/example-site.json').read_bytes()],
-            'history': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(each).encode() for each in (triage,)],
-            'icinga': [json.dumps(told).encode()],
-            'smartd_log': [b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
-                           b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n'],
-            'address': [b'/dev/sda', b'sat+megaraid,[0-7,16]@/dev/bus/0', b'megaraid6,/dev/sda', b'areca,1/1@/dev/sg2'],
-            'acknowledged': [b'SERIAL:pending=8', b'SERIAL:pending=8:2027-01-31']}
+    pages = [
+        sources._page(each) or b''
+        for each in json.loads((ROOT / 'tests/samples/nvme.json').read_text())
+        if 'page' in each
+    ]
+    return {
+        'log': [dump(page) for page in pages[:2]],
+        'page': pages,
+        'json': [each for each in reports if each.startswith(b'{')],
+        'text': [each for each in reports if not each.startswith(b'{')],
+        'farm': _farm_logs(),
+        'background': [
+            json.dumps(each).encode()
+            for each in (
+                {},
+                sas.scan(status=3),
+                sas.scan((1, 7, 900)),
+                sas.scan((2, 7, 901), (1, 7, 900), (4, 8, 99999)),
+            )
+        ],
+        'scan': [
+            json.dumps(scan).encode(),
+            b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n',
+        ],
+        'entries': [json.dumps(each).encode() for each in entries],
+        '1_6': [json.dumps(each).encode() for each in (old, users)],
+        'limits': [
+            json.dumps(limits).encode(),
+            (ROOT / 'thresholds/example-site.json').read_bytes(),
+        ],
+        'history': [b'\0\0\x10\xff', b''],
+        'triage': [json.dumps(each).encode() for each in (triage,)],
+        'icinga': [json.dumps(told).encode()],
+        'smartd_log': [
+            b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
+            b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n',
+        ],
+        'address': [
+            b'/dev/sda',
+            b'sat+megaraid,[0-7,16]@/dev/bus/0',
+            b'megaraid6,/dev/sda',
+            b'areca,1/1@/dev/sg2',
+        ],
+        'acknowledged': [b'SERIAL:pending=8', b'SERIAL:pending=8:2027-01-31'],
+    }

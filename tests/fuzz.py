@@ -1,9 +1,12 @@
-"""Fuzzing: `make fuzz MINUTES=20` gives the readers of foreign data what atheris makes up, guided by what it reaches.
+"""Fuzzing: `make fuzz MINUTES=20` gives the readers of foreign data what atheris makes up, guided
+by what it reaches.
 
-The two readers of reports take the given minutes (or RUNS, executions) each, the others a tenth of that. What is worth
-keeping stays in build/fuzz, where the next run goes on. What a reader fails on is left there as a file, too, and
+The two readers of reports take the given minutes (or RUNS, executions) each, the others a tenth of
+that. What is worth keeping stays in build/fuzz, where the next run goes on. What a reader fails on
+is left there as a file, too, and
 becomes a test: tests/found/READER-what-it-is.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -24,25 +27,37 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build/fuzz'
 TOTALS = BUILD / 'executions.json'
-IN_HISTORY = '/dev/shm'    # for what is read as a file, where the system has it
-LONGEST = 4000            # bytes of an input: reports come in parts, see in_parts()
-FIRST_ROWS = 3            # of each table of a report
-HANGS = 20                # seconds by the clock; SECONDS of CPU are counted, and not by the clock of a busy machine
-# What guides atheris, of each reader; of the others smart_attributes.reading does. What is not watched is fast.
+IN_HISTORY = '/dev/shm'  # for what is read as a file, where the system has it
+LONGEST = 4000  # bytes of an input: reports come in parts, see in_parts()
+FIRST_ROWS = 3  # of each table of a report
+# seconds by the clock; SECONDS of CPU are counted, and not by the clock of a busy machine
+HANGS = 20
+# What guides atheris, of each reader; of the others smart_attributes.reading does. What is not
+# watched is fast.
 WATCHED: Mapping[str, tuple[str, ...]] = {
     'farm': ('reading.farm', 'history.farm_answers'),
-    'entries': ('knowledge',), 'limits': ('knowledge',), 'acknowledged': ('knowledge',), 'history': ('history',),
-    'smartd_log': ('history',), 'triage': ('fleet',), 'icinga': ('fleet', 'output', 'knowledge.nagios'),
-    '1_6': ('v1_6',)}
+    'entries': ('knowledge',),
+    'limits': ('knowledge',),
+    'acknowledged': ('knowledge',),
+    'history': ('history',),
+    'smartd_log': ('history',),
+    'triage': ('fleet',),
+    'icinga': ('fleet', 'output', 'knowledge.nagios'),
+    '1_6': ('v1_6',),
+}
 TABLES = ('smartctl', 'device', 'smart_status')  # that each part of a report has
 
 
 # --- one reader, in a process of its own -------------------------------------------------
 
+
 def fuzz(reader: str, arguments: list[str]) -> None:
     """Run atheris on one reader; it ends the process."""
     import atheris
-    with atheris.instrument_imports(['smart_attributes'], unwatched(WATCHED.get(reader, ('reading',)))):
+
+    with atheris.instrument_imports(
+        ['smart_attributes'], unwatched(WATCHED.get(reader, ('reading',)))
+    ):
         from foreign import MEGABYTES, READERS, seeds
     for seed in seeds()[reader]:
         READERS[reader](seed)
@@ -51,26 +66,36 @@ def fuzz(reader: str, arguments: list[str]) -> None:
     def read(data: bytes) -> None:
         try:
             READERS[reader](data)
-        except BaseException:  # kept at once: what libFuzzer would keep is lost where the process ends hard
+        # kept at once: what libFuzzer would keep is lost where the process ends hard
+        except BaseException:
             (BUILD / f'{reader}-found-{zlib.crc32(data):08x}').write_bytes(data)
             raise
 
-    atheris.Setup([sys.argv[0], f'-rss_limit_mb={base + MEGABYTES}', *arguments], read, custom_mutator=changed)
+    atheris.Setup(
+        [sys.argv[0], f'-rss_limit_mb={base + MEGABYTES}', *arguments], read, custom_mutator=changed
+    )
     atheris.Fuzz()
 
 
 def unwatched(watched: tuple[str, ...]) -> list[str]:
-    """Return all modules but those of some subpackages: atheris can leave out modules, but take in only packages."""
-    modules = ['.'.join(path.relative_to(ROOT).with_suffix('').parts)
-               for path in (ROOT / 'smart_attributes').rglob('*.py')]
+    """Return all modules but those of some subpackages: atheris can leave out modules, but take
+    in only packages.
+    """
+    modules = [
+        '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+        for path in (ROOT / 'smart_attributes').rglob('*.py')
+    ]
     taken = tuple(f'smart_attributes.{name}' for name in watched)
     return [module for module in modules if not module.startswith(taken)]
 
 
 def changed(data: bytes, longest: int, seed: int) -> bytes:
-    """Return other bytes: every second time damaged as documents and lines are, else as atheris changes bytes."""
+    """Return other bytes: every second time damaged as documents and lines are, else as atheris
+    changes bytes.
+    """
     import atheris
     from damage import damaged
+
     if seed % 2:
         try:
             other = damaged(data, random.Random(seed))[1]
@@ -84,28 +109,35 @@ def changed(data: bytes, longest: int, seed: int) -> bytes:
 
 # --- what it begins with -----------------------------------------------------------------
 
+
 def beginnings(reader: str) -> Iterator[bytes]:
     """Yield the seeds of a reader; for those of reports, all that are recorded, in parts."""
     from damage import recorded
     from foreign import MAIN, seeds
+
     for seed in [*seeds()[reader], *(recorded().values() if reader in MAIN else ())]:
         yield from in_parts(seed) if len(seed) > LONGEST else [seed]
 
 
 def in_parts(report: bytes) -> Iterator[bytes]:
-    """Yield a report in small parts, since it is changes of a few bytes that tell most: its head, with one table each.
+    """Yield a report in small parts, since it is changes of a few bytes that tell most: its head,
+    with one table each.
     """
     try:
         document = json.loads(report)
     except ValueError:
         head, *sections = report.split(b'\n\n')
-        yield from (b'\n\n'.join([head[:LONGEST // 4], section])[:LONGEST] for section in sections)
+        yield from (b'\n\n'.join([head[: LONGEST // 4], section])[:LONGEST] for section in sections)
         return
     yield from (json.dumps(part).encode() for part in _documents(document))
 
 
 def _documents(document: Any) -> Iterator[Any]:
-    head = {key: value for key, value in document.items() if key in TABLES or not isinstance(value, (dict, list))}
+    head = {
+        key: value
+        for key, value in document.items()
+        if key in TABLES or not isinstance(value, (dict, list))
+    }
     yield _with_first_rows(document)
     for key in document.keys() - head.keys():
         yield _with_first_rows({**head, key: document[key]})
@@ -114,51 +146,89 @@ def _documents(document: Any) -> Iterator[Any]:
 def _with_first_rows(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _with_first_rows(each) for key, each in value.items()}
-    return [_with_first_rows(each) for each in value[:FIRST_ROWS]] if isinstance(value, list) else value
+    return (
+        [_with_first_rows(each) for each in value[:FIRST_ROWS]]
+        if isinstance(value, list)
+        else value
+    )
 
 
 # --- all of them -------------------------------------------------------------------------
 
+
 def run(reader: str, limit: str) -> bool:
-    """Fuzz a reader and print how far it came; tell whether nothing was found. limit: an option of libFuzzer."""
+    """Fuzz a reader and print how far it came; tell whether nothing was found. limit: an option
+    of libFuzzer.
+    """
     corpus = BUILD / f'{reader}-corpus'
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(beginnings(reader)):
         (corpus / f'seed-{number}').write_bytes(seed)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=IN_HISTORY if os.path.isdir(IN_HISTORY) else None) as folder:
-        done = subprocess.run([sys.executable, __file__, '--one', reader, limit, f'-max_len={LONGEST}',
-                               f'-timeout={HANGS}', f'-artifact_prefix={BUILD}/{reader}-found-',
-                               '-print_final_stats=1', str(corpus)],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              env={**os.environ, 'PYTHONPATH': f'{ROOT}/tests:{ROOT}', 'TMPDIR': folder})
+    with tempfile.TemporaryDirectory(
+        dir=IN_HISTORY if os.path.isdir(IN_HISTORY) else None
+    ) as folder:
+        done = subprocess.run(
+            [
+                sys.executable,
+                __file__,
+                '--one',
+                reader,
+                limit,
+                f'-max_len={LONGEST}',
+                f'-timeout={HANGS}',
+                f'-artifact_prefix={BUILD}/{reader}-found-',
+                '-print_final_stats=1',
+                str(corpus),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            env={**os.environ, 'PYTHONPATH': f'{ROOT}/tests:{ROOT}', 'TMPDIR': folder},
+        )
     text = done.stdout.decode(errors='replace')
-    executions, megabytes = (max(map(int, re.findall(pattern, text, re.MULTILINE)), default=0)
-                             for pattern in (r'^#(\d+)\s', r'rss: (\d+)Mb'))
-    print(f'{_counted(reader, executions, time.monotonic() - began)}; at most {megabytes} MB', flush=True)
+    executions, megabytes = (
+        max(map(int, re.findall(pattern, text, re.MULTILINE)), default=0)
+        for pattern in (r'^#(\d+)\s', r'rss: (\d+)Mb')
+    )
+    print(
+        f'{_counted(reader, executions, time.monotonic() - began)}; at most {megabytes} MB',
+        flush=True,
+    )
     if done.returncode:
         print(text[-3000:], f'ended with {done.returncode}', flush=True)
     return done.returncode == 0
 
 
 def _counted(reader: str, executions: int, seconds: float) -> str:
-    """Return the sentence about a run, and keep what all runs since build/fuzz was made have come to."""
+    """Return the sentence about a run, and keep what all runs since build/fuzz was made have
+    come to.
+    """
     totals = json.loads(TOTALS.read_text()) if TOTALS.exists() else {}
     totals[reader] = totals.get(reader, 0) + executions
     TOTALS.write_text(json.dumps(totals, indent=1))
     found = len(list(BUILD.glob(f'{reader}-found-*')))
-    return (f'{reader}: {executions:,} executions in {seconds:.0f} s, {totals[reader]:,} in all; '
-            f'{found or "nothing"} found')
+    return (
+        f'{reader}: {executions:,} executions in {seconds:.0f} s, {totals[reader]:,} in all; '
+        f'{found or "nothing"} found'
+    )
 
 
 def main(given: argparse.Namespace) -> int:
     """Fuzz every reader that is asked for; 1 where something was found."""
     from foreign import MAIN, READERS
+
     whole = []
     for reader in given.readers or READERS:
         share = 1 if reader in MAIN else 10
-        whole.append(run(reader, f'-runs={given.runs // share}' if given.runs else
-                         f'-max_total_time={60 * given.minutes / share:.0f}'))
+        whole.append(
+            run(
+                reader,
+                f'-runs={given.runs // share}'
+                if given.runs
+                else f'-max_total_time={60 * given.minutes / share:.0f}',
+            )
+        )
     return 0 if all(whole) else 1
 
 

@@ -1,4 +1,5 @@
 """The database of a history that has nothing but its tables, for tests of single modules."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -9,7 +10,9 @@ from smart_attributes.history.database import Database
 
 
 def empty(state: Path, now: int) -> Database:
-    """Return a new database in a state directory, with one commit: that of its tables. now: seconds since 1970."""
+    """Return a new database in a state directory, with one commit: that of its tables. now:
+    seconds since 1970.
+    """
     folder = directory.below(state_directory.ready(str(state)), is_made=True)
     made = Database(folder, True, lambda *_: made.count(now))
     made.guarded(made.open)

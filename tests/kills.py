@@ -1,11 +1,14 @@
-"""Checks that are killed: two at a time, a third of them at a random moment, and history is whole after each.
+"""Checks that are killed: two at a time, a third of them at a random moment, and history is whole
+after each.
 
-`make kills` runs 1,000 of them and then cuts the power as often, see power_cuts; test_kills does a few.
-Three drives are checked: the first one stands still, the CRC errors of the second rise at every check from a third of
-the way on, the third loses sectors at a half and many at three quarters. So the state of each check is known
-beforehand, whichever of those before it were killed: no number that history has lost, and none that it made up, leaves
-it as it is.
+`make kills` runs 1,000 of them and then cuts the power as often, see power_cuts; test_kills does a
+few.
+Three drives are checked: the first one stands still, the CRC errors of the second rise at every
+check from a third of the way on, the third loses sectors at a half and many at three quarters. So
+the state of each check is known beforehand, whichever of those before it were killed: no number
+that history has lost, and none that it made up, leaves it as it is.
 """
+
 from __future__ import annotations
 
 import json
@@ -30,24 +33,28 @@ from power_cuts import Cutter
 
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-STEP = 60              # seconds of simulated time between two checks; 1,000 are over before a day is
+# seconds of simulated time between two checks; 1,000 are over before a day is
+STEP = 60
 AT_ONCE = 2
-AIMED_AT = 0.55       # of all; some have ended by then, and a third is killed
-AFTER_THE_ANSWER = 0.5  # of those that are killed: history is written then, which is a hundredth of the time
+AIMED_AT = 0.55  # of all; some have ended by then, and a third is killed
+# of those that are killed: history is written then, which is a hundredth of the time
+AFTER_THE_ANSWER = 0.5
 CRC, DEFECTS, MANY = 212, 20, 150
 OK, WARNING, CRITICAL = 0, 1, 2
-_POINTS = ('SELECT serial, metric, time, point.number FROM point JOIN series ON series = series.number '
-           "JOIN drive ON drive = drive.number WHERE metric != 'state'")   # which is kept for a day
-Points = dict[tuple[str, str, int], float]   # serial number, metric and time
+_POINTS = (
+    'SELECT serial, metric, time, point.number FROM point JOIN series ON series = series.number '
+    "JOIN drive ON drive = drive.number WHERE metric != 'state'"
+)  # which is kept for a day
+Points = dict[tuple[str, str, int], float]  # serial number, metric and time
 
 
 class Ended(NamedTuple):
     """What became of one check."""
 
     number: int
-    status: int          # exit status; negative: killed
+    status: int  # exit status; negative: killed
     text: str
-    latest: int          # number of the newest check that had begun when it ended
+    latest: int  # number of the newest check that had begun when it ended
 
 
 class Killer:
@@ -59,7 +66,7 @@ class Killer:
         self._folder, self._state, self._dice = folder, folder / 'state', random.Random(seed)
         self._state.mkdir()
         self._begun, self._last_read, self._seen = 0, 0, {}  # type: int, int, Points
-        self._typical = 0.3     # seconds of a check
+        self._typical = 0.3  # seconds of a check
         self._lock = threading.Lock()
 
     @property
@@ -75,7 +82,9 @@ class Killer:
             list(pool.map(self._one, range(1, self.checks), moments))
 
     def _moment(self) -> tuple[bool, float] | None:
-        """Return when a check is killed: whether counted from its answer, and the part of the time; None: never."""
+        """Return when a check is killed: whether counted from its answer, and the part of the
+        time; None: never.
+        """
         if self._dice.random() >= AIMED_AT:
             return None
         return self._dice.random() < AFTER_THE_ANSWER, self._dice.random()
@@ -84,8 +93,13 @@ class Killer:
         with self._lock:
             self._begun = max(self._begun, number)
         began = time.monotonic()
-        process = subprocess.Popen(self._command(number), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, env=environment())
+        process = subprocess.Popen(
+            self._command(number),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+        )
         first = kill(process, moment, self._typical) if moment else b''
         text = (first + process.communicate(timeout=60)[0]).decode()
         if moment is None:
@@ -101,41 +115,62 @@ class Killer:
         for place, said in enumerate(drives(number, self.checks)):
             fake.answers(read_arguments(f'/dev/sd{place}'), json.dumps(said))
             words += ['-d', f'/dev/sd{place}']
-        return command_at(time_of(number), '-p', fake.path, '--nosudo', '--state-dir', str(self._state), *words)
+        return command_at(
+            time_of(number), '-p', fake.path, '--nosudo', '--state-dir', str(self._state), *words
+        )
 
     # --- what must hold after each -----------------------------------------------------
 
     def _looked_at(self, ended: Ended) -> None:
-        faults = [*self._faults_of_file(), *(self._faults_of_answer(ended) if ended.status >= 0 else ())]
+        faults = [
+            *self._faults_of_file(),
+            *(self._faults_of_answer(ended) if ended.status >= 0 else ()),
+        ]
         self.faults += [f'check {ended.number}: {fault}' for fault in faults]
         end = 'killed' if ended.status < 0 else 'ended by itself'
-        self.counted[f'{end}, {"" if self._last_read >= time_of(ended.number) else "not "}written'] += 1
+        self.counted[
+            f'{end}, {"" if self._last_read >= time_of(ended.number) else "not "}written'
+        ] += 1
 
     def _faults_of_file(self) -> list[str]:
         """Return what is wrong with the file of history, and keep in mind what it holds."""
         if (self._state / 'history/history.sqlite.aside').exists():
             return ['the file was set aside as damaged']
-        database = sqlite3.connect(f'file:{self._state}/history/history.sqlite?mode=ro', uri=True, timeout=10,
-                                   isolation_level=None)
+        database = sqlite3.connect(
+            f'file:{self._state}/history/history.sqlite?mode=ro',
+            uri=True,
+            timeout=10,
+            isolation_level=None,
+        )
         database.execute('BEGIN')  # the other check goes on writing
         whole = database.execute('PRAGMA integrity_check').fetchall()
-        found: Points = {(serial, metric, moment): value for serial, metric, moment, value in database.execute(_POINTS)}
-        read = [moment for moment, in database.execute('SELECT last_read FROM drive')]
+        found: Points = {
+            (serial, metric, moment): value
+            for serial, metric, moment, value in database.execute(_POINTS)
+        }
+        read = [moment for (moment,) in database.execute('SELECT last_read FROM drive')]
         database.close()
         lost = {point for point, value in self._seen.items() if found.get(point) != value}
         self._seen, self._last_read = found, max(read)
-        return [*([f'integrity_check: {whole}'] if whole != [('ok',)] else []),
-                *([f'committed and lost: {sorted(lost)}'] if lost else []), *self._faults_of_points(read)]
+        return [
+            *([f'integrity_check: {whole}'] if whole != [('ok',)] else []),
+            *([f'committed and lost: {sorted(lost)}'] if lost else []),
+            *self._faults_of_points(read),
+        ]
 
     def _faults_of_points(self, read: list[int]) -> list[str]:
-        """Return where history holds anything else than what the last check that wrote has read, all of it."""
+        """Return where history holds anything else than what the last check that wrote has read,
+        all of it.
+        """
         if len(read) != 3 or len(set(read)) != 1:
             return [f'half of a check was written: drives were read at {read}']
         told = newest(self._seen)
         known = numbers((read[0] - START) // STEP, self.checks)
-        return [f'{metric} of {serial} is {told.get((serial, metric))}, and {number} was read' for (serial, metric),
-                number
-                in known.items() if told.get((serial, metric)) != number]
+        return [
+            f'{metric} of {serial} is {told.get((serial, metric))}, and {number} was read'
+            for (serial, metric), number in known.items()
+            if told.get((serial, metric)) != number
+        ]
 
     def _faults_of_answer(self, ended: Ended) -> list[str]:
         """Return what is wrong with what a daemon was told."""
@@ -157,15 +192,23 @@ def numbers(number: int, checks: int) -> dict[tuple[str, str], float]:
     """Return what a check reads: CRC errors and reallocated sectors of each drive."""
     crc = CRC + max(number - checks // 3, 0)
     defects = (0, DEFECTS, MANY)[(number >= checks // 2) + (number >= checks * 3 // 4)]
-    return {('SERIAL00', 'crc_errors'): CRC, ('SERIAL01', 'crc_errors'): crc, ('SERIAL02', 'crc_errors'): CRC,
-            ('SERIAL00', 'reallocated'): 0, ('SERIAL01', 'reallocated'): 0, ('SERIAL02', 'reallocated'): defects}
+    return {
+        ('SERIAL00', 'crc_errors'): CRC,
+        ('SERIAL01', 'crc_errors'): crc,
+        ('SERIAL02', 'crc_errors'): CRC,
+        ('SERIAL00', 'reallocated'): 0,
+        ('SERIAL01', 'reallocated'): 0,
+        ('SERIAL02', 'reallocated'): defects,
+    }
 
 
 def drives(number: int, checks: int) -> list[dict[str, Any]]:
     """Return what smartctl says of each drive at a check."""
     read = numbers(number, checks)
-    return [disk(serial, a5=int(read[serial, 'reallocated']), a199=int(read[serial, 'crc_errors']))
-            for serial in ('SERIAL00', 'SERIAL01', 'SERIAL02')]
+    return [
+        disk(serial, a5=int(read[serial, 'reallocated']), a199=int(read[serial, 'crc_errors']))
+        for serial in ('SERIAL00', 'SERIAL01', 'SERIAL02')
+    ]
 
 
 def state_of(number: int, checks: int) -> int:
@@ -177,12 +220,16 @@ def state_of(number: int, checks: int) -> int:
 
 def newest(points: Points) -> dict[tuple[str, str], float]:
     """Return the last number of each series."""
-    return {(serial, metric): value for (serial, metric, _),
-            value in sorted(points.items(), key=lambda item: item[0][2])}
+    return {
+        (serial, metric): value
+        for (serial, metric, _), value in sorted(points.items(), key=lambda item: item[0][2])
+    }
 
 
 def main(checks: int, seed: int) -> int:
-    """Run so many checks, cut the power as often, and print what became of it; 1 where anything was lost or wrong."""
+    """Run so many checks, cut the power as often, and print what became of it; 1 where anything
+    was lost or wrong.
+    """
     print(f'{checks} checks, seed {seed}', flush=True)
     os.environ.setdefault('XDG_STATE_HOME', '/nonexistent')
     with tempfile.TemporaryDirectory(prefix='check-smart-kills-') as folder:
@@ -200,9 +247,17 @@ def main(checks: int, seed: int) -> int:
 
 def _print(faults: list[str], counted: Mapping[str, int], began: float) -> None:
     print(*faults, sep='\n')
-    print(f'{len(faults)} faults in {time.monotonic() - began:.0f} s: '
-          + ', '.join(f'{count} {what}' for what, count in sorted(counted.items())), flush=True)
+    print(
+        f'{len(faults)} faults in {time.monotonic() - began:.0f} s: '
+        + ', '.join(f'{count} {what}' for what, count in sorted(counted.items())),
+        flush=True,
+    )
 
 
 if __name__ == '__main__':
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))
+    sys.exit(
+        main(
+            int(sys.argv[1]),
+            int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6),
+        )
+    )

@@ -1,4 +1,5 @@
 """A MariaDB of its own for a daemon of `daemons`, on the loopback interface."""
+
 from __future__ import annotations
 
 import os
@@ -17,14 +18,31 @@ class Database:
     def __init__(self, ground: Ground, name: str, password: str, charset: str = 'utf8') -> None:
         self.ground, self.name, self.port = ground, name, free_port()
         places = [f'--datadir={self._folder()}', f'--tmpdir={ground.folder}/scratch']
-        done = ground.runs('mariadb-install-db', '--no-defaults', '--auth-root-authentication-method=normal',
-                           '--skip-test-db', *places)
+        done = ground.runs(
+            'mariadb-install-db',
+            '--no-defaults',
+            '--auth-root-authentication-method=normal',
+            '--skip-test-db',
+            *places,
+        )
         assert done.returncode == 0, done.stdout
-        ground.starts('mariadbd', '--no-defaults', *places, f'--socket={ground.folder}/database.sock',
-                      '--bind-address=127.0.0.1', f'--port={self.port}', '--innodb-buffer-pool-size=64M',
-                      '--innodb-flush-method=nosync', '--innodb-flush-log-at-trx-commit=0', '--skip-log-bin')
-        sql = (f'CREATE DATABASE {name} CHARACTER SET {charset}; CREATE USER {name}@127.0.0.1 IDENTIFIED BY '
-               f'"{password}"; GRANT ALL ON {name}.* TO {name}@127.0.0.1;')
+        ground.starts(
+            'mariadbd',
+            '--no-defaults',
+            *places,
+            f'--socket={ground.folder}/database.sock',
+            '--bind-address=127.0.0.1',
+            f'--port={self.port}',
+            '--innodb-buffer-pool-size=64M',
+            '--innodb-flush-method=nosync',
+            '--innodb-flush-log-at-trx-commit=0',
+            '--skip-log-bin',
+        )
+        sql = (
+            f'CREATE DATABASE {name} CHARACTER SET {charset}; CREATE USER {name}@127.0.0.1 '
+            f'IDENTIFIED BY '
+            f'"{password}"; GRANT ALL ON {name}.* TO {name}@127.0.0.1;'
+        )
         until(lambda: self._asked(sql).returncode == 0, 30, 'the database')
 
     def _folder(self) -> str:
@@ -44,5 +62,12 @@ class Database:
         assert done.returncode == 0, done.stderr
 
     def _asked(self, sql: str, *database: str) -> subprocess.CompletedProcess[str]:
-        command = ['mariadb', '--no-defaults', '-u', 'root', f'--socket={self.ground.folder}/database.sock', *database]
+        command = [
+            'mariadb',
+            '--no-defaults',
+            '-u',
+            'root',
+            f'--socket={self.ground.folder}/database.sock',
+            *database,
+        ]
         return subprocess.run(command, input=sql, capture_output=True, text=True, timeout=60)

@@ -1,4 +1,5 @@
 """Write doc/explanation/performance.md from the measured figures; `make performance` calls it."""
+
 from __future__ import annotations
 
 import os
@@ -26,11 +27,17 @@ The drives take most of the time of a check. This page shows what the plugin add
 """
 
 
-def aim(words: str, measured: float, most: float | None = None, least: float | None = None,
-        digits: int = 0) -> str:
+def aim(
+    words: str,
+    measured: float,
+    most: float | None = None,
+    least: float | None = None,
+    digits: int = 0,
+) -> str:
     """Return an aim and whether a figure met it, such as "at most 50 ms: missed".
 
-    words: the aim. measured: the figure. most, least: the bounds, in the same unit. digits: decimals on the page.
+    words: the aim. measured: the figure. most, least: the bounds, in the same unit. digits:
+    decimals on the page.
     """
     shown = round(measured, digits)
     is_met = (most is None or shown <= most) and (least is None or shown >= least)
@@ -38,10 +45,20 @@ def aim(words: str, measured: float, most: float | None = None, least: float | N
 
 
 def write(path: Path, rows: Sequence[Sequence[str]]) -> None:
-    """Write the page: a row of three strings (subject, figure, aim), a row of one string is a heading."""
+    """Write the page: a row of three strings (subject, figure, aim), a row of one string is a
+    heading.
+    """
     met, missed = (sum(row[-1].count(f': {word}') for row in rows) for word in ('met', 'missed'))
-    text = [TITLE.format(python=' '.join(bench_program.python()), smartctl=_smartctl(), cores=os.cpu_count(),
-                         processor=_processor(), met=met, aims=met + missed)]
+    text = [
+        TITLE.format(
+            python=' '.join(bench_program.python()),
+            smartctl=_smartctl(),
+            cores=os.cpu_count(),
+            processor=_processor(),
+            met=met,
+            aims=met + missed,
+        )
+    ]
     for row in rows:
         text += _heading(row[0]) if len(row) == 1 else [f'| {" | ".join(row)} |']
     path.write_text('\n'.join(text) + '\n')

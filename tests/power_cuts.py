@@ -1,9 +1,11 @@
 """Power cuts at random moments of a row of checks: see power. kills.py runs them.
 
-Two drives are checked. The CRC errors of one grow at every fifth check, so that some checks have to reach the disk
-before they end and others need not. After each cut, another check must give a verdict, hold all that had to be on the
-disk, and say so where it holds less than the checks before the cut had written.
+Two drives are checked. The CRC errors of one grow at every fifth check, so that some checks have to
+reach the disk before they end and others need not. After each cut, another check must give a
+verdict, hold all that had to be on the disk, and say so where it holds less than the checks before
+the cut had written.
 """
+
 from __future__ import annotations
 
 import random
@@ -37,7 +39,8 @@ class Cutter:
         (folder / 'boot').write_text('after-the-cut')
         self._library = power.library(folder)
         self._fakes = [self._fake(number) for number in range(CHECKS + 1)]
-        self._ends = [self._recorded(number) for number in range(CHECKS)]   # operations at the end of each check
+        # operations at the end of each check
+        self._ends = [self._recorded(number) for number in range(CHECKS)]
         self._operations = power.operations(self._trace)
 
     def _fake(self, number: int) -> list[str]:
@@ -45,12 +48,22 @@ class Cutter:
         fake = FakeSmartctl(self._folder / f'fake-{number}')
         for path, said in drives(number).items():
             fake.answers(read_arguments(path), said)
-        return ['-p', fake.path, '--nosudo', *(word for path in drives(number) for word in ('-d', path))]
+        return [
+            '-p',
+            fake.path,
+            '--nosudo',
+            *(word for path in drives(number) for word in ('-d', path)),
+        ]
 
     def _recorded(self, number: int) -> int:
-        subprocess.run(command_at(time_of(number), *self._fakes[number], '--state-dir', str(self._state)), check=False,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60,
-                       env={**environment(), **power.environment(self._library, self._state, self._trace)})
+        subprocess.run(
+            command_at(time_of(number), *self._fakes[number], '--state-dir', str(self._state)),
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            timeout=60,
+            env={**environment(), **power.environment(self._library, self._state, self._trace)},
+        )
         return len(power.operations(self._trace))
 
     def run(self, cuts: int) -> None:
@@ -67,30 +80,50 @@ class Cutter:
         disk_ = power.Disk()
         for operation in self._operations[:moment]:
             disk_.does(operation)
-        ended = sum(end <= moment for end in self._ends)     # checks
+        ended = sum(end <= moment for end in self._ends)  # checks
         with power.temporary() as name:
             folder = Path(name)
             disk_.cut(kind, dice, str(self._state), folder)
             before = last_read(folder)
-            done = subprocess.run(command_at(time_of(CHECKS), *self._fakes[CHECKS], '--state-dir', name,
-                                             boot=str(self._folder / 'boot')), env=environment(), check=False,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=60)
+            done = subprocess.run(
+                command_at(
+                    time_of(CHECKS),
+                    *self._fakes[CHECKS],
+                    '--state-dir',
+                    name,
+                    boot=str(self._folder / 'boot'),
+                ),
+                env=environment(),
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=60,
+            )
             text = done.stdout.decode()
             faults = self._faults(done.returncode, text, ended, before, points(folder))
         self.counted[f'{kind}, {"said" if SAID.search(text) else "nothing to say"}'] += 1
-        return [f'cut {seed!r} at {moment} of {len(self._operations)}, {kind}, after {ended} checks: {fault}: {text}'
-                for fault in faults]
+        return [
+            f'cut {seed!r} at {moment} of {len(self._operations)}, {kind}, after {ended} checks: '
+            f'{fault}: {text}'
+            for fault in faults
+        ]
 
     @staticmethod
-    def _faults(status: int, text: str, ended: int, before: int, held: dict[int, float]) -> list[str]:
-        """before: time of the newest check that the files still held. held: points of the counter afterwards."""
+    def _faults(
+        status: int, text: str, ended: int, before: int, held: dict[int, float]
+    ) -> list[str]:
+        """before: time of the newest check that the files still held. held: points of the
+        counter afterwards.
+        """
         due = {time_of(number): crc(number) for number in range(ended) if number % GROWS_EVERY == 0}
         lost = {moment: number for moment, number in due.items() if held.get(moment) != number}
         is_short = ended > 0 and before < time_of(ended - 1)
-        return [*([f'status {status}'] if status not in (0, 1) or 'no history' in text else []),
-                *([f'synced and lost: {lost}'] if lost else []),
-                *(['lost without a message'] if is_short and not SAID.search(text) else [])]
+        return [
+            *([f'status {status}'] if status not in (0, 1) or 'no history' in text else []),
+            *([f'synced and lost: {lost}'] if lost else []),
+            *(['lost without a message'] if is_short and not SAID.search(text) else []),
+        ]
 
 
 def time_of(number: int) -> int:
@@ -104,12 +137,18 @@ def crc(number: int) -> int:
 def drives(number: int) -> dict[str, str]:
     """Return what smartctl says of each drive at a check."""
     import json
-    said: dict[str, Any] = {'/dev/sda': disk(SERIAL, a199=crc(number)), '/dev/sdb': disk('SERIAL01')}
+
+    said: dict[str, Any] = {
+        '/dev/sda': disk(SERIAL, a199=crc(number)),
+        '/dev/sdb': disk('SERIAL01'),
+    }
     return {path: json.dumps(each) for path, each in said.items()}
 
 
 def _asked(folder: Path, statement: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a statement, none where nothing can be read; works on a copy, since SQLite changes files."""
+    """Return the rows of a statement, none where nothing can be read; works on a copy, since
+    SQLite changes files.
+    """
     with power.temporary() as name:
         for path in (folder / 'history').glob('history.sqlite*'):
             (Path(name) / path.name).write_bytes(path.read_bytes())
@@ -128,8 +167,11 @@ def last_read(folder: Path) -> int:
 
 def points(folder: Path) -> dict[int, float]:
     """Return the points of the counter that grows, by time."""
-    return dict(_asked(folder, 'SELECT time, point.number FROM point JOIN series ON series = series.number '
-                               'JOIN drive ON drive = drive.number '
-                               f"WHERE serial = '{SERIAL}' AND metric = 'crc_errors'"))
-
-
+    return dict(
+        _asked(
+            folder,
+            'SELECT time, point.number FROM point JOIN series ON series = series.number '
+            'JOIN drive ON drive = drive.number '
+            f"WHERE serial = '{SERIAL}' AND metric = 'crc_errors'",
+        )
+    )

@@ -1,8 +1,10 @@
-"""QEMU without KVM: a machine of emulated controllers and drives, which is given commands and loses drives.
+"""QEMU without KVM: a machine of emulated controllers and drives, which is given commands and loses
+drives.
 
 Commands go to the agent in the guest (tests/guest/agent), drives are pulled and
 plugged through QMP; both are lines of JSON through sockets.
 """
+
 from __future__ import annotations
 
 import json
@@ -23,7 +25,8 @@ BOOT_SECONDS = 1200
 # Nobody attacks the guest; systemd gives up nothing while many others use the processor.
 FAST = 'mitigations=off audit=0 apparmor=0 systemd.default_timeout_start_sec=1200'
 ANSWER_SECONDS = 60
-# Runs a command in another Debian. $0: its root directory, $1: a folder to mount there at the same path.
+# Runs a command in another Debian. $0: its root directory, $1: a folder to mount there at the same
+# path.
 ELSEWHERE = 'mkdir -p "$0$1" && mount --bind "$1" "$0$1" && shift && exec chroot "$0" "$@"'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 # What the monitor wants as a number, though the command line is all text.
@@ -52,7 +55,9 @@ class Line:
 class Machine:
     """A running guest."""
 
-    def __init__(self, guest: Guest, devices: Sequence[str], folder: Path, elsewhere: Sequence[str] = ()) -> None:
+    def __init__(
+        self, guest: Guest, devices: Sequence[str], folder: Path, elsewhere: Sequence[str] = ()
+    ) -> None:
         """Start QEMU. elsewhere: words of qemu_of(), to start that of another Debian."""
         self.folder = folder
         self.arguments = [*elsewhere, *command(guest, folder), *devices]
@@ -70,7 +75,9 @@ class Machine:
     def runs(self, *argv: str, user: str = '', seconds: float = 120) -> Result:
         """Run a command in the guest; one that takes longer is ended, with the code -1."""
         as_user = ['runuser', '-u', user, '--'] if user else []
-        return Result(**self.agent.asks(request([*as_user, *argv], seconds), seconds + ANSWER_SECONDS))
+        return Result(
+            **self.agent.asks(request([*as_user, *argv], seconds), seconds + ANSWER_SECONDS)
+        )
 
     def does(self, *argv: str) -> str:
         """Run a command that must succeed; return what it prints."""
@@ -97,7 +104,9 @@ class Machine:
         assert self.does('cat', BOOT_ID) != boot
 
     def controls(self, what: str, **arguments: object) -> object:
-        """Give QEMU an order and return its answer; what it tells of itself meanwhile is passed over."""
+        """Give QEMU an order and return its answer; what it tells of itself meanwhile is passed
+        over.
+        """
         answer = self.monitor.asks({'execute': what, 'arguments': arguments}, ANSWER_SECONDS)
         while 'event' in answer:
             answer = self.monitor.reads()
@@ -138,11 +147,15 @@ def again(arguments: Sequence[str], name: str) -> dict[str, object]:
     """Return what QEMU was told of a device at its start, as the monitor takes it."""
     words = next(word for word in arguments if word.endswith(f',id={name}')).split(',')
     values: dict[str, object] = dict(word.split('=', 1) for word in words[1:])
-    return {'driver': words[0], **{key: int(value, 0) if key in NUMBERS else value for key, value in values.items()}}
+    return {
+        'driver': words[0],
+        **{key: int(value, 0) if key in NUMBERS else value for key, value in values.items()},
+    }
 
 
 def qemu_of(suite: str, folder: Path) -> list[str]:
-    """Return the words to put before a command, so that it runs in a Debian that has QEMU and sees *folder*.
+    """Return the words to put before a command, so that it runs in a Debian that has QEMU and sees
+    *folder*.
 
     The file system of this Debian is made in *folder*; the first time, it is downloaded.
     """
@@ -150,20 +163,62 @@ def qemu_of(suite: str, folder: Path) -> list[str]:
 
     def download() -> None:
         chroot = unpacked(suite, root)
-        chroot.does('apt-get', 'update', '-qq')  # the archive may be older than the last point release
+        # the archive may be older than the last point release
+        chroot.does('apt-get', 'update', '-qq')
         chroot.installs('qemu-system-x86')
         chroot.does('apt-get', 'clean')
+
     kept(f'qemu-{suite}', root, download)
-    return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', ELSEWHERE, str(root), str(folder)]
+    return [
+        'unshare',
+        '--mount',
+        '--propagation',
+        'private',
+        'sh',
+        '-c',
+        ELSEWHERE,
+        str(root),
+        str(folder),
+    ]
 
 
 def command(guest: Guest, folder: Path) -> list[str]:
     """Return the machine without any drives to look at."""
-    return ['nice', '-n', '5', QEMU, '-accel', 'tcg', '-cpu', 'qemu64', '-machine', 'q35', '-m', '1024', '-nodefaults',
-            '-no-user-config', '-display', 'none', '-kernel', str(guest.kernel),
-            '-initrd', str(guest.initrd), '-append', f'root=/dev/vda rw console=ttyS0 quiet {FAST}',
-            '-serial', f'file:{folder}/console', '-qmp', f'unix:{folder}/monitor,server=on,wait=off',
-            '-drive', f'if=none,id=root,file={guest.disk},format=raw,snapshot=on',
-            '-device', 'virtio-blk-pci,drive=root', '-device', 'virtio-serial-pci',
-            '-chardev', f'socket,id=agent,path={folder}/agent,server=on,wait=off',
-            '-device', 'virtserialport,chardev=agent,name=agent']
+    return [
+        'nice',
+        '-n',
+        '5',
+        QEMU,
+        '-accel',
+        'tcg',
+        '-cpu',
+        'qemu64',
+        '-machine',
+        'q35',
+        '-m',
+        '1024',
+        '-nodefaults',
+        '-no-user-config',
+        '-display',
+        'none',
+        '-kernel',
+        str(guest.kernel),
+        '-initrd',
+        str(guest.initrd),
+        '-append',
+        f'root=/dev/vda rw console=ttyS0 quiet {FAST}',
+        '-serial',
+        f'file:{folder}/console',
+        '-qmp',
+        f'unix:{folder}/monitor,server=on,wait=off',
+        '-drive',
+        f'if=none,id=root,file={guest.disk},format=raw,snapshot=on',
+        '-device',
+        'virtio-blk-pci,drive=root',
+        '-device',
+        'virtio-serial-pci',
+        '-chardev',
+        f'socket,id=agent,path={folder}/agent,server=on,wait=off',
+        '-device',
+        'virtserialport,chardev=agent,name=agent',
+    ]

@@ -1,4 +1,7 @@
-"""Documents of triage as short as tests write them: findings and notes are sentences, which get their codes here."""
+"""Documents of triage as short as tests write them: findings and notes are sentences, which get
+their codes here.
+"""
+
 from __future__ import annotations
 
 import re
@@ -12,17 +15,25 @@ from smart_attributes.output.json_document import OF_STATUS, STATUS
 from smart_attributes.typed import Json
 from smart_attributes.work.actions import READ, SEARCH
 
-# Code -> the start of its messages, or a part of them. A message without a match does not have a code.
+# Code -> the start of its messages, or a part of them. A message without a match does not have a
+# code.
 _SENTENCES: Sequence[tuple[str, str]] = (
-    ('sudo-rule-missing',
-     r'sudo wants a password|sudo does not (?:allow|let) |may not use sudo|sudo says|sudoers rule'),
+    (
+        'sudo-rule-missing',
+        r'sudo wants a password|sudo does not (?:allow|let) |may not use sudo|sudo says|sudoers '
+        r'rule',
+    ),
     ('sudo-blocked', r'sudo insists on a terminal|sudo may not become root'),
     ('smartctl-missing', r'smartctl is not where it was looked for|smartctl is older than'),
-    ('no-such-device', r'\Ais not there:'), ('empty-slot', r'\Ais an empty slot\b'),
-    ('drives-missing', r'\A[0-9]+ of [0-9]+ expected drives missing\b'), ('drive-gone', r'\A[^;]* is gone from '),
+    ('no-such-device', r'\Ais not there:'),
+    ('empty-slot', r'\Ais an empty slot\b'),
+    ('drives-missing', r'\A[0-9]+ of [0-9]+ expected drives missing\b'),
+    ('drive-gone', r'\A[^;]* is gone from '),
     ('no-permission', r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),
-    ('timeout', r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'))
+    ('timeout', r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'),
+)
 _PATTERNS = tuple((code, re.compile(pattern)) for code, pattern in _SENTENCES)
+
 
 def code_of(words: str) -> str:
     """Return the code of a message that was printed without one, or '' if it is unknown."""
@@ -31,7 +42,11 @@ def code_of(words: str) -> str:
 
 def notes(texts: Any) -> list[Json]:
     """Return sentences as notes; anything else is not changed."""
-    return [_note(text) if isinstance(text, str) else text for text in texts] if isinstance(texts, list) else texts
+    return (
+        [_note(text) if isinstance(text, str) else text for text in texts]
+        if isinstance(texts, list)
+        else texts
+    )
 
 
 def _note(text: str) -> Json:
@@ -58,16 +73,24 @@ def _findings(given: Json) -> Any:
     texts, readings = given.get('findings'), given.get('readings')
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return texts
-    wrong = [each for each in readings if isinstance(each, dict) and each.get('state') != State.OK.name
-             ] if isinstance(readings, list) else []
+    wrong = (
+        [each for each in readings if isinstance(each, dict) and each.get('state') != State.OK.name]
+        if isinstance(readings, list)
+        else []
+    )
     wrong = wrong if len(wrong) == len(texts) else [{'state': given.get('state')}] * len(texts)
     return [_finding(text, reading) for text, reading in zip(texts, wrong)]
 
 
 def _finding(text: str, reading: Json) -> Json:
     limit = reading.get('critical' if reading.get('state') == State.CRITICAL.name else 'warning')
-    return {**{key: reading.get(key) for key in ('state', 'metric', 'value', 'unit', 'source')},
-            'code': _code_of_finding(reading, limit), 'text': text, 'limit': limit, 'grown': reading.get('grown')}
+    return {
+        **{key: reading.get(key) for key in ('state', 'metric', 'value', 'unit', 'source')},
+        'code': _code_of_finding(reading, limit),
+        'text': text,
+        'limit': limit,
+        'grown': reading.get('grown'),
+    }
 
 
 def _code_of_finding(reading: Json, limit: Any) -> str:
@@ -79,11 +102,21 @@ def _code_of_finding(reading: Json, limit: Any) -> str:
         return ''
     if not isinstance(limit, str) or not severity.is_beyond(limit, value):
         return 'growth' if reading.get('growth') else ''
-    return 'inside-limit' if limit.startswith('@') else 'below-limit' if limit.endswith(':') else 'above-limit'
+    return (
+        'inside-limit'
+        if limit.startswith('@')
+        else 'below-limit'
+        if limit.endswith(':')
+        else 'above-limit'
+    )
 
 
 def document(given: Json) -> Json:
     """Return a document in the format of triage."""
     drives = given['drives']
-    return {'version': 2, **given, 'drives': [drive(each) for each in drives] if isinstance(drives, list) else drives,
-            **({'notes': notes(given['notes'])} if 'notes' in given else {})}
+    return {
+        'version': 2,
+        **given,
+        'drives': [drive(each) for each in drives] if isinstance(drives, list) else drives,
+        **({'notes': notes(given['notes'])} if 'notes' in given else {}),
+    }

@@ -1,4 +1,6 @@
-"""A small attributes.json of an invented vendor, whole and without mistakes, for tests that spoil one thing in it."""
+"""A small attributes.json of an invented vendor, whole and without mistakes, for tests that
+spoil one thing in it.
+"""
 
 from __future__ import annotations
 
@@ -42,13 +44,28 @@ VERDICTS = (
 def metrics() -> Json:
     """Return every metric that standard logs need, and those of the invented drives."""
     numbers = {
-        name: {'meaning': f'meaning of {name}', 'unit': unit, 'worse': worse, 'valid': [lowest, highest]}
+        name: {
+            'meaning': f'meaning of {name}',
+            'unit': unit,
+            'worse': worse,
+            'valid': [lowest, highest],
+        }
         for name, (unit, worse, lowest, highest) in NUMBERS.items()
     }
-    verdicts = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'low', 'valid': [0, 1], 'verdict': True}
-                for name in VERDICTS}
-    others = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]}
-              for name in entry_rules.STANDARD_METRICS}
+    verdicts = {
+        name: {
+            'meaning': f'meaning of {name}',
+            'unit': '',
+            'worse': 'low',
+            'valid': [0, 1],
+            'verdict': True,
+        }
+        for name in VERDICTS
+    }
+    others = {
+        name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]}
+        for name in entry_rules.STANDARD_METRICS
+    }
     return {**others, **numbers, **verdicts}
 
 
@@ -56,17 +73,30 @@ def database() -> Json:
     """Return the database as data."""
     return {
         'date': '2026-01-31',
-        'documents': {'acme-manual': {'title': 'ACME X1 and X2 product manual', 'publisher': 'ACME',
-                                      'url': 'https://acme.example/x1'}},
+        'documents': {
+            'acme-manual': {
+                'title': 'ACME X1 and X2 product manual',
+                'publisher': 'ACME',
+                'url': 'https://acme.example/x1',
+            }
+        },
         'metrics': metrics(),
         'sets': {
             'ata-common': {
                 'source': 'acme-manual, section 2',
                 'attributes': {
-                    '9': {'name': 'Power_On_Hours',
-                          'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}},
-                    '12': {'name': 'Power_Cycle_Count', 'readings': {'power_cycles': {'from': 'raw bytes 0-3'}}},
-                    '194': {'name': 'Temperature_Celsius', 'readings': {'temperature': {'from': 'raw byte 0'}}},
+                    '9': {
+                        'name': 'Power_On_Hours',
+                        'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}},
+                    },
+                    '12': {
+                        'name': 'Power_Cycle_Count',
+                        'readings': {'power_cycles': {'from': 'raw bytes 0-3'}},
+                    },
+                    '194': {
+                        'name': 'Temperature_Celsius',
+                        'readings': {'temperature': {'from': 'raw byte 0'}},
+                    },
                 },
             }
         },
@@ -81,15 +111,27 @@ def database() -> Json:
                         'readings': {
                             'power_loss_protection': {
                                 'from': 'value',
-                                'states': {'100': 'passed', '11': 'too hot, no verdict', '0-10': 'failed'},
+                                'states': {
+                                    '100': 'passed',
+                                    '11': 'too hot, no verdict',
+                                    '0-10': 'failed',
+                                },
                             },
-                            'capacitor_test_age': {'from': 'raw bytes 2-3', 'unit': 'min', 'ceiling': 65535},
+                            'capacitor_test_age': {
+                                'from': 'raw bytes 2-3',
+                                'unit': 'min',
+                                'ceiling': 65535,
+                            },
                         },
                     },
-                    '233': {'name': 'Media_Wearout_Indicator',
-                            'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}},
-                    '241': {'name': 'Host_Writes_32MiB',
-                            'readings': {'host_written': {'from': 'raw', 'unit': '32MiB'}}},
+                    '233': {
+                        'name': 'Media_Wearout_Indicator',
+                        'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                    },
+                    '241': {
+                        'name': 'Host_Writes_32MiB',
+                        'readings': {'host_written': {'from': 'raw', 'unit': '32MiB'}},
+                    },
                     '245': {'name': 'Timed_Workload', 'trap': True},
                 },
             },
@@ -97,8 +139,12 @@ def database() -> Json:
                 'family': 'ACME X2',
                 'models': ['ACME X2-[0-9]{3}'],
                 'source': 'measured on 12 drives',
-                'attributes': {'202': {'name': 'Percent_Used',
-                                       'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}}},
+                'attributes': {
+                    '202': {
+                        'name': 'Percent_Used',
+                        'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
+                    }
+                },
             },
             {
                 'family': 'Controller Z',
@@ -106,7 +152,9 @@ def database() -> Json:
                 'uses_common': False,
                 'first': [1, 163, 164],
                 'source': 'measured on 30 drives',
-                'attributes': {'163': {'name': 'Bad_Blocks', 'readings': {'reallocated': {'from': 'raw'}}}},
+                'attributes': {
+                    '163': {'name': 'Bad_Blocks', 'readings': {'reallocated': {'from': 'raw'}}}
+                },
             },
             {
                 'family': 'Unknown solid state drive',
@@ -140,9 +188,12 @@ def samples() -> list[Json]:
             'model': 'ACME X1-240',
             'origin': 'composed',
             'lines': [
-                '  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       1234',
-                '233 Media_Wearout_Indicator 0x0032   022   022   000    Old_age   Always       -       0',
-                '175 Power_Loss_Cap_Test     0x0033   100   100   010    Pre-fail  Always       -       640 (409 5906)',
+                '  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       - '
+                '      1234',
+                '233 Media_Wearout_Indicator 0x0032   022   022   000    Old_age   Always       - '
+                '      0',
+                '175 Power_Loss_Cap_Test     0x0033   100   100   010    Pre-fail  Always       - '
+                '      640 (409 5906)',
                 '241 Host_Writes_32MiB       -O--CK   100   100   000    -    1000',
             ],
             'expect': {
@@ -190,8 +241,12 @@ class Checkout(NamedTuple):
     def path(self) -> str:
         return str(self.folder / 'attributes.json')
 
-    def write(self, data: Json, of_samples: list[Json],
-              models: str = 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\n') -> None:
+    def write(
+        self,
+        data: Json,
+        of_samples: list[Json],
+        models: str = 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\n',
+    ) -> None:
         (self.folder / 'tests' / 'samples').mkdir(parents=True, exist_ok=True)
         (self.folder / 'attributes.json').write_text(formatted(data))
         (self.folder / 'tests' / 'samples' / 'acme.json').write_text(json.dumps(of_samples))
@@ -212,11 +267,19 @@ def formatted(data: Json) -> str:
 
 def spec_database(*local: Json) -> drive_database.SpecDatabase:
     """Return the database with additions of a site on top."""
-    return drive_database.SpecDatabase(database(),
-                                       [(f'site{number}.json', data) for number, data in enumerate(local, 1)])
+    return drive_database.SpecDatabase(
+        database(), [(f'site{number}.json', data) for number, data in enumerate(local, 1)]
+    )
 
 
 def row(number: int, value: Any = 100, raw: str = '0', **more: Any) -> AttributeRow:
     """Return an attribute row with the given columns."""
-    fields = {'name': 'Some_Name', 'worst': value, 'threshold': 0, 'prefail': False, 'when_failed': '', **more}
+    fields = {
+        'name': 'Some_Name',
+        'worst': value,
+        'threshold': 0,
+        'prefail': False,
+        'when_failed': '',
+        **more,
+    }
     return AttributeRow(id=number, value=value, raw=raw, **fields)

@@ -1,4 +1,5 @@
 """The real smartd over simulated drives: the logs that it keeps of them."""
+
 from __future__ import annotations
 
 import subprocess
@@ -22,28 +23,55 @@ def look(folder: Path, drives: dict[str, Description], hours_ago: int) -> Machin
     for address, drive in drives.items():
         machine.add(address, drive)
     configuration = machine.folder / 'smartd.conf'
-    configuration.write_text(''.join(
-        f'{path} -d {kind or ("scsi" if drive.protocol == "SCSI" else "sat")} -a\n'
-        for address, drive in drives.items() for kind, _, path in [address.rpartition('@')]))
-    environment = {'LD_PRELOAD': str(next(machine.folder.glob('*.so'))), 'SIMULATED_MACHINE': str(machine.folder),
-                   'TZ': f'WEST{hours_ago}'}
-    done = subprocess.run([SMARTD, '-q', 'onecheck', '-c', str(configuration), '-A', f'{folder}/attrlog.', '-s',
-                           f'{folder}/state.'],
-                          env=environment, capture_output=True, text=True)
+    configuration.write_text(
+        ''.join(
+            f'{path} -d {kind or ("scsi" if drive.protocol == "SCSI" else "sat")} -a\n'
+            for address, drive in drives.items()
+            for kind, _, path in [address.rpartition('@')]
+        )
+    )
+    environment = {
+        'LD_PRELOAD': str(next(machine.folder.glob('*.so'))),
+        'SIMULATED_MACHINE': str(machine.folder),
+        'TZ': f'WEST{hours_ago}',
+    }
+    done = subprocess.run(
+        [
+            SMARTD,
+            '-q',
+            'onecheck',
+            '-c',
+            str(configuration),
+            '-A',
+            f'{folder}/attrlog.',
+            '-s',
+            f'{folder}/state.',
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout
     return machine
 
 
 def with_raw(drive: Description, **raws: int) -> Description:
     """The drive with other raw values: a199=3."""
-    return drive._replace(attributes=tuple(row._replace(raw=str(raws.get(f'a{row.id}', row.raw)))
-                                           for row in drive.attributes))
+    return drive._replace(
+        attributes=tuple(
+            row._replace(raw=str(raws.get(f'a{row.id}', row.raw))) for row in drive.attributes
+        )
+    )
 
 
 def with_statistic(drive: Description, page: int, offset: int, number: int) -> Description:
     """The drive with another number in its device statistics."""
-    return drive._replace(statistics=tuple(each._replace(number=number) if (each.page, each.offset) == (page, offset)
-                                           else each for each in drive.statistics))
+    return drive._replace(
+        statistics=tuple(
+            each._replace(number=number) if (each.page, each.offset) == (page, offset) else each
+            for each in drive.statistics
+        )
+    )
 
 
 def with_log(drive: Description, **numbers: object) -> Description:

@@ -1,4 +1,7 @@
-"""The command acknowledge: what it writes is what checks read, and nothing else becomes silent by it."""
+"""The command acknowledge: what it writes is what checks read, and nothing else becomes silent
+by it.
+"""
+
 from __future__ import annotations
 
 import fcntl
@@ -35,7 +38,10 @@ def test_an_accepted_number_is_silent_in_every_check_until_it_grows(machine):
     assert machine.check(START, '-d', '/dev/sda').code == 1
     done = accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)
 
-    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 pending 2, by ')) == (0, True)
+    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 pending 2, by ')) == (
+        0,
+        True,
+    )
     assert machine.check(START, '-d', '/dev/sda').code == 0
     assert machine.check(START, '-d', '/dev/sdb').code == 1
     machine.holds(sda=disk(a5=51, a197=2))
@@ -54,7 +60,11 @@ def test_it_ends_on_its_day(machine):
     """Until 24 November, that day included."""
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-24')
 
-    assert [machine.check(START + days * DAY, '-d', '/dev/sdb').code for days in (0, 4, 5)] == [0, 0, 1]
+    assert [machine.check(START + days * DAY, '-d', '/dev/sdb').code for days in (0, 4, 5)] == [
+        0,
+        0,
+        1,
+    ]
 
 
 def test_a_whole_machine_is_accepted_as_it_was_found(machine):
@@ -63,8 +73,10 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
 
     assert done.code == 0
     assert [line.split(',')[0] for line in done.text.splitlines()] == [
-        'acknowledged: SERIAL01 pending 2', 'acknowledged: SERIAL01 reallocated 50',
-        'acknowledged: SERIAL02 reallocated 60']
+        'acknowledged: SERIAL01 pending 2',
+        'acknowledged: SERIAL01 reallocated 50',
+        'acknowledged: SERIAL02 reallocated 60',
+    ]
     assert machine.check(START).code == 0
 
 
@@ -77,7 +89,10 @@ def test_the_word_of_the_drive_is_refused(machine):
     done = accept(machine, '-d', '/dev/sda', '--all', *WHY)
 
     assert done.code == 1
-    assert 'not acknowledged: sda smart_status: FAILED: the drive itself reports this state' in done.text
+    assert (
+        'not acknowledged: sda smart_status: FAILED: the drive itself reports this state'
+        in done.text
+    )
     assert machine.check(START).code == 2
 
 
@@ -93,13 +108,29 @@ def test_what_was_accepted_is_listed_and_withdrawn(machine):
     assert machine.check(START, '-d', '/dev/sda').code == 1
 
 
-@pytest.mark.parametrize('words', [
-    ['-d', '/dev/sda', 'reallocated'], ['-d', '/dev/sda', 'reallocated', '--why', 'short'], ['reallocated', *WHY],
-    [*WHY],
-    ['-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-02-30'], ['-d', '/dev/sda', 'reallocated', '--all', *WHY],
-    ['-d', '/dev/sda', 'helium', *WHY], ['--withdraw', 'NOBODY']],
-    ids=['no-why', 'short-why', 'no-drive', 'nothing', 'no-day', 'both', 'a-metric-it-does-not-tell',
-         'withdraw-unknown'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['-d', '/dev/sda', 'reallocated'],
+        ['-d', '/dev/sda', 'reallocated', '--why', 'short'],
+        ['reallocated', *WHY],
+        [*WHY],
+        ['-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-02-30'],
+        ['-d', '/dev/sda', 'reallocated', '--all', *WHY],
+        ['-d', '/dev/sda', 'helium', *WHY],
+        ['--withdraw', 'NOBODY'],
+    ],
+    ids=[
+        'no-why',
+        'short-why',
+        'no-drive',
+        'nothing',
+        'no-day',
+        'both',
+        'a-metric-it-does-not-tell',
+        'withdraw-unknown',
+    ],
+)
 def test_what_cannot_be_meant_changes_nothing(machine, words):
     """With a sentence, and exit status 3."""
     assert accept(machine, *words).code == 3
@@ -114,23 +145,29 @@ def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(t
 
     done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
 
-    assert (done.code, 'reports no serial number, or one shared by many drives' in done.text) == (3, True)
+    assert (done.code, 'reports no serial number, or one shared by many drives' in done.text) == (
+        3,
+        True,
+    )
 
 
 def test_a_day_that_is_past_accepts_nothing(machine):
     """It would be said to be acknowledged, and alarm on."""
     done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
 
-    assert done.text == ('error: [usage-error] --until 2026-11-19 is in the past; give the last day on '
-                         'which the value is accepted\n')
+    assert done.text == (
+        'error: [usage-error] --until 2026-11-19 is in the past; give the last day on '
+        'which the value is accepted\n'
+    )
 
 
 def test_the_list_tells_what_has_ended(machine):
     """On the day after its last one."""
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-20')
 
-    assert [', expired' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
-        False, True]
+    assert [
+        ', expired' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)
+    ] == [False, True]
 
 
 def test_what_is_withdrawn_is_told(machine):
@@ -138,7 +175,9 @@ def test_what_is_withdrawn_is_told(machine):
     machine.holds(sda=disk("O'NEIL 01", a5=50))
     accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
 
-    assert accept(machine, '--withdraw', 'ONEIL 01').text.startswith('withdrawn: ONEIL 01 reallocated 50, by ')
+    assert accept(machine, '--withdraw', 'ONEIL 01').text.startswith(
+        'withdrawn: ONEIL 01 reallocated 50, by '
+    )
     assert accept(machine, '--list').first_line == 'nothing is acknowledged'
 
 
@@ -199,15 +238,32 @@ def test_the_file_is_validated_like_one_of_limits(machine):
 # --- a file that a site has written into ---
 
 SITE: dict[str, Any] = {
-    'comment': 'kept by the storage team', 'x-ticket': 4711,
+    'comment': 'kept by the storage team',
+    'x-ticket': 4711,
     'metrics': {'temperature': {'warning': '45', 'critical': '48'}},
     'overrides': [
-        {'for': {'serial': 'SERIAL01'}, 'why': 'watched by the storage team', 'metrics': {
-            'temperature': {'critical': '20', 'warning': '15'},
-            'pending': {'acknowledged': 1, 'warning': '0', 'critical': '3'}}},
-        {'for': {'model': 'ACME .*'}, 'why': 'a bad batch of 2024', 'x-batch': 'B7', 'skip': ['selftest']},
-        {'for': {'serial': 'OTHER001'}, 'why': 'looked at in 2024', 'by': 'anna', 'metrics': {
-            'pending': {'acknowledged': 7}}}]}
+        {
+            'for': {'serial': 'SERIAL01'},
+            'why': 'watched by the storage team',
+            'metrics': {
+                'temperature': {'critical': '20', 'warning': '15'},
+                'pending': {'acknowledged': 1, 'warning': '0', 'critical': '3'},
+            },
+        },
+        {
+            'for': {'model': 'ACME .*'},
+            'why': 'a bad batch of 2024',
+            'x-batch': 'B7',
+            'skip': ['selftest'],
+        },
+        {
+            'for': {'serial': 'OTHER001'},
+            'why': 'looked at in 2024',
+            'by': 'anna',
+            'metrics': {'pending': {'acknowledged': 7}},
+        },
+    ],
+}
 
 
 @pytest.fixture
@@ -230,7 +286,8 @@ def test_acknowledge_keeps_limits_overrides_metrics_and_unknown_keys(machine, ke
     assert done.code == 0
     assert {**data, 'overrides': data['overrides'][:3]} == SITE
     assert [(each['for'], each['metrics']) for each in data['overrides'][3:]] == [
-        ({'serial': 'SERIAL02'}, {'reallocated': {'acknowledged': 50 + 10}})]
+        ({'serial': 'SERIAL02'}, {'reallocated': {'acknowledged': 50 + 10}})
+    ]
 
 
 def test_a_limit_of_the_site_stays_critical_after_an_acknowledgement(machine):
@@ -248,9 +305,17 @@ def test_a_second_acknowledgement_replaces_the_first_one_alone(machine, kept):
     accept(machine, '-d', '/dev/sda', 'pending', *WHY)
 
     first, *_, last = overrides(kept)
-    assert first == {**SITE['overrides'][0], 'metrics': {
-        'temperature': {'critical': '20', 'warning': '15'}, 'pending': {'warning': '0', 'critical': '3'}}}
-    assert (last['for'], last['metrics']) == ({'serial': 'SERIAL01'}, {'pending': {'acknowledged': 2}})
+    assert first == {
+        **SITE['overrides'][0],
+        'metrics': {
+            'temperature': {'critical': '20', 'warning': '15'},
+            'pending': {'warning': '0', 'critical': '3'},
+        },
+    }
+    assert (last['for'], last['metrics']) == (
+        {'serial': 'SERIAL01'},
+        {'pending': {'acknowledged': 2}},
+    )
 
 
 @pytest.mark.parametrize('name', ['SERIAL01', 'SERIAL01:pending'])
@@ -258,21 +323,38 @@ def test_withdraw_removes_the_acknowledgement_alone(machine, kept, name):
     """The override goes only where nothing else is in it."""
     assert accept(machine, '--withdraw', name, '--withdraw', 'OTHER001').code == 0
 
-    assert overrides(kept) == [{**SITE['overrides'][0], 'metrics': {
-        'temperature': {'critical': '20', 'warning': '15'}, 'pending': {'warning': '0', 'critical': '3'}}},
-        SITE['overrides'][1]]
+    assert overrides(kept) == [
+        {
+            **SITE['overrides'][0],
+            'metrics': {
+                'temperature': {'critical': '20', 'warning': '15'},
+                'pending': {'warning': '0', 'critical': '3'},
+            },
+        },
+        SITE['overrides'][1],
+    ]
 
 
 def test_acknowledge_reports_mistakes_that_it_leaves_in_the_file(machine, kept):
     """A check is UNKNOWN because of them."""
-    assert 'note: acknowledged.json: unknown key "x-ticket"' in accept(
-        machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
+    assert (
+        'note: acknowledged.json: unknown key "x-ticket"'
+        in accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
+    )
 
 
-@pytest.mark.parametrize('text', [
-    '[]', '{"overrides": {}}', '{"overrides": [1]}', '{"overrides": [], "overrides": []}', '{"overrides": [',
-    '{"metrics": {"temperature": {"warning": 1e999}}}'],
-    ids=['list', 'no-list', 'no-object', 'twice', 'cut', 'endless-number'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '[]',
+        '{"overrides": {}}',
+        '{"overrides": [1]}',
+        '{"overrides": [], "overrides": []}',
+        '{"overrides": [',
+        '{"metrics": {"temperature": {"warning": 1e999}}}',
+    ],
+    ids=['list', 'no-list', 'no-object', 'twice', 'cut', 'endless-number'],
+)
 def test_acknowledge_refuses_a_file_that_it_cannot_change_safely(machine, text):
     """It leaves every byte, and says how to go on."""
     file = machine.config / 'acknowledged.json'
@@ -304,10 +386,18 @@ def test_what_acknowledge_writes_fits_the_schema_of_checks(machine, monkeypatch)
 
 # --- several at once, and what fails half way ---
 
+
 def start(found: list[str], *words: str, **more: Any) -> subprocess.Popen[bytes]:
-    """Start an acknowledge. found: words with which it finds the machine, whose smartctl is written only once."""
-    return subprocess.Popen(command_at(START, 'acknowledge', *found, *words), stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, env=environment(), **more)
+    """Start an acknowledge. found: words with which it finds the machine, whose smartctl is
+    written only once.
+    """
+    return subprocess.Popen(
+        command_at(START, 'acknowledge', *found, *words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment(),
+        **more,
+    )
 
 
 def texts(started: list[subprocess.Popen[bytes]]) -> list[str]:
@@ -316,10 +406,16 @@ def texts(started: list[subprocess.Popen[bytes]]) -> list[str]:
 
 def test_twelve_at_once_keep_all_their_numbers(machine):
     """Each says that it kept two, and the file has all 24."""
-    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50, a197=2) for letter in 'abcdefghijkl'})
+    machine.holds(
+        **{f'sd{letter}': disk(f'SERIAL{letter}', a5=50, a197=2) for letter in 'abcdefghijkl'}
+    )
     found = machine.words()
-    said = texts([start(found, '-d', f'/dev/sd{letter}', 'reallocated', 'pending', *WHY)
-                  for letter in 'abcdefghijkl'])
+    said = texts(
+        [
+            start(found, '-d', f'/dev/sd{letter}', 'reallocated', 'pending', *WHY)
+            for letter in 'abcdefghijkl'
+        ]
+    )
 
     assert sum(text.count('acknowledged: ') for text in said) == 24
     assert len(accept(machine, '--list').text.splitlines()) == 24
@@ -329,22 +425,39 @@ def test_a_withdrawal_beside_acknowledgements_is_true(machine):
     """Each sentence that is printed holds when all are done."""
     letters = 'abcdef'
     machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50) for letter in letters})
-    accept(machine, *(word for letter in letters[:3] for word in ('-d', f'/dev/sd{letter}')), 'reallocated', *WHY)
+    accept(
+        machine,
+        *(word for letter in letters[:3] for word in ('-d', f'/dev/sd{letter}')),
+        'reallocated',
+        *WHY,
+    )
     found = machine.words()
-    said = texts([start(found, *words) for letter, other in zip(letters[:3], letters[3:]) for words in (
-        ('--withdraw', f'SERIAL{letter}'), ('-d', f'/dev/sd{other}', 'reallocated', *WHY))])
+    said = texts(
+        [
+            start(found, *words)
+            for letter, other in zip(letters[:3], letters[3:])
+            for words in (
+                ('--withdraw', f'SERIAL{letter}'),
+                ('-d', f'/dev/sd{other}', 'reallocated', *WHY),
+            )
+        ]
+    )
 
     assert [text.split()[:2] for text in said] == [
-        words for letter, other in zip(letters[:3], letters[3:]) for words in (
-            ['withdrawn:', f'SERIAL{letter}'], ['acknowledged:', f'SERIAL{other}'])]
+        words
+        for letter, other in zip(letters[:3], letters[3:])
+        for words in (['withdrawn:', f'SERIAL{letter}'], ['acknowledged:', f'SERIAL{other}'])
+    ]
     assert [line.split()[0] for line in accept(machine, '--list').text.splitlines()] == [
-        f'SERIAL{letter}' for letter in letters[3:]]
+        f'SERIAL{letter}' for letter in letters[3:]
+    ]
 
 
 def test_waiting_for_the_lock_is_bounded(machine, monkeypatch):
     """With a sentence that names the file, and nothing changed."""
     from smart_attributes.commands import acknowledge
     from smart_attributes.errors import DataError
+
     monkeypatch.setattr(acknowledge, 'PATIENCE', 0.05)
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
     file = machine.config / 'acknowledged.json'
@@ -385,6 +498,7 @@ def test_a_full_disk_leaves_the_file_whole(machine):
 
     def small() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
     said = texts([start(machine.words(), '-d', '/dev/sda', 'reallocated', *WHY, preexec_fn=small)])
 
     assert 'error: ' in said[0] and 'File too large' in said[0]
@@ -404,13 +518,17 @@ def test_a_check_never_reads_half_of_the_file(machine):
 
 # --- what is refused and what is not ---
 
+
 def test_a_recorded_report_is_acknowledged_as_a_drive_is(machine, tmp_path):
     """Help offers --report."""
     report = tmp_path / 'sdb.json'
     report.write_text(json.dumps(disk('SERIAL02', a5=60)))
     done = accept(machine, '--report', str(report), 'reallocated', *WHY)
 
-    assert (done.code, done.first_line.startswith('acknowledged: SERIAL02 reallocated 60, by ')) == (0, True)
+    assert (
+        done.code,
+        done.first_line.startswith('acknowledged: SERIAL02 reallocated 60, by '),
+    ) == (0, True)
     assert machine.check(START, '-d', '/dev/sdb').code == 0
 
 
@@ -418,7 +536,10 @@ def test_nothing_to_acknowledge_is_said(machine):
     """Silence and exit status 0 would look as if something had been accepted."""
     machine.holds(sda=disk())
 
-    assert accept(machine, '-d', '/dev/sda', '--all', *WHY).text == 'nothing to acknowledge: no metric alerts\n'
+    assert (
+        accept(machine, '-d', '/dev/sda', '--all', *WHY).text
+        == 'nothing to acknowledge: no metric alerts\n'
+    )
 
 
 def test_no_drives_are_no_success(machine):
@@ -441,13 +562,16 @@ def test_withdraw_keeps_what_protects_the_drive(machine):
     """An override without a metric left may still say which logs are not read."""
     protecting = {'for': {'serial': 'SERIAL01'}, 'why': 'its log hangs it', 'skip': ['selftest']}
     file = machine.config / 'acknowledged.json'
-    file.write_text(json.dumps({'overrides': [{**protecting, 'metrics': {'pending': {'acknowledged': 2}}}]}))
+    file.write_text(
+        json.dumps({'overrides': [{**protecting, 'metrics': {'pending': {'acknowledged': 2}}}]})
+    )
 
     assert accept(machine, '--withdraw', 'SERIAL01').code == 0
     assert overrides(file) == [{**protecting, 'metrics': {}}]
 
 
 # --- what is acknowledged is seen ---
+
 
 def test_the_first_line_counts_acknowledged_drives_and_their_lines_name_the_metric(machine):
     """Without -v; 16 pending sectors looked like none."""
@@ -504,6 +628,7 @@ def test_a_growth_that_is_acknowledged_is_counted(machine):
 def test_help_names_the_limits_that_the_program_holds():
     """Nobody should learn them from a refusal."""
     from smart_attributes.commands import acknowledge
+
     text = ' '.join(run('acknowledge', '--help-all').text.split())
 
     assert f'reason, {acknowledge.LEAST_WHY} characters or more' in text
@@ -511,10 +636,16 @@ def test_help_names_the_limits_that_the_program_holds():
     assert '[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone SERIAL]' in text
 
 
-@pytest.mark.parametrize('text, words', [
-    ('{', 'acknowledged.json'), ('{"overrides": [], "overrides": []}', '"overrides"'),
-    ('[]', 'acknowledged.json is not an object with a list of objects under "overrides"'),
-    ('{"overrides": {}}', 'is not an object with a list'), ('{"overrides": [1]}', 'is not an object with a list')])
+@pytest.mark.parametrize(
+    'text, words',
+    [
+        ('{', 'acknowledged.json'),
+        ('{"overrides": [], "overrides": []}', '"overrides"'),
+        ('[]', 'acknowledged.json is not an object with a list of objects under "overrides"'),
+        ('{"overrides": {}}', 'is not an object with a list'),
+        ('{"overrides": [1]}', 'is not an object with a list'),
+    ],
+)
 def test_a_file_in_which_a_change_could_lose_something_is_an_error(text, words):
     with pytest.raises(DataError, match=words):
         acknowledgements.document(text)
@@ -523,16 +654,33 @@ def test_a_file_in_which_a_change_could_lose_something_is_an_error(text, words):
 ENDED = {('SERIAL01', 'pending')}
 
 
-@pytest.mark.parametrize('metrics, left', [
-    ({'pending': {'acknowledged': 2, 'why': 'w'}}, None), ({'pending': {'why': 'w'}}, {'pending': {'why': 'w'}}),
-    ({'pending': {'acknowledged': 2, 'why': 'w', 'warning': 5}}, {'pending': {'why': 'w', 'warning': 5}}),
-    ({'pending': {'acknowledged': 2}, 'reallocated': {'acknowledged': 3}}, {'reallocated': {'acknowledged': 3}}),
-    (3, 3), ({'pending': 3}, {'pending': 3})])
+@pytest.mark.parametrize(
+    'metrics, left',
+    [
+        ({'pending': {'acknowledged': 2, 'why': 'w'}}, None),
+        ({'pending': {'why': 'w'}}, {'pending': {'why': 'w'}}),
+        (
+            {'pending': {'acknowledged': 2, 'why': 'w', 'warning': 5}},
+            {'pending': {'why': 'w', 'warning': 5}},
+        ),
+        (
+            {'pending': {'acknowledged': 2}, 'reallocated': {'acknowledged': 3}},
+            {'reallocated': {'acknowledged': 3}},
+        ),
+        (3, 3),
+        ({'pending': 3}, {'pending': 3}),
+    ],
+)
 def test_what_stands_beside_an_ended_acknowledgement_stays(metrics, left):
     one = {'for': {'serial': 'SERIAL01'}, 'why': 'w'}
-    found = acknowledgements.without({'overrides': [{**one, 'metrics': metrics}], 'comment': 'c'}, ENDED)
+    found = acknowledgements.without(
+        {'overrides': [{**one, 'metrics': metrics}], 'comment': 'c'}, ENDED
+    )
 
-    assert found == {'overrides': [] if left is None else [{**one, 'metrics': left}], 'comment': 'c'}
+    assert found == {
+        'overrides': [] if left is None else [{**one, 'metrics': left}],
+        'comment': 'c',
+    }
 
 
 @pytest.mark.parametrize('device', ['SERIAL01', {'serial': 3}, None])

@@ -1,4 +1,7 @@
-"""What an acknowledgement of the command line and of a file says, and what is wrong with a mistyped one."""
+"""What an acknowledgement of the command line and of a file says, and what is wrong with a
+mistyped one.
+"""
+
 from __future__ import annotations
 
 import pytest
@@ -7,22 +10,36 @@ from smart_attributes.errors import UsageError
 from smart_attributes.knowledge import acknowledgements, thresholds
 from smart_attributes.knowledge.thresholds import Acknowledgement
 
-FORM = ('must have the form SERIAL:METRIC=VALUE[:UNTIL[:WHY]], such as EXAMPLE0001:reallocated=3:2027-01-31:stable')
-NO_NUMBER = 'is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
+FORM = (
+    'must have the form SERIAL:METRIC=VALUE[:UNTIL[:WHY]], such as '
+    'EXAMPLE0001:reallocated=3:2027-01-31:stable'
+)
+NO_NUMBER = (
+    'is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
+)
 TOO_LONG = 'the number is too long; write at most 30 digits'
 
 
-@pytest.mark.parametrize(('text', 'words'), [
-    ('S1=3', f' {FORM}'), ('S1:reallocated=3:soon', f' {FORM}'),
-    ('S1:pending=3:2027-02-30', ': 2027-02-30 is not a date such as 2027-01-31'),
-    ('S1:pending=x', f': "x" {NO_NUMBER}'), ('S1:pending=3x', f': "3x" {NO_NUMBER}'),
-    ('S1:pending=%', f': "%" {NO_NUMBER}'), ('S1:pending=.', f': "." {NO_NUMBER}'),
-    ('S1:pending=3 %', ': leave out the unit: write 3'),
-    ('S1:pending=-3.5%', ': leave out the unit: write -3.5'), ('S1:temperature=50C', ': leave out the unit: write 50'),
-    ('S1:temperature=50c', ': leave out the unit: write 50'),
-    ('S1:temperature=50 \N{DEGREE SIGN}C', ': leave out the unit: write 50'),
-    (f'S1:pending={"1" * 31}', f': {TOO_LONG}'), (f'S1:pending=1.{"1" * 31}', f': {TOO_LONG}'),
-    ('S1:pending=1.2.3', f': {TOO_LONG}')])
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('S1=3', f' {FORM}'),
+        ('S1:reallocated=3:soon', f' {FORM}'),
+        ('S1:pending=3:2027-02-30', ': 2027-02-30 is not a date such as 2027-01-31'),
+        ('S1:pending=x', f': "x" {NO_NUMBER}'),
+        ('S1:pending=3x', f': "3x" {NO_NUMBER}'),
+        ('S1:pending=%', f': "%" {NO_NUMBER}'),
+        ('S1:pending=.', f': "." {NO_NUMBER}'),
+        ('S1:pending=3 %', ': leave out the unit: write 3'),
+        ('S1:pending=-3.5%', ': leave out the unit: write -3.5'),
+        ('S1:temperature=50C', ': leave out the unit: write 50'),
+        ('S1:temperature=50c', ': leave out the unit: write 50'),
+        ('S1:temperature=50 \N{DEGREE SIGN}C', ': leave out the unit: write 50'),
+        (f'S1:pending={"1" * 31}', f': {TOO_LONG}'),
+        (f'S1:pending=1.{"1" * 31}', f': {TOO_LONG}'),
+        ('S1:pending=1.2.3', f': {TOO_LONG}'),
+    ],
+)
 def test_a_mistyped_acknowledgement_is_answered_with_what_to_write(text, words):
     with pytest.raises(UsageError) as refusal:
         acknowledgements.parse(text)
@@ -35,15 +52,28 @@ def test_a_number_of_thirty_digits_is_taken(digits):
     assert acknowledgements.parse(f'S1:pending={digits}').value == float(digits)
 
 
-@pytest.mark.parametrize(('text', 'is_day'), [
-    ('2027-01-31', True), ('2028-02-29', True), ('2027-02-29', False), ('2027-1-31', False), ('', False)])
+@pytest.mark.parametrize(
+    ('text', 'is_day'),
+    [
+        ('2027-01-31', True),
+        ('2028-02-29', True),
+        ('2027-02-29', False),
+        ('2027-1-31', False),
+        ('', False),
+    ],
+)
 def test_a_day_is_one_of_the_calendar(text, is_day):
     assert acknowledgements.is_day(text) is is_day
 
 
 def test_an_acknowledgement_of_a_file_has_its_notes_and_its_file():
     """What a note does not say is empty, not absent."""
-    override = {'for': {'serial': 'S1'}, 'why': 'stable', 'metrics': {'pending': {'acknowledged': 8}}}
+    override = {
+        'for': {'serial': 'S1'},
+        'why': 'stable',
+        'metrics': {'pending': {'acknowledged': 8}},
+    }
 
     assert list(thresholds.from_overrides([override], 'site.json')) == [
-        Acknowledgement('S1', 'pending', 8.0, 'stable', origin='site.json')]
+        Acknowledgement('S1', 'pending', 8.0, 'stable', origin='site.json')
+    ]

@@ -1,4 +1,5 @@
 """The steps of doc/tutorial/add-a-drive.md: draft, name metrics, cite, validate, use, send."""
+
 from __future__ import annotations
 
 import json
@@ -18,7 +19,9 @@ def report(tmp_path_factory):
     """A drive that nobody knows."""
     data = json.loads(drive('no-name-ssd'))
     table = data['ata_smart_attributes']['table']
-    data['ata_smart_attributes']['table'] = [row for row in table if row['id'] in (1, 5, 9, 12, 168, 194, 232)]
+    data['ata_smart_attributes']['table'] = [
+        row for row in table if row['id'] in (1, 5, 9, 12, 168, 194, 232)
+    ]
     path = tmp_path_factory.mktemp('drive') / 'report.json'
     path.write_text(json.dumps({**data, 'model_name': 'ACME Y20 512GB'}))
     return str(path)
@@ -31,7 +34,9 @@ def entry_file(tmp_path_factory, report):
     (entry,), (sample,) = data['entries'], data['samples']
     entry['family'] = sample['family'] = 'ACME Y20'
     entry['source'] = 'measured on one drive'
-    entry['attributes']['232']['readings'] = {'spare_available': {'from': 'value', 'valid': [1, 100]}}
+    entry['attributes']['232']['readings'] = {
+        'spare_available': {'from': 'value', 'valid': [1, 100]}
+    }
     sample['expect']['spare_available'] = 100
     path = tmp_path_factory.mktemp('mine') / 'my-entry.json'
     path.write_text(json.dumps(data, indent=2))
@@ -56,7 +61,9 @@ def test_the_plugin_uses_it_at_once(entry_file, report):
 
 
 def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
-    """Nobody looks for the right line among 2,500, and what draft wrote for its reader does not stay."""
+    """Nobody looks for the right line among 2,500, and what draft wrote for its reader does not
+    stay.
+    """
     shutil.copy(ROOT / 'attributes.json', tmp_path)
     shutil.copytree(ROOT / 'tests/samples', tmp_path / 'tests/samples')
 
@@ -64,9 +71,14 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
 
     assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme.json')]
     assert validate.examine([paths[0]], models_path=str(ROOT / 'tests/models.csv')).problems == []
-    (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries']
-                if entry['family'] == 'ACME Y20')
-    assert entry['attributes']['232']['readings'] == {'spare_available': {'from': 'value', 'valid': [1, 100]}}
+    (entry,) = (
+        entry
+        for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries']
+        if entry['family'] == 'ACME Y20'
+    )
+    assert entry['attributes']['232']['readings'] == {
+        'spare_available': {'from': 'value', 'valid': [1, 100]}
+    }
     assert all('readings' in attribute for attribute in entry['attributes'].values())
 
 
@@ -75,28 +87,44 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
 HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
 
 
-@pytest.mark.parametrize(('comment', 'kept'), [
-    (HINT, ''),
-    (f'{HINT}; read as by 110 of 119 entries that use this name', ''),
-    (f'{HINT}; read as by the entry Hard disk; Stands at 100.', 'Stands at 100.'),
-    (f'{HINT}; 100 - value equals the endurance that the drive itself states; mine', 'mine'),
-    (f'{HINT}; raw times 32MiB equals the host_written that the drive itself states', ''),
-    ('Stands at VALUE 100, WORST 100, RAW 1', 'Stands at VALUE 100, WORST 100, RAW 1')])
+@pytest.mark.parametrize(
+    ('comment', 'kept'),
+    [
+        (HINT, ''),
+        (f'{HINT}; read as by 110 of 119 entries that use this name', ''),
+        (f'{HINT}; read as by the entry Hard disk; Stands at 100.', 'Stands at 100.'),
+        (f'{HINT}; 100 - value equals the endurance that the drive itself states; mine', 'mine'),
+        (f'{HINT}; raw times 32MiB equals the host_written that the drive itself states', ''),
+        ('Stands at VALUE 100, WORST 100, RAW 1', 'Stands at VALUE 100, WORST 100, RAW 1'),
+    ],
+)
 def test_what_a_person_wrote_into_a_comment_is_kept(comment, kept):
     """Behind the draft's words, or in their place."""
     row = {'name': 'Some_Name', 'comment': comment, 'trap': True}
 
-    assert tool.without_hint(row) == {'name': 'Some_Name', **({'comment': kept} if kept else {}), 'trap': True}
+    assert tool.without_hint(row) == {
+        'name': 'Some_Name',
+        **({'comment': kept} if kept else {}),
+        'trap': True,
+    }
 
 
 def test_attributes_without_a_meaning_are_left_out():
-    """A name that smartctl prints anyway says nothing; one that a person wrote alone, and a null, say something."""
-    entry = {'family': 'ACME',
-             'attributes': {'1': {'name': 'Read', 'comment': HINT}, '2': {'name': 'Known'}, '9': None}}
+    """A name that smartctl prints anyway says nothing; one that a person wrote alone, and a
+    null, say something.
+    """
+    entry = {
+        'family': 'ACME',
+        'attributes': {'1': {'name': 'Read', 'comment': HINT}, '2': {'name': 'Known'}, '9': None},
+    }
 
-    assert tool.finished(entry) == {'family': 'ACME', 'attributes': {'2': {'name': 'Known'}, '9': None}}
-    assert tool.finished({'family': 'ACME',
-                          'attributes': {'1': {'name': 'Read', 'comment': HINT}}}) == {'family': 'ACME'}
+    assert tool.finished(entry) == {
+        'family': 'ACME',
+        'attributes': {'2': {'name': 'Known'}, '9': None},
+    }
+    assert tool.finished(
+        {'family': 'ACME', 'attributes': {'1': {'name': 'Read', 'comment': HINT}}}
+    ) == {'family': 'ACME'}
 
 
 def test_documents_and_sets_come_along(tmp_path):
@@ -110,21 +138,37 @@ def test_documents_and_sets_come_along(tmp_path):
 
 
 def test_a_sample_stands_behind_those_of_its_vendor(tmp_path):
-    """A vendor's drives are compared with each other, and a file for each entry would be hundreds."""
+    """A vendor's drives are compared with each other, and a file for each entry would be
+    hundreds.
+    """
     checkout = Checkout(tmp_path)
     checkout.write(database(), samples())
     mine = tmp_path / 'mine.json'
-    sample = {'family': 'ACME Y5', 'model': 'ACME Y5-1', 'origin': 'composed', 'lines': samples()[0]['lines'][:1],
-              'expect': {}}
-    mine.write_text(json.dumps({'entries': [{'family': 'ACME Y5', 'kind': 'ssd'}], 'samples': [sample]}))
+    sample = {
+        'family': 'ACME Y5',
+        'model': 'ACME Y5-1',
+        'origin': 'composed',
+        'lines': samples()[0]['lines'][:1],
+        'expect': {},
+    }
+    mine.write_text(
+        json.dumps({'entries': [{'family': 'ACME Y5', 'kind': 'ssd'}], 'samples': [sample]})
+    )
 
     tool.add(str(mine), tmp_path)
 
     assert json.loads((tmp_path / 'tests/samples/acme.json').read_text()) == [*samples(), sample]
 
 
-@pytest.mark.parametrize(('family', 'file'), [
-    ('WD Blue SA500', 'wd-sandisk'), ('SanDisk X300', 'wd-sandisk'), ('INTEL 330', 'intel'), ('ACME/X', 'acme')])
+@pytest.mark.parametrize(
+    ('family', 'file'),
+    [
+        ('WD Blue SA500', 'wd-sandisk'),
+        ('SanDisk X300', 'wd-sandisk'),
+        ('INTEL 330', 'intel'),
+        ('ACME/X', 'acme'),
+    ],
+)
 def test_the_file_of_a_vendor_is_found_by_the_first_word_of_the_family(family, file):
     """Some vendors share a file, and a new one gets its own."""
     assert tool.samples_file(family, ROOT / 'tests/samples').stem == file
@@ -137,8 +181,11 @@ def test_an_entry_that_is_there_already_is_not_added_again(tmp_path):
     mine = tmp_path / 'mine.json'
     mine.write_text(json.dumps({'entries': [{'family': 'ACME X1', 'kind': 'ssd'}]}))
 
-    with pytest.raises(DataError, match=r'^attributes\.json has an entry ACME X1 already; give yours another family, '
-                                        r'or change that one$'):
+    with pytest.raises(
+        DataError,
+        match=r'^attributes\.json has an entry ACME X1 already; give yours another family, '
+        r'or change that one$',
+    ):
         tool.add(str(mine), tmp_path)
     assert json.loads((tmp_path / 'tests/samples/acme.json').read_text()) == samples()
 
@@ -147,12 +194,18 @@ def test_an_entry_that_is_there_already_is_not_added_again(tmp_path):
 
 
 def test_why_there_is_no_draft_does_not_go_into_its_file(tmp_path):
-    """"> my-entry.json" would swallow it."""
+    """ "> my-entry.json" would swallow it."""
     import subprocess
     import sys
 
-    command = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'draft', '--report',
-               str(tmp_path / 'nothing.json')]
+    command = [
+        sys.executable,
+        '-I',
+        str(ROOT / 'check_smart_attributes'),
+        'draft',
+        '--report',
+        str(tmp_path / 'nothing.json'),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (3, '')

@@ -1,4 +1,5 @@
 """What is old is judged as old: by the drive's own log, or by history."""
+
 import json
 
 import pytest
@@ -42,24 +43,45 @@ YEARS_3_2 = int(3.2 * 8766)
 
 
 def disk_with_errors(count, errors, **more):
-    rows = (AttributeRow(9, 'Power_On_Hours', 50, 50, 0, False, '', '50000'),
-            AttributeRow(187, 'Reported_Uncorrect', 1, 1, 0, False, '', str(count)))
-    return Report(DISK, smart_status=True, attributes=rows,
-                  errors=tuple(errors), error_count=count, **more)
+    rows = (
+        AttributeRow(9, 'Power_On_Hours', 50, 50, 0, False, '', '50000'),
+        AttributeRow(187, 'Reported_Uncorrect', 1, 1, 0, False, '', str(count)),
+    )
+    return Report(
+        DISK, smart_status=True, attributes=rows, errors=tuple(errors), error_count=count, **more
+    )
 
 
 def old(ago):
     return [ErrorEntry(9, ('UNC',), (50000 - ago) % 65536)]
 
 
-@pytest.mark.parametrize(('count', 'ago', 'state', 'words'), [
-    (7, YEARS_3_2, State.WARNING, 'reported_uncorrect 7, newest 3.2 years ago, warning above 0'),
-    (70, YEARS_3_2, State.WARNING, 'reported_uncorrect 70, newest 3.2 years ago, warning above 0'),
-    (70, 337, State.WARNING, 'reported_uncorrect 70, newest 14 days ago, warning above 0'),
-    (70, 335, State.CRITICAL, 'reported_uncorrect 70, newest 14 days ago, critical above 8')])
-def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(database, limits, count, ago, state, words):
+@pytest.mark.parametrize(
+    ('count', 'ago', 'state', 'words'),
+    [
+        (
+            7,
+            YEARS_3_2,
+            State.WARNING,
+            'reported_uncorrect 7, newest 3.2 years ago, warning above 0',
+        ),
+        (
+            70,
+            YEARS_3_2,
+            State.WARNING,
+            'reported_uncorrect 70, newest 3.2 years ago, warning above 0',
+        ),
+        (70, 337, State.WARNING, 'reported_uncorrect 70, newest 14 days ago, warning above 0'),
+        (70, 335, State.CRITICAL, 'reported_uncorrect 70, newest 14 days ago, critical above 8'),
+    ],
+)
+def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(
+    database, limits, count, ago, state, words
+):
     """Disks whose newest error is older than two weeks fail at 150 % a year, not at 652."""
-    verdict = judging.judge(SDA, disk_with_errors(count, old(ago)), database, limits, judging.Rules())
+    verdict = judging.judge(
+        SDA, disk_with_errors(count, old(ago)), database, limits, judging.Rules()
+    )
 
     assert (verdict.state, findings(verdict)) == (state, words)
 
@@ -69,34 +91,56 @@ def test_a_failed_self_test_of_a_year_ago_no_longer_is_critical(database, limits
     """It stays a warning until a test of as much passes."""
     tests = (SelfTest('Extended offline', 'Completed: read failure', False, 50000 - ago),)
 
-    assert judging.judge(SDA, disk_with_errors(0, (), self_tests=tests), database, limits,
-                         judging.Rules()).state is state
+    assert (
+        judging.judge(
+            SDA, disk_with_errors(0, (), self_tests=tests), database, limits, judging.Rules()
+        ).state
+        is state
+    )
 
 
 def reallocated_for(seconds, number, then=None):
-    """Return a reading and what history knows: the number has stood for so long, or has risen to it from *then*."""
+    """Return a reading and what history knows: the number has stood for so long, or has risen to
+    it from *then*.
+    """
     reading = Reading('reallocated', number, '', Source(attribute=5))
     first = [series.Point(0, then, 0)] if then is not None else []
-    known = series.History((*first, series.Point(1000, number, 1000 if first else 0)), 1000 + seconds)
+    known = series.History(
+        (*first, series.Point(1000, number, 1000 if first else 0)), 1000 + seconds
+    )
     return reading, past.Past({past.key(reading): known}, 1000 + seconds)
 
 
-@pytest.mark.parametrize(('days', 'number', 'then', 'state', 'said'), [
-    (364, 41, None, State.WARNING, 'more than 364 days ago'), (366, 41, None, State.OK, 'more than 1.0 years ago'),
-    (15, 4000, 30, State.WARNING, 'newest 15 days ago'), (13, 4000, None, State.CRITICAL, 'more than 13 days ago')])
+@pytest.mark.parametrize(
+    ('days', 'number', 'then', 'state', 'said'),
+    [
+        (364, 41, None, State.WARNING, 'more than 364 days ago'),
+        (366, 41, None, State.OK, 'more than 1.0 years ago'),
+        (15, 4000, 30, State.WARNING, 'newest 15 days ago'),
+        (13, 4000, None, State.CRITICAL, 'more than 13 days ago'),
+    ],
+)
 def test_history_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
     """The same rule, whoever knows since when nothing came."""
     reading, known = reallocated_for(days * 86400, number, then)
-    dated, limit = judging.aged(reading, limits.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known)
+    dated, limit = judging.aged(
+        reading, limits.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known
+    )
 
     assert judging.judge_reading(dated, limit, {}, {}).state is state
     assert said in statement(dated)
 
 
-@pytest.mark.parametrize(('is_own', 'log', 'state'), [
-    (True, None, State.OK), (False, None, State.WARNING), (False, 366 * 86400, State.OK),
-    (True, 13 * 86400, State.WARNING)],
-    ids=['ok-own', 'warn-foreign', 'ok-foreign-and-its-log', 'warn-its-log-is-newer'])
+@pytest.mark.parametrize(
+    ('is_own', 'log', 'state'),
+    [
+        (True, None, State.OK),
+        (False, None, State.WARNING),
+        (False, 366 * 86400, State.OK),
+        (True, 13 * 86400, State.WARNING),
+    ],
+    ids=['ok-own', 'warn-foreign', 'ok-foreign-and-its-log', 'warn-its-log-is-newer'],
+)
 def test_history_that_another_user_could_have_written_silences_nothing(limits, is_own, log, state):
     """Its log may: that is the drive's own."""
     reading, known = reallocated_for(366 * 86400, 41)
@@ -108,7 +152,9 @@ def test_history_that_another_user_could_have_written_silences_nothing(limits, i
 
 
 def test_history_makes_what_a_log_dates_newer_and_never_older():
-    """A counter may rise without an entry; a log that tells of an error yesterday is right, whatever a counter says."""
+    """A counter may rise without an entry; a log that tells of an error yesterday is right,
+    whatever a counter says.
+    """
     reading, known = reallocated_for(86400, 40, 30)
 
     assert past.quieted(known, reading._replace(quiet=1e9)).quiet == 86400
@@ -119,35 +165,71 @@ def test_history_makes_what_a_log_dates_newer_and_never_older():
     assert past.quieted(unmoved, still._replace(number=0)).quiet is None
 
 
-@pytest.mark.parametrize(('metric', 'attribute', 'number', 'state'), [
-    ('reallocated', 5, 1100, State.WARNING), ('pending', 197, 72, State.WARNING),
-    ('offline_uncorrectable', 198, 24, State.WARNING),
-    ('reported_uncorrect', 187, 21, State.WARNING)])
-def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(database, limits, metric, attribute,
-                                                                             number,
-                                                                            state):
+@pytest.mark.parametrize(
+    ('metric', 'attribute', 'number', 'state'),
+    [
+        ('reallocated', 5, 1100, State.WARNING),
+        ('pending', 197, 72, State.WARNING),
+        ('offline_uncorrectable', 198, 24, State.WARNING),
+        ('reported_uncorrect', 187, 21, State.WARNING),
+    ],
+)
+def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(
+    database, limits, metric, attribute, number, state
+):
     """After years without growth: too few such disks were watched for CRITICAL."""
-    report = Report(DISK, smart_status=True,
-                    attributes=(AttributeRow(attribute, '', 100, 100, 0, False, '', str(number)),))
+    report = Report(
+        DISK,
+        smart_status=True,
+        attributes=(AttributeRow(attribute, '', 100, 100, 0, False, '', str(number)),),
+    )
     fresh = judging.judge(SDA, report, database, limits, judging.Rules())
     keys = [past.key(each.reading) for each in fresh.judgements if each.reading.metric == metric]
-    stood = past.Past({key: series.History((series.Point(0, number),), 1000 * 86400) for key in keys}, 1000 * 86400)
+    stood = past.Past(
+        {key: series.History((series.Point(0, number),), 1000 * 86400) for key in keys},
+        1000 * 86400,
+    )
     verdict = judging.judge(SDA, report, database, limits, judging.Rules(), stood)
 
     assert (keys != [], verdict.state) == (True, state)
     assert fresh.state is State.CRITICAL
 
 
-@pytest.mark.parametrize(('days', 'number', 'note'), [
-    (400, 120, ['reallocated 120, newest more than 1.1 years ago: only a note at this age (WARNING above 40 '
-                'if it were recent)']),
-    (400, 40, []), (400, 4000, []), (13, 120, [])], ids=['old', 'few', 'many', 'new'])
-def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits, days, number, note):
+@pytest.mark.parametrize(
+    ('days', 'number', 'note'),
+    [
+        (
+            400,
+            120,
+            [
+                'reallocated 120, newest more than 1.1 years ago: only a note at this age '
+                '(WARNING above 40 '
+                'if it were recent)'
+            ],
+        ),
+        (400, 40, []),
+        (400, 4000, []),
+        (13, 120, []),
+    ],
+    ids=['old', 'few', 'many', 'new'],
+)
+def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(
+    database, limits, days, number, note
+):
     """No drive is OK by silence."""
-    report = Report(DISK, smart_status=True, attributes=(AttributeRow(5, '', 100, 100, 0, False, '', str(number)),))
-    reading = next(each.reading for each in judging.judge(SDA, report, database, limits, judging.Rules()).judgements
-                   if each.reading.metric == 'reallocated')
-    known = past.Past({past.key(reading): series.History((series.Point(0, number),), days * 86400)}, days * 86400)
+    report = Report(
+        DISK,
+        smart_status=True,
+        attributes=(AttributeRow(5, '', 100, 100, 0, False, '', str(number)),),
+    )
+    reading = next(
+        each.reading
+        for each in judging.judge(SDA, report, database, limits, judging.Rules()).judgements
+        if each.reading.metric == 'reallocated'
+    )
+    known = past.Past(
+        {past.key(reading): series.History((series.Point(0, number),), days * 86400)}, days * 86400
+    )
 
     told = judging.judge(SDA, report, database, limits, judging.Rules(), known).notes
 
@@ -157,24 +239,40 @@ def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits
     assert [each for each in told if each.startswith('reallocated')] == []
 
 
-# --- who sets the rule -------------------------------------------------------------------------------
+# --- who sets the rule ----------------------------------------------------------------------------
 
 OLD = {'after': '1000h', 'warning': '5', 'critical': None, 'why': 'nothing came of them'}
 
 
 def held(quiet_hours, *overrides, command_line=None, metrics=None):
-    """Return the levels of reported_uncorrect and who set them, where the newest is so many hours old."""
-    default = {'metrics': {'reported_uncorrect': {'warning': '0', 'critical': '20', 'aged': OLD,
-                                                  'why': 'data that reached nobody'}}}
+    """Return the levels of reported_uncorrect and who set them, where the newest is so many
+    hours old.
+    """
+    default = {
+        'metrics': {
+            'reported_uncorrect': {
+                'warning': '0',
+                'critical': '20',
+                'aged': OLD,
+                'why': 'data that reached nobody',
+            }
+        }
+    }
     site = {'overrides': list(overrides), 'metrics': metrics or {}}
     given = Thresholds(default, [('site.json', site)], CommandLineLimits(command_line or {}, {}))
-    reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600)
+    reading = Reading(
+        'reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600
+    )
     _, limit = judging.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None)
     return limit.warning, limit.critical, limit.warning_origin
 
 
 def one_drive(**fields):
-    return {'for': {'serial': 'EXAMPLE0001'}, 'why': 'known since 2024', 'metrics': {'reported_uncorrect': fields}}
+    return {
+        'for': {'serial': 'EXAMPLE0001'},
+        'why': 'known since 2024',
+        'metrics': {'reported_uncorrect': fields},
+    }
 
 
 def test_the_rule_holds_from_its_hour_on_and_where_the_age_is_known():
@@ -187,53 +285,99 @@ def test_a_limit_that_someone_stronger_sets_holds_at_any_age():
     """Field by field: the other field ages as before."""
     assert held(2000, one_drive(warning='3')) == ('3', None, 'site.json: this serial number')
     assert held(2000, command_line={'reported_uncorrect': '2'}) == ('2', None, 'command line')
-    assert held(2000, metrics={'reported_uncorrect': {'critical': '9'}}) == ('5', '9', 'default.json, aged')
+    assert held(2000, metrics={'reported_uncorrect': {'critical': '9'}}) == (
+        '5',
+        '9',
+        'default.json, aged',
+    )
 
 
 def test_the_rule_itself_is_overridden_and_switched_off():
     """A site that trusts nothing old writes null, another one its own hours."""
     assert held(2000, one_drive(aged=None)) == ('0', '20', 'default.json')
-    assert held(60, one_drive(aged={'after': '2d', 'warning': None, 'why': 'replaced on Friday'})) == (
-        None, '20', 'site.json: this serial number, aged')
+    assert held(
+        60, one_drive(aged={'after': '2d', 'warning': None, 'why': 'replaced on Friday'})
+    ) == (None, '20', 'site.json: this serial number, aged')
     assert held(2000, metrics={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
 
 
 def test_two_equals_that_disagree_on_what_is_old_are_told():
     """And the weaker rule holds, as for any other limit."""
-    overrides = [{'for': {'model': pattern}, 'why': 'tried', 'metrics': {'reported_uncorrect': {
-        'aged': {**OLD, 'after': after}}}} for pattern, after in (('.*', '10d'), ('..*', '20d'))]
+    overrides = [
+        {
+            'for': {'model': pattern},
+            'why': 'tried',
+            'metrics': {'reported_uncorrect': {'aged': {**OLD, 'after': after}}},
+        }
+        for pattern, after in (('.*', '10d'), ('..*', '20d'))
+    ]
     disk = DISK._replace(model='ACME 1')
-    [told] = Thresholds({'metrics': {}}, [('site.json', {'overrides': overrides})]).disagreements(SDA, disk, '')
+    [told] = Thresholds({'metrics': {}}, [('site.json', {'overrides': overrides})]).disagreements(
+        SDA, disk, ''
+    )
 
     assert told.startswith('reported_uncorrect, aged: ')
     assert held(2000, *overrides) == ('5', None, 'default.json, aged')
 
 
-@pytest.mark.parametrize(('rule', 'why'), [(OLD, 'nothing came of them'), ({'after': '1000h', 'warning': '5'}, '')],
-                         ids=['reason', 'none'])
+@pytest.mark.parametrize(
+    ('rule', 'why'),
+    [(OLD, 'nothing came of them'), ({'after': '1000h', 'warning': '5'}, '')],
+    ids=['reason', 'none'],
+)
 def test_what_is_old_has_a_reason_of_its_own(rule, why):
     """`explain` prints it beside that of the limit."""
-    given = Thresholds({'metrics': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}})
+    given = Thresholds(
+        {'metrics': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}}
+    )
     limit = given.limit('reported_uncorrect', SDA, DISK, '')
 
     assert ([stage.why for stage in limit.aged], limit.why) == ([why], 'data')
 
 
-STAGES = [{'after': '90d', 'warning': None, 'why': 'very old'}, {'after': '14d', 'critical': None, 'why': 'old'},
-          {'after': '20d', 'tested': True, 'warning': None, 'why': 'old and tested'}]
+STAGES = [
+    {'after': '90d', 'warning': None, 'why': 'very old'},
+    {'after': '14d', 'critical': None, 'why': 'old'},
+    {'after': '20d', 'tested': True, 'warning': None, 'why': 'old and tested'},
+]
 
 
-@pytest.mark.parametrize('days, is_tested, levels, reasons', [
-    (13, True, ('0', '20'), []), (14, True, ('0', None), ['old']), (19, True, ('0', None), ['old']),
-    (20, True, (None, None), ['old', 'old and tested']), (20, False, ('0', None), ['old']),
-    (89, False, ('0', None), ['old']), (90, False, (None, None), ['old', 'very old']),
-    (90, True, (None, None), ['old', 'old and tested', 'very old']), (None, True, ('0', '20'), [])])
+@pytest.mark.parametrize(
+    'days, is_tested, levels, reasons',
+    [
+        (13, True, ('0', '20'), []),
+        (14, True, ('0', None), ['old']),
+        (19, True, ('0', None), ['old']),
+        (20, True, (None, None), ['old', 'old and tested']),
+        (20, False, ('0', None), ['old']),
+        (89, False, ('0', None), ['old']),
+        (90, False, (None, None), ['old', 'very old']),
+        (90, True, (None, None), ['old', 'old and tested', 'very old']),
+        (None, True, ('0', '20'), []),
+    ],
+)
 def test_a_rule_for_old_events_may_have_stages_and_ask_for_a_test(days, is_tested, levels, reasons):
     """Whatever their order in the file, a stage for a greater age comes later."""
-    given = Thresholds({'metrics': {'reported_uncorrect': {
-        'warning': '0', 'critical': '20', 'aged': STAGES, 'why': 'data'}}})
-    reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=days and days * 86400,
-                      is_tested=is_tested)
+    given = Thresholds(
+        {
+            'metrics': {
+                'reported_uncorrect': {
+                    'warning': '0',
+                    'critical': '20',
+                    'aged': STAGES,
+                    'why': 'data',
+                }
+            }
+        }
+    )
+    reading = Reading(
+        'reported_uncorrect',
+        7,
+        '',
+        Source(attribute=187),
+        quiet=days and days * 86400,
+        is_tested=is_tested,
+    )
     limit = given.limit('reported_uncorrect', SDA, DISK, '')
 
     assert [stage.why for stage in stages(limit, reading)] == reasons
@@ -249,14 +393,18 @@ def test_an_increase_after_the_self_test_makes_the_test_worthless(limits):
     assert (dated.quiet, dated.is_tested) == (86400, False)
 
 
-# --- what else a drive tells of its past -------------------------------------------------------------
+# --- what else a drive tells of its past ----------------------------------------------------------
 
-@pytest.mark.parametrize(('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)],
-                         ids=['hard-disk', 'solid-state'])
+
+@pytest.mark.parametrize(
+    ('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)], ids=['hard-disk', 'solid-state']
+)
 def test_a_threshold_in_the_past_warns_on_hard_disks_alone(database, limits, rotation, state):
     """On SSDs it is the bogus worst value of a counter that never moved."""
     row = AttributeRow(1, 'Raw_Read_Error_Rate', 81, 43, 44, True, 'past', '141367271')
-    report = Report(DISK._replace(rotation=rotation, model='ACME 1'), smart_status=True, attributes=(row,))
+    report = Report(
+        DISK._replace(rotation=rotation, model='ACME 1'), smart_status=True, attributes=(row,)
+    )
 
     assert judging.judge(SDA, report, database, limits, judging.Rules()).state is state
 
@@ -268,22 +416,34 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
 
     assert judging.judge(SDA, report, database, limits, judging.Rules()).state is State.OK
     verdict = judging.judge(SDA, report, database, limits, asked)
-    assert (verdict.state,
-            'newest extended self-test that passed: none known' in findings(verdict)) == (State.WARNING, True)
-    tested = report._replace(self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),))
+    assert (
+        verdict.state,
+        'newest extended self-test that passed: none known' in findings(verdict),
+    ) == (State.WARNING, True)
+    tested = report._replace(
+        self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),)
+    )
     assert judging.judge(SDA, tested, database, limits, asked).state is State.OK
 
 
-@pytest.mark.parametrize(('used', 'own', 'is_noted'), [
-    (10, 15, False), (10, 16, True), (10, 5, False), (10, 4, True), (0, 5, False), (0, 6, True)])
+@pytest.mark.parametrize(
+    ('used', 'own', 'is_noted'),
+    [(10, 15, False), (10, 16, True), (10, 5, False), (10, 4, True), (0, 5, False), (0, 6, True)],
+)
 def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, own, is_noted):
     """Two databases that disagree are worth a look."""
     row = AttributeRow(233, 'Media_Wearout_Indicator', 100 - used, 100 - used, 0, False, '', '0')
-    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
-                    attributes=(row,),
-                    derived={'endurance_used': own})
+    report = Report(
+        Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0),
+        smart_status=True,
+        attributes=(row,),
+        derived={'endurance_used': own},
+    )
 
-    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233; the second value is used'
+    note = (
+        f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233; '
+        f'the second value is used'
+    )
     assert (note in judging.judge(SDA, report, database, limits, judging.Rules()).notes) is is_noted
 
 
@@ -291,9 +451,13 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, o
 def test_what_smartctl_says_is_compared_with_what_is_judged(database, limits, own, is_noted):
     """And not with the better of two numbers, which the drive tells elsewhere."""
     row = AttributeRow(233, 'Media_Wearout_Indicator', 90, 90, 0, False, '', '0')
-    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
-                    attributes=(row,), statistics={(7, 0x008): Statistic(20, 'Percentage Used Endurance Indicator')},
-                    derived={'endurance_used': own})
+    report = Report(
+        Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0),
+        smart_status=True,
+        attributes=(row,),
+        statistics={(7, 0x008): Statistic(20, 'Percentage Used Endurance Indicator')},
+        derived={'endurance_used': own},
+    )
     found = judging.judge(SDA, report, database, limits, judging.Rules())
 
     assert any('% computed by smartctl, ' in note for note in found.notes) is is_noted
@@ -301,18 +465,42 @@ def test_what_smartctl_says_is_compared_with_what_is_judged(database, limits, ow
 
 def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):
     """From the command line to the line that an admin reads."""
-    rows = [{'id': 9, 'name': 'Power_On_Hours', 'value': 50, 'worst': 50, 'thresh': 0,
-             'raw': {'value': 50000, 'string': '50000'}}]
-    errors = [{'error_number': 1, 'lifetime_hours': 49900, 'error_description': 'Error: UNC at LBA = 0x0071bde0'}]
-    (tmp_path / 'disk.json').write_text(json.dumps({
-        'smartctl': {'version': [7, 3], 'exit_status': 64}, 'device': {'type': 'sat', 'protocol': 'ATA'},
-        'model_name': 'WDC WD40EFRX-68WT0N0', 'rotation_rate': 5400, 'smart_status': {'passed': True},
-        'ata_smart_attributes': {'table': rows},
-        'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}}}))
+    rows = [
+        {
+            'id': 9,
+            'name': 'Power_On_Hours',
+            'value': 50,
+            'worst': 50,
+            'thresh': 0,
+            'raw': {'value': 50000, 'string': '50000'},
+        }
+    ]
+    errors = [
+        {
+            'error_number': 1,
+            'lifetime_hours': 49900,
+            'error_description': 'Error: UNC at LBA = 0x0071bde0',
+        }
+    ]
+    (tmp_path / 'disk.json').write_text(
+        json.dumps(
+            {
+                'smartctl': {'version': [7, 3], 'exit_status': 64},
+                'device': {'type': 'sat', 'protocol': 'ATA'},
+                'model_name': 'WDC WD40EFRX-68WT0N0',
+                'rotation_rate': 5400,
+                'smart_status': {'passed': True},
+                'ata_smart_attributes': {'table': rows},
+                'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}},
+            }
+        )
+    )
 
     result = run('--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d')
 
     assert result.code == 1
     assert 'logged_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
-    assert ('self_test_age: newest extended self-test that passed: none known (limit: 35 days)'
-            in result.text)
+    assert (
+        'self_test_age: newest extended self-test that passed: none known (limit: 35 days)'
+        in result.text
+    )

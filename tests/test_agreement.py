@@ -1,4 +1,7 @@
-"""One answer: for each drive every output has the same action, date and reason, on random machines and real reports."""
+"""One answer: for each drive every output has the same action, date and reason, on random
+machines and real reports.
+"""
+
 from __future__ import annotations
 
 import json
@@ -38,12 +41,22 @@ NOW, DAY = 1_795_348_800, 86_400
 C, W, OK = State.CRITICAL, State.WARNING, State.OK
 NAMES = tuple(f'sd{letter}' for letter in 'abcdefgh')
 FINDINGS = (
-    (found('smart_status', 0, C),), (found('pending', 800, C, '8'),), (found('pending', 3, W, '0'),),
-    (found('reallocated', 30, W, '10'), found('crc_errors', 226, W, '', grown=14)), (found('crc_errors', 9, W, '1'),),
-    (found('endurance_used', 86, W, '85'),), (found('endurance_used', 155, C, '95'),),
+    (found('smart_status', 0, C),),
+    (found('pending', 800, C, '8'),),
+    (found('pending', 3, W, '0'),),
+    (found('reallocated', 30, W, '10'), found('crc_errors', 226, W, '', grown=14)),
+    (found('crc_errors', 9, W, '1'),),
+    (found('endurance_used', 86, W, '85'),),
+    (found('endurance_used', 155, C, '95'),),
     (found('temperature', 90, C, '70'),),
-    (found('spare_available', 12, W, '16:'), found('unknown_model', 0, W)), (found('write_protect', 0, C),),
-    (found('firmware_advisory', 0, W),), (found('endurance_used', 3, OK),), (found('endurance_used', 9, OK),), (), ())
+    (found('spare_available', 12, W, '16:'), found('unknown_model', 0, W)),
+    (found('write_protect', 0, C),),
+    (found('firmware_advisory', 0, W),),
+    (found('endurance_used', 3, OK),),
+    (found('endurance_used', 9, OK),),
+    (),
+    (),
+)
 LEVELS = ('raid1', 'raid5', 'raid6', 'raid0', 'raid10')
 STATES = ('in_sync', 'in_sync', 'in_sync', 'in_sync', 'faulty none', 'spare none')
 
@@ -56,15 +69,19 @@ def verdict(chance: random.Random, name: str) -> Verdict:
     days = chance.choice((0, 20, 91, 200, 900, 4000))
     wear = {'endurance_used': Forecast(days * DAY, days * DAY / 3, days * DAY * 3, False)}
     risk = Risk('pending', 'ACME disks', chance.random(), chance.random(), 0, 1, 100, 9)
-    return made._replace(identity=Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}', rotation=0),
-                         forecasts=wear if chance.random() < 0.5 and not made.problem else {},
-                         risk=risk if made.state is W and chance.random() < 0.5 else None)
+    return made._replace(
+        identity=Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}', rotation=0),
+        forecasts=wear if chance.random() < 0.5 and not made.problem else {},
+        risk=risk if made.state is W and chance.random() < 0.5 else None,
+    )
 
 
 def surveyed(chance: random.Random, folder: Path) -> Survey:
-    """Return a survey of some drives of a random machine, of which others may hold members of its arrays."""
+    """Return a survey of some drives of a random machine, of which others may hold members of
+    its arrays.
+    """
     shutil.rmtree(folder, ignore_errors=True)
-    machine, names = Machine(folder), list(NAMES[:chance.randint(1, 8)])
+    machine, names = Machine(folder), list(NAMES[: chance.randint(1, 8)])
     machine.disks(*names)
     for number in range(chance.randint(0, 3)):
         members = chance.sample(names, chance.randint(1, len(names)))
@@ -72,16 +89,34 @@ def surveyed(chance: random.Random, folder: Path) -> Survey:
         for name, part in zip(members, free):
             machine._device(part, machine.folder(name) / part)
             machine.files(machine.folder(part), {'partition': number + 2})
-        machine.md(f'md{number}', chance.choice(LEVELS), {part: chance.choice(STATES) for part in free},
-                   layout=chance.choice(('0', '258')), sync_action=chance.choice(('idle', 'idle', 'recover')))
+        machine.md(
+            f'md{number}',
+            chance.choice(LEVELS),
+            {part: chance.choice(STATES) for part in free},
+            layout=chance.choice(('0', '258')),
+            sync_action=chance.choice(('idle', 'idle', 'recover')),
+        )
         machine.mounted(f'/dev/md{number}', f'/srv{number}')
     read = [verdict(chance, name) for name in names if chance.random() < 0.9]
     if chance.random() < 0.3:
-        read.append(verdict(chance, 'bus_0_megaraid_6')._replace(
-            device=Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6')))
-    seen = dependence.examined(tuple(read), lambda placed: work_list.drives(placed, NOW), system=machine.system)
+        read.append(
+            verdict(chance, 'bus_0_megaraid_6')._replace(
+                device=Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6')
+            )
+        )
+    seen = dependence.examined(
+        tuple(read), lambda placed: work_list.drives(placed, NOW), system=machine.system
+    )
     nothing: Any = None
-    return Survey(work_list.with_items(seen.verdicts, NOW), (), (), (), nothing, (OK, ''), machine=seen.machine)
+    return Survey(
+        work_list.with_items(seen.verdicts, NOW),
+        (),
+        (),
+        (),
+        nothing,
+        (OK, ''),
+        machine=seen.machine,
+    )
 
 
 def answers(items: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
@@ -89,8 +124,11 @@ def answers(items: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
 
 
 def facts_of(found: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    return {each.facts['name']: (each.facts['action'], each.facts['to_do'], each.facts['order_by']) for each in found
-            if not each.facts.get('is_check')}
+    return {
+        each.facts['name']: (each.facts['action'], each.facts['to_do'], each.facts['order_by'])
+        for each in found
+        if not each.facts.get('is_check')
+    }
 
 
 def of_lines(verdicts: Sequence[Verdict]) -> list[Any]:
@@ -107,40 +145,98 @@ def disagreements(survey: Survey) -> list[str]:
     wanted = answers(items)
     read = {each.device.name: wanted[each.device.name] for each in verdicts}
     groups = replacement.document(survey.machine, verdicts) if survey.machine else {}
-    document = json.loads(json.dumps({**json_document.document(verdicts, (), False, NOW), **groups,
-                                      'work': json_document.work_list(items), 'made': NOW}))
+    document = json.loads(
+        json.dumps(
+            {
+                **json_document.document(verdicts, (), False, NOW),
+                **groups,
+                'work': json_document.work_list(items),
+                'made': NOW,
+            }
+        )
+    )
     todo = [each for each in items if each.action != actions.NOTHING]
     wrong: list[str] = []
 
     def same(name: str, told: Any, expected: Any) -> None:
         if told != expected:
             wrong.append(f'{name}: {told} != {expected}')
-    same('json', {each['name']: (each['action'], each['to_do'], each['order_by']) for each in document['drives']}, read)
-    same('json reasons', {each['name']: each['reason'] or '' for each in document['drives']},
-         {name: mine[name].reason for name in read})
-    same('work', [(each['name'], each['action'], each['to_do'], each['reason'] or '') for each in document['work']],
-         [(each.drive, each.action, each.to_do, each.reason) for each in todo])
-    same('fleet', facts_of(list(drives(Document('db1', document, NOW), Reader(METRICS), NOW))),
-         {name: (told[0], told[1] if told[0] not in ('read', 'search') else unread(told, document, name), told[2])
-          for name, told in read.items()})
-    same('page', [(each['name'], each['action']) for each in page._listed(document)][:len(todo)],
-         [(each.drive, each.action) for each in todo])
-    same('metrics', {labels[0]: labels[1:] for family in metrics.metrics(metrics.Run(verdicts, OK, NOW), METRICS)
-                     if family.name == 'smart_drive_action' for labels, _ in family.samples},
-         {name: told[:2] for name, told in read.items()})
-    of_zabbix = json.loads(metrics_document.as_text(metrics_document.Run(verdicts, OK, '', OK, (), (), 'db1', NOW)))
-    same('metrics --json', {each['name']: (each['action'], each['to_do']) for each in of_zabbix['drives']},
-         {name: told[:2] for name, told in read.items()})
+
+    same(
+        'json',
+        {
+            each['name']: (each['action'], each['to_do'], each['order_by'])
+            for each in document['drives']
+        },
+        read,
+    )
+    same(
+        'json reasons',
+        {each['name']: each['reason'] or '' for each in document['drives']},
+        {name: mine[name].reason for name in read},
+    )
+    same(
+        'work',
+        [
+            (each['name'], each['action'], each['to_do'], each['reason'] or '')
+            for each in document['work']
+        ],
+        [(each.drive, each.action, each.to_do, each.reason) for each in todo],
+    )
+    same(
+        'fleet',
+        facts_of(list(drives(Document('db1', document, NOW), Reader(METRICS), NOW))),
+        {
+            name: (
+                told[0],
+                told[1] if told[0] not in ('read', 'search') else unread(told, document, name),
+                told[2],
+            )
+            for name, told in read.items()
+        },
+    )
+    same(
+        'page',
+        [(each['name'], each['action']) for each in page._listed(document)][: len(todo)],
+        [(each.drive, each.action) for each in todo],
+    )
+    same(
+        'metrics',
+        {
+            labels[0]: labels[1:]
+            for family in metrics.metrics(metrics.Run(verdicts, OK, NOW), METRICS)
+            if family.name == 'smart_drive_action'
+            for labels, _ in family.samples
+        },
+        {name: told[:2] for name, told in read.items()},
+    )
+    of_zabbix = json.loads(
+        metrics_document.as_text(metrics_document.Run(verdicts, OK, '', OK, (), (), 'db1', NOW))
+    )
+    same(
+        'metrics --json',
+        {each['name']: (each['action'], each['to_do']) for each in of_zabbix['drives']},
+        {name: told[:2] for name, told in read.items()},
+    )
     alerting = [each for each in verdicts if each.state is not OK and not each.problem]
-    same('check', {each.facts['name']: (each.facts['action'], each.facts['to_do']) for each in of_lines(verdicts)
-                   if each.facts['name'] in {verdict.device.name for verdict in alerting}},
-         {each.device.name: read[each.device.name][:2] for each in alerting})
+    same(
+        'check',
+        {
+            each.facts['name']: (each.facts['action'], each.facts['to_do'])
+            for each in of_lines(verdicts)
+            if each.facts['name'] in {verdict.device.name for verdict in alerting}
+        },
+        {each.device.name: read[each.device.name][:2] for each in alerting},
+    )
     lines = '\n'.join(triage_table.work_list(items, '')).replace('\n      ', ' ')
     for each in verdicts:
         told = mine[each.device.name]
         head = explain.head(each, False, NOW)
         same('explain', head[1].startswith(f'What to do: {told.to_do}.'), True)
-        row = re.compile(rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: ', re.MULTILINE)
+        row = re.compile(
+            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: ',
+            re.MULTILINE,
+        )
         same('triage', told in todo and row.search(lines) is None, False)
     same('reasons', [each.reason for each in items if len(each.reason) > 60], [])
     return wrong
@@ -148,12 +244,17 @@ def disagreements(survey: Survey) -> list[str]:
 
 def unread(told: tuple[Any, ...], document: Any, name: str) -> str:
     """Return what a fleet says instead: the next step for the cause, on the host."""
-    return next(each.facts['to_do'] for each in drives(Document('db1', document, NOW), Reader(METRICS),
-                                                       NOW) if each.facts['name'] == name)
+    return next(
+        each.facts['to_do']
+        for each in drives(Document('db1', document, NOW), Reader(METRICS), NOW)
+        if each.facts['name'] == name
+    )
 
 
-@pytest.mark.parametrize('count, seed', [
-    (30, 1), *(pytest.param(200, seed, marks=pytest.mark.long) for seed in range(2, 7))])
+@pytest.mark.parametrize(
+    'count, seed',
+    [(30, 1), *(pytest.param(200, seed, marks=pytest.mark.long) for seed in range(2, 7))],
+)
 def test_random_machines_have_one_answer_in_all_outputs(tmp_path, monkeypatch, count, seed):
     monkeypatch.setenv('COLUMNS', '500')
     chance = random.Random(seed)
@@ -172,29 +273,46 @@ def test_recorded_reports_have_one_answer_in_check_triage_explain_and_metrics(tm
     document = json.loads(run('triage', '--json', '--report', reports).text)
     told = {each['name']: (each['action'], each['to_do']) for each in document['drives']}
     alerting = {each['name'] for each in document['drives'] if each['state'] != 'OK'}
-    check = dict(re.findall(r'^(?:CRITICAL|WARNING)\s+(\S+)  .*; (\[\S+\] .*?)  ', run('--report', reports).text,
-                            re.MULTILINE))
+    check = dict(
+        re.findall(
+            r'^(?:CRITICAL|WARNING)\s+(\S+)  .*; (\[\S+\] .*?)  ',
+            run('--report', reports).text,
+            re.MULTILINE,
+        )
+    )
     zabbix = json.loads(run('metrics', '--json', '--report', reports).text)
-    explained = re.findall(r'^What to do: (.*?)\. (?:Reason|Status): ', run('explain', '--report', reports).text,
-                           re.MULTILINE)
+    explained = re.findall(
+        r'^What to do: (.*?)\. (?:Reason|Status): ',
+        run('explain', '--report', reports).text,
+        re.MULTILINE,
+    )
     table = run('triage', '--report', reports).text
 
-    assert check == {name: f'[{action}] {to_do}' for name, (action, to_do) in told.items() if name in alerting}
+    assert check == {
+        name: f'[{action}] {to_do}' for name, (action, to_do) in told.items() if name in alerting
+    }
     assert {each['name']: (each['action'], each['to_do']) for each in zabbix['drives']} == told
     assert sorted(explained) == sorted(to_do for _, to_do in told.values())
-    assert [f'  {each["name"]}: {each["to_do"]}: {each["reason"]}' for each in document['work']] == re.findall(
-        '^  .*$', table.partition('work list:\n')[2], re.MULTILINE)
-    assert table.splitlines()[-1].endswith(f'; most urgent: {document["work"][0]["name"]}: '
-                                           f'{document["work"][0]["to_do"]}')
+    assert [
+        f'  {each["name"]}: {each["to_do"]}: {each["reason"]}' for each in document['work']
+    ] == re.findall('^  .*$', table.partition('work list:\n')[2], re.MULTILINE)
+    assert table.splitlines()[-1].endswith(
+        f'; most urgent: {document["work"][0]["name"]}: {document["work"][0]["to_do"]}'
+    )
 
 
 @pytest.mark.parametrize('bad', [0, 1, 24])
 def test_the_worst_drive_its_action_and_the_totals_are_on_the_last_screen(monkeypatch, capsys, bad):
     """On 80 x 24 with 24 drives."""
     monkeypatch.setenv('COLUMNS', '80')
-    verdicts = [drive(f'sd{number:02}', *FINDINGS[1 if number < bad else 11]) for number in range(24)]
+    verdicts = [
+        drive(f'sd{number:02}', *FINDINGS[1 if number < bad else 11]) for number in range(24)
+    ]
     triage_table.print_rows(triage_table.rows(verdicts, False, NOW))
-    print(*triage_table.work_list(work_list.in_order(verdicts, None, NOW), plugin.count(verdicts)), sep='\n')
+    print(
+        *triage_table.work_list(work_list.in_order(verdicts, None, NOW), plugin.count(verdicts)),
+        sep='\n',
+    )
     lines = capsys.readouterr().out.splitlines()
 
     last = ' '.join(lines[-24:])

@@ -1,4 +1,7 @@
-"""Whatever happens, an answer in time: alarms of the kernel, signals, texts and patterns that never end."""
+"""Whatever happens, an answer in time: alarms of the kernel, signals, texts and patterns that
+never end.
+"""
+
 from __future__ import annotations
 
 import json
@@ -34,27 +37,64 @@ def endless(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize('option', ['--match', '--ignore'])
-def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_verdict(endless, option):
+def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_verdict(
+    endless, option
+):
     """Somebody's careless expression must not hide the drive that is dying beside it."""
     pattern = f'{NEVER_ENDS}|HGST|HITACHI|WDC|ST' if option == '--match' else NEVER_ENDS
     started = time.monotonic()
-    result = run('--report', endless, '--report', drive_path('hgst-failed'), option, pattern, '-t', '10')
+    result = run(
+        '--report', endless, '--report', drive_path('hgst-failed'), option, pattern, '-t', '10'
+    )
 
     assert result.code == 2
-    assert ('endless is checked although --match or --ignore may exclude it: matching took more than 1 s of '
-            'CPU time for the pattern "(a+)+X') in result.text
+    assert (
+        'endless is checked although --match or --ignore may exclude it: matching took more than '
+        '1 s of '
+        'CPU time for the pattern "(a+)+X'
+    ) in result.text
     assert result.line_of('endless').startswith('OK')
     assert time.monotonic() - started < SOON
 
 
-@pytest.mark.parametrize(('option', 'data'), [
-    ('--attributes', {'entries': [{'family': 'Endless', 'models': ['Gr(a+)+X'], 'source': 'none', 'attributes': {}}]}),
-    ('--thresholds', {'overrides': [{'for': {'model': 'Gr(a+)+X'}, 'why': 'for a reason',
-                                     'metrics': {'temperature': {'warning': '55'}}}]})],
-    ids=['entry', 'override'])
+@pytest.mark.parametrize(
+    ('option', 'data'),
+    [
+        (
+            '--attributes',
+            {
+                'entries': [
+                    {
+                        'family': 'Endless',
+                        'models': ['Gr(a+)+X'],
+                        'source': 'none',
+                        'attributes': {},
+                    }
+                ]
+            },
+        ),
+        (
+            '--thresholds',
+            {
+                'overrides': [
+                    {
+                        'for': {'model': 'Gr(a+)+X'},
+                        'why': 'for a reason',
+                        'metrics': {'temperature': {'warning': '55'}},
+                    }
+                ]
+            },
+        ),
+    ],
+    ids=['entry', 'override'],
+)
 @pytest.mark.parametrize('other, code', [('hgst-failed', 2), ('intel-worn', 3)])
-def test_a_pattern_of_a_file_that_never_ends_is_named_and_not_used(endless, tmp_path, option, data, other, code):
-    """A local file is somebody's Sunday afternoon; the drive itself is judged without the pattern."""
+def test_a_pattern_of_a_file_that_never_ends_is_named_and_not_used(
+    endless, tmp_path, option, data, other, code
+):
+    """A local file is somebody's Sunday afternoon; the drive itself is judged without the
+    pattern.
+    """
     local = tmp_path / 'local.json'
     local.write_text(json.dumps(data))
     started = time.monotonic()
@@ -85,20 +125,32 @@ def test_a_call_inside_another_leaves_the_rest_of_its_time_to_the_other(alone):
     alarm.arm(60)
 
     def judge() -> tuple[float, float]:
-        assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL, seconds=0.5) == pytest.approx((0.5, 0.5), abs=0.1)
+        assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL, seconds=0.5) == pytest.approx(
+            (0.5, 0.5), abs=0.1
+        )
         return signal.getitimer(signal.ITIMER_VIRTUAL)
 
     assert alarm.limited(judge) == pytest.approx((6, 6), abs=0.1)
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
-def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_told(endless, tmp_path):
+def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_told(
+    endless, tmp_path
+):
     """Each hostile drive has its share of the time; many of them use it up, and -t holds."""
     for number in range(30):
         (tmp_path / f'drive{number:02}.json').write_bytes(Path(endless).read_bytes())
     started = time.monotonic()
-    result = run('--report', drive_path('hgst-failed'), '--report', str(tmp_path), '--match', f'{NEVER_ENDS}|H', '-t',
-                 '4')
+    result = run(
+        '--report',
+        drive_path('hgst-failed'),
+        '--report',
+        str(tmp_path),
+        '--match',
+        f'{NEVER_ENDS}|H',
+        '-t',
+        '4',
+    )
 
     assert time.monotonic() - started < SOON
     assert result.code == 2
@@ -110,7 +162,10 @@ def test_one_file_given_twice_is_two_reports():
     """A verdict is kept by its address, and two drives under one name would be one label twice."""
     result = run('--report', drive_path('intel-worn'), '--report', drive_path('intel-worn'))
 
-    assert '2 drives' in result.first_line and len({line.split()[1] for line in result.text.splitlines()[1:3]}) == 2
+    assert (
+        '2 drives' in result.first_line
+        and len({line.split()[1] for line in result.text.splitlines()[1:3]}) == 2
+    )
 
 
 def test_a_report_too_large_for_an_alarm_is_not_parsed(tmp_path):
@@ -128,11 +183,16 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
     fake = FakeSmartctl(tmp_path / 'fake')
     answer = json.loads(drive('intel-worn'))
     for number in range(12):
-        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'),
-                     json.dumps({**answer, 'serial_number': f'EXAMPLE{number:04}', 'wwn': {}}), before='sleep 1.5')
+        fake.answers(
+            read_arguments('/dev/bus/0', f'megaraid,{number}'),
+            json.dumps({**answer, 'serial_number': f'EXAMPLE{number:04}', 'wwn': {}}),
+            before='sleep 1.5',
+        )
 
     started = time.monotonic()
-    result = run_in_parallel(2, '-p', fake.path, '--nosudo', '-d', 'megaraid,[0-11]@/dev/bus/0', '-t', '2.5')
+    result = run_in_parallel(
+        2, '-p', fake.path, '--nosudo', '-d', 'megaraid,[0-11]@/dev/bus/0', '-t', '2.5'
+    )
 
     assert time.monotonic() - started < SOON
     assert result.code == 3
@@ -141,15 +201,22 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
     assert result.line_of('bus_0_megaraid_0').startswith('WARNING')
 
 
-@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    'number', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name
+)
 @pytest.mark.parametrize('known, code', [('intel-worn', 3), ('hgst-failed', 2)])
 def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, number, known, code):
-    """`timeout 40 check_smart_attributes …` around a drive that hangs must not lose the others' verdicts."""
+    """`timeout 40 check_smart_attributes …` around a drive that hangs must not lose the others'
+    verdicts.
+    """
     fake = FakeSmartctl(tmp_path / 'fake')
     fake.answers(read_arguments('/dev/sda'), drive(known))
     fake.answers(read_arguments('/dev/sdb'), before=IGNORES_SIGTERM)
-    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb'],
-                             stdout=subprocess.PIPE, text=True)
+    check = subprocess.Popen(
+        [*PLUGIN, '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb'],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     _wait(lambda: len(fake.pids()) == 2)
     time.sleep(1.5)  # sda has answered and is understood
 
@@ -166,13 +233,17 @@ def test_before_anything_is_known_a_signal_still_gets_its_line(tmp_path):
     """A scan that hangs leaves nothing to tell but that."""
     fake = FakeSmartctl(tmp_path / 'fake')
     fake.answers('--json=c --scan', before='sleep 20')
-    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '--nosudo'], stdout=subprocess.PIPE, text=True)
+    check = subprocess.Popen(
+        [*PLUGIN, '-p', fake.path, '--nosudo'], stdout=subprocess.PIPE, text=True
+    )
     _wait(lambda: bool(fake.pids()))
     time.sleep(0.5)
 
     check.terminate()
 
-    assert check.communicate(timeout=10)[0].startswith('SMART UNKNOWN - [time-over] ended by SIGTERM')
+    assert check.communicate(timeout=10)[0].startswith(
+        'SMART UNKNOWN - [time-over] ended by SIGTERM'
+    )
     assert check.returncode == 3
 
 
@@ -203,7 +274,8 @@ def _wait(is_there, seconds=10.0):
     assert is_there()
 
 
-# --- alarms by themselves ---------------------------------------------------------------------------
+# --- alarms by themselves -------------------------------------------------------------------------
+
 
 @pytest.fixture
 def alone():
@@ -222,7 +294,9 @@ def test_a_drive_gets_a_tenth_of_the_time_and_of_a_short_one_up_to_a_half(alone,
     """At least a second, if half of the time is as much: the first drive pays for imports, too."""
     alarm.arm(seconds)
 
-    assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL) == pytest.approx((share, share), abs=0.1)
+    assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL) == pytest.approx(
+        (share, share), abs=0.1
+    )
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
@@ -264,7 +338,9 @@ def test_without_a_time_limit_nothing_ends(alone):
     assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL) == (0, 0)
 
 
-@pytest.mark.parametrize('ending', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name)
+@pytest.mark.parametrize(
+    'ending', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name
+)
 @pytest.mark.parametrize('seconds', [0, 60], ids=['unlimited', 'limited'])
 def test_a_signal_ends_the_work_once_and_the_printing_within_its_grace(alone, ending, seconds):
     """A second signal is ignored; of a command without a time limit nobody waits for the rest."""
@@ -280,5 +356,9 @@ def test_a_signal_ends_the_work_once_and_the_printing_within_its_grace(alone, en
         time.sleep(5)
 
     assert not error.value.is_late
-    assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx((1, 1) if seconds else (0, 0), abs=0.1)
-    assert {signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)} == {signal.SIG_IGN}
+    assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx(
+        (1, 1) if seconds else (0, 0), abs=0.1
+    )
+    assert {signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)} == {
+        signal.SIG_IGN
+    }

@@ -1,7 +1,10 @@
-"""The Ansible role, run by the real Ansible in fresh Debian systems: it installs, and a second run changes nothing.
+"""The Ansible role, run by the real Ansible in fresh Debian systems: it installs, and a second run
+changes nothing.
 
-`make test-ansible` runs this with the packages that `make packages` has built; it takes minutes, so nothing else does.
+`make test-ansible` runs this with the packages that `make packages` has built; it takes minutes, so
+nothing else does.
 """
+
 from __future__ import annotations
 
 import json
@@ -18,22 +21,27 @@ from chroots import PLUGIN, Chroot, newest, overlaid, removed, unpacked
 from conftest import ROOT, drive
 
 if 'TEST_ANSIBLE' not in os.environ:
-    pytest.skip('the Ansible role is tested by "make test-ansible" only: it takes minutes', allow_module_level=True)
+    pytest.skip(
+        'the Ansible role is tested by "make test-ansible" only: it takes minutes',
+        allow_module_level=True,
+    )
 if not abilities.IS_ROOT:
     pytest.skip('only root can run Ansible in a chroot', allow_module_level=True)
 
 ROLE = ROOT / 'contrib/ansible'
 ANSIBLE = ROOT / '.venv-ansible/bin'
 # One drive, worn to 86 %; smartctl's own -V.
-SMARTCTL = '''#!/bin/sh
+SMARTCTL = """#!/bin/sh
 case "$*" in
     *--version*) exec /usr/sbin/smartctl.distrib "$@";;
     *--scan*) exec cat /opt/drives/scan;;
 esac
 exec cat /opt/drives/sdb
-'''
-SCANNED = ('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},'
-           '"devices":[{"name":"/dev/sdb","type":"scsi"}]}')
+"""
+SCANNED = (
+    '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},'
+    '"devices":[{"name":"/dev/sdb","type":"scsi"}]}'
+)
 LIMITS = {'metrics': {'endurance_used': {'warning': '90', 'why': 'new drives are ordered'}}}
 
 
@@ -47,8 +55,18 @@ def managed(request, tmp_path_factory) -> Iterator[Chroot]:
     (host.root / 'usr/sbin/smartctl').chmod(0o755)
     host.writes('/opt/drives/scan', SCANNED)
     (host.root / 'opt/drives/sdb').write_bytes(drive('intel-worn'))
-    host.does('adduser', '--system', '--group', '--no-create-home', '--home', '/var/lib/nagios', '--quiet', 'nagios')
-    host.writes('/etc/hosts', f'127.0.0.1 localhost {os.uname().nodename}\n')   # or sudo waits for a name server
+    host.does(
+        'adduser',
+        '--system',
+        '--group',
+        '--no-create-home',
+        '--home',
+        '/var/lib/nagios',
+        '--quiet',
+        'nagios',
+    )
+    # or sudo waits for a name server
+    host.writes('/etc/hosts', f'127.0.0.1 localhost {os.uname().nodename}\n')
     yield host
     removed(host.root)
 
@@ -61,19 +79,51 @@ def host(managed, tmp_path) -> Iterator[Chroot]:
 
 
 def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
-    """Run the playbook with these variables; return how many tasks changed something, how many failed, and all text."""
-    inventory = Path(f'{host.root}.hosts')   # not -e, which would change the connection of the controller, too
-    inventory.write_text('managed ansible_connection=community.general.chroot '
-                         f'ansible_host={host.root} ansible_python_interpreter=/usr/bin/python3\n')
+    """Run the playbook with these variables; return how many tasks changed something, how many
+    failed, and all text.
+    """
+    # not -e, which would change the connection of the controller, too
+    inventory = Path(f'{host.root}.hosts')
+    inventory.write_text(
+        'managed ansible_connection=community.general.chroot '
+        f'ansible_host={host.root} ansible_python_interpreter=/usr/bin/python3\n'
+    )
     words = {f'check_smart_attributes_{name}': value for name, value in variables.items()}
-    playbook = [str(ANSIBLE / 'ansible-playbook'), '-i', str(inventory), '-e', json.dumps(words), 'playbook.yml']
+    playbook = [
+        str(ANSIBLE / 'ansible-playbook'),
+        '-i',
+        str(inventory),
+        '-e',
+        json.dumps(words),
+        'playbook.yml',
+    ]
     mounted = 'mount -t proc proc "$0/proc" && exec "$@"'
-    done = subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounted, str(host.root),
-                           *playbook],
-                          cwd=ROLE, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900,
-                          env={**os.environ, 'ANSIBLE_NOCOWS': '1', 'ANSIBLE_HOST_KEY_CHECKING': '0',
-                               'ANSIBLE_FORCE_COLOR': '0', 'LC_ALL': 'C.UTF-8',
-                               'PATH': f'{ANSIBLE}:/usr/sbin:/usr/bin:/sbin:/bin'})
+    done = subprocess.run(
+        [
+            'unshare',
+            '--mount',
+            '--propagation',
+            'private',
+            'sh',
+            '-c',
+            mounted,
+            str(host.root),
+            *playbook,
+        ],
+        cwd=ROLE,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=900,
+        env={
+            **os.environ,
+            'ANSIBLE_NOCOWS': '1',
+            'ANSIBLE_HOST_KEY_CHECKING': '0',
+            'ANSIBLE_FORCE_COLOR': '0',
+            'LC_ALL': 'C.UTF-8',
+            'PATH': f'{ANSIBLE}:/usr/sbin:/usr/bin:/sbin:/bin',
+        },
+    )
     print(done.stdout)
     counted = re.search(r'^managed +: .*changed=(\d+).*failed=(\d+)', done.stdout, re.MULTILINE)
     return int(counted[1]), int(counted[2]), done.stdout
@@ -81,7 +131,9 @@ def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
 
 @pytest.mark.parametrize('pattern', ['*.deb', '*.pyz'], ids=['package', 'single file'])
 def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
-    """The limit of the site applies, and doctor finds nothing to do; without the limit, the drive warns."""
+    """The limit of the site applies, and doctor finds nothing to do; without the limit, the
+    drive warns.
+    """
     file = str(newest(pattern, ROOT / 'dist'))
     first = play(host, file=file, limits=LIMITS)
     plugin = PLUGIN if host.has(PLUGIN) else PLUGIN.replace('/usr/', '/usr/local/')
@@ -93,7 +145,9 @@ def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
     assert second[:2] == (0, 0), second[2]
     assert third[:2] == (1, 0), third[2]
     assert limited.stdout.startswith('SMART OK'), limited.stdout
-    assert host.runs(plugin, user='nagios').stdout.startswith('SMART WARNING - sdb endurance_used 86 %')
+    assert host.runs(plugin, user='nagios').stdout.startswith(
+        'SMART WARNING - sdb endurance_used 86 %'
+    )
 
 
 def test_what_doctor_finds_fails_the_play(host):
@@ -112,8 +166,21 @@ def test_files_that_were_changed_never_reach_a_host(host, tmp_path):
     key = tmp_path / 'key'
     subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', str(key)], check=True)
     (folder / 'SHA256SUMS.sig').unlink(missing_ok=True)
-    subprocess.run(['ssh-keygen', '-q', '-Y', 'sign', '-f', str(key), '-n', 'check_smart_attributes', 'SHA256SUMS'],
-                   cwd=folder, check=True)
+    subprocess.run(
+        [
+            'ssh-keygen',
+            '-q',
+            '-Y',
+            'sign',
+            '-f',
+            str(key),
+            '-n',
+            'check_smart_attributes',
+            'SHA256SUMS',
+        ],
+        cwd=folder,
+        check=True,
+    )
     signers = tmp_path / 'signers'
     signers.write_text(f'release {key.with_suffix(".pub").read_text()}')
     package = newest('*.deb', folder)

@@ -1,4 +1,5 @@
 """The shipped database validates itself, with the function that contributors run."""
+
 from __future__ import annotations
 
 import json
@@ -32,46 +33,203 @@ def test_the_command_says_so():
 
 # (model, attribute numbers of the drive, the attribute with the capacitor test)
 CAPACITOR_TESTS = [
-    ('INTEL SSDSC2BB240G4',
-     (5, 9, 12, 170, 171, 172, 174, 175, 183, 184, 187, 190, 192, 194, 197, 199, 225, 226, 227, 228, 232, 233, 234,
-                             241, 242), 175),
-    ('INTEL SSDSC2KB480G8',
-     (5, 9, 12, 170, 171, 172, 174, 175, 183, 184, 187, 190, 192, 194, 197, 199, 225, 226, 227, 228, 232, 233, 234,
-                             235, 241, 242, 243), 175),
-    ('SSDSC2KB480G8R',
-     (1, 5, 9, 12, 13, 170, 174, 179, 180, 181, 182, 184, 194, 195, 199, 201, 202, 233, 234, 242, 245), 201),
-    ('SSDSC2KB480G8L 01PE333D7A09691LEN',
-     (5, 9, 12, 170, 171, 172, 173, 174, 183, 184, 187, 190, 192, 194, 199, 230, 232, 233, 235, 237,
-                                           241, 242), 235),
-    ('SSDSC2KB480G8L 01PE333D7A09691LEN',
-     (5, 9, 12, 170, 171, 172, 173, 174, 183, 184, 187, 190, 192, 194, 199, 230, 232, 233, 235, 237,
-                                           241, 242), 237)]
+    (
+        'INTEL SSDSC2BB240G4',
+        (
+            5,
+            9,
+            12,
+            170,
+            171,
+            172,
+            174,
+            175,
+            183,
+            184,
+            187,
+            190,
+            192,
+            194,
+            197,
+            199,
+            225,
+            226,
+            227,
+            228,
+            232,
+            233,
+            234,
+            241,
+            242,
+        ),
+        175,
+    ),
+    (
+        'INTEL SSDSC2KB480G8',
+        (
+            5,
+            9,
+            12,
+            170,
+            171,
+            172,
+            174,
+            175,
+            183,
+            184,
+            187,
+            190,
+            192,
+            194,
+            197,
+            199,
+            225,
+            226,
+            227,
+            228,
+            232,
+            233,
+            234,
+            235,
+            241,
+            242,
+            243,
+        ),
+        175,
+    ),
+    (
+        'SSDSC2KB480G8R',
+        (
+            1,
+            5,
+            9,
+            12,
+            13,
+            170,
+            174,
+            179,
+            180,
+            181,
+            182,
+            184,
+            194,
+            195,
+            199,
+            201,
+            202,
+            233,
+            234,
+            242,
+            245,
+        ),
+        201,
+    ),
+    (
+        'SSDSC2KB480G8L 01PE333D7A09691LEN',
+        (
+            5,
+            9,
+            12,
+            170,
+            171,
+            172,
+            173,
+            174,
+            183,
+            184,
+            187,
+            190,
+            192,
+            194,
+            199,
+            230,
+            232,
+            233,
+            235,
+            237,
+            241,
+            242,
+        ),
+        235,
+    ),
+    (
+        'SSDSC2KB480G8L 01PE333D7A09691LEN',
+        (
+            5,
+            9,
+            12,
+            170,
+            171,
+            172,
+            173,
+            174,
+            183,
+            184,
+            187,
+            190,
+            192,
+            194,
+            199,
+            230,
+            232,
+            233,
+            235,
+            237,
+            241,
+            242,
+        ),
+        237,
+    ),
+]
 
 
-@pytest.mark.parametrize(('value', 'state', 'word'), [
-    (100, State.OK, 'passed'), (11, State.WARNING, 'too hot, no verdict'), (1, State.CRITICAL, 'failed')],
-    ids=['ok-passed', 'warn-too-hot', 'crit-failed'])
-@pytest.mark.parametrize(('model', 'attributes', 'number'), CAPACITOR_TESTS,
-                         ids=['175', '175-beside-235', '201-dell', '235-lenovo', '237-lenovo'])
-def test_power_loss_cap_test_is_understood_under_every_number(database, model, attributes, number, value, state, word):
+@pytest.mark.parametrize(
+    ('value', 'state', 'word'),
+    [
+        (100, State.OK, 'passed'),
+        (11, State.WARNING, 'too hot, no verdict'),
+        (1, State.CRITICAL, 'failed'),
+    ],
+    ids=['ok-passed', 'warn-too-hot', 'crit-failed'],
+)
+@pytest.mark.parametrize(
+    ('model', 'attributes', 'number'),
+    CAPACITOR_TESTS,
+    ids=['175', '175-beside-235', '201-dell', '235-lenovo', '237-lenovo'],
+)
+def test_power_loss_cap_test_is_understood_under_every_number(
+    database, model, attributes, number, value, state, word
+):
     """A failed capacitor loses data at the next power cut; its attribute has four numbers."""
     rows = [AttributeRow(n, f'Attribute_{n}', 100, 100, 0, False, '', '0') for n in attributes]
     copy = AttributeRow(0, 'Power_Loss_Cap_Test', value, value, 10, True, '', '640 (409 5906)')
     # Where the drive keeps a second copy, the first one is unreadable here.
     unreadable = AttributeRow(0, 'PLP_Tests_Min_Us', None, None, None, True, '', '-')
-    rows = [copy._replace(id=number) if row.id == number else unreadable._replace(id=row.id) if row.id == 235 else row
-            for row in rows]
+    rows = [
+        copy._replace(id=number)
+        if row.id == number
+        else unreadable._replace(id=row.id)
+        if row.id == 235
+        else row
+        for row in rows
+    ]
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
     report = Report(identity, attributes=tuple(rows))
 
     spec = database.identify(identity, [row.id for row in report.attributes])
-    found = {reading.metric: reading for reading in readings.vendor_readings(report, spec, database.metrics)}
+    found = {
+        reading.metric: reading
+        for reading in readings.vendor_readings(report, spec, database.metrics)
+    }
 
-    assert (found['power_loss_protection'].state, found['power_loss_protection'].verdict) == (state, word)
+    assert (found['power_loss_protection'].state, found['power_loss_protection'].verdict) == (
+        state,
+        word,
+    )
     assert found['capacitor_test_result'].number == pytest.approx(640e-6)
 
 
-@pytest.mark.long    # it is built
+@pytest.mark.long  # it is built
 def test_the_wheel_carries_its_data(released):
     """pip install must give a working plugin, not one without a database."""
     names = zipfile.ZipFile(next(released.glob('*.whl'))).namelist()
@@ -83,36 +241,82 @@ def test_the_wheel_carries_its_data(released):
 
 # --- what a drive says and nobody should believe --------------------------------------------
 
+
 def judged(database, model, firmware, attributes, statistics):
     """Return the number that is judged of each metric. attributes: (number, value, raw)."""
     identity = Identity(protocol='ATA', model=model, firmware=firmware, rotation=0)
-    rows = tuple(AttributeRow(number, '', value, value, 1, False, '', raw) for number, value, raw in attributes)
-    report = Report(identity, attributes=rows,
-                    statistics={place: Statistic(count, '') for place, count in statistics.items()})
+    rows = tuple(
+        AttributeRow(number, '', value, value, 1, False, '', raw)
+        for number, value, raw in attributes
+    )
+    report = Report(
+        identity,
+        attributes=rows,
+        statistics={place: Statistic(count, '') for place, count in statistics.items()},
+    )
     spec = database.identify(identity, [row.id for row in rows])
-    return {reading.metric: reading.number for reading in readings.readings(report, spec, database.metrics)
-            if reading.judged}
+    return {
+        reading.metric: reading.number
+        for reading in readings.readings(report, spec, database.metrics)
+        if reading.judged
+    }
 
 
-BX500 = (1, 5, 9, 12, 171, 172, 174, 180, 183, 184, 187, 194, 196, 197, 198, 199, 206, 210, 246, 247, 248)
+BX500 = (
+    1,
+    5,
+    9,
+    12,
+    171,
+    172,
+    174,
+    180,
+    183,
+    184,
+    187,
+    194,
+    196,
+    197,
+    198,
+    199,
+    206,
+    210,
+    246,
+    247,
+    248,
+)
 ENDURANCE, UNCORRECTABLE = (7, 0x008), (4, 0x008)
 
 
-@pytest.mark.parametrize(('value', 'cycles', 'used'), [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))])
+@pytest.mark.parametrize(
+    ('value', 'cycles', 'used'), [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))]
+)
 def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, used):
-    """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks go on."""
+    """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks
+    go on.
+    """
     rows = [(number, 100, '0') for number in BX500]
-    found = judged(database, 'CT120BX500SSD1', 'M6CR013', [*rows, (173, 100, cycles), (202, value, str(value))],
-                   {ENDURANCE: 235})
+    found = judged(
+        database,
+        'CT120BX500SSD1',
+        'M6CR013',
+        [*rows, (173, 100, cycles), (202, value, str(value))],
+        {ENDURANCE: 235},
+    )
 
     assert found['endurance_used'] == used
 
 
 def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
-    """The statistic of SanDisk's CloudSpeed drives: 489 and 652 on drives without one such error."""
+    """The statistic of SanDisk's CloudSpeed drives: 489 and 652 on drives without one such
+    error.
+    """
     rows = [(1, 100, '0'), (5, 100, '0'), (9, 100, '1'), (177, 100, '93'), (245, 100, '7')]
 
-    assert judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})['reported_uncorrect'] == 0
+    assert (
+        judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})['reported_uncorrect']
+        == 0
+    )
 
 
 def test_two_words_of_one_count_are_one_count(database):
@@ -122,11 +326,19 @@ def test_two_words_of_one_count_are_one_count(database):
     assert judged(database, 'INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
 
 
-@pytest.mark.parametrize(('model', 'firmware', 'hours'), [
-    ('SanDisk LT0400MO', 'D414', 40000), ('SanDisk SDLTODKM-400G-5C', 'C403', 40000),
-    ('SanDisk SDLTOCKM-016T-5C', 'C401', 40000),
-    ('SanDisk SDLTODKM-400G-5C', 'C405', None), ('SanDisk SDLTODKM-800G-5C', 'C403', None)])
-def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(database, model, firmware, hours):
+@pytest.mark.parametrize(
+    ('model', 'firmware', 'hours'),
+    [
+        ('SanDisk LT0400MO', 'D414', 40000),
+        ('SanDisk SDLTODKM-400G-5C', 'C403', 40000),
+        ('SanDisk SDLTOCKM-016T-5C', 'C401', 40000),
+        ('SanDisk SDLTODKM-400G-5C', 'C405', None),
+        ('SanDisk SDLTODKM-800G-5C', 'C403', None),
+    ],
+)
+def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(
+    database, model, firmware, hours
+):
     """One maker's defect, with the revisions of each server maker."""
     found = database.advisories(Identity(protocol='SCSI', model=model, firmware=firmware))
 

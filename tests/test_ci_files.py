@@ -1,4 +1,7 @@
-"""Files for sites that host the project: they run and ask for what README, the Makefile and the program have."""
+"""Files for sites that host the project: they run and ask for what README, the Makefile and the
+program have.
+"""
+
 from __future__ import annotations
 
 import re
@@ -9,7 +12,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, drive_path, run
 
-WORKFLOWS = (ROOT / '.github/workflows/ci.yml').read_text() + (ROOT / '.github/workflows/fuzz.yml').read_text()
+WORKFLOWS = (ROOT / '.github/workflows/ci.yml').read_text() + (
+    ROOT / '.github/workflows/fuzz.yml'
+).read_text()
 GITLAB = (ROOT / '.gitlab-ci.yml').read_text()
 ISSUES = sorted((ROOT / '.github/ISSUE_TEMPLATE').glob('[!c]*.yml'))
 
@@ -33,7 +38,9 @@ def test_both_files_run_the_same_commands():
 @pytest.mark.parametrize('text', [WORKFLOWS, GITLAB], ids=['GitHub', 'GitLab'])
 def test_they_run_the_two_commands_of_readme(text):
     """In the order in which README has them, each a step of its own."""
-    block = re.search(r'## Try it\n.*?```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)[1].splitlines()
+    block = re.search(
+        r'## Try it\n.*?```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL
+    )[1].splitlines()
     steps = [line.strip().removeprefix('- ').removeprefix('run: ') for line in text.splitlines()]
 
     assert len(block) == 2
@@ -46,7 +53,9 @@ def test_they_run_each_python_that_is_promised(text):
     promised = re.findall(r'Python :: (3\.\d+)', (ROOT / 'pyproject.toml').read_text())
 
     assert listed(text, 'python' if text is WORKFLOWS else 'PYTHON_VERSION') == promised
-    assert {'debian:12', 'debian:13', 'ubuntu:24.04'} <= set(listed(text, 'image' if text is WORKFLOWS else 'IMAGE'))
+    assert {'debian:12', 'debian:13', 'ubuntu:24.04'} <= set(
+        listed(text, 'image' if text is WORKFLOWS else 'IMAGE')
+    )
 
 
 def test_each_command_is_there():
@@ -81,12 +90,19 @@ def test_gitlab_asks_the_same_questions(path):
 
 def test_the_report_that_an_issue_asks_for_has_no_serial_number(tmp_path):
     """The command as it is printed there, with a recorded report in the place of smartctl."""
-    command = re.search('smartctl --json -x /dev/sda [|] (sed .*?) > report.json', ISSUES[0].read_text())[1]
+    command = re.search(
+        'smartctl --json -x /dev/sda [|] (sed .*?) > report.json', ISSUES[0].read_text()
+    )[1]
     report = (ROOT / 'tests/reports/no-name-ssd.json').read_text()
     number = re.search('"serial_number": *"(.*?)"', report)[1]
     changed = report.replace(number, 'SECRET17')
-    done = subprocess.run(['sh', '-c', command.replace('\\"', '"')], input=changed, check=True, text=True,
-                          capture_output=True)
+    done = subprocess.run(
+        ['sh', '-c', command.replace('\\"', '"')],
+        input=changed,
+        check=True,
+        text=True,
+        capture_output=True,
+    )
     path = Path(tmp_path, 'report.json')
     path.write_text(done.stdout)
 
@@ -100,14 +116,22 @@ def test_the_document_for_reporters_states_times():
     text = (ROOT / 'SECURITY.md').read_text()
 
     assert re.findall(r'^\| (\d+ (?:working )?days)', text, re.MULTILINE) == [
-        '3 working days', '10 working days', '30 days', '90 days']
+        '3 working days',
+        '10 working days',
+        '30 days',
+        '90 days',
+    ]
 
 
 def test_the_image_is_made_of_the_package_and_starts_its_program():
-    """The name of the package, and the link that "make install" makes; the program knows the option of the comment."""
+    """The name of the package, and the link that "make install" makes; the program knows the
+    option of the comment.
+    """
     text = (ROOT / 'contrib/container/Containerfile').read_text()
     package = re.search('^Package: (.*)$', (ROOT / 'debian/control').read_text(), re.MULTILINE)[1]
-    used = re.findall('attributes check_smart_attributes (triage|--gone critical)$', text, re.MULTILINE)
+    used = re.findall(
+        'attributes check_smart_attributes (triage|--gone critical)$', text, re.MULTILINE
+    )
 
     assert f'COPY {package}_*_all.deb ' in text
     assert 'ENTRYPOINT ["/usr/sbin/check_smart_attributes"]' in text

@@ -1,4 +1,5 @@
 """Strings that a drive made up, before they reach a line of output."""
+
 from __future__ import annotations
 
 import pytest
@@ -37,13 +38,34 @@ def test_a_string_becomes_one_harmless_line(text, expected):
     assert clean(text) == expected
 
 
-@pytest.mark.parametrize('name', ['tank', '/srv/data-1', 'vg0/lv_home', '/media/a@b:c%d+e', 'x' * 80])
+@pytest.mark.parametrize(
+    'name', ['tank', '/srv/data-1', 'vg0/lv_home', '/media/a@b:c%d+e', 'x' * 80]
+)
 def test_a_harmless_name_is_a_word_of_a_command(name):
     assert argument(name, 'POOL') == name
 
 
-@pytest.mark.parametrize('name', ['', 'a b', '$(reboot)', '`reboot`', 'a;reboot', 'a\nreboot', 'a\n', '-f', "it's",
-                                  'a"b', 'a|b', 'a&b', '~', '*', 'größe', 'x' * 81])
+@pytest.mark.parametrize(
+    'name',
+    [
+        '',
+        'a b',
+        '$(reboot)',
+        '`reboot`',
+        'a;reboot',
+        'a\nreboot',
+        'a\n',
+        '-f',
+        "it's",
+        'a"b',
+        'a|b',
+        'a&b',
+        '~',
+        '*',
+        'größe',
+        'x' * 81,
+    ],
+)
 def test_any_other_name_is_replaced_in_a_command(name):
     """Quotes would not be enough: a daemon removes them from its notifications."""
     assert argument(name, 'POOL') == 'POOL'
@@ -83,7 +105,9 @@ def test_the_limit_holds_for_any_length():
 def test_a_string_of_exactly_the_limit_is_left_alone():
     """The shortening starts one character later."""
     assert clean('M' * LIMIT) == 'M' * LIMIT
-    assert clean('|' + 'M' * LIMIT) == 'M' * LIMIT, 'what takes the place of other signs does not count'
+    assert clean('|' + 'M' * LIMIT) == 'M' * LIMIT, (
+        'what takes the place of other signs does not count'
+    )
 
 
 def test_cleaning_twice_changes_nothing():

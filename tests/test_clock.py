@@ -1,4 +1,7 @@
-"""A drive whose logs are ahead of its power-on time: by how much, how certain, and what is no contradiction."""
+"""A drive whose logs are ahead of its power-on time: by how much, how certain, and what is no
+contradiction.
+"""
+
 from __future__ import annotations
 
 import pytest
@@ -21,57 +24,123 @@ from smart_attributes.model import (
 
 HOUR = 3600
 DISK = Identity(protocol='ATA', model='HUS724040ALE641', firmware='1', rotation=7200)
-NVME, SAS = Identity(protocol='NVMe', model='ACME N1'), Identity(protocol='SCSI', model='ACME S1', rotation=10000)
+NVME, SAS = (
+    Identity(protocol='NVMe', model='ACME N1'),
+    Identity(protocol='SCSI', model='ACME S1', rotation=10000),
+)
 SHIPPED = judge_of(Options(), Site())
 SET_BACK, BEHIND = 'power-on-time-set-back', 'power-on-time-behind'
 
 
 def report(hours, tests=(), errors=(), identity=DISK, power_on=None, spindle=None):
-    """Return the report of a drive. hours: attribute 9. power_on, spindle: the device statistics."""
-    rows = () if hours is None else (AttributeRow(9, 'Power_On_Hours', 1, 1, 0, False, '', str(hours)),)
+    """Return the report of a drive. hours: attribute 9. power_on, spindle: the device
+    statistics.
+    """
+    rows = (
+        ()
+        if hours is None
+        else (AttributeRow(9, 'Power_On_Hours', 1, 1, 0, False, '', str(hours)),)
+    )
     wide = [((1, 0x010), power_on), ((3, 0x008), spindle)]
-    return Report(identity, True, attributes=rows, error_count=len(errors),
-                  statistics={place: Statistic(number, 'hours') for place, number in wide if number is not None},
-                  nvme={'power_on_hours': 500, 'percentage_used': 1} if identity is NVME else {},
-                  scsi={'power_on_hours': 500, 'grown_defects': 0} if identity is SAS else {},
-                  self_tests=tuple(SelfTest('Short offline', 'Completed without error', True, hour) for hour in tests),
-                  errors=tuple(ErrorEntry(number, ('UNC',), hour) for number, hour in enumerate(errors, 1)))
+    return Report(
+        identity,
+        True,
+        attributes=rows,
+        error_count=len(errors),
+        statistics={
+            place: Statistic(number, 'hours') for place, number in wide if number is not None
+        },
+        nvme={'power_on_hours': 500, 'percentage_used': 1} if identity is NVME else {},
+        scsi={'power_on_hours': 500, 'grown_defects': 0} if identity is SAS else {},
+        self_tests=tuple(
+            SelfTest('Short offline', 'Completed without error', True, hour) for hour in tests
+        ),
+        errors=tuple(ErrorEntry(number, ('UNC',), hour) for number, hour in enumerate(errors, 1)),
+    )
 
 
 def verdict(of, max_age=0.0):
-    return judging.judge(Device('/dev/sda', name='sda'), of, SHIPPED.database, SHIPPED.thresholds,
-                         judging.Rules(self_test_max_age=max_age))
+    return judging.judge(
+        Device('/dev/sda', name='sda'),
+        of,
+        SHIPPED.database,
+        SHIPPED.thresholds,
+        judging.Rules(self_test_max_age=max_age),
+    )
 
 
 def found(of):
     """Return the hidden hours and the code of the note; () without a contradiction."""
     told = verdict(of)
-    hidden = [each.reading.number / HOUR for each in told.judgements if each.reading.metric == drive_logs.HIDDEN]
+    hidden = [
+        each.reading.number / HOUR
+        for each in told.judgements
+        if each.reading.metric == drive_logs.HIDDEN
+    ]
     return (*hidden, *(note.code for note in told.notes if note.code in (SET_BACK, BEHIND)))
 
 
-@pytest.mark.parametrize(('of', 'hidden'), [
-    (report(500, [1501]), (1001, BEHIND)), (report(500, [1500]), ()), (report(500, [], [9000, 8000]), (8500, BEHIND)),
-    (report(500, [9000, None, 400], [7000]), (8500, BEHIND)),
-    (report(None, [9000]), ()), (report(500), ()), (report(0, [9000]), (9000, BEHIND)),
-    (report(500, [9000], power_on=500), (8500, SET_BACK)), (report(500, [9000], spindle=490), (8500, SET_BACK)),
-    (report(None, [9000], power_on=500), (8500, SET_BACK)),
-    (report(500, [9000], power_on=534), (8466, SET_BACK)), (report(500, [9000], power_on=535), (8465, BEHIND)),
-    (report(500, [9000], spindle=466), (8500, SET_BACK)), (report(500, [9000], spindle=465), (8500, BEHIND)),
-    (report(500, [9000], power_on=8500), ()),
-    (report(500, [0xfeff]), (0xfeff - 500, BEHIND)), (report(500, [0xff00]), ()), (report(500, [], [0xffff]), ()),
-    (report(70_000, [65_000, 4_000]), ()),
-    (report(None, [9000], identity=NVME), (8500, SET_BACK)), (report(None, [70_000], identity=NVME),
-                                                              (69_500, SET_BACK)),
-    (report(None, [2**63], identity=NVME), ()), (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),
-    (report(None, [200_000], identity=NVME), ()),
-    (report(None, [9000], spindle=490), ()), (report(None, [9000], identity=SAS), (8500, SET_BACK)),
-    (report(None, [0xffff], identity=SAS), ())],
-    ids=['more-than-1000-h', '1000-h', 'by-the-error-log', 'the-largest-counts', 'no-counter', 'no-logs', 'new',
-         'statistic-agrees', 'spindle-agrees', 'statistic-alone', 'statistic-within-24-h-and-2-%',
-         'statistic-differs', 'spindle-within', 'spindle-differs', 'statistic-is-right', 'last-hour', 'erased-test',
-         'erased-error', 'logs-of-16-bits-ran-over', 'nvme', 'nvme-has-64-bits', 'nvme-impossible', 'nvme-last-hour',
-         'nvme-first-impossible-hour', 'spindle-without-a-counter', 'sas', 'sas-or-any-later-hour'])
+@pytest.mark.parametrize(
+    ('of', 'hidden'),
+    [
+        (report(500, [1501]), (1001, BEHIND)),
+        (report(500, [1500]), ()),
+        (report(500, [], [9000, 8000]), (8500, BEHIND)),
+        (report(500, [9000, None, 400], [7000]), (8500, BEHIND)),
+        (report(None, [9000]), ()),
+        (report(500), ()),
+        (report(0, [9000]), (9000, BEHIND)),
+        (report(500, [9000], power_on=500), (8500, SET_BACK)),
+        (report(500, [9000], spindle=490), (8500, SET_BACK)),
+        (report(None, [9000], power_on=500), (8500, SET_BACK)),
+        (report(500, [9000], power_on=534), (8466, SET_BACK)),
+        (report(500, [9000], power_on=535), (8465, BEHIND)),
+        (report(500, [9000], spindle=466), (8500, SET_BACK)),
+        (report(500, [9000], spindle=465), (8500, BEHIND)),
+        (report(500, [9000], power_on=8500), ()),
+        (report(500, [0xFEFF]), (0xFEFF - 500, BEHIND)),
+        (report(500, [0xFF00]), ()),
+        (report(500, [], [0xFFFF]), ()),
+        (report(70_000, [65_000, 4_000]), ()),
+        (report(None, [9000], identity=NVME), (8500, SET_BACK)),
+        (report(None, [70_000], identity=NVME), (69_500, SET_BACK)),
+        (report(None, [2**63], identity=NVME), ()),
+        (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),
+        (report(None, [200_000], identity=NVME), ()),
+        (report(None, [9000], spindle=490), ()),
+        (report(None, [9000], identity=SAS), (8500, SET_BACK)),
+        (report(None, [0xFFFF], identity=SAS), ()),
+    ],
+    ids=[
+        'more-than-1000-h',
+        '1000-h',
+        'by-the-error-log',
+        'the-largest-counts',
+        'no-counter',
+        'no-logs',
+        'new',
+        'statistic-agrees',
+        'spindle-agrees',
+        'statistic-alone',
+        'statistic-within-24-h-and-2-%',
+        'statistic-differs',
+        'spindle-within',
+        'spindle-differs',
+        'statistic-is-right',
+        'last-hour',
+        'erased-test',
+        'erased-error',
+        'logs-of-16-bits-ran-over',
+        'nvme',
+        'nvme-has-64-bits',
+        'nvme-impossible',
+        'nvme-last-hour',
+        'nvme-first-impossible-hour',
+        'spindle-without-a-counter',
+        'sas',
+        'sas-or-any-later-hour',
+    ],
+)
 def test_a_log_ahead_of_the_counter_is_a_contradiction(of, hidden):
     """Of 22,176 dated reports 51 have one that no wrap explains."""
     assert found(of) == hidden
@@ -83,25 +152,39 @@ def test_it_changes_no_state_and_is_in_the_sentence_about_a_drive_that_is_ok():
 
     assert told.state is State.OK
     assert [note for note in told.notes if note.code == SET_BACK] == [
-        'the self-test log is 8500 h ahead of the power-on time: the power-on counter was set back']
-    assert 'or overflowed' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
+        'the self-test log is 8500 h ahead of the power-on time: the power-on counter was set back'
+    ]
+    assert 'or overflowed' in next(
+        note for note in verdict(report(500, [9000])).notes if note.code == BEHIND
+    )
 
 
 def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
     """The note of an uncertain one says both explanations, word for word."""
     told = verdict(report(500, [700], [9000]))
-    [hidden] = [each.reading for each in told.judgements if each.reading.metric == drive_logs.HIDDEN]
+    [hidden] = [
+        each.reading for each in told.judgements if each.reading.metric == drive_logs.HIDDEN
+    ]
 
     assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
-        'the error log is 8500 h ahead of the power-on time: the power-on counter was set back, or overflowed']
+        'the error log is 8500 h ahead of the power-on time: the power-on counter was set back, '
+        'or overflowed'
+    ]
 
 
-@pytest.mark.parametrize('unit', ['Power_On_Minutes', 'Power_On_Half_Minutes', 'Power_On_Hours_and_Msec'])
+@pytest.mark.parametrize(
+    'unit', ['Power_On_Minutes', 'Power_On_Half_Minutes', 'Power_On_Hours_and_Msec']
+)
 def test_a_counter_in_parts_of_an_hour_contradicts_nothing(unit):
-    """smartctl prints hours in front; a number that is taken for hours is too large, never too small."""
-    raw = {'Power_On_Minutes': '9000h+12m', 'Power_On_Half_Minutes': '1080000', 'Power_On_Hours_and_Msec':
-           '9000h+12m+13.500s'}[unit]
+    """smartctl prints hours in front; a number that is taken for hours is too large, never too
+    small.
+    """
+    raw = {
+        'Power_On_Minutes': '9000h+12m',
+        'Power_On_Half_Minutes': '1080000',
+        'Power_On_Hours_and_Msec': '9000h+12m+13.500s',
+    }[unit]
     row = AttributeRow(9, unit, 1, 1, 0, False, '', raw)
 
     assert found(report(None, [9000])._replace(attributes=(row,))) == ()
@@ -109,42 +192,104 @@ def test_a_counter_in_parts_of_an_hour_contradicts_nothing(unit):
 
 def test_an_entry_says_whose_logs_have_hours_of_their_own():
     """61,166 is in the logs of SanDisk drives that are two years old."""
-    numbers = (5, 9, 12, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 184, 187, 188, 194, 199, 230, 232, 233, 241)
-    rows = tuple(AttributeRow(each, '', 100, 100, 0, False, '', '21213' if each == 9 else '0') for each in numbers)
-    drive = Identity(protocol='ATA', model='SanDisk SSD PLUS 480 GB', firmware='UG3600RL', rotation=0)
+    numbers = (
+        5,
+        9,
+        12,
+        165,
+        166,
+        167,
+        168,
+        169,
+        170,
+        171,
+        172,
+        173,
+        174,
+        184,
+        187,
+        188,
+        194,
+        199,
+        230,
+        232,
+        233,
+        241,
+    )
+    rows = tuple(
+        AttributeRow(each, '', 100, 100, 0, False, '', '21213' if each == 9 else '0')
+        for each in numbers
+    )
+    drive = Identity(
+        protocol='ATA', model='SanDisk SSD PLUS 480 GB', firmware='UG3600RL', rotation=0
+    )
     behind = report(None, [], [61_166], identity=drive, power_on=21_213)._replace(attributes=rows)
 
     assert found(behind) == ()
-    assert found(behind._replace(identity=drive._replace(model='ACME SSD'))) == (61_166 - 21_213, SET_BACK)
+    assert found(behind._replace(identity=drive._replace(model='ACME SSD'))) == (
+        61_166 - 21_213,
+        SET_BACK,
+    )
 
 
 def ages(of):
-    return {each.reading.metric: (each.reading.quiet / HOUR, each.reading.quiet_is_bound)
-            for each in verdict(of).judgements if each.reading.quiet is not None}
+    return {
+        each.reading.metric: (each.reading.quiet / HOUR, each.reading.quiet_is_bound)
+        for each in verdict(of).judgements
+        if each.reading.quiet is not None
+    }
 
 
 def test_ages_are_bounds_once_the_counter_was_set_back():
     """An error at 400 h may be of the first or the second time that the drive was 400 h old."""
-    assert ages(report(500, [450], [400])) == {'self_test': (50, False), 'logged_data_errors': (100, False)}
-    assert ages(report(500, [450, 9000], [400])) == {'self_test': (50, True), 'logged_data_errors': (100, True)}
+    assert ages(report(500, [450], [400])) == {
+        'self_test': (50, False),
+        'logged_data_errors': (100, False),
+    }
+    assert ages(report(500, [450, 9000], [400])) == {
+        'self_test': (50, True),
+        'logged_data_errors': (100, True),
+    }
 
 
-@pytest.mark.parametrize(('tests', 'ago'), [([450], ', 2 days ago'), ([450, 9000], ', more than 2 days ago')])
+@pytest.mark.parametrize(
+    ('tests', 'ago'), [([450], ', 2 days ago'), ([450, 9000], ', more than 2 days ago')]
+)
 def test_the_words_about_a_self_test_say_so(tests, ago):
     """So does whether it is recent."""
     of = report(500, tests)
-    of = of._replace(self_tests=tuple(each._replace(kind='Extended offline') for each in of.self_tests))
-    words = {each.reading.metric: each.reading.verdict for each in verdict(of, 35 * 24 * HOUR).judgements}
+    of = of._replace(
+        self_tests=tuple(each._replace(kind='Extended offline') for each in of.self_tests)
+    )
+    words = {
+        each.reading.metric: each.reading.verdict for each in verdict(of, 35 * 24 * HOUR).judgements
+    }
 
     assert words['self_test'].endswith(ago)
     assert words['self_test_age'] == f'newest extended self-test that passed: {ago[2:]}'
 
 
-@pytest.mark.parametrize(('farm', 'notes'), [
-    (Farm(), []), (Farm('A', 9), []),
-    (Farm(asked=1_719_921_600, unread='w'), [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')]),
-    (Farm('A', 9, is_foreign=True), [('farm-foreign', 'the FARM log and the drive have different serial numbers, so '
-                                                      'the hours are not compared')])])
+@pytest.mark.parametrize(
+    ('farm', 'notes'),
+    [
+        (Farm(), []),
+        (Farm('A', 9), []),
+        (
+            Farm(asked=1_719_921_600, unread='w'),
+            [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')],
+        ),
+        (
+            Farm('A', 9, is_foreign=True),
+            [
+                (
+                    'farm-foreign',
+                    'the FARM log and the drive have different serial numbers, so '
+                    'the hours are not compared',
+                )
+            ],
+        ),
+    ],
+)
 def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
     """The day is that of the attempt, not today."""
     assert [(each.code, each) for each in log_ages.farm_notes(farm)] == notes

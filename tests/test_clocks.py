@@ -1,4 +1,7 @@
-"""The table of reports whose logs are ahead of their counter: classes by their numbers, names by the program."""
+"""The table of reports whose logs are ahead of their counter: classes by their numbers, names by
+the program.
+"""
+
 from __future__ import annotations
 
 import json
@@ -11,18 +14,31 @@ from smart_attributes.errors import DataError
 
 
 def facts(raw='500', tests=(), errors=(), statistics=None, spindle=None, model='ACME HD1'):
-    return {'kind': 'hdd', 'model': model, 'firmware': '1', 'attribute_9': raw and ['Power_On_Hours', raw],
-            'statistics_hours': statistics, 'spindle_hours': spindle, 'errors': list(errors),
-            'self_tests': [['Short offline', 'Completed without error', hours] for hours in tests]}
+    return {
+        'kind': 'hdd',
+        'model': model,
+        'firmware': '1',
+        'attribute_9': raw and ['Power_On_Hours', raw],
+        'statistics_hours': statistics,
+        'spindle_hours': spindle,
+        'errors': list(errors),
+        'self_tests': [['Short offline', 'Completed without error', hours] for hours in tests],
+    }
 
 
-@pytest.mark.parametrize(('of', 'ahead', 'agrees'), [
-    (facts(tests=[1501]), 'more than 1,000 h', 'no'), (facts(tests=[1500]), '25 to 1,000 h', 'no'),
-    (facts(errors=[525]), 'less, or unknown', 'no'), (facts(tests=[None]), 'less, or unknown', '-'),
-    (facts('500h+12m', tests=[9000], statistics=500), 'more than 1,000 h', 'yes'),
-    (facts(None, tests=[9000], statistics=500), 'more than 1,000 h', 'yes'),
-    (facts(tests=[9000], spindle=400), 'more than 1,000 h', 'no'),
-    (facts(tests=[0xff00, 400]), 'less, or unknown', 'no')])
+@pytest.mark.parametrize(
+    ('of', 'ahead', 'agrees'),
+    [
+        (facts(tests=[1501]), 'more than 1,000 h', 'no'),
+        (facts(tests=[1500]), '25 to 1,000 h', 'no'),
+        (facts(errors=[525]), 'less, or unknown', 'no'),
+        (facts(tests=[None]), 'less, or unknown', '-'),
+        (facts('500h+12m', tests=[9000], statistics=500), 'more than 1,000 h', 'yes'),
+        (facts(None, tests=[9000], statistics=500), 'more than 1,000 h', 'yes'),
+        (facts(tests=[9000], spindle=400), 'more than 1,000 h', 'no'),
+        (facts(tests=[0xFF00, 400]), 'less, or unknown', 'no'),
+    ],
+)
 def test_a_class_follows_from_the_numbers(of, ahead, agrees):
     assert clocks.dated(of)[1:] == (ahead, agrees)
 
@@ -30,13 +46,22 @@ def test_a_class_follows_from_the_numbers(of, ahead, agrees):
 def test_the_command_prints_a_row_for_each_class(tmp_path):
     """A certain one, one of a model whose logs are not trusted, and one that agrees."""
     file = tmp_path / 'clocks.jsonl'
-    file.write_text(''.join(json.dumps(each) + '\n' for each in (
-        facts(tests=[9000], statistics=500), facts(tests=[400], statistics=500),
-        facts(tests=[9000], statistics=500, model='KINGSTON SUV400S37240G'))))
+    file.write_text(
+        ''.join(
+            json.dumps(each) + '\n'
+            for each in (
+                facts(tests=[9000], statistics=500),
+                facts(tests=[400], statistics=500),
+                facts(tests=[9000], statistics=500, model='KINGSTON SUV400S37240G'),
+            )
+        )
+    )
 
     text = run_tool('tools.measure', '--clocks', str(file)).text
-    assert text.splitlines()[2:] == ['| less, or unknown | yes | 1 | 0 | 0 |',
-                                     '| more than 1,000 h | yes | 2 | 1 | 0 |']
+    assert text.splitlines()[2:] == [
+        '| less, or unknown | yes | 1 | 0 | 0 |',
+        '| more than 1,000 h | yes | 2 | 1 | 0 |',
+    ]
     rows = json.loads(run_tool('tools.measure', '--clocks', str(file), '--json').text)
     assert ['more than 1,000 h', 'yes', 'power-on-time-set-back', 1] in rows
 

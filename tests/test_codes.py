@@ -1,4 +1,7 @@
-"""The list of codes: each code that is used is in the list, each in the list is used, and each sentence has one."""
+"""The list of codes: each code that is used is in the list, each in the list is used, and each
+sentence has one.
+"""
+
 from __future__ import annotations
 
 import ast
@@ -24,19 +27,34 @@ from smart_attributes.work.statements import findings, headline
 
 pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 
-ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
-          and issubclass(value, errors.SmartError)}
-EVERY = (*codes.REASONS, *codes.FINDINGS, *codes.NOTES, *codes.REDUNDANCY, *codes.CAUSES, *codes.FLEET_NOTES)
+ERRORS = {
+    name
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, errors.SmartError)
+}
+EVERY = (
+    *codes.REASONS,
+    *codes.FINDINGS,
+    *codes.NOTES,
+    *codes.REDUNDANCY,
+    *codes.CAUSES,
+    *codes.FLEET_NOTES,
+)
 STATELESS = (*codes.NOTES, *codes.REDUNDANCY, *codes.FLEET_NOTES)
-UNNAMED = '(no code)'   # of a sentence without one
+UNNAMED = '(no code)'  # of a sentence without one
 
 
 @lru_cache(maxsize=None)
 def nodes() -> list[ast.Call | ast.Constant]:
     """Return each call of a plain name in the package, and each constant."""
     paths = [path for path in (ROOT / 'smart_attributes').rglob('*.py') if path.name != 'codes.py']
-    return [node for path in paths for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name))]
+    return [
+        node
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant)
+        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    ]
 
 
 def calls() -> Iterator[ast.Call]:
@@ -48,20 +66,32 @@ def used() -> Iterator[str]:
     """Yield each code that an error or a sentence gets where it is made."""
     for call in calls():
         place = {'Coded': 0, '_error': 0}.get(call.func.id, 1 if call.func.id in ERRORS else None)
-        if place is not None and len(call.args) > place and isinstance(call.args[place], ast.Constant):
+        if (
+            place is not None
+            and len(call.args) > place
+            and isinstance(call.args[place], ast.Constant)
+        ):
             yield call.args[place].value
 
 
 def test_each_code_that_is_used_is_in_the_list():
-    found = {*used(), *services.REMARKS, *(code for _, code, _ in _CAUSES),
-             *(getattr(errors, name).code for name in ERRORS - {'SmartError'})} - {''}
+    found = {
+        *used(),
+        *services.REMARKS,
+        *(code for _, code, _ in _CAUSES),
+        *(getattr(errors, name).code for name in ERRORS - {'SmartError'}),
+    } - {''}
 
     assert found <= set(codes.BY_NAME)
     assert len(found) > 100  # the search above finds them
 
 
 def test_each_code_in_the_list_is_used():
-    constants = {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    constants = {
+        node.value
+        for node in nodes()
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
     constants.update(code for _, code, _ in _CAUSES)
     constants.update(code for _, code in REASONS)
     constants.update(code for code, _ in plugin_output._PATTERNS)
@@ -71,14 +101,19 @@ def test_each_code_in_the_list_is_used():
 
 
 def sentences(document: object) -> Iterator[str]:
-    """Yield the code of each note and finding of a document, at any depth, and of each drive that was not read."""
+    """Yield the code of each note and finding of a document, at any depth, and of each drive
+    that was not read.
+    """
     if isinstance(document, list):
         for each in document:
             yield from sentences(each)
     elif isinstance(document, dict):
         for key, value in document.items():
             if key in ('notes', 'findings', 'remarks', 'came', 'went'):
-                yield from (each.get('code') or UNNAMED if isinstance(each, dict) else UNNAMED for each in value)
+                yield from (
+                    each.get('code') or UNNAMED if isinstance(each, dict) else UNNAMED
+                    for each in value
+                )
             yield from sentences(value)
         if document.get('state') == 'UNKNOWN' and 'why' in document and not document['findings']:
             yield document['code'] or UNNAMED
@@ -94,14 +129,22 @@ def test_each_sentence_about_a_drive_has_a_code_of_the_list(drives, request):
 
 
 def test_each_sentence_about_recorded_reports_of_many_machines_has_a_code_of_the_list(shared):
-    found = set(sentences(json.loads(run('triage', '--json', '-t', '600', '--report', str(shared / 'corpus')).text)))
+    found = set(
+        sentences(
+            json.loads(
+                run('triage', '--json', '-t', '600', '--report', str(shared / 'corpus')).text
+            )
+        )
+    )
 
     assert found - set(codes.BY_NAME) == set()
     assert len(found) > 20
 
 
 def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
-    bare = [ast.unparse(call) for call in calls() if call.func.id == 'DriveError' and len(call.args) < 2]
+    bare = [
+        ast.unparse(call) for call in calls() if call.func.id == 'DriveError' and len(call.args) < 2
+    ]
 
     assert bare == []
 
@@ -109,7 +152,9 @@ def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
 def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy():
     for code in EVERY:
         assert re.fullmatch('[a-z0-9]+([-.][a-z0-9]+)*', code.name)
-        assert code.severity in State.__members__ or (not code.severity and code in STATELESS), code.name
+        assert code.severity in State.__members__ or (not code.severity and code in STATELESS), (
+            code.name
+        )
         assert code.meaning and not (code.meaning + code.remedy).endswith('.'), code.name
         assert code.remedy or not code.severity, code.name
 
@@ -120,13 +165,23 @@ def test_each_code_is_in_the_list_once():
     assert [code for code in codes.DOCTOR if not re.fullmatch('[a-z0-9]+(-[a-z0-9]+)*', code)] == []
 
 
-@pytest.mark.parametrize('entry, expected', [
-    ({'state': 'WARNING', 'meaning': 'it broke', 'remedy': 'mend it'}, ('WARNING', 'it broke', 'mend it')),
-    ({'state': 'OK', 'meaning': 'it broke'}, ('OK', 'it broke', '')),
-    ({'meaning': 'it broke', 'remedy': 'mend it'}, ('', 'it broke', 'mend it')),
-    ({'meaning': 'it broke'}, ('', 'it broke', ''))], ids=['all', 'no-remedy', 'no-state', 'meaning-alone'])
+@pytest.mark.parametrize(
+    'entry, expected',
+    [
+        (
+            {'state': 'WARNING', 'meaning': 'it broke', 'remedy': 'mend it'},
+            ('WARNING', 'it broke', 'mend it'),
+        ),
+        ({'state': 'OK', 'meaning': 'it broke'}, ('OK', 'it broke', '')),
+        ({'meaning': 'it broke', 'remedy': 'mend it'}, ('', 'it broke', 'mend it')),
+        ({'meaning': 'it broke'}, ('', 'it broke', '')),
+    ],
+    ids=['all', 'no-remedy', 'no-state', 'meaning-alone'],
+)
 def test_a_group_of_the_file_becomes_codes(entry, expected, monkeypatch):
-    monkeypatch.setattr(codes, '_DATA', {'odd': {'a-code': entry, 'other': {'meaning': 'x'}}, 'even': {}})
+    monkeypatch.setattr(
+        codes, '_DATA', {'odd': {'a-code': entry, 'other': {'meaning': 'x'}}, 'even': {}}
+    )
 
     first, second = codes._group('odd')
 
@@ -135,19 +190,30 @@ def test_a_group_of_the_file_becomes_codes(entry, expected, monkeypatch):
     assert codes._group('even') == ()
 
 
-@pytest.mark.parametrize('one, other, is_same', [
-    (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'y', serial='1'), True),
-    (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'x', serial='2'), False),
-    (Coded('drive-gone', 'x'), Coded('drive-new', 'x'), False)])
+@pytest.mark.parametrize(
+    'one, other, is_same',
+    [
+        (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'y', serial='1'), True),
+        (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'x', serial='2'), False),
+        (Coded('drive-gone', 'x'), Coded('drive-new', 'x'), False),
+    ],
+)
 def test_sentences_are_compared_by_code_and_fields(one, other, is_same):
     assert one.is_about_the_same(other) is is_same
 
 
-@pytest.mark.parametrize('error, code', [
-    (errors.UsageError('x'), 'usage-error'), (errors.SmartError('x', 'scan-failed'), 'scan-failed'),
-    (KeyboardInterrupt(), 'interrupted'), (TimeIsOver(), 'time-over'),
-    (ModuleNotFoundError(name='rich'), 'python-package-missing'),
-    (ImportError('damaged'), 'plugin-damaged'), (ValueError('x'), 'internal-error')])
+@pytest.mark.parametrize(
+    'error, code',
+    [
+        (errors.UsageError('x'), 'usage-error'),
+        (errors.SmartError('x', 'scan-failed'), 'scan-failed'),
+        (KeyboardInterrupt(), 'interrupted'),
+        (TimeIsOver(), 'time-over'),
+        (ModuleNotFoundError(name='rich'), 'python-package-missing'),
+        (ImportError('damaged'), 'plugin-damaged'),
+        (ValueError('x'), 'internal-error'),
+    ],
+)
 def test_a_run_that_failed_prints_its_code_in_its_first_line(error, code):
     sentence = main.explained(error)
 
@@ -156,8 +222,13 @@ def test_a_run_that_failed_prints_its_code_in_its_first_line(error, code):
     assert f'"code": "{code}"' in main.failure(['triage', '--json'], sentence)
 
 
-SILENT = Verdict(Device('/dev/sda', name='sda'), Identity(), State.UNKNOWN, problem='cannot be opened',
-                 code='no-permission')
+SILENT = Verdict(
+    Device('/dev/sda', name='sda'),
+    Identity(),
+    State.UNKNOWN,
+    problem='cannot be opened',
+    code='no-permission',
+)
 
 
 def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back():

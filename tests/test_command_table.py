@@ -1,4 +1,5 @@
 """One record per command: what is written down there is found wherever a command is known."""
+
 from __future__ import annotations
 
 import json
@@ -28,22 +29,43 @@ class CountOptions(NamedTuple):
 
 
 def count(options: Options, runner: object) -> int:
-    """Print what the command was run with. In a folder without history a writer makes it, and a reader misses it."""
+    """Print what the command was run with.
+
+    In a folder without history a writer makes it, and a reader misses it.
+    """
     history = history_access.remembered(options)
-    print(json.dumps({'twice': options.own.twice, 'devices': options.which.devices,
-                      'has time limit': signal.getitimer(signal.ITIMER_REAL)[0] > 0,
-                      'history': 'writes' if history.store else 'reads' if history.trouble else ''}))
+    print(
+        json.dumps(
+            {
+                'twice': options.own.twice,
+                'devices': options.which.devices,
+                'has time limit': signal.getitimer(signal.ITIMER_REAL)[0] > 0,
+                'history': 'writes' if history.store else 'reads' if history.trouble else '',
+            }
+        )
+    )
     return 1
 
 
 def record(history: str, has_time_limit: bool) -> Command:
-    return Command('count', 'Count the drives of this machine.', '[options]', 'example:\n  count --twice',
-                   (groups.GROUPS['DRIVES'], groups.GROUPS['READING'], groups.GROUPS['COMMON']),
-                   (groups.option('--twice', action='store_true', help='count each drive twice'),), CountOptions,
-                   history=history, has_time_limit=has_time_limit, takes_old_options=False, run='count.run')
+    return Command(
+        'count',
+        'Count the drives of this machine.',
+        '[options]',
+        'example:\n  count --twice',
+        (groups.GROUPS['DRIVES'], groups.GROUPS['READING'], groups.GROUPS['COMMON']),
+        (groups.option('--twice', action='store_true', help='count each drive twice'),),
+        CountOptions,
+        history=history,
+        has_time_limit=has_time_limit,
+        takes_old_options=False,
+        run='count.run',
+    )
 
 
-@pytest.fixture(params=[('writes', True), ('reads', False), ('', True)], ids=['writes', 'reads', 'none'])
+@pytest.fixture(
+    params=[('writes', True), ('reads', False), ('', True)], ids=['writes', 'reads', 'none']
+)
 def added(request, monkeypatch) -> Iterator[Command]:
     """A command that is written down in the table, and nowhere else."""
     command = record(*request.param)
@@ -60,21 +82,39 @@ def test_a_new_command_is_in_the_help(added, capsys):
     own = capsys.readouterr().out
 
     assert re.search('^  count +count the drives of this machine$', of_check, re.MULTILINE)
-    assert 'usage: check_smart_attributes count [options]\n\nCount the drives of this machine.\n' in own
-    assert 'count each drive twice' in own and '--drive-timeout' in own and 'example:\n  count --twice\n' in own
+    assert (
+        'usage: check_smart_attributes count [options]\n\nCount the drives of this machine.\n'
+        in own
+    )
+    assert (
+        'count each drive twice' in own
+        and '--drive-timeout' in own
+        and 'example:\n  count --twice\n' in own
+    )
     assert '--warning' not in own
 
 
-@pytest.mark.timeout(0)   # its alarm would look like that of a time limit
-@pytest.mark.parametrize('words, twice', [(['--twice'], True), ([], False)], ids=['given', 'default'])
-def test_a_new_command_runs_with_its_groups_its_own_value_its_time_limit_and_its_history(added, words, twice, capsys,
-                                                                                         tmp_path):
+@pytest.mark.timeout(0)  # its alarm would look like that of a time limit
+@pytest.mark.parametrize(
+    'words, twice', [(['--twice'], True), ([], False)], ids=['given', 'default']
+)
+def test_a_new_command_runs_with_its_groups_its_own_value_its_time_limit_and_its_history(
+    added, words, twice, capsys, tmp_path
+):
     """As its record says."""
-    code = main.run([added.name, '-d', '/dev/sda', '--nosudo', '--state-dir', str(tmp_path), *words])
+    code = main.run(
+        [added.name, '-d', '/dev/sda', '--nosudo', '--state-dir', str(tmp_path), *words]
+    )
 
-    assert (code, json.loads(capsys.readouterr().out)) == (1, {
-        'twice': twice, 'devices': ['/dev/sda'], 'has time limit': added.has_time_limit,
-        'history': added.history})
+    assert (code, json.loads(capsys.readouterr().out)) == (
+        1,
+        {
+            'twice': twice,
+            'devices': ['/dev/sda'],
+            'has time limit': added.has_time_limit,
+            'history': added.history,
+        },
+    )
 
 
 def test_a_new_command_is_in_the_man_page_and_the_completion(added):
@@ -82,7 +122,10 @@ def test_a_new_command_is_in_the_man_page_and_the_completion(added):
     page, script = man.page(), completion.script()
 
     assert '.B check_smart_attributes count\n' in page
-    assert '.SS count\nCount the drives of this machine.\n.TP\n\\fB\\-\\-twice\\fR\ncount each drive twice\n' in page
+    assert (
+        '.SS count\nCount the drives of this machine.\n.TP\n\\fB\\-\\-twice\\fR\ncount each drive '
+        'twice\n' in page
+    )
     assert re.search(r'^ +count\) words="--twice .*--device .*-h --help', script, re.MULTILINE)
     assert re.search(r'COMP_CWORD == 1 .* count"', script)
 
@@ -99,8 +142,16 @@ def test_every_record_is_whole():
     names = described.names()
 
     assert len(set(names)) == len(names) and names[0] == 'check'
-    assert [each.name for each in table.commands() if not re.fullmatch(r'[A-Z][^\n]+[^.]\.', each.summary)] == []
-    assert {each.history for each in table.commands()} <= {history_access.WRITES, history_access.READS, ''}
+    assert [
+        each.name
+        for each in table.commands()
+        if not re.fullmatch(r'[A-Z][^\n]+[^.]\.', each.summary)
+    ] == []
+    assert {each.history for each in table.commands()} <= {
+        history_access.WRITES,
+        history_access.READS,
+        '',
+    }
 
 
 def test_every_value_of_a_command_has_its_option():

@@ -1,4 +1,7 @@
-"""What is missing in a report, or damaged, is told beside the verdict: a drive may only look better for it."""
+"""What is missing in a report, or damaged, is told beside the verdict: a drive may only look
+better for it.
+"""
+
 from __future__ import annotations
 
 import json
@@ -56,23 +59,45 @@ def without(container: Json, *keys: str) -> None:
         del container[key]
 
 
-@pytest.mark.parametrize('damage, told', [
-    (lambda said: row(said, 2).update(value='x'), 'damaged in the report: ata_smart_attributes.table.2.value'),
-    (lambda said: row(said, 2)['raw'].update(value=10 ** 30),
-     'damaged in the report: ata_smart_attributes.table.2.raw.value'),
-    (lambda said: without(row(said, 2), 'thresh'), 'damaged in the report: ata_smart_attributes.table.2.thresh'),
-    (lambda said: said['ata_smart_attributes']['table'].append(7),
-     'damaged in the report: ata_smart_attributes.table.'),
-    (lambda said: said['smart_status'].update(passed='yes'), 'damaged in the report: smart_status.passed'),
-    (lambda said: said.update(smart_support={'available': True, 'enabled': 0}),
-     'damaged in the report: smart_support.enabled'),
-    (lambda said: without(said, 'model_name'), 'not in the report: the model'),
-    (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
-    (lambda said: said.update(ata_smart_error_log={'extended': {'count': 3, 'table': []}}),
-     'some of the error log'),
-    (lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}),
-     'some of the standard self-test log'),
-])
+@pytest.mark.parametrize(
+    'damage, told',
+    [
+        (
+            lambda said: row(said, 2).update(value='x'),
+            'damaged in the report: ata_smart_attributes.table.2.value',
+        ),
+        (
+            lambda said: row(said, 2)['raw'].update(value=10**30),
+            'damaged in the report: ata_smart_attributes.table.2.raw.value',
+        ),
+        (
+            lambda said: without(row(said, 2), 'thresh'),
+            'damaged in the report: ata_smart_attributes.table.2.thresh',
+        ),
+        (
+            lambda said: said['ata_smart_attributes']['table'].append(7),
+            'damaged in the report: ata_smart_attributes.table.',
+        ),
+        (
+            lambda said: said['smart_status'].update(passed='yes'),
+            'damaged in the report: smart_status.passed',
+        ),
+        (
+            lambda said: said.update(smart_support={'available': True, 'enabled': 0}),
+            'damaged in the report: smart_support.enabled',
+        ),
+        (lambda said: without(said, 'model_name'), 'not in the report: the model'),
+        (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
+        (
+            lambda said: said.update(ata_smart_error_log={'extended': {'count': 3, 'table': []}}),
+            'some of the error log',
+        ),
+        (
+            lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}),
+            'some of the standard self-test log',
+        ),
+    ],
+)
 def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any], told: str):
     """Where, in smartctl's own names."""
     said = report('samsung-worn-out')
@@ -82,15 +107,28 @@ def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any],
     assert any(told in gap for gap in json_report.from_json(said).gaps)
 
 
-@pytest.mark.parametrize('arguments, is_missed', [
-    (['-x'], True), (['--info', '--health'], True), (['-i', '-H', '-A'], True), (['-H', '-A'], False)], ids=str)
-def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(arguments: list[str], is_missed: bool):
+@pytest.mark.parametrize(
+    'arguments, is_missed',
+    [
+        (['-x'], True),
+        (['--info', '--health'], True),
+        (['-i', '-H', '-A'], True),
+        (['-H', '-A'], False),
+    ],
+    ids=str,
+)
+def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(
+    arguments: list[str], is_missed: bool
+):
     """A drive that has SMART disabled looks well without that line."""
     said = report('samsung-worn-out')
     said['smartctl'].update(argv=['smartctl', *arguments, '/dev/sda'], version=[7, 4])
     said.pop('smart_support', None)
 
-    assert any('whether SMART is enabled' in gap for gap in json_report.from_json(said).gaps) is is_missed
+    assert (
+        any('whether SMART is enabled' in gap for gap in json_report.from_json(said).gaps)
+        is is_missed
+    )
 
 
 def test_a_counter_that_an_nvme_drive_does_not_tell_is_missing():
@@ -111,27 +149,45 @@ def test_many_gaps_are_one_line():
     assert re.search(r' and \d+ more$', told)
 
 
-@pytest.mark.parametrize('before, after, told', [
-    ('100   100   010    -    0', '100   x   010    -    0',
-     'damaged in the report: "5 Reallocated_Sector_Ct PO--CK 100 x 010 - 0"'),
-    ('ID# ATTRIBUTE', '[] ATTRIBUTE', ''),
-    ('7200 rpm', 'x rpm', 'damaged in the report: "rotation rate: x rpm"'),
-    ('ATA Error Count: 2', 'ATA Error Count: x', 'damaged in the report: "ata error count: x"'),
-    ('Error 2 occ', 'Error 2 x', 'damaged in the report: "Error 2 xurred at disk power-on lifetime'),
-    ('Error 1 occurred', 'x', ''),
-    ('40 51 08 bf 0b 34 e0', 'x', 'not in the report: some of the error log'),
-    ('685   ', '9' * 30, 'damaged in the report: "# 1 Extended offline'),
-    ('# 1  Extended', 'x', 'not in the report: some of the self-test log'),
-    ('# 2  Short offline       Completed without error       00%       668         -\n\n', '# 2  Short off',
-     'not in the report: its end'),
-    ('Device Model:', 'x', 'not in the report: the model'),
-])
+@pytest.mark.parametrize(
+    'before, after, told',
+    [
+        (
+            '100   100   010    -    0',
+            '100   x   010    -    0',
+            'damaged in the report: "5 Reallocated_Sector_Ct PO--CK 100 x 010 - 0"',
+        ),
+        ('ID# ATTRIBUTE', '[] ATTRIBUTE', ''),
+        ('7200 rpm', 'x rpm', 'damaged in the report: "rotation rate: x rpm"'),
+        ('ATA Error Count: 2', 'ATA Error Count: x', 'damaged in the report: "ata error count: x"'),
+        (
+            'Error 2 occ',
+            'Error 2 x',
+            'damaged in the report: "Error 2 xurred at disk power-on lifetime',
+        ),
+        ('Error 1 occurred', 'x', ''),
+        ('40 51 08 bf 0b 34 e0', 'x', 'not in the report: some of the error log'),
+        ('685   ', '9' * 30, 'damaged in the report: "# 1 Extended offline'),
+        ('# 1  Extended', 'x', 'not in the report: some of the self-test log'),
+        (
+            '# 2  Short offline       Completed without error       00%       668         -\n\n',
+            '# 2  Short off',
+            'not in the report: its end',
+        ),
+        ('Device Model:', 'x', 'not in the report: the model'),
+    ],
+)
 def test_what_a_text_lacks_or_holds_damaged_is_told(before: str, after: str, told: str):
-    """In its own words. What tells nothing is no gap: a headline, an error that is older than the others."""
+    """In its own words.
+
+    What tells nothing is no gap: a headline, an error that is older than the others.
+    """
     assert before in TEXT
     found = text_report.parse(TEXT.replace(before, after, 1)).gaps
 
-    assert any(told in gap for gap in found) if told else not any('rotation' in gap for gap in found)
+    assert (
+        any(told in gap for gap in found) if told else not any('rotation' in gap for gap in found)
+    )
 
 
 def test_a_number_of_a_test_that_no_drive_can_have_is_not_cut_to_fit():
@@ -147,9 +203,19 @@ def test_a_whole_report_has_no_gaps():
     assert json_report.parse(drive('nvme-worn')).gaps == ()
 
 
-@pytest.mark.parametrize('section, last', [
-    ('General SMART Values:\n', 'SMART Selective self-test log data structure revision number 1\n'),
-    ('General SMART Values:\nGeneral Purpose Log Directory Version 1\n', 'SATA Phy Event Counters (GP Log 0x11)\n')])
+@pytest.mark.parametrize(
+    'section, last',
+    [
+        (
+            'General SMART Values:\n',
+            'SMART Selective self-test log data structure revision number 1\n',
+        ),
+        (
+            'General SMART Values:\nGeneral Purpose Log Directory Version 1\n',
+            'SATA Phy Event Counters (GP Log 0x11)\n',
+        ),
+    ],
+)
 def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(section: str, last: str):
     """However it ends."""
     text = TEXT.replace('Vendor Specific', section + 'Vendor Specific')
@@ -165,7 +231,10 @@ def test_gaps_are_told_with_v(tmp_path):
     file = tmp_path / 'said.json'
     file.write_text(json.dumps(said))
 
-    assert 'note: damaged in the report: ata_device_statistics.pages' in run('--report', str(file), '-v').text
+    assert (
+        'note: damaged in the report: ata_device_statistics.pages'
+        in run('--report', str(file), '-v').text
+    )
     assert 'damaged in the report' not in run('--report', drive_path('samsung-worn-out'), '-v').text
 
 
@@ -187,53 +256,105 @@ def page(number: Any, **more: Any) -> Json:
 
 def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
     """Return what a document lacks that holds *more* than the least one."""
-    return completeness.of_json({**WHOLE, **more}, WELL._replace(version=version), frozenset(arguments))
+    return completeness.of_json(
+        {**WHOLE, **more}, WELL._replace(version=version), frozenset(arguments)
+    )
 
 
-@pytest.mark.parametrize('more, places', [
-    ({}, ''), ({'device': {}}, 'device.protocol'), ({'device': 7, 'smartctl': {}}, 'device, smartctl.argv'),
-    ({'smartctl': {'argv': ['smartctl', 0]}}, 'smartctl.argv'), ({'smartctl': {'argv': '-x'}}, 'smartctl.argv'),
-    ({'model_name': 7}, 'model_name'), ({'rotation_rate': True}, 'rotation_rate'),
-    ({'rotation_rate': '1'}, 'rotation_rate'), ({'smart_status': {}}, 'smart_status.passed'),
-    ({'smart_status': [True]}, 'smart_status'),
-    ({'ata_smart_attributes': {'table': {}}}, 'ata_smart_attributes.table'),
-    ({'ata_log_directory': {'table': [7, {'address': 256}]}},
-     'ata_log_directory.table.0, ata_log_directory.table.1.address'),
-    ({'endurance_used': {'current_percent': None}}, 'endurance_used.current_percent'),
-    ({'nvme_self_test_log': {'table': [{'self_test_code': {}, 'power_on_hours': 1}]}},
-     'nvme_self_test_log.table.0.self_test_result, nvme_self_test_log.table.0.self_test_code.string'),
-    (page(2, table=[{'offset': 8, 'flags': {}}, 7]), 'ata_device_statistics.pages.0.table.1'),
-    (page(4, table=[{'offset': -2 ** 63, 'flags': {}}]), 'ata_device_statistics.pages.0.table.0.offset'),
-    ({'scsi_self_test_0': {'code': {'string': 'x'}}}, 'scsi_self_test_0.result'),
-    ({'new_in_smartctl_9': [None]}, '')], ids=str)
+@pytest.mark.parametrize(
+    'more, places',
+    [
+        ({}, ''),
+        ({'device': {}}, 'device.protocol'),
+        ({'device': 7, 'smartctl': {}}, 'device, smartctl.argv'),
+        ({'smartctl': {'argv': ['smartctl', 0]}}, 'smartctl.argv'),
+        ({'smartctl': {'argv': '-x'}}, 'smartctl.argv'),
+        ({'model_name': 7}, 'model_name'),
+        ({'rotation_rate': True}, 'rotation_rate'),
+        ({'rotation_rate': '1'}, 'rotation_rate'),
+        ({'smart_status': {}}, 'smart_status.passed'),
+        ({'smart_status': [True]}, 'smart_status'),
+        ({'ata_smart_attributes': {'table': {}}}, 'ata_smart_attributes.table'),
+        (
+            {'ata_log_directory': {'table': [7, {'address': 256}]}},
+            'ata_log_directory.table.0, ata_log_directory.table.1.address',
+        ),
+        ({'endurance_used': {'current_percent': None}}, 'endurance_used.current_percent'),
+        (
+            {'nvme_self_test_log': {'table': [{'self_test_code': {}, 'power_on_hours': 1}]}},
+            'nvme_self_test_log.table.0.self_test_result, '
+            'nvme_self_test_log.table.0.self_test_code.string',
+        ),
+        (page(2, table=[{'offset': 8, 'flags': {}}, 7]), 'ata_device_statistics.pages.0.table.1'),
+        (
+            page(4, table=[{'offset': -(2**63), 'flags': {}}]),
+            'ata_device_statistics.pages.0.table.0.offset',
+        ),
+        ({'scsi_self_test_0': {'code': {'string': 'x'}}}, 'scsi_self_test_0.result'),
+        ({'new_in_smartctl_9': [None]}, ''),
+    ],
+    ids=str,
+)
 def test_a_value_that_smartctl_would_not_print_is_damaged(more: Json, places: str):
     assert gaps(more) == ((f'damaged in the report: {places}',) if places else ())
 
 
 def test_a_column_that_one_row_of_the_attributes_has_belongs_to_all():
-    rows = [{'id': number, 'name': 'x', 'raw': {'string': '0'}, 'flags': {'prefailure': True}} for number in (1, 2)]
+    rows = [
+        {'id': number, 'name': 'x', 'raw': {'string': '0'}, 'flags': {'prefailure': True}}
+        for number in (1, 2)
+    ]
     rows[1].update(worst=9, value=9)
-    whole = {'ata_device_statistics': {'pages': [{'number': 7, 'value': 3, 'table': []}, {'number': 7, 'table': []}]}}
+    whole = {
+        'ata_device_statistics': {
+            'pages': [{'number': 7, 'value': 3, 'table': []}, {'number': 7, 'table': []}]
+        }
+    }
 
     assert gaps({'ata_smart_attributes': {'table': [*rows, None]}}) == (
-        'damaged in the report: ata_smart_attributes.table.0.value, ata_smart_attributes.table.0.worst, '
-        'ata_smart_attributes.table.2',)
+        'damaged in the report: ata_smart_attributes.table.0.value, '
+        'ata_smart_attributes.table.0.worst, '
+        'ata_smart_attributes.table.2',
+    )
     assert gaps(whole) == ()
 
 
-@pytest.mark.parametrize('more, lost', [
-    ({LOG: {'extended': {'count': 1, 'table': []}}}, 'some of the extended self-test log'),
-    ({LOG: {'standard': {'count': 1}}}, 'some of the standard self-test log'),
-    ({LOG: {'standard': {'count': 0}}}, ''), ({LOG: {'standard': {'table': []}}}, ''),
-    (page(1), 'page 1 of the device statistics'), (page(7), 'page 7 of the device statistics'),
-    (page(0), ''), (page(8), ''), (page(1, table=[]), ''), (page(None, table=[]), '')], ids=str)
+@pytest.mark.parametrize(
+    'more, lost',
+    [
+        ({LOG: {'extended': {'count': 1, 'table': []}}}, 'some of the extended self-test log'),
+        ({LOG: {'standard': {'count': 1}}}, 'some of the standard self-test log'),
+        ({LOG: {'standard': {'count': 0}}}, ''),
+        ({LOG: {'standard': {'table': []}}}, ''),
+        (page(1), 'page 1 of the device statistics'),
+        (page(7), 'page 7 of the device statistics'),
+        (page(0), ''),
+        (page(8), ''),
+        (page(1, table=[]), ''),
+        (page(None, table=[]), ''),
+    ],
+    ids=str,
+)
 def test_rows_that_a_log_counts_or_must_have_are_missed(more: Json, lost: str):
-    assert [gap for gap in gaps(more) if 'damaged' not in gap] == ([f'not in the report: {lost}'] if lost else [])
+    assert [gap for gap in gaps(more) if 'damaged' not in gap] == (
+        [f'not in the report: {lost}'] if lost else []
+    )
 
 
-@pytest.mark.parametrize('numbers, is_lost', [
-    ((), False), ((0,), False), ((0, 1, 2), False), (range(20), False), ((1,), True), ((0, 2), True), ((0, 1, 3), True),
-    ((0, 20), False)], ids=str)
+@pytest.mark.parametrize(
+    'numbers, is_lost',
+    [
+        ((), False),
+        ((0,), False),
+        ((0, 1, 2), False),
+        (range(20), False),
+        ((1,), True),
+        ((0, 2), True),
+        ((0, 1, 3), True),
+        ((0, 20), False),
+    ],
+    ids=str,
+)
 def test_self_tests_of_a_sas_drive_are_numbered_without_a_break(numbers: Any, is_lost: bool):
     test = {'code': {'string': 'x'}, 'result': {'string': 'x'}}
     found = gaps({f'scsi_self_test_{number}': test for number in numbers})
@@ -241,31 +362,67 @@ def test_self_tests_of_a_sas_drive_are_numbered_without_a_break(numbers: Any, is
     assert found == (('not in the report: some of the self-test log',) if is_lost else ())
 
 
-@pytest.mark.parametrize('version, arguments, more, is_lost', [
-    ((7, 3), ['-x'], {}, True), ((7, 2), ['-x'], {}, False), ((8, 0), ['-i'], {}, True), ((7, 3), ['-A'], {}, False),
-    ((7, 3), ['-x'], {'smart_support': {'available': True, 'enabled': True}}, False)], ids=str)
-def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(version, arguments, more, is_lost):
+@pytest.mark.parametrize(
+    'version, arguments, more, is_lost',
+    [
+        ((7, 3), ['-x'], {}, True),
+        ((7, 2), ['-x'], {}, False),
+        ((8, 0), ['-i'], {}, True),
+        ((7, 3), ['-A'], {}, False),
+        ((7, 3), ['-x'], {'smart_support': {'available': True, 'enabled': True}}, False),
+    ],
+    ids=str,
+)
+def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
+    version, arguments, more, is_lost
+):
     assert gaps(more, *arguments, version=version) == (
-        ('not in the report: whether SMART is enabled',) if is_lost else ())
+        ('not in the report: whether SMART is enabled',) if is_lost else ()
+    )
 
 
-@pytest.mark.parametrize('places, sentence', [
-    ([], []), (['a', 'b'], ['damaged in the report: a, b']), (list('abcde'), ['damaged in the report: a, b, c, d, e']),
-    (list('abcdefg'), ['damaged in the report: a, b, c, d, e and 2 more'])], ids=str)
+@pytest.mark.parametrize(
+    'places, sentence',
+    [
+        ([], []),
+        (['a', 'b'], ['damaged in the report: a, b']),
+        (list('abcde'), ['damaged in the report: a, b, c, d, e']),
+        (list('abcdefg'), ['damaged in the report: a, b, c, d, e and 2 more']),
+    ],
+    ids=str,
+)
 def test_the_first_five_places_are_named(places: list[str], sentence: list[str]):
     assert list(completeness.sentences(places, [])) == sentence
-    assert list(completeness.sentences([], places)) == [words.replace('damaged', 'not') for words in sentence]
+    assert list(completeness.sentences([], places)) == [
+        words.replace('damaged', 'not') for words in sentence
+    ]
 
 
-@pytest.mark.parametrize('more, marks', [
-    ({}, set()), ({'ata_smart_data': {'capabilities': {'error_logging_supported': True}}}, {'ata_smart_data'}),
-    ({'ata_smart_data': {'capabilities': {'error_logging_supported': False}}},
-     {'ata_smart_data', 'error_logging_supported'}),
-    ({'ata_smart_data': {'capabilities': {'self_tests_supported': False}}}, {'ata_smart_data', 'self_tests_supported'}),
-    ({'ata_log_directory': {'table': [{'address': 3}]}}, {'ata_log_directory', 'no device statistics'}),
-    ({'ata_log_directory': {'table': [{'address': 4}]}}, {'ata_log_directory'}),
-    ({'ata_log_directory': {'table': []}}, {'ata_log_directory'}),
-    ({'seagate_farm_log': {'supported': False}}, {'seagate_farm_log', 'no FARM log'}),
-    ({'seagate_farm_log': {'supported': True}}, {'seagate_farm_log'})])
+@pytest.mark.parametrize(
+    'more, marks',
+    [
+        ({}, set()),
+        (
+            {'ata_smart_data': {'capabilities': {'error_logging_supported': True}}},
+            {'ata_smart_data'},
+        ),
+        (
+            {'ata_smart_data': {'capabilities': {'error_logging_supported': False}}},
+            {'ata_smart_data', 'error_logging_supported'},
+        ),
+        (
+            {'ata_smart_data': {'capabilities': {'self_tests_supported': False}}},
+            {'ata_smart_data', 'self_tests_supported'},
+        ),
+        (
+            {'ata_log_directory': {'table': [{'address': 3}]}},
+            {'ata_log_directory', 'no device statistics'},
+        ),
+        ({'ata_log_directory': {'table': [{'address': 4}]}}, {'ata_log_directory'}),
+        ({'ata_log_directory': {'table': []}}, {'ata_log_directory'}),
+        ({'seagate_farm_log': {'supported': False}}, {'seagate_farm_log', 'no FARM log'}),
+        ({'seagate_farm_log': {'supported': True}}, {'seagate_farm_log'}),
+    ],
+)
 def test_a_log_that_the_drive_does_not_keep_has_a_mark(more: Json, marks: Any):
     assert completeness._places(more) == marks

@@ -1,4 +1,7 @@
-"""Every configuration block of the documents loads in its program, beside the definitions of the package."""
+"""Every configuration block of the documents loads in its program, beside the definitions of the
+package.
+"""
+
 from __future__ import annotations
 
 import atexit
@@ -27,11 +30,12 @@ from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import schema_errors
 
 PROGRAM = 'check_smart_attributes'
-HOME = tempfile.mkdtemp(prefix='check-smart-attributes-home-')   # systemd-analyze makes folders there
+# systemd-analyze makes folders there
+HOME = tempfile.mkdtemp(prefix='check-smart-attributes-home-')
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 UNITS = ROOT / 'contrib/systemd'
-USER, GROUP = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name   # daemons become nobody else
-ICINGA = '''\
+USER, GROUP = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name  # daemons become nobody else
+ICINGA = """\
 const NodeName = "storage1"
 const PluginDir = "/usr/lib/nagios/plugins"
 const PluginContribDir = PluginDir
@@ -42,24 +46,25 @@ object Endpoint NodeName {}
 object Zone NodeName { endpoints = [ NodeName ] }
 template Host "generic-host" { check_command = "dummy" }
 include_zones "etc", "FOLDER/zones.d"
-'''
-# Hosts on which each of our rules makes a service: a rule that matches nowhere is not tried by Icinga.
-AGENT = '''
+"""
+# Hosts on which each of our rules makes a service: a rule that matches nowhere is not tried by
+# Icinga.
+AGENT = """
 object Host "agent" {
 	import "generic-host"
 	vars.agent_endpoint = NodeName
 	vars.smart = true
 }
-'''
+"""
 EACH = 'vars.smart_drives = [ "/dev/nvme0" ]'
-HOST = '''
+HOST = """
 object Host "other" {{
 	import "generic-host"
 	{}
 }}
-'''
+"""
 # What Nagios' own package defines, and what an admin has defined before.
-TEMPLATE = '''
+TEMPLATE = """
 define service {
 	name	generic-service
 	max_check_attempts	3
@@ -70,7 +75,7 @@ define service {
 	contacts	nobody
 	register	0
 }
-'''
+"""
 VOLUME_AND_DRIVE = re.compile(r'/dev/sd[a-z]\b.*megaraid,|megaraid,.*/dev/sd[a-z]\b')
 
 
@@ -78,20 +83,35 @@ def program(name: str) -> str:
     """Return the path of a program."""
     path = abilities.path_of(name)
     if path is None:
-        pytest.skip(f'{name} is not installed; "make test-icinga" and "make test-metrics" install it')
+        pytest.skip(
+            f'{name} is not installed; "make test-icinga" and "make test-metrics" install it'
+        )
     return path
 
 
 def ran(*command: str) -> str:
     """Return what a command that must succeed prints."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=120, env={'PATH': PATH, 'LC_ALL': 'C', 'HOME': HOME,
-                                              'ICINGA2_USER': USER, 'ICINGA2_GROUP': GROUP})
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        env={
+            'PATH': PATH,
+            'LC_ALL': 'C',
+            'HOME': HOME,
+            'ICINGA2_USER': USER,
+            'ICINGA2_GROUP': GROUP,
+        },
+    )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-# --- the loaders: each takes a text and fails where its program does -------------------------------
+# --- the loaders: each takes a text and fails where its program does ------------------------------
+
 
 def icinga2(text: str, folder: Path) -> None:
     """Load it with our CheckCommand; lines that belong into a host are put into one."""
@@ -102,7 +122,9 @@ def icinga2(text: str, folder: Path) -> None:
     zone.mkdir(parents=True)
     config.write_text(ICINGA.replace('FOLDER', str(folder)) + command)
     (zone / 'shown.conf').write_text(hosts + (text if is_whole else HOST.format(text)))
-    folders = [f'-D{name}Dir={folder}' for name in ('Config', 'Data', 'Log', 'Cache', 'Spool', 'InitRun')]
+    folders = [
+        f'-D{name}Dir={folder}' for name in ('Config', 'Data', 'Log', 'Cache', 'Spool', 'InitRun')
+    ]
     printed = ran(program('icinga2'), 'daemon', '-C', '-c', str(config), *folders)
     assert 'does not match anywhere' not in printed
 
@@ -111,23 +133,37 @@ def nagios(text: str, folder: Path) -> None:
     """Load it with our commands, on the host that the documents name."""
     ours = ROOT.glob('contrib/nagios/*.cfg')
     (folder / 'commands.cfg').write_text(''.join(path.read_text() for path in ours))
-    (folder / 'objects.cfg').write_text(OBJECTS.replace('host_name	bed', 'host_name	storage1') + TEMPLATE + text)
+    (folder / 'objects.cfg').write_text(
+        OBJECTS.replace('host_name	bed', 'host_name	storage1') + TEMPLATE + text
+    )
     (folder / 'results').mkdir()
-    (folder / 'nagios.cfg').write_text(NAGIOS.format(folder=folder) + f'nagios_user={USER}\nnagios_group={GROUP}\n')
+    (folder / 'nagios.cfg').write_text(
+        NAGIOS.format(folder=folder) + f'nagios_user={USER}\nnagios_group={GROUP}\n'
+    )
     assert 'Total Warnings: 0' in ran(program('nagios4'), '-v', str(folder / 'nagios.cfg'))
 
 
 def nrpe(text: str, folder: Path) -> None:
-    """Load it in NRPE, which checks its file when it starts, and see that each command is one of ours that exists."""
+    """Load it in NRPE, which checks its file when it starts, and see that each command is one of
+    ours that exists.
+    """
     (folder / 'commands.cfg').write_text(text)
     (folder / 'nrpe.cfg').write_text(NRPE.format(port=1, folder=folder, user=USER, group=GROUP))
-    done = subprocess.run([program('nrpe'), '-c', str(folder / 'nrpe.cfg'), '--inetd'], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=30)
+    done = subprocess.run(
+        [program('nrpe'), '-c', str(folder / 'nrpe.cfg'), '--inetd'],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
     log = (folder / 'nrpe.log').read_text() if (folder / 'nrpe.log').exists() else ''
-    assert 'CONF' not in log + done.stderr and 'rror' not in log.replace('Error: Network', ''), log + done.stderr
+    assert 'CONF' not in log + done.stderr and 'rror' not in log.replace('Error: Network', ''), (
+        log + done.stderr
+    )
     for line in re.findall(r'^[^#\n].*$', text, re.MULTILINE):
         name, _, command = line.partition('=')
-        assert re.fullmatch(r'command\[\w+\]', name), line  # NRPE only logs a key that it does not know
+        # NRPE only logs a key that it does not know
+        assert re.fullmatch(r'command\[\w+\]', name), line
         parsed(command)
 
 
@@ -139,7 +175,9 @@ def systemd(text: str, folder: Path) -> None:
     service = next(folder.glob('*.service'))
     (folder / f'{service.name}.d').mkdir()
     (folder / f'{service.name}.d/override.conf').write_text(text)
-    printed = ran(program('systemd-analyze'), 'verify', '--man=no', '--recursive-errors=no', str(service))
+    printed = ran(
+        program('systemd-analyze'), 'verify', '--man=no', '--recursive-errors=no', str(service)
+    )
     assert str(folder) not in printed, printed
     for value in re.findall(r'^Environment="?OPTIONS=(.*?)"?$', text, re.MULTILINE):
         parsed(f'{PROGRAM} metrics {value}')
@@ -147,8 +185,13 @@ def systemd(text: str, folder: Path) -> None:
 
 def prometheus(text: str, folder: Path) -> None:
     """Load it as an expression of a rule, unless it is a file of rules."""
-    rules = text if text.startswith(('groups:', '#')) else json.dumps(
-        {'groups': [{'name': 'shown', 'rules': [{'record': 'shown', 'expr': text.strip()}]}]})
+    rules = (
+        text
+        if text.startswith(('groups:', '#'))
+        else json.dumps(
+            {'groups': [{'name': 'shown', 'rules': [{'record': 'shown', 'expr': text.strip()}]}]}
+        )
+    )
     (folder / 'rules.yml').write_text(rules)
     ran(program('promtool'), 'check', 'rules', str(folder / 'rules.yml'))
 
@@ -166,7 +209,12 @@ def site_file(text: str, folder: Path) -> None:
     if 'drive' in data:
         data = {'temperature': {'warning': data}}
     if all(key.isdigit() for key in data):
-        entry = {'family': 'ACME X1', 'models': ['ACME X1'], 'source': 'acme-x1-manual', 'attributes': data}
+        entry = {
+            'family': 'ACME X1',
+            'models': ['ACME X1'],
+            'source': 'acme-x1-manual',
+            'attributes': data,
+        }
         schema_errors.checked(json.dumps({'entries': [entry]}), 'attributes', 'shown.json')
         return
     if 'entries' in data:
@@ -182,7 +230,9 @@ def shell(text: str, folder: Path) -> None:
     (folder / 'script').write_text(text)
     ran('sh', '-n', str(folder / 'script'))
     joined = text.replace('\\\n', ' ')
-    for command in re.findall(rf'(?:^|[|(;] ?)(?:\S*/)?({PROGRAM} [^|>;&#\n]*)', joined, re.MULTILINE):
+    for command in re.findall(
+        rf'(?:^|[|(;] ?)(?:\S*/)?({PROGRAM} [^|>;&#\n]*)', joined, re.MULTILINE
+    ):
         parsed(command)
 
 
@@ -209,13 +259,25 @@ def parsed(command: str) -> None:
 
 
 LOADERS: dict[str, Callable[[str, Path], None]] = {
-    'icinga2': icinga2, 'nagios': nagios, 'nrpe': nrpe, 'systemd': systemd, 'promql': prometheus, 'sudoers': sudoers,
-    'json': site_file, 'sh': shell, 'console': console, 'cron': cron}
+    'icinga2': icinga2,
+    'nagios': nagios,
+    'nrpe': nrpe,
+    'systemd': systemd,
+    'promql': prometheus,
+    'sudoers': sudoers,
+    'json': site_file,
+    'sh': shell,
+    'console': console,
+    'cron': cron,
+}
 NOTHING_TO_LOAD = {'text', 'mermaid'}
 # The files that the package ships are loaded alike; the commented examples in them are switched on.
-SHIPPED = {'contrib/icinga2/services.conf': 'icinga2', 'contrib/nrpe/check-smart-attributes.cfg': 'nrpe',
-           'contrib/sudoers/check-smart-attributes': 'sudoers',
-           'contrib/prometheus/check-smart-attributes.rules.yml': 'promql'}
+SHIPPED = {
+    'contrib/icinga2/services.conf': 'icinga2',
+    'contrib/nrpe/check-smart-attributes.cfg': 'nrpe',
+    'contrib/sudoers/check-smart-attributes': 'sudoers',
+    'contrib/prometheus/check-smart-attributes.rules.yml': 'promql',
+}
 
 
 def named(blocks: list[Block]) -> Iterator[Any]:
@@ -223,18 +285,25 @@ def named(blocks: list[Block]) -> Iterator[Any]:
         yield pytest.param(block, id=f'{block.language}-{block.place}')
 
 
-# --- the tests --------------------------------------------------------------------------------------
+# --- the tests ------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize('page', pages.PAGES)
 def test_every_block_is_fenced_and_names_a_language(page):
     """A block without a language is loaded by nothing."""
     assert pages.unfenced(page) == []
-    assert [block.place for block in pages.blocks(page) if block.language not in {*LOADERS, *NOTHING_TO_LOAD}] == []
+    assert [
+        block.place
+        for block in pages.blocks(page)
+        if block.language not in {*LOADERS, *NOTHING_TO_LOAD}
+    ] == []
 
 
 @pytest.mark.parametrize('block', list(named(pages.in_language(*LOADERS))))
 def test_every_block_loads(block, tmp_path):
-    """With the real program; README's example for Icinga once named a command that nothing defines."""
+    """With the real program; README's example for Icinga once named a command that nothing
+    defines.
+    """
     LOADERS[block.language](block.text, tmp_path)
 
 
@@ -247,7 +316,9 @@ def test_every_shipped_file_loads(name, tmp_path):
 
 def test_no_text_of_configuration_is_called_plain_text():
     """Such a block would be loaded by nothing."""
-    begins = re.compile(r'^(object |apply |define |command\[|vars\.|\[Service\]|Cmnd_Alias)', re.MULTILINE)
+    begins = re.compile(
+        r'^(object |apply |define |command\[|vars\.|\[Service\]|Cmnd_Alias)', re.MULTILINE
+    )
 
     assert [block.place for block in pages.in_language('text') if begins.search(block.text)] == []
 
@@ -255,9 +326,18 @@ def test_no_text_of_configuration_is_called_plain_text():
 def test_no_example_names_a_volume_beside_the_drives_behind_it():
     """The volume of a controller, often /dev/sda, is not a drive: it would be UNKNOWN for ever."""
     shown = {block.place: block.text for block in pages.in_language(*LOADERS)}
-    shown.update({str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / 'contrib').rglob('*'))
-                  if path.is_file() and path.suffix != '.json'})
+    shown.update(
+        {
+            str(path.relative_to(ROOT)): path.read_text()
+            for path in sorted((ROOT / 'contrib').rglob('*'))
+            if path.is_file() and path.suffix != '.json'
+        }
+    )
     shown.update({each.name: table.parser(each).format_help() for each in table.commands()})
 
-    assert {place for place, text in shown.items() for line in text.splitlines()
-            if VOLUME_AND_DRIVE.search(line) and 'TYPE@PATH' not in line} == set()
+    assert {
+        place
+        for place, text in shown.items()
+        for line in text.splitlines()
+        if VOLUME_AND_DRIVE.search(line) and 'TYPE@PATH' not in line
+    } == set()

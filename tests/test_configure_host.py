@@ -1,7 +1,9 @@
-"""contrib/configure-host: what it makes below a folder that is taken for /, and what it removes again.
+"""contrib/configure-host: what it makes below a folder that is taken for /, and what it removes
+again.
 
 Root runs it, with a stand-in for the plugin and with users that each machine has.
 """
+
 from __future__ import annotations
 
 import os
@@ -18,8 +20,11 @@ pytestmark = pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can giv
 
 SCRIPT = ROOT / 'contrib/configure-host'
 SHELLS = [['sh'], ['dash'], ['busybox', 'sh']]
-RULE, STATE, CONFIG = ('etc/sudoers.d/check-smart-attributes', 'var/lib/check-smart-attributes',
-                       'etc/check-smart-attributes')
+RULE, STATE, CONFIG = (
+    'etc/sudoers.d/check-smart-attributes',
+    'var/lib/check-smart-attributes',
+    'etc/check-smart-attributes',
+)
 # The program: prints a rule, or what stops it.
 PROGRAM = """#!/bin/sh
 [ -e "${0%/*}/no-drives" ] && { echo 'error: [no-drives] no drives found; name them with -d'; exit 3; }
@@ -50,15 +55,26 @@ class Site:
 
     def runs(self, *words: str, shell: tuple[str, ...] = ('sh',), code: int = 0) -> list[str]:
         """Run the script; return its lines."""
-        done = subprocess.run([*shell, str(SCRIPT), *words], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env={
-                                  'PATH': f'{self.programs}:{os.environ["PATH"]}', 'DESTDIR': str(self.root)})
+        done = subprocess.run(
+            [*shell, str(SCRIPT), *words],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={'PATH': f'{self.programs}:{os.environ["PATH"]}', 'DESTDIR': str(self.root)},
+        )
         assert done.returncode == code, done.stdout
         return done.stdout.splitlines()
 
     def makes(self, *words: str, code: int = 0, shell: tuple[str, ...] = ('sh',)) -> list[str]:
-        return self.runs('--user', 'nobody', '--program', str(self.programs / 'check_smart_attributes'), *words,
-                         code=code, shell=shell)
+        return self.runs(
+            '--user',
+            'nobody',
+            '--program',
+            str(self.programs / 'check_smart_attributes'),
+            *words,
+            code=code,
+            shell=shell,
+        )
 
     @property
     def rule(self) -> Path:
@@ -80,19 +96,27 @@ def test_it_makes_each_part_once_and_removes_them_again(site, shell):
     before = site.paths()
     first = site.makes(shell=tuple(shell))
     second = site.makes(shell=tuple(shell))
-    status = [(path.owner(), oct(path.stat().st_mode & 0o777)) for path in (site.rule, site.root / STATE)]
+    status = [
+        (path.owner(), oct(path.stat().st_mode & 0o777)) for path in (site.rule, site.root / STATE)
+    ]
     made = site.paths() - before
     last = site.runs('--remove', shell=tuple(shell))
 
-    assert first == [f'create /{RULE} (owner root, mode 0440)',
-                     f'create /{STATE} (directory, owner nobody, mode 0750)',
-                     *(f'create /{CONFIG}{below} (directory, owner root, mode 0755)'
-                       for below in ('', '/attributes.d', '/thresholds.d'))]
+    assert first == [
+        f'create /{RULE} (owner root, mode 0440)',
+        f'create /{STATE} (directory, owner nobody, mode 0750)',
+        *(
+            f'create /{CONFIG}{below} (directory, owner root, mode 0755)'
+            for below in ('', '/attributes.d', '/thresholds.d')
+        ),
+    ]
     assert second == ['nothing to change']
     assert status == [('root', '0o440'), ('nobody', '0o750')]
     assert made == {RULE, STATE, CONFIG, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d'}
-    assert last == [f'remove /{path}' for path in (RULE, STATE, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d',
-                                                   CONFIG)]
+    assert last == [
+        f'remove /{path}'
+        for path in (RULE, STATE, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d', CONFIG)
+    ]
     assert site.paths() == before
     assert site.runs('--remove') == ['nothing to change']
 
@@ -118,7 +142,9 @@ def test_users_that_were_named_stay_when_none_is_named(site):
     """As in an upgrade of the RPM, whose script names nobody."""
     site.makes()
     site.puts('number', '2')
-    assert site.runs('--program', str(site.programs / 'check_smart_attributes'))[0].startswith('replace')
+    assert site.runs('--program', str(site.programs / 'check_smart_attributes'))[0].startswith(
+        'replace'
+    )
     assert 'nobody ALL=' in site.rule.read_text()
 
 
@@ -139,8 +165,13 @@ def test_a_rule_that_an_admin_wrote_stays(site):
     assert (site.rule.is_symlink(), target.read_text()) == (True, 'precious')
 
 
-@pytest.mark.parametrize('fault, words', [
-    ('no-drives', 'error: [no-drives] no drives found; name them with -d'), ('BROKEN', 'visudo refuses it: ')])
+@pytest.mark.parametrize(
+    'fault, words',
+    [
+        ('no-drives', 'error: [no-drives] no drives found; name them with -d'),
+        ('BROKEN', 'visudo refuses it: '),
+    ],
+)
 def test_without_a_valid_rule_the_old_one_stays(site, fault, words):
     """sudo would refuse everything if one file had an error."""
     site.makes()
@@ -165,11 +196,14 @@ def test_a_history_of_another_user_stays_his(site):
     state.mkdir()
     assert f'set owner and mode of /{STATE} (directory, owner nobody, mode 0750)' in site.makes()
     (state / 'history').write_text('')
-    os.chown(state, 5, 5)   # games
-    assert site.makes() == [f'keep /{STATE}: the directory has files of games; to give it to nobody, run: '
-                            f'chown -hR nobody: /{STATE}']
+    os.chown(state, 5, 5)  # games
+    assert site.makes() == [
+        f'keep /{STATE}: the directory has files of games; to give it to nobody, run: '
+        f'chown -hR nobody: /{STATE}'
+    ]
     assert site.makes('--user', 'games')[1:] == [
-        'the history belongs to games; checks run by nobody have none']
+        'the history belongs to games; checks run by nobody have none'
+    ]
     assert state.owner() == 'games'
     assert site.runs('--remove')[-1] == f'{STAYS} /{STATE}'
 
@@ -179,8 +213,11 @@ def test_files_of_the_site_stay(site):
     (site.root / CONFIG / 'thresholds.d/mine.json').write_text('{}')
     (site.root / STATE / 'history').write_text('')
 
-    assert site.runs('--remove') == [f'remove /{RULE}', f'remove /{CONFIG}/attributes.d',
-                                     f'{STAYS} /{CONFIG} /{STATE}']
+    assert site.runs('--remove') == [
+        f'remove /{RULE}',
+        f'remove /{CONFIG}/attributes.d',
+        f'{STAYS} /{CONFIG} /{STATE}',
+    ]
 
 
 @pytest.mark.parametrize('folder', ['etc/sudoers.d', 'etc', 'var/lib', CONFIG])
@@ -200,8 +237,10 @@ def test_nothing_is_written_where_others_could_plant_links(site, folder, fault):
     before = site.paths()
 
     refused = site.makes(code=3)
-    assert refused == [f'configure-host: users other than root can change /{folder}; let only root write there: '
-                       f'chown root /{folder}; chmod go-w /{folder}']
+    assert refused == [
+        f'configure-host: users other than root can change /{folder}; let only root write there: '
+        f'chown root /{folder}; chmod go-w /{folder}'
+    ]
     assert site.paths() == before
 
 
@@ -219,14 +258,23 @@ def test_without_a_monitoring_user_the_next_step_is_named(site):
         pytest.skip('this machine has a monitoring user')
     said = site.runs('--program', str(site.programs / 'check_smart_attributes'), code=1)
 
-    assert said[0] == ('no monitoring user was found (icinga, nrpe, naemon, nagios), so the sudo rule and the history '
-                       f'are missing; install the monitoring agent, then run: {SCRIPT} --program {site.programs}'
-                       '/check_smart_attributes; or name the user with --user')
+    assert said[0] == (
+        'no monitoring user was found (icinga, nrpe, naemon, nagios), so the sudo rule and the '
+        'history '
+        f'are missing; install the monitoring agent, then run: {SCRIPT} --program {site.programs}'
+        '/check_smart_attributes; or name the user with --user'
+    )
 
 
-@pytest.mark.parametrize('words, code, said', [
-    (['--user', 'csa-missing'], 2, 'user csa-missing does not exist'), (['--user'], 2, 'usage: '),
-    (['--yes'], 2, 'usage: '), (['--program', '/nowhere', '--user', 'nobody'], 2, '/nowhere cannot be executed')])
+@pytest.mark.parametrize(
+    'words, code, said',
+    [
+        (['--user', 'csa-missing'], 2, 'user csa-missing does not exist'),
+        (['--user'], 2, 'usage: '),
+        (['--yes'], 2, 'usage: '),
+        (['--program', '/nowhere', '--user', 'nobody'], 2, '/nowhere cannot be executed'),
+    ],
+)
 def test_wrong_arguments_change_nothing(site, words, code, said):
     before = site.paths()
 
@@ -236,9 +284,16 @@ def test_wrong_arguments_change_nothing(site, words, code, said):
 
 def test_only_root_configures(site):
     abilities.skip_without(abilities.no_other_user())
-    done = subprocess.run([*abilities.AS_NOBODY, 'sh', str(SCRIPT), '--user', 'nobody'], text=True, capture_output=True)
+    done = subprocess.run(
+        [*abilities.AS_NOBODY, 'sh', str(SCRIPT), '--user', 'nobody'],
+        text=True,
+        capture_output=True,
+    )
 
-    assert (done.returncode, done.stderr) == (3, 'configure-host: only root can configure this host\n')
+    assert (done.returncode, done.stderr) == (
+        3,
+        'configure-host: only root can configure this host\n',
+    )
 
 
 def test_a_place_without_sudo_says_so(site):
@@ -246,4 +301,6 @@ def test_a_place_without_sudo_says_so(site):
     if any(os.path.exists(f'{folder}/sudo') for folder in ('/usr/bin', '/usr/local/bin')):
         pytest.skip('this machine has sudo')
 
-    assert site.makes(code=1)[0].startswith('the sudo rule is not written: sudo is not installed; install it; then ')
+    assert site.makes(code=1)[0].startswith(
+        'the sudo rule is not written: sudo is not installed; install it; then '
+    )

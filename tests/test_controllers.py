@@ -1,8 +1,10 @@
 """Volumes of RAID controllers, from outputs of the tools of their vendors.
 
-The outputs in tests/controllers were written anew with the structure, levels and states of public reports and test
-suites; index.json names the source of each, and what can fail at worst in each volume: read from the output by eye.
+The outputs in tests/controllers were written anew with the structure, levels and states of public
+reports and test suites; index.json names the source of each, and what can fail at worst in each
+volume: read from the output by eye.
 """
+
 from __future__ import annotations
 
 import json
@@ -27,15 +29,25 @@ from smart_attributes.redundancy.survival import Stack
 SAMPLES = ROOT / 'tests' / 'controllers'
 INDEX = json.loads((SAMPLES / 'index.json').read_text())
 TOOL = {tool['name']: tool for tool in controllers.TOOLS}
-FALLBACK = {'arcconf': 'arcconf', 'hpacucli': 'ssacli', 'megacli': 'MegaCli', 'sas2ircu': 'sas2ircu'}
+FALLBACK = {
+    'arcconf': 'arcconf',
+    'hpacucli': 'ssacli',
+    'megacli': 'MegaCli',
+    'sas2ircu': 'sas2ircu',
+}
 # Each command that can be run: nothing else is asked of a controller.
 READING = {
-    'storcli': {'/call show all J nolog', '/call/vall show all J nolog', '/call/eall/sall show all J nolog'},
+    'storcli': {
+        '/call show all J nolog',
+        '/call/vall show all J nolog',
+        '/call/eall/sall show all J nolog',
+    },
     'storcli2': {'/call show all J nolog', '/call/vall show all J nolog'},
     'MegaCli': {'-LDPDInfo -aAll -NoLog', '-PDList -aAll -NoLog'},
     'ssacli': {'ctrl all show config detail'},
     'arcconf': {'getversion nologs', 'getconfig {} al nologs'},
-    'sas2ircu': {'LIST', '{} DISPLAY'}}
+    'sas2ircu': {'LIST', '{} DISPLAY'},
+}
 
 
 def text_of(name: str) -> str:
@@ -46,18 +58,25 @@ def text_of(name: str) -> str:
 def read(text: str, tool: str, controller: str = '') -> dict[str, list[Group]]:
     """Return the groups of each volume, by its controller and number."""
     found = controllers.volumes(controllers.rows(text, TOOL[tool], controller), TOOL[tool])
-    return {f'{volume.fields.get("controller", "")} {volume.fields["number"]}': list(controllers.groups(volume))
-            for volume in found}
+    return {
+        f'{volume.fields.get("controller", "")} {volume.fields["number"]}': list(
+            controllers.groups(volume)
+        )
+        for volume in found
+    }
 
 
 def worst(groups: list[Group]) -> int | None:
-    """Return how many drives of a volume can fail, whichever they are; None if that is not known."""
+    """Return how many drives of a volume can fail, whichever they are; None if that is not
+    known.
+    """
     stack = Stack(groups)
     left = [stack.tolerates(group, frozenset()) for group in groups[1:] or groups]
     return None if groups[0].unknown else min(each for each in left if each is not None)
 
 
-# --- public outputs -----------------------------------------------------------------------------------
+# --- public outputs -------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize('name', INDEX)
 def test_an_output_has_the_redundancy_that_its_source_shows(name):
@@ -65,72 +84,149 @@ def test_an_output_has_the_redundancy_that_its_source_shows(name):
     found = read(text_of(name), entry['tool'], entry.get('controller', ''))
 
     assert {key: worst(groups) for key, groups in found.items()} == entry['volumes']
-    assert [key for key, groups in found.items() if any(group.doubts for group in groups)] == entry.get('doubted', [])
+    assert [
+        key for key, groups in found.items() if any(group.doubts for group in groups)
+    ] == entry.get('doubted', [])
     assert all(groups[0].unknown for key, groups in found.items() if entry['volumes'][key] is None)
 
 
 def test_the_outputs_are_many_and_nearly_all_are_understood():
-    """At least 94 in 100 volumes have an answer. Most of the others contradict themselves or are not redundant yet."""
+    """At least 94 in 100 volumes have an answer.
+
+    Most of the others contradict themselves or are not redundant yet.
+    """
     kinds = Counter(entry['tool'] for entry in INDEX.values())
-    answers = [worst(groups) for name, entry in INDEX.items()
-               for groups in read(text_of(name), entry['tool'], entry.get('controller', '')).values()]
-    contradictory = sum(each is None for entry in INDEX.values() for each in entry['volumes'].values())
+    answers = [
+        worst(groups)
+        for name, entry in INDEX.items()
+        for groups in read(text_of(name), entry['tool'], entry.get('controller', '')).values()
+    ]
+    contradictory = sum(
+        each is None for entry in INDEX.values() for each in entry['volumes'].values()
+    )
 
     assert len(INDEX) >= 30
     assert min(kinds[tool] for tool in ('storcli', 'ssacli', 'arcconf')) >= 8
-    assert answers.count(None) == contradictory <= 0.06 * len(answers), (answers.count(None), len(answers))
+    assert answers.count(None) == contradictory <= 0.06 * len(answers), (
+        answers.count(None),
+        len(answers),
+    )
     assert all(entry['source'] for entry in INDEX.values())
 
 
 def smart_array(volume: str, *drives: str) -> Group:
-    """Return the group of a volume of a Smart Array. volume: "RAID 5, Failed". drives: "OK", "Failed, spare"."""
-    text = f'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, {volume})\n\n' + ''.join(
-        f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state})\n'
-        for bay, state in enumerate(drives))
+    """Return the group of a volume of a Smart Array. volume: "RAID 5, Failed". drives: "OK",
+    "Failed, spare".
+    """
+    text = (
+        f'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, {volume})\n\n'
+        + ''.join(
+            f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state})\n'
+            for bay, state in enumerate(drives)
+        )
+    )
     [[group]] = read(text, 'ssacli').values()
     return group
 
 
-@pytest.mark.parametrize(('volume', 'drives', 'answer'), [
-    ('RAID 5, Failed', ['OK', 'Failed', 'Failed'], -1), ('RAID 5, Failed', ['OK', 'OK', 'Failed'], None),
-    ('RAID 5, Failed', ['OK', 'OK', 'OK'], None), ('RAID 5, Failed', ['OK', 'Failed', 'Failed', 'Failed, spare'], -1),
-    ('RAID 5, Failed', ['OK', 'OK', 'Failed', 'Failed, spare'], None),
-    ('RAID 5, Interim Recovery Mode', ['OK', 'Failed', 'Failed'], None),
-    ('RAID 1+0, Interim Recovery Mode', ['OK', 'Failed', 'OK', 'Failed'], None)])
+@pytest.mark.parametrize(
+    ('volume', 'drives', 'answer'),
+    [
+        ('RAID 5, Failed', ['OK', 'Failed', 'Failed'], -1),
+        ('RAID 5, Failed', ['OK', 'OK', 'Failed'], None),
+        ('RAID 5, Failed', ['OK', 'OK', 'OK'], None),
+        ('RAID 5, Failed', ['OK', 'Failed', 'Failed', 'Failed, spare'], -1),
+        ('RAID 5, Failed', ['OK', 'OK', 'Failed', 'Failed, spare'], None),
+        ('RAID 5, Interim Recovery Mode', ['OK', 'Failed', 'Failed'], None),
+        ('RAID 1+0, Interim Recovery Mode', ['OK', 'Failed', 'OK', 'Failed'], None),
+    ],
+)
 def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(volume, drives, answer):
-    """If the drives can still hold the data, it is unknown, and so is a volume that works with too few of them."""
+    """If the drives can still hold the data, it is unknown, and so is a volume that works with
+    too few of them.
+    """
     group = smart_array(volume, *drives)
 
     assert worst([group]) == answer
     assert not [member for member in group.members if member.state == 'spare']
-    assert group.unknown == ('' if answer else f'ssacli reports the state {volume[volume.index(",") + 2:]}, which its '
-                                               'drives contradict')
+    assert group.unknown == (
+        ''
+        if answer
+        else f'ssacli reports the state {volume[volume.index(",") + 2 :]}, which its '
+        'drives contradict'
+    )
 
 
-@pytest.mark.parametrize(('volume', 'drives', 'answer', 'states'), [
-    ('RAID 5, OK', ['OK', 'OK', 'Failed', 'OK, active spare for 1I:1:2'], 1, 'in_sync in_sync in_sync faulty'),
-    ('RAID 5, OK', ['OK', 'OK', 'Predictive Failure', 'OK, active spare for 1I:1:2'], 1,
-     'in_sync in_sync in_sync in_sync'),
-    ('RAID 5, Recovering', ['OK', 'OK', 'Failed', 'Rebuilding, active spare for 1I:1:2'], 0,
-     'in_sync in_sync rebuilding faulty'),
-    ('RAID 1+0, Interim Recovery Mode', ['OK', 'Failed', 'OK', 'Failed', 'OK, active spare for 1I:1:1'], 0,
-     'in_sync in_sync faulty in_sync faulty'),
-    ('RAID 5, Interim Recovery Mode', ['OK', 'OK', 'Failed', 'OK, active spare for 1I:1:2'], None,
-     'in_sync in_sync in_sync faulty'),
-    ('RAID 5, OK', ['OK', 'OK', 'Failed', 'OK, active spare'], None, 'in_sync in_sync faulty unknown')])
-def test_an_active_spare_has_the_place_of_the_drive_that_it_replaces(volume, drives, answer, states):
+@pytest.mark.parametrize(
+    ('volume', 'drives', 'answer', 'states'),
+    [
+        (
+            'RAID 5, OK',
+            ['OK', 'OK', 'Failed', 'OK, active spare for 1I:1:2'],
+            1,
+            'in_sync in_sync in_sync faulty',
+        ),
+        (
+            'RAID 5, OK',
+            ['OK', 'OK', 'Predictive Failure', 'OK, active spare for 1I:1:2'],
+            1,
+            'in_sync in_sync in_sync in_sync',
+        ),
+        (
+            'RAID 5, Recovering',
+            ['OK', 'OK', 'Failed', 'Rebuilding, active spare for 1I:1:2'],
+            0,
+            'in_sync in_sync rebuilding faulty',
+        ),
+        (
+            'RAID 1+0, Interim Recovery Mode',
+            ['OK', 'Failed', 'OK', 'Failed', 'OK, active spare for 1I:1:1'],
+            0,
+            'in_sync in_sync faulty in_sync faulty',
+        ),
+        (
+            'RAID 5, Interim Recovery Mode',
+            ['OK', 'OK', 'Failed', 'OK, active spare for 1I:1:2'],
+            None,
+            'in_sync in_sync in_sync faulty',
+        ),
+        (
+            'RAID 5, OK',
+            ['OK', 'OK', 'Failed', 'OK, active spare'],
+            None,
+            'in_sync in_sync faulty unknown',
+        ),
+    ],
+)
+def test_an_active_spare_has_the_place_of_the_drive_that_it_replaces(
+    volume, drives, answer, states
+):
     group = smart_array(volume, *drives)
 
     assert worst([group]) == answer
     assert [member.state for member in group.members] == states.split()
 
 
-@pytest.mark.parametrize(('state', 'drives', 'answer'), [
-    ('Dgrd', 4, None), ('Dgrd', 3, 0), ('Dgrd', 1, 0), ('Optl', 4, 1), ('Optl', 3, None), ('OfLn', 3, None)])
+@pytest.mark.parametrize(
+    ('state', 'drives', 'answer'),
+    [
+        ('Dgrd', 4, None),
+        ('Dgrd', 3, 0),
+        ('Dgrd', 1, 0),
+        ('Optl', 4, 1),
+        ('Optl', 3, None),
+        ('OfLn', 3, None),
+    ],
+)
 def test_a_raid_10_with_an_odd_number_of_drives_lacks_one(state, drives, answer):
     """storcli does not list lost drives if it shows no topology."""
-    sections = {'VD LIST': [{'DG/VD': '0/0', 'TYPE': 'RAID10', 'State': state}], 'PD LIST': [
-        {'EID:Slt': f'252:{slot}', 'DID': slot, 'State': 'Onln', 'DG': 0} for slot in range(drives)]}
+    sections = {
+        'VD LIST': [{'DG/VD': '0/0', 'TYPE': 'RAID10', 'State': state}],
+        'PD LIST': [
+            {'EID:Slt': f'252:{slot}', 'DID': slot, 'State': 'Onln', 'DG': 0}
+            for slot in range(drives)
+        ],
+    }
     output = {'Controllers': [{'Command Status': {'Controller': 0}, 'Response Data': sections}]}
 
     [groups] = read(json.dumps(output), 'storcli').values()
@@ -139,7 +235,10 @@ def test_a_raid_10_with_an_odd_number_of_drives_lacks_one(state, drives, answer)
 
 
 def test_outputs_of_the_corpus_are_unknown_or_right():
-    """What the files hold, counted. Only getconfig and DISPLAY are asked for: the others lack the drives."""
+    """What the files hold, counted.
+
+    Only getconfig and DISPLAY are asked for: the others lack the drives.
+    """
     if not SHARED.exists():
         pytest.skip('../shared is not here: the recorded outputs of controllers cannot be read')
     found: Counter[str] = Counter()
@@ -149,43 +248,77 @@ def test_outputs_of_the_corpus_are_unknown_or_right():
             found[f'{folder}: no volume'] += not volumes
             for groups in volumes.values():
                 left = worst(groups)
-                kind = (groups[0].unknown.partition(' reports ')[2] if left is None else
-                        'redundant' if left > 0 else 'not redundant')
+                kind = (
+                    groups[0].unknown.partition(' reports ')[2]
+                    if left is None
+                    else 'redundant'
+                    if left > 0
+                    else 'not redundant'
+                )
                 found[f'{folder}: {kind}'] += 1
 
-    assert +found == Counter({
-        'arcconf: redundant': 19, 'arcconf: not redundant': 4,
-        'arcconf: a running resync, so this volume is not redundant yet': 1,
-        'arcconf: 0 drives in this volume': 1,             # a version of 2003, which lists them in another form
-        'arcconf: no volume': 19,                 # getstatus, the help, and one output without its end
-        'hpacucli: 0 drives in this volume': 23, 'hpacucli: no volume': 13,   # status, or logical drives only
-        'megacli: 0 drives in this volume': 17, 'megacli: no volume': 18,     # LDInfo, PDList or the battery only
-        'sas2ircu: redundant': 1, 'sas2ircu: no volume': 4}), +found
+    assert +found == Counter(
+        {
+            'arcconf: redundant': 19,
+            'arcconf: not redundant': 4,
+            'arcconf: a running resync, so this volume is not redundant yet': 1,
+            # a version of 2003, which lists them in another form
+            'arcconf: 0 drives in this volume': 1,
+            # getstatus, the help, and one output without its end
+            'arcconf: no volume': 19,
+            # status, or logical drives only
+            'hpacucli: 0 drives in this volume': 23,
+            'hpacucli: no volume': 13,
+            # LDInfo, PDList or the battery only
+            'megacli: 0 drives in this volume': 17,
+            'megacli: no volume': 18,
+            'sas2ircu: redundant': 1,
+            'sas2ircu: no volume': 4,
+        }
+    ), +found
 
 
-# --- damaged outputs ----------------------------------------------------------------------------------
+# --- damaged outputs ------------------------------------------------------------------------------
 
-STATES = ('Optimal', 'Degraded', 'Failed', 'Missing', 'Present', 'Online', 'Optl', 'Dgrd', 'Onln', 'Rbld', 'Offln',
-          'OK', 'Okay', 'Ready', 'Interim Recovery Mode', 'Rebuilding', 'Conf', 'Quantum')
+STATES = (
+    'Optimal',
+    'Degraded',
+    'Failed',
+    'Missing',
+    'Present',
+    'Online',
+    'Optl',
+    'Dgrd',
+    'Onln',
+    'Rbld',
+    'Offln',
+    'OK',
+    'Okay',
+    'Ready',
+    'Interim Recovery Mode',
+    'Rebuilding',
+    'Conf',
+    'Quantum',
+)
 
 
 def damaged(text: str, is_json: bool, dice: random.Random) -> str:
     """Return an output that was cut, or lost, doubled or changed lines (of JSON: rows)."""
     how = dice.choice(('cut', 'double', 'remove', 'flip'))
     if how == 'cut':
-        return text[:dice.randrange(len(text))]
+        return text[: dice.randrange(len(text))]
     if how == 'flip':
         word = dice.choice(list(re.finditer(r'\b(?:' + '|'.join(STATES) + r')\b', text)))
-        return text[:word.start()] + dice.choice(STATES) + text[word.end():]
+        return text[: word.start()] + dice.choice(STATES) + text[word.end() :]
     if is_json:
         data = json.loads(text)
         rows = dice.choice(list(lists(data['Controllers'][0]['Response Data'])))
         number = dice.randrange(len(rows))
-        rows[number:number + 1] = [] if how == 'remove' else [rows[number]] * 2
+        rows[number : number + 1] = [] if how == 'remove' else [rows[number]] * 2
         return json.dumps(data)
     lines = text.splitlines(keepends=True)
     first, many = dice.randrange(len(lines)), dice.choice((1, 1, 1, 3, 10))
-    lines[first:first + many] = [] if how == 'remove' else lines[first:first + many] * 2
+    lines[first : first + many] = [] if how == 'remove' else lines[first : first + many] * 2
     return ''.join(lines)
 
 
@@ -200,7 +333,8 @@ def lists(data: object) -> Iterator[list[object]]:
 def test_a_damaged_output_is_never_more_redundant():
     """2,000 of them: each volume tolerates at most what the whole output shows, or is unknown.
 
-    Without the line of a controller, its volumes are taken for volumes of the controller before it. Outputs that their
+    Without the line of a controller, its volumes are taken for volumes of the controller before it.
+    Outputs that their
     authors have edited are left out: the damage can undo the edit.
     """
     dice, answered = random.Random(42), 0
@@ -210,21 +344,41 @@ def test_a_damaged_output_is_never_more_redundant():
         entry = INDEX[name]
         text = damaged(text_of(name), name.endswith('.json'), dice)
         for key, groups in read(text, entry['tool'], entry.get('controller', '')).items():
-            answer, right = worst(groups), max((each or 0 for known, each in entry['volumes'].items()
-                                                if known.split()[-1] == key.split()[-1]), default=0)
+            answer, right = (
+                worst(groups),
+                max(
+                    (
+                        each or 0
+                        for known, each in entry['volumes'].items()
+                        if known.split()[-1] == key.split()[-1]
+                    ),
+                    default=0,
+                ),
+            )
             answered += answer is not None
             assert answer is None or answer <= right, (name, key, answer, right, text)
-    assert answered > 1000   # it is not because nothing is understood
+    assert answered > 1000  # it is not because nothing is understood
 
 
 HUGE = ('Logical Device number 0\n' + 'x' * 9_000) * 1_100
 
 
-@pytest.mark.parametrize('text', ['', 'what?', '{', '[]', '{"Controllers": []}', '[' * 100_000, HUGE,
-                                  'Please accept the license agreement (yes/no):',
-                                  'Numéro de volume logique 0\n   Niveau RAID : 1\n',
-                                  '{"Controllers": [1, null, "x"]}'],
-                         ids=lambda text: text[:20])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        'what?',
+        '{',
+        '[]',
+        '{"Controllers": []}',
+        '[' * 100_000,
+        HUGE,
+        'Please accept the license agreement (yes/no):',
+        'Numéro de volume logique 0\n   Niveau RAID : 1\n',
+        '{"Controllers": [1, null, "x"]}',
+    ],
+    ids=lambda text: text[:20],
+)
 @pytest.mark.parametrize('tool', TOOL)
 def test_an_output_of_another_form_has_no_volumes(text, tool):
     begun = time.monotonic()
@@ -235,27 +389,34 @@ def test_an_output_of_another_form_has_no_volumes(text, tool):
 VDS = text_of('storcli-raid1-of-one-volume.json')
 
 
-@pytest.mark.parametrize(('old', 'new', 'why'), [
-    ('"RAID1"', '"RAID7"', 'the level RAID7 with 2 drives'),
-    ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
-    ('"RAID1"', '"RAID50"', 'the level RAID50 with 2 drives'),
-    ('"Optl"', '"Entangled"', 'the unknown state Entangled'),
-    ('"Optl"', '"OfLn"', 'the state OfLn, which its drives contradict'),
-    ('"Optl"', '"Quantum"', 'the unknown state Quantum'),
-    ('"State": "Optl",', '', 'the unknown state none'),
-    ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
-    ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
-    ('"Optl"', '"Dgrd"', 'the state Dgrd, which its drives contradict'),
-    ('"State": "Onln"', '"State": "Offln"', 'the state Optl, which its drives contradict'),
-    ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 with 2 drives'),
-    ('"None",\n', '"Background Initialization (31%)",\n',
-     'a running resync, so this volume is not redundant yet'),
-    ('"None",\n', '"Defragmentation",\n', 'the unknown activity Defragmentation')])
+@pytest.mark.parametrize(
+    ('old', 'new', 'why'),
+    [
+        ('"RAID1"', '"RAID7"', 'the level RAID7 with 2 drives'),
+        ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
+        ('"RAID1"', '"RAID50"', 'the level RAID50 with 2 drives'),
+        ('"Optl"', '"Entangled"', 'the unknown state Entangled'),
+        ('"Optl"', '"OfLn"', 'the state OfLn, which its drives contradict'),
+        ('"Optl"', '"Quantum"', 'the unknown state Quantum'),
+        ('"State": "Optl",', '', 'the unknown state none'),
+        ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
+        ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
+        ('"Optl"', '"Dgrd"', 'the state Dgrd, which its drives contradict'),
+        ('"State": "Onln"', '"State": "Offln"', 'the state Optl, which its drives contradict'),
+        ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 with 2 drives'),
+        (
+            '"None",\n',
+            '"Background Initialization (31%)",\n',
+            'a running resync, so this volume is not redundant yet',
+        ),
+        ('"None",\n', '"Defragmentation",\n', 'the unknown activity Defragmentation'),
+    ],
+)
 def test_what_is_not_understood_is_unknown_with_the_reason(old, new, why):
     old, new = (each.replace('"Per Span"', '"Number of Drives Per Span"') for each in (old, new))
     text = VDS.replace(old, new, 1) if 'Onln' in old else VDS.replace(old, new)
     assert text != VDS
-    group, = read(text, 'storcli')['0 0']
+    (group,) = read(text, 'storcli')['0 0']
     assert (group.level, group.unknown) == ('', f'storcli reports {why}')
 
 
@@ -263,20 +424,41 @@ QUEUED, SPARED = text_of('hpssacli-raid5-queued.txt'), text_of('ssacli-raid10-sp
 TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
 
 
-@pytest.mark.parametrize(('tool', 'text', 'why'), [
-    ('arcconf', FIVE.replace('Segment 1 ', 'Segment 0 '), 'this volume twice, with different values'),
-    ('arcconf', FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
-     'the level 5 with 4 drives'),                                               # one too many
-    ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 with 4 drives'),
-    ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 with 4 drives'),
-    ('ssacli', QUEUED.replace('         Parity Initialization Status: Queued\n', ''),
-     'this volume without the state of its parity'),
-    ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 with 5 drives'),
-    ('ssacli', text_of('ssacli-raid1-detail.txt').replace('      Status: OK\n', '      Status: Failed Drive\n', 1),
-     'the state OK, which its drives contradict')])
+@pytest.mark.parametrize(
+    ('tool', 'text', 'why'),
+    [
+        (
+            'arcconf',
+            FIVE.replace('Segment 1 ', 'Segment 0 '),
+            'this volume twice, with different values',
+        ),
+        (
+            'arcconf',
+            FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
+            'the level 5 with 4 drives',
+        ),  # one too many
+        ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 with 4 drives'),
+        ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 with 4 drives'),
+        (
+            'ssacli',
+            QUEUED.replace('         Parity Initialization Status: Queued\n', ''),
+            'this volume without the state of its parity',
+        ),
+        ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 with 5 drives'),
+        (
+            'ssacli',
+            text_of('ssacli-raid1-detail.txt').replace(
+                '      Status: OK\n', '      Status: Failed Drive\n', 1
+            ),
+            'the state OK, which its drives contradict',
+        ),
+    ],
+)
 def test_what_contradicts_itself_is_unknown_with_the_reason(tool, text, why):
     if text == 'depth':
-        text = MEGACLI.format('Optimal', SECOND.format('Online')).replace('Depth          : 2', 'Depth          : 3')
+        text = MEGACLI.format('Optimal', SECOND.format('Online')).replace(
+            'Depth          : 2', 'Depth          : 3'
+        )
     group, *_ = read(text, tool, '1').popitem()[1]
     assert (group.level, group.unknown) == ('', f'{tool} reports {why}')
 
@@ -284,22 +466,43 @@ def test_what_contradicts_itself_is_unknown_with_the_reason(tool, text, why):
 def test_a_missing_drive_that_is_not_listed_counts_as_missing():
     data = json.loads(VDS.replace('"Optl"', '"Dgrd"'))
     del data['Controllers'][0]['Response Data']['PDs for VD 0'][1]
-    group, = read(json.dumps(data), 'storcli')['0 0']
+    (group,) = read(json.dumps(data), 'storcli')['0 0']
 
     assert [member.state for member in group.members] == ['in_sync', 'missing']
     assert Stack([group]).tolerates(group, frozenset()) == 0
 
 
-@pytest.mark.parametrize(('name', 'old', 'new', 'doubt'), [
-    ('storcli-raid1-of-one-volume.json', '"Yes"', '"No"',
-     'is not consistent; let the controller check its consistency, see doc/how-to/replace-a-drive.md'),
-    ('ssacli-raid1-detail.txt', 'Errors: None', 'Errors: Detected',
-     'has sectors that a rebuild or scan could not read; run: ssacli ctrl all show config detail'),
-    ('arcconf-raid5.txt', 'Failed stripes                           : No', 'Failed stripes : Yes',
-     'has stripes that failed; let the controller verify and repair it, see doc/how-to/replace-a-drive.md')])
+@pytest.mark.parametrize(
+    ('name', 'old', 'new', 'doubt'),
+    [
+        (
+            'storcli-raid1-of-one-volume.json',
+            '"Yes"',
+            '"No"',
+            'is not consistent; let the controller check its consistency, see '
+            'doc/how-to/replace-a-drive.md',
+        ),
+        (
+            'ssacli-raid1-detail.txt',
+            'Errors: None',
+            'Errors: Detected',
+            'has sectors that a rebuild or scan could not read; run: ssacli ctrl all show config '
+            'detail',
+        ),
+        (
+            'arcconf-raid5.txt',
+            'Failed stripes                           : No',
+            'Failed stripes : Yes',
+            'has stripes that failed; let the controller verify and repair it, see '
+            'doc/how-to/replace-a-drive.md',
+        ),
+    ],
+)
 def test_what_the_controller_doubts_is_doubted(name, old, new, doubt):
     entry = INDEX[name]
-    groups, = read(text_of(name).replace(old, new), entry['tool'], entry.get('controller', '')).values()
+    (groups,) = read(
+        text_of(name).replace(old, new), entry['tool'], entry.get('controller', '')
+    ).values()
     assert [str(each) for each in groups[0].doubts] == [doubt]
 
 
@@ -322,13 +525,13 @@ def test_hostile_names_stay_in_their_fields():
     name = 'x", "State": "Optl\n   State : Optl\x1b[2J$(reboot)'
     named = VDS.replace('"Optl"', '"Quantum"').replace('"Name": ""', f'"Name": {json.dumps(name)}')
     text = json.dumps(json.loads(named))
-    group, = read(text, 'storcli')['0 0']
+    (group,) = read(text, 'storcli')['0 0']
 
     assert group.unknown == 'storcli reports the unknown state Quantum'
     assert not set(group.name) & set('\n\x1b$`<>|')
 
 
-MEGACLI = '''
+MEGACLI = """
 Adapter #0
 
 Number of Virtual Disks: 1
@@ -365,20 +568,28 @@ Device Id: 3
 Firmware state: Online, Spun Up
 
 Exit Code: 0x00
-'''
+"""
 SECOND = 'Enclosure Device ID: 32\nSlot Number: 1\nDevice Id: 1\nFirmware state: {}, Spun Up\n'
 
 
-@pytest.mark.parametrize(('state', 'second', 'left'), [
-    ('Optimal', SECOND.format('Online'), [0, 1, 1]), ('Degraded', SECOND.format('Rebuild'), [0, 0, 1]),
-    ('Degraded', '', [0, 0, 1]), ('Optimal', '', [None]), ('Degraded', SECOND.format('Online'), [None])])
+@pytest.mark.parametrize(
+    ('state', 'second', 'left'),
+    [
+        ('Optimal', SECOND.format('Online'), [0, 1, 1]),
+        ('Degraded', SECOND.format('Rebuild'), [0, 0, 1]),
+        ('Degraded', '', [0, 0, 1]),
+        ('Optimal', '', [None]),
+        ('Degraded', SECOND.format('Online'), [None]),
+    ],
+)
 def test_megacli_shows_the_spans(state, second, left):
     groups = read(MEGACLI.format(state, second), 'MegaCli')['0 0']
     stack = Stack(groups)
     assert [stack.tolerates(group, frozenset()) for group in groups] == left
 
 
-# --- the drives of a run ------------------------------------------------------------------------------
+# --- the drives of a run --------------------------------------------------------------------------
+
 
 def verdict(kind: str, path: str = '/dev/bus/0', serial: str = '') -> Verdict:
     """Return a drive behind a controller."""
@@ -389,7 +600,11 @@ def verdict(kind: str, path: str = '/dev/bus/0', serial: str = '') -> Verdict:
 def told(name: str) -> tuple[list[controllers.Volume], list[object]]:
     """Return what the tool of an output reports."""
     tool = TOOL[INDEX[name]['tool']]
-    return list(controllers.volumes(controllers.rows(text_of(name), tool, INDEX[name].get('controller', '')), tool)), []
+    return list(
+        controllers.volumes(
+            controllers.rows(text_of(name), tool, INDEX[name].get('controller', '')), tool
+        )
+    ), []
 
 
 def below(groups: tuple[Group, ...], name: str) -> list[tuple[str, ...]]:
@@ -406,62 +621,122 @@ def machine_of(tmp_path) -> System:
 
 def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(machine_of):
     drives = [verdict('sat+megaraid,2'), verdict('megaraid,1'), verdict('megaraid,7')]
-    mount = Group('partition sda1', 'sda1', 'partition', 'single', 1, 0, (Member('sda1', 'in_sync', 0, ('sda',)),),
-                  used_as=('/srv',))
+    mount = Group(
+        'partition sda1',
+        'sda1',
+        'partition',
+        'single',
+        1,
+        0,
+        (Member('sda1', 'in_sync', 0, ('sda',)),),
+        used_as=('/srv',),
+    )
 
-    known, notes = controllers.completed((mount, *dependence._of_controllers(drives)), lambda: told(
-        'storcli-raid1-of-one-volume.json'), machine_of, drives)
+    known, notes = controllers.completed(
+        (mount, *dependence._of_controllers(drives)),
+        lambda: told('storcli-raid1-of-one-volume.json'),
+        machine_of,
+        drives,
+    )
 
     assert notes == ()
     assert below(known, 'sda') == [('sat+megaraid,2@/dev/bus/0',), ('megaraid,1@/dev/bus/0',)]
-    assert below(known, 'MegaRAID /dev/bus/0') == [('megaraid,7@/dev/bus/0',)]   # in no volume that is known
-    failing = [Drive(each.device.name, frozenset(each.place.disks), each is drives[0], each is drives[0])
-               for each in drives]
+    # in no volume that is known
+    assert below(known, 'MegaRAID /dev/bus/0') == [('megaraid,7@/dev/bus/0',)]
+    failing = [
+        Drive(each.device.name, frozenset(each.place.disks), each is drives[0], each is drives[0])
+        for each in drives
+    ]
     found = machine(known, failing)
-    assert {each.group.id: each.tolerates for each in found.groups} == {'partition sda1': 0, 'sda': 0,
-                                                                        'MegaRAID /dev/bus/0': None}
-    assert next((step.drive.name, step.label) for step in found.steps) == (drives[0].device.name, 'next')
+    assert {each.group.id: each.tolerates for each in found.groups} == {
+        'partition sda1': 0,
+        'sda': 0,
+        'MegaRAID /dev/bus/0': None,
+    }
+    assert next((step.drive.name, step.label) for step in found.steps) == (
+        drives[0].device.name,
+        'next',
+    )
 
 
 def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of):
     drives = [verdict('megaraid,2')]
-    known, _ = controllers.completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, drives)
+    known, _ = controllers.completed(
+        (), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, drives
+    )
 
-    assert below(known, 'sda') == [('megaraid,2@/dev/bus/0',), ('storcli controller 0 drive 252:1',)]
+    assert below(known, 'sda') == [
+        ('megaraid,2@/dev/bus/0',),
+        ('storcli controller 0 drive 252:1',),
+    ]
     step, *_ = machine(known, [Drive('x', frozenset(drives[0].place.disks), True, True)]).steps
     assert (step.drive.name, step.label) == ('x', 'unknown')
 
 
-@pytest.mark.parametrize(('name', 'drives', 'matched'), [
-    ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'sn3i11500')], 1),
-    ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'SN3I119999')], 0),
-    ('arcconf-raid10-four.txt', [verdict('aacraid,0,0,3', '/dev/sg3')], 1),
-    ('arcconf-raid10-rebuild.txt', [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-WCAW36405341')], 1),
-    ('arcconf-raid10-rebuild.txt', [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-OFANOTHER')], 0),
-    ('arcconf-raid1-serveraid.txt', [verdict('aacraid,0,0,1', '/dev/sg3')], 1),
-    ('arcconf-raid1-serveraid.txt', [verdict('aacraid,0,0,1', '/dev/sg3'), verdict('aacraid,1,0,1', '/dev/sg9')], 0),
-    ('storcli2-raid0.json', [verdict('mpi3mr,312')], 1), ('storcli2-raid0.json', [verdict('megaraid,312')], 1),
-    ('storcli-raid1-of-one-volume.json', [verdict('megaraid,1'), verdict('megaraid,1', '/dev/bus/1')], 0)])
-def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(name, drives, matched, machine_of):
+@pytest.mark.parametrize(
+    ('name', 'drives', 'matched'),
+    [
+        ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'sn3i11500')], 1),
+        ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'SN3I119999')], 0),
+        ('arcconf-raid10-four.txt', [verdict('aacraid,0,0,3', '/dev/sg3')], 1),
+        (
+            'arcconf-raid10-rebuild.txt',
+            [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-WCAW36405341')],
+            1,
+        ),
+        ('arcconf-raid10-rebuild.txt', [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-OFANOTHER')], 0),
+        ('arcconf-raid1-serveraid.txt', [verdict('aacraid,0,0,1', '/dev/sg3')], 1),
+        (
+            'arcconf-raid1-serveraid.txt',
+            [verdict('aacraid,0,0,1', '/dev/sg3'), verdict('aacraid,1,0,1', '/dev/sg9')],
+            0,
+        ),
+        ('storcli2-raid0.json', [verdict('mpi3mr,312')], 1),
+        ('storcli2-raid0.json', [verdict('megaraid,312')], 1),
+        (
+            'storcli-raid1-of-one-volume.json',
+            [verdict('megaraid,1'), verdict('megaraid,1', '/dev/bus/1')],
+            0,
+        ),
+    ],
+)
+def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(
+    name, drives, matched, machine_of
+):
     known, _ = controllers.completed((), lambda: told(name), machine_of, drives)
     disks = {each.device.address for each in drives}
-    assert sum(bool(disks.intersection(member.on)) for group in known for member in group.members) == matched
+    assert (
+        sum(bool(disks.intersection(member.on)) for group in known for member in group.members)
+        == matched
+    )
 
 
 def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
     text = text_of('storcli-raid1-of-one-volume.json')
-    found = [volume for number in '01' for volume in controllers.volumes(controllers.rows(text.replace(
-        '"Controller": 0', f'"Controller": {number}'), TOOL['storcli']), TOOL['storcli'])]
+    found = [
+        volume
+        for number in '01'
+        for volume in controllers.volumes(
+            controllers.rows(
+                text.replace('"Controller": 0', f'"Controller": {number}'), TOOL['storcli']
+            ),
+            TOOL['storcli'],
+        )
+    ]
     known, _ = controllers.completed((), lambda: (found, []), machine_of, [verdict('megaraid,1')])
 
     assert {volume.fields['controller'] for volume in found} == {'0', '1'}
-    assert not any('megaraid,1@/dev/bus/0' in member.on for group in known for member in group.members)
+    assert not any(
+        'megaraid,1@/dev/bus/0' in member.on for group in known for member in group.members
+    )
 
 
 def test_a_volume_is_not_below_itself(machine_of):
     """A controller that passes the serial number of a single drive on: the volume is the drive."""
     itself = verdict('megaraid,2')._replace(place=Place(disks=('sda',)))
-    known, _ = controllers.completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, [itself])
+    known, _ = controllers.completed(
+        (), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, [itself]
+    )
 
     assert [group.id for group in known] == ['storcli controller 0 volume 0']
     assert ('sda',) in [member.on for group in known for member in group.members]
@@ -475,7 +750,8 @@ def test_two_volumes_do_not_share_a_disk(machine_of):
     assert 'sda' not in {group.id for group in known}
 
 
-# --- commands -----------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
+
 
 def commands(tool: dict) -> Iterator[list[str]]:
     """Yield the words of each command of a tool."""
@@ -488,7 +764,9 @@ def test_only_reading_commands_are_known():
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """Return a function that installs a tool that records its calls, and the file with these calls."""
+    """Return a function that installs a tool that records its calls, and the file with these
+    calls.
+    """
     monkeypatch.setattr(controllers, 'FOLDERS', str(tmp_path))
     calls = tmp_path / 'calls'
 
@@ -496,6 +774,7 @@ def installed(tmp_path, monkeypatch):
         path = tmp_path / name
         path.write_text(f'#!/bin/sh\necho "{name} $*" >> {calls}\n{script}\n')
         path.chmod(0o755)
+
     return install, calls
 
 
@@ -507,8 +786,13 @@ def test_each_tool_is_asked_only_what_the_list_has(installed):
     controllers.ask()
 
     asked = calls.read_text().splitlines()
-    allowed = {f'{program} {" ".join(words).format(number)}' for tool in TOOL.values() for program in tool['programs']
-               for words in commands(tool) for number in ('0', '1')}
+    allowed = {
+        f'{program} {" ".join(words).format(number)}'
+        for tool in TOOL.values()
+        for program in tool['programs']
+        for words in commands(tool)
+        for number in ('0', '1')
+    }
     assert set(asked) <= allowed
     assert len(asked) >= 10
 
@@ -520,13 +804,19 @@ def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
     install('MegaCli64', 'echo no')
     found, notes = controllers.ask()
 
-    assert [(volume.tool['name'], volume.fields['level']) for volume in found] == [('storcli', 'RAID5')]
+    assert [(volume.tool['name'], volume.fields['level']) for volume in found] == [
+        ('storcli', 'RAID5')
+    ]
     assert notes == []
     assert 'MegaCli64' not in calls.read_text()
 
 
-@pytest.mark.parametrize(('failing', 'is_doubted'), [('/call/vall', True), ('/call/eall/sall', False)])
-def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(installed, failing, is_doubted):
+@pytest.mark.parametrize(
+    ('failing', 'is_doubted'), [('/call/vall', True), ('/call/eall/sall', False)]
+)
+def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(
+    installed, failing, is_doubted
+):
     install, _ = installed
     install('storcli64', f'[ $1 = {failing} ] && exit 1; cat {SAMPLES}/storcli-raid1-sas3508.json')
     (volume,), notes = controllers.ask()
@@ -538,17 +828,30 @@ def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(ins
 
 def test_a_controller_is_asked_by_its_number(installed):
     install, calls = installed
-    install('arcconf', f'[ $1 = getversion ] && printf "Controllers found: 2\\nController #1\\nController #2\\n" || '
-                       f'cat {SAMPLES}/arcconf-raid5.txt')
+    install(
+        'arcconf',
+        f'[ $1 = getversion ] && printf "Controllers found: 2\\nController #1\\nController #2\\n" '
+        f'|| '
+        f'cat {SAMPLES}/arcconf-raid5.txt',
+    )
     found, _ = controllers.ask()
 
     assert [volume.fields['controller'] for volume in found] == ['1', '2']
-    assert calls.read_text().splitlines()[1:] == ['arcconf getconfig 1 al nologs', 'arcconf getconfig 2 al nologs']
+    assert calls.read_text().splitlines()[1:] == [
+        'arcconf getconfig 1 al nologs',
+        'arcconf getconfig 2 al nologs',
+    ]
 
 
-@pytest.mark.parametrize(('script', 'why'), [
-    ('sleep 60', 'no answer within 0.3 s'), ('echo "accept the license first" >&2; exit 1', 'accept the license first'),
-    ('echo "{}"', 'ssacli reports no volume'), ('yes', 'the output is larger than')])
+@pytest.mark.parametrize(
+    ('script', 'why'),
+    [
+        ('sleep 60', 'no answer within 0.3 s'),
+        ('echo "accept the license first" >&2; exit 1', 'accept the license first'),
+        ('echo "{}"', 'ssacli reports no volume'),
+        ('yes', 'the output is larger than'),
+    ],
+)
 def test_without_an_answer_there_is_a_note_and_no_group(installed, monkeypatch, script, why):
     install, _ = installed
     monkeypatch.setattr(controllers, 'TIME_LIMIT', 0.3 if 'sleep' in script else 10)
@@ -568,13 +871,27 @@ def test_without_any_tool_there_is_one_note(installed):
 
 @pytest.mark.parametrize('asked', [True, False])
 def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked):
-    """The drive with DID 2 has failed: with the answer of the tool, the other one is known to hold the data."""
+    """The drive with DID 2 has failed: with the answer of the tool, the other one is known to
+    hold the data.
+    """
     install, calls = installed
     install('storcli64', f'cat {SAMPLES}/storcli-raid1-of-one-volume.json')
     for number, name in ((1, 'intel-s3500-healthy'), (2, 'hgst-failed')):
         fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'), drive(name))
-    main.run(['triage', '-p', fake.path, '--nosudo', '--no-history', '-d', 'megaraid,1-2@/dev/bus/0', '--json',
-              *['--controllers'] * asked], [])
+    main.run(
+        [
+            'triage',
+            '-p',
+            fake.path,
+            '--nosudo',
+            '--no-history',
+            '-d',
+            'megaraid,1-2@/dev/bus/0',
+            '--json',
+            *['--controllers'] * asked,
+        ],
+        [],
+    )
     document = json.loads(capsys.readouterr().out)
     step = next(each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2')
 
@@ -588,26 +905,53 @@ def test_a_tool_has_ten_seconds():
     assert controllers.TIME_LIMIT == 10
 
 
-# --- by value -----------------------------------------------------------------------------------------
+# --- by value -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('drive, member', [
-    ({'place': '1I:1:2', 'state': 'Failed', 'is': 'faulty'}, ('1I:1:2', 'faulty', ('key',), 'Failed')),
-    ({'serial': 'S1', 'presence': 'Gone', 'is': 'missing'}, ('S1', 'missing', ('key',), 'Gone')),
-    ({'place': 'a', 'state': 'Ready', 'is': 'unused'}, ('a', 'unknown', ('key',), 'Ready')),
-    ({'place': 'a', 'state': 'OK', 'is': 'in_sync'}, ('a', 'in_sync', ('key',), '')),
-    ({'state': 'OK', 'is': 'spare'}, ('', 'spare', (), ''))])
+
+@pytest.mark.parametrize(
+    'drive, member',
+    [
+        (
+            {'place': '1I:1:2', 'state': 'Failed', 'is': 'faulty'},
+            ('1I:1:2', 'faulty', ('key',), 'Failed'),
+        ),
+        (
+            {'serial': 'S1', 'presence': 'Gone', 'is': 'missing'},
+            ('S1', 'missing', ('key',), 'Gone'),
+        ),
+        ({'place': 'a', 'state': 'Ready', 'is': 'unused'}, ('a', 'unknown', ('key',), 'Ready')),
+        ({'place': 'a', 'state': 'OK', 'is': 'in_sync'}, ('a', 'in_sync', ('key',), '')),
+        ({'state': 'OK', 'is': 'spare'}, ('', 'spare', (), '')),
+    ],
+)
 def test_a_drive_is_a_member_with_the_words_of_the_tool_unless_it_is_well(drive, member):
     found = controllers._member({**drive, 'key': 'key'}, 3)
 
     assert (found.name, found.state, found.on, found.detail, found.slot) == (*member, 3)
 
 
-@pytest.mark.parametrize('said, spare, state', [
-    ('Online', '', 'in_sync'), ('Online', 'yes', 'spare'), ('Failed', 'yes', ''), ('Missing', 'yes', ''),
-    ('Unconfigured', 'yes', 'spare'), ('Rebuild', 'yes', 'rebuilding'), ('Online', 'active', 'unknown'),
-    ('Whatever', '', 'unknown')])
+@pytest.mark.parametrize(
+    'said, spare, state',
+    [
+        ('Online', '', 'in_sync'),
+        ('Online', 'yes', 'spare'),
+        ('Failed', 'yes', ''),
+        ('Missing', 'yes', ''),
+        ('Unconfigured', 'yes', 'spare'),
+        ('Rebuild', 'yes', 'rebuilding'),
+        ('Online', 'active', 'unknown'),
+        ('Whatever', '', 'unknown'),
+    ],
+)
 def test_a_spare_that_failed_is_none_and_an_active_one_is_unknown(said, spare, state):
-    tool = {'drive_is': {'Online': 'in_sync', 'Failed': 'faulty', 'Missing': 'missing', 'Unconfigured': 'unused',
-                         'Rebuild': 'rebuilding'}}
+    tool = {
+        'drive_is': {
+            'Online': 'in_sync',
+            'Failed': 'faulty',
+            'Missing': 'missing',
+            'Unconfigured': 'unused',
+            'Rebuild': 'rebuilding',
+        }
+    }
 
     assert controllers._state({'state': said, **({'spare': spare} if spare else {})}, tool) == state

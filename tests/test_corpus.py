@@ -2,6 +2,7 @@
 
 The corpus lies beside the project (../shared/corpus); nothing of it is copied here.
 """
+
 from __future__ import annotations
 
 import json
@@ -18,7 +19,9 @@ from smart_attributes.reading.content import as_text, has_smart_data, looks_like
 CORPUS = os.path.join(os.path.dirname(__file__), '..', '..', 'shared', 'corpus')
 ENOUGH = 0.999  # of all values equal the second reading
 
-pytestmark = pytest.mark.skipif(not os.path.isdir(CORPUS), reason='no ../shared/corpus beside the project')
+pytestmark = pytest.mark.skipif(
+    not os.path.isdir(CORPUS), reason='no ../shared/corpus beside the project'
+)
 
 
 def files(folder, *names):
@@ -34,11 +37,22 @@ def files(folder, *names):
 
 # Reports that hold no SMART data at all, or no drive's: what the sentence must say.
 WITHOUT_VERDICT = {
-    '006': 'no SMART data', '060': 'smartctl -s on', '206': 'not asked', '207': 'only the identity',
-    '208': 'only the identity', '245': 'only the identity', '314': 'smartctl -s on',
-    '369': 'only the identity', '371': 'only the identity', '374': 'only the identity',
-    '376': 'only the identity', '383': 'only the identity', '384': 'only the identity',
-    '394': 'only the identity', '416': 'RAID volume', '420': 'optical',
+    '006': 'no SMART data',
+    '060': 'smartctl -s on',
+    '206': 'not asked',
+    '207': 'only the identity',
+    '208': 'only the identity',
+    '245': 'only the identity',
+    '314': 'smartctl -s on',
+    '369': 'only the identity',
+    '371': 'only the identity',
+    '374': 'only the identity',
+    '376': 'only the identity',
+    '383': 'only the identity',
+    '384': 'only the identity',
+    '394': 'only the identity',
+    '416': 'RAID volume',
+    '420': 'optical',
 }
 
 
@@ -71,33 +85,47 @@ def test_models_and_families_are_those_that_the_corpus_names(reports):
     for case, meta in files('reports', 'meta.json'):
         if case in reports:
             told, identity = json.loads(meta), reports[case][0].identity
-            assert (identity.model or None, identity.family or None) == (told['model'], told['family']), case
+            assert (identity.model or None, identity.family or None) == (
+                told['model'],
+                told['family'],
+            ), case
 
 
 def compared(mine, theirs):
     """Return how many values there are, and which differ."""
     keys = set(mine) | set(theirs)
-    return len(keys), [(key, mine.get(key), theirs.get(key)) for key in keys if mine.get(key) != theirs.get(key)]
+    return len(keys), [
+        (key, mine.get(key), theirs.get(key)) for key in keys if mine.get(key) != theirs.get(key)
+    ]
 
 
 def rows(report):
-    return {place: (row.id, row.value, row.worst, row.threshold, row.when_failed, row.raw)
-            for place, row in enumerate(report.attributes)}
+    return {
+        place: (row.id, row.value, row.worst, row.threshold, row.when_failed, row.raw)
+        for place, row in enumerate(report.attributes)
+    }
 
 
 def read_twice(kind, report, text):
     """Return the values of one kind, by the package and by the second reading."""
     data = json.loads(text) if looks_like_json(text) else None
     if kind == 'attribute rows':
-        return rows(report), dict(enumerate(independent.text_rows(text) if data is None
-                                            else independent.json_rows(data)))
+        return rows(report), dict(
+            enumerate(independent.text_rows(text) if data is None else independent.json_rows(data))
+        )
     if kind == 'NVMe values':
-        return report.nvme, independent.text_nvme(text) if data is None else independent.json_nvme(data)
+        return report.nvme, independent.text_nvme(text) if data is None else independent.json_nvme(
+            data
+        )
     if kind == 'SCSI values':
         # tests/test_sas.py has the background scan.
-        mine = {key: number for key, number in report.scsi.items() if not key.startswith('background_')}
+        mine = {
+            key: number for key, number in report.scsi.items() if not key.startswith('background_')
+        }
         return mine, independent.text_scsi(text) if data is None else independent.json_scsi(data)
-    passed = independent.health(text) if data is None else data.get('smart_status', {}).get('passed')
+    passed = (
+        independent.health(text) if data is None else data.get('smart_status', {}).get('passed')
+    )
     return {'passed': report.smart_status}, {'passed': passed}
 
 
@@ -116,17 +144,22 @@ def test_the_second_reading_finds_the_same_values(reports, kind, capsys):
 
 
 # Reports whose text cannot be the same.
-MASKED = dict.fromkeys(('331', '332', '338'), 'their sources masked model_name otherwise than vendor and product')
+MASKED = dict.fromkeys(
+    ('331', '332', '338'), 'their sources masked model_name otherwise than vendor and product'
+)
 
 
-@pytest.mark.parametrize('form', [
-    pytest.param({}, id='classic'),
-    pytest.param({'brief': True}, id='brief'),
-    pytest.param({'group': '.'}, id='dots'),
-    pytest.param({'group': ' '}, id='blanks'),
-    pytest.param({'group': '\u202f'}, id='narrow-blanks'),
-    pytest.param({'group': "'"}, id='apostrophes'),
-])
+@pytest.mark.parametrize(
+    'form',
+    [
+        pytest.param({}, id='classic'),
+        pytest.param({'brief': True}, id='brief'),
+        pytest.param({'group': '.'}, id='dots'),
+        pytest.param({'group': ' '}, id='blanks'),
+        pytest.param({'group': '\u202f'}, id='narrow-blanks'),
+        pytest.param({'group': "'"}, id='apostrophes'),
+    ],
+)
 def test_text_of_the_same_drive_gives_the_same_report(reports, form):
     """The JSON reports, printed as smartctl prints them as text, in several locales."""
     compared_reports = 0
@@ -136,39 +169,87 @@ def test_text_of_the_same_drive_gives_the_same_report(reports, form):
             continue
         again = text_report.parse(independent.printed(json.loads(text), **form))
         compared_reports += 1
-        assert again.attributes == tuple(row._replace(raw_number=None) for row in report.attributes), case
-        assert (again.nvme, again.scsi, again.statistics) == (report.nvme, report.scsi, report.statistics), case
+        assert again.attributes == tuple(
+            row._replace(raw_number=None) for row in report.attributes
+        ), case
+        assert (again.nvme, again.scsi, again.statistics) == (
+            report.nvme,
+            report.scsi,
+            report.statistics,
+        ), case
         assert again.identity == report.identity, case
-        assert (again.smart_status, again.error_count) == (report.smart_status, report.error_count), case
+        assert (again.smart_status, again.error_count) == (
+            report.smart_status,
+            report.error_count,
+        ), case
         assert again.errors == report.errors, case
         assert again.self_tests == report.self_tests or report.identity.protocol == 'NVMe', case
     assert compared_reports > 150
 
 
-# Failures: what each sentence must hold. JSON leaves out words that text has, so the two may differ.
+# Failures: what each sentence must hold. JSON leaves out words that text has, so the two may
+# differ.
 FAILURES = {
-    '002': 'RAID volume', '005': 'RAID volume', '007': 'not asked', '008': 'SMART disabled', '011': 'USB bridge',
-    '017': 'no SMART data', '018': 'no SMART data', '019': 'no readable SMART data', '025': "Unknown device type",
+    '002': 'RAID volume',
+    '005': 'RAID volume',
+    '007': 'not asked',
+    '008': 'SMART disabled',
+    '011': 'USB bridge',
+    '017': 'no SMART data',
+    '018': 'no SMART data',
+    '019': 'no readable SMART data',
+    '025': 'Unknown device type',
     '033': 'RAID volume',
-    '037': 'RAID volume', '040': 'Permission denied', '041': 'SMART disabled', '043': 'no SMART data',
-    '044': 'informational exceptions', 'L01': 'does not exist', 'L02': 'No such device', 'L03': 'cannot detect',
+    '037': 'RAID volume',
+    '040': 'Permission denied',
+    '041': 'SMART disabled',
+    '043': 'no SMART data',
+    '044': 'informational exceptions',
+    'L01': 'does not exist',
+    'L02': 'No such device',
+    'L03': 'cannot detect',
     'L04': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
     'L05': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
-    'L06': 'Inappropriate ioctl', 'L07': 'regular file', 'L08': 'cannot detect', 'L09': 'virtual disk',
-    'L10': 'not permitted', 'L11': 'not permitted', 'L12': 'not permitted', 'L13': 'Permission denied',
-    'L14': 'no MegaRAID controller', 'L15': 'not permitted', 'L16': 'not permitted', 'L17': 'no 3ware controller',
-    'L18': 'no Areca controller', 'L19': 'no aacraid controller', 'L20': 'nonsense', 'L21': 'megaraid,0',
-    'L22': 'frobnicate', 'L23': 'without a device', 'L24': 'several devices', 'L25': 'cannot detect',
-    'L26': 'no SMART data', 'L27': 'no SMART data', 'L28': 'no SMART data',
+    'L06': 'Inappropriate ioctl',
+    'L07': 'regular file',
+    'L08': 'cannot detect',
+    'L09': 'virtual disk',
+    'L10': 'not permitted',
+    'L11': 'not permitted',
+    'L12': 'not permitted',
+    'L13': 'Permission denied',
+    'L14': 'no MegaRAID controller',
+    'L15': 'not permitted',
+    'L16': 'not permitted',
+    'L17': 'no 3ware controller',
+    'L18': 'no Areca controller',
+    'L19': 'no aacraid controller',
+    'L20': 'nonsense',
+    'L21': 'megaraid,0',
+    'L22': 'frobnicate',
+    'L23': 'without a device',
+    'L24': 'several devices',
+    'L25': 'cannot detect',
+    'L26': 'no SMART data',
+    'L27': 'no SMART data',
+    'L28': 'no SMART data',
 }
-KINDS = {'002': DriveIsNoDrive, '005': DriveIsNoDrive, '033': DriveIsNoDrive, '037': DriveIsNoDrive, 'L02': DriveAbsent}
+KINDS = {
+    '002': DriveIsNoDrive,
+    '005': DriveIsNoDrive,
+    '033': DriveIsNoDrive,
+    '037': DriveIsNoDrive,
+    'L02': DriveAbsent,
+}
 
 
 DISGUISES = {
     'lines of Windows': lambda text: text.replace('\n', '\r\n'),
     'as PowerShell writes it': lambda text: text.encode('utf-16'),
     'indented': lambda text: ''.join('    ' + line for line in text.splitlines(True)),
-    'blanks at the ends cut off': lambda text: '\n'.join(line.strip() for line in text.splitlines()),
+    'blanks at the ends cut off': lambda text: '\n'.join(
+        line.strip() for line in text.splitlines()
+    ),
     'empty lines between': lambda text: text.replace('\n', '\n\n'),
     'no empty lines': lambda text: re.sub('\n{2,}', '\n', text),
     'below a prompt': lambda text: f'root@host:~# smartctl -a /dev/sda\n{text}\nroot@host:~# ',
@@ -186,12 +267,14 @@ def test_a_text_that_went_through_mails_and_forums_is_read_the_same(reports, dis
         if text_report.looks_like_json(text):
             continue
         changed = DISGUISES[disguise](text)
-        found = text_report.parse_report(changed if isinstance(changed, bytes) else changed.encode())
-        if found._replace(gaps=()) != expected._replace(gaps=()):  # whether its end is there, is told by an empty line
+        found = text_report.parse_report(
+            changed if isinstance(changed, bytes) else changed.encode()
+        )
+        # whether its end is there, is told by an empty line
+        if found._replace(gaps=()) != expected._replace(gaps=()):
             different.append(case)
 
     assert different == []
-
 
 
 def test_every_failure_of_the_corpus_has_an_expected_word():
@@ -199,21 +282,33 @@ def test_every_failure_of_the_corpus_has_an_expected_word():
     assert {case[:3] for case in os.listdir(os.path.join(CORPUS, 'failures'))} == set(FAILURES)
 
 
-@pytest.mark.parametrize('case, content', [pytest.param(*found, id=f'unknown-{found[0]}-{number}') for number, found in
-                                           enumerate(files('failures', 'output.txt', 'output.json'))])
+@pytest.mark.parametrize(
+    'case, content',
+    [
+        pytest.param(*found, id=f'unknown-{found[0]}-{number}')
+        for number, found in enumerate(files('failures', 'output.txt', 'output.json'))
+    ],
+)
 def test_every_failure_is_a_true_sentence(case, content):
     """43 cases of what smartctl prints when it cannot read a drive."""
     with pytest.raises(DriveError) as caught:
         text_report.parse_report(content)
 
     words = FAILURES[case[:3]]
-    assert any(word in str(caught.value) for word in ([words] if isinstance(words, str) else words)), str(caught.value)
+    assert any(
+        word in str(caught.value) for word in ([words] if isinstance(words, str) else words)
+    ), str(caught.value)
     assert isinstance(caught.value, KINDS.get(case[:3], DriveError))
     assert 'OK' not in str(caught.value)
 
 
-@pytest.mark.parametrize('content', [pytest.param(content, id=f'scan-{case}') for case, content in
-                                     files('scans', 'output.txt', 'output.json')])
+@pytest.mark.parametrize(
+    'content',
+    [
+        pytest.param(content, id=f'scan-{case}')
+        for case, content in files('scans', 'output.txt', 'output.json')
+    ],
+)
 def test_a_list_of_devices_is_no_report(content):
     """--report on a folder meets what else was recorded there."""
     with pytest.raises(DriveError) as caught:

@@ -14,7 +14,9 @@ import pytest
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, schema_errors, shipped_data
 
-AS_ROOT = pytest.mark.skipif(not abilities.IS_ROOT, reason='needs root: only root can own files of others')
+AS_ROOT = pytest.mark.skipif(
+    not abilities.IS_ROOT, reason='needs root: only root can own files of others'
+)
 
 
 def refusal(data, schema='attributes'):
@@ -27,7 +29,16 @@ def refusal(data, schema='attributes'):
 
 def entry(**changes):
     """Return a file with one entry of the X1, changed."""
-    return {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'source': 'measured on 3 drives', **changes}]}
+    return {
+        'entries': [
+            {
+                'family': 'ACME X1',
+                'models': ['ACME X1-.*'],
+                'source': 'measured on 3 drives',
+                **changes,
+            }
+        ]
+    }
 
 
 # --- the shipped files -------------------------------------------------------------
@@ -44,7 +55,8 @@ def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch)
     (package / 'attributes.json').write_text('{}')
     assert shipped_data.path('attributes.json') == str(package / 'attributes.json')
 
-    monkeypatch.setattr(shipped_data, 'PACKAGE', f'{tmp_path}/program.pyz/package')   # in a single file
+    # in a single file
+    monkeypatch.setattr(shipped_data, 'PACKAGE', f'{tmp_path}/program.pyz/package')
     assert shipped_data.path('attributes.json') == f'{tmp_path}/program.pyz/package/attributes.json'
 
 
@@ -52,7 +64,8 @@ def test_an_incomplete_installation_says_what_is_missing():
     """Not a traceback: somebody copied only the package."""
     with pytest.raises(
         DataError,
-        match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install check_smart_attributes again$'
+        match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install '
+        r'check_smart_attributes again$',
     ):
         shipped_data.path('nothing.json')
 
@@ -74,8 +87,12 @@ def test_loading_a_shipped_file_does_not_import_jsonschema():
         'sys.exit("jsonschema" in sys.modules)'
     )
 
-    assert subprocess.run([sys.executable, '-c', code], cwd=os.path.dirname(shipped_data.PACKAGE),
-                          check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, '-c', code], cwd=os.path.dirname(shipped_data.PACKAGE), check=False
+        ).returncode
+        == 0
+    )
 
 
 # --- opening -----------------------------------------------------------------------
@@ -117,8 +134,10 @@ def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
     shared.chmod(0o777)
     (shared / 'link.json').symlink_to(site)
 
-    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; the '
-                                                       f'plugin reads only files that nobody except root ')
+    assert unreadable(shared / 'link.json').startswith(
+        f'{shared}/link.json: {shared} is writable by others; the '
+        f'plugin reads only files that nobody except root '
+    )
 
 
 def test_links_without_end_are_refused(tmp_path):
@@ -133,7 +152,10 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path):
     """A pipe that nobody writes to would hold the check for ever."""
     os.mkfifo(tmp_path / 'pipe.json')
 
-    assert unreadable(tmp_path / 'pipe.json') == f'{tmp_path}/pipe.json is not a regular file; give a JSON file'
+    assert (
+        unreadable(tmp_path / 'pipe.json')
+        == f'{tmp_path}/pipe.json is not a regular file; give a JSON file'
+    )
     assert unreadable(tmp_path) == f'{tmp_path} is not a regular file; give a JSON file'
 
 
@@ -149,7 +171,10 @@ def test_a_huge_file_is_refused_before_it_fills_the_history(tmp_path):
     with path.open('wb') as file:
         file.truncate(data_file.LARGEST_FILE + 1)
 
-    assert unreadable(path) == f'{path} is larger than 4 MiB, too large for a data file; give a JSON file'
+    assert (
+        unreadable(path)
+        == f'{path} is larger than 4 MiB, too large for a data file; give a JSON file'
+    )
 
 
 def test_a_file_in_another_encoding_says_where(tmp_path):
@@ -163,7 +188,7 @@ def test_a_file_in_another_encoding_says_where(tmp_path):
 @AS_ROOT
 @pytest.mark.parametrize(
     ('target', 'mode', 'group'),
-    [('site.json', 0o666, 0), ('site.json', 0o664, 12345), ('.', 0o777, 0), ('.', 0o775, 12345)]
+    [('site.json', 0o666, 0), ('site.json', 0o664, 12345), ('.', 0o777, 0), ('.', 0o775, 12345)],
 )
 def test_root_refuses_what_others_can_change(site, target, mode, group):
     """Who can write the file, or replace it in its folder, would tell root what is fine."""
@@ -171,15 +196,19 @@ def test_root_refuses_what_others_can_change(site, target, mode, group):
     os.chown(changed, 0, group)
     changed.chmod(mode)
 
-    assert unreadable(site) == (f'{site}: {changed} is writable by others; the plugin reads only files that nobody '
-                                'except root can change; '
-                                'to fix this, use chown, chmod go-w or setfacl -b')
+    assert unreadable(site) == (
+        f'{site}: {changed} is writable by others; the plugin reads only files that nobody '
+        'except root can change; '
+        'to fix this, use chown, chmod go-w or setfacl -b'
+    )
 
 
 @AS_ROOT
 @pytest.mark.parametrize('name', ['link.json', '.'])
 def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
-    """`chown -R nagios` of the folder: nagios could lead root to any file, whose content would stand in the error."""
+    """`chown -R nagios` of the folder: nagios could lead root to any file, whose content would
+    stand in the error.
+    """
     (tmp_path / 'secret.json').write_text('{"S3CRET": 1}')
     folder = tmp_path / 'folder'
     folder.mkdir(mode=0o755)
@@ -188,7 +217,10 @@ def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
 
     sentence = unreadable(folder / 'link.json')
 
-    assert 'does not belong to root; the plugin reads only files that nobody except root can change' in sentence
+    assert (
+        'does not belong to root; the plugin reads only files that nobody except root can change'
+        in sentence
+    )
     assert 'S3CRET' not in sentence
 
 
@@ -209,32 +241,84 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
     ('text', 'sentence'),
     [
         ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
-        ('{"entries": []\n "documents": {}}',
-         'site.json: line 1, column 15: a comma is missing here, or a closing bracket'),
-        ('{"entries": [1,\n 2,\n]}', 'site.json: line 2, column 3: nothing follows this comma; remove it'),
-        ('{"entries": [],\n}', 'site.json: line 1, column 15: nothing follows this comma; remove it'),
+        (
+            '{"entries": []\n "documents": {}}',
+            'site.json: line 1, column 15: a comma is missing here, or a closing bracket',
+        ),
+        (
+            '{"entries": [1,\n 2,\n]}',
+            'site.json: line 2, column 3: nothing follows this comma; remove it',
+        ),
+        (
+            '{"entries": [],\n}',
+            'site.json: line 1, column 15: nothing follows this comma; remove it',
+        ),
         ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
-        ('{"entries": [] // mine\n}',
-         'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead'),
-        ("{'entries': []}", 'site.json: line 1, column 2: a text needs double quotes, not single ones'),
-        ('{entries: []}', 'site.json: line 1, column 2: a key is expected here, between double quotes'),
-        ('{"entries" []}', 'site.json: line 1, column 12: a colon is missing here, between key and value'),
-        (r'{"a": "X1\.[0-9]"}', r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.'),
-        ('{"a": "X1\n}', 'site.json: line 1, column 10: the closing double quote is missing on this line'),
-        ('{"a": "X1', 'site.json: line 1, column 7: the closing double quote of this text is missing'),
-        ('{"a": 1}}',
-         'site.json: line 1, column 9: the data ends before this; remove the rest, or an extra closing bracket'),
+        (
+            '{"entries": [] // mine\n}',
+            'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead',
+        ),
+        (
+            "{'entries': []}",
+            'site.json: line 1, column 2: a text needs double quotes, not single ones',
+        ),
+        (
+            '{entries: []}',
+            'site.json: line 1, column 2: a key is expected here, between double quotes',
+        ),
+        (
+            '{"entries" []}',
+            'site.json: line 1, column 12: a colon is missing here, between key and value',
+        ),
+        (
+            r'{"a": "X1\.[0-9]"}',
+            r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.',
+        ),
+        (
+            '{"a": "X1\n}',
+            'site.json: line 1, column 10: the closing double quote is missing on this line',
+        ),
+        (
+            '{"a": "X1',
+            'site.json: line 1, column 7: the closing double quote of this text is missing',
+        ),
+        (
+            '{"a": 1}}',
+            'site.json: line 1, column 9: the data ends before this; remove the rest, or an extra '
+            'closing bracket',
+        ),
         (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
-        ('\n{"entries": [],\n\n "documents" {}}', 'site.json: line 4, column 14: a colon is missing here'),
+        (
+            '\n{"entries": [],\n\n "documents" {}}',
+            'site.json: line 4, column 14: a colon is missing here',
+        ),
         ('{"entries": NaN}', 'site.json is not valid JSON: NaN is not a number in JSON'),
         ('[' * 100_000, 'site.json is not valid JSON: it is nested too deeply'),
     ],
-    ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon',
-         'escape', 'open-line',
-         'open-end', 'extra', 'empty', 'third-line', 'nan', 'deep'],
+    ids=[
+        'value',
+        'comma',
+        'list-comma',
+        'object-comma',
+        'end',
+        'comment',
+        'single-quotes',
+        'bare-key',
+        'colon',
+        'escape',
+        'open-line',
+        'open-end',
+        'extra',
+        'empty',
+        'third-line',
+        'nan',
+        'deep',
+    ],
 )
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
-    """An editor jumps there; the line is the one to correct, in whatever words each Python has for it."""
+    """An editor jumps there; the line is the one to correct, in whatever words each Python has
+    for it.
+    """
     assert refusal(text).startswith(sentence)
 
 
@@ -243,11 +327,13 @@ def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     [
         ('{"entries": [], "entries": []}', 'site.json: "entries" is here twice; keep one'),
         (
-            '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": "b"}}}]}',
+            '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": '
+            '"b"}}}]}',
             'site.json: ACME X1, attributes: "5" is here twice; keep one',
         ),
         (
-            '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": {"from": "raw", '
+            '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": '
+            '{"from": "raw", '
             '"from": "value"}}}}}]}',
             'site.json: A, attribute 233, endurance_used: "from" is here twice; keep one',
         ),
@@ -261,8 +347,10 @@ def test_a_key_that_stands_twice_is_named_with_its_place(text, sentence):
 
 def test_keys_that_stand_twice_are_found_where_the_outer_one_is_lost():
     """The outer doublet hides the inner one; naming it is enough."""
-    assert (refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}')
-            == 'site.json: "sets" is here twice; keep one')
+    assert (
+        refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}')
+        == 'site.json: "sets" is here twice; keep one'
+    )
 
 
 def test_doubled_keys_are_found_in_one_walk():
@@ -283,10 +371,15 @@ def test_a_doubled_key_deep_in_a_file_is_found():
     assert data_file.parse(text, 'site.json')[1][0].endswith('"a" is here twice; keep one')
 
 
-@pytest.mark.parametrize(('number', 'reason'), [
-    ('1' * 5000, 'the number 1111111111111111111111111111111111111111… is too long'),
-    ('1e999', 'the number 1e999 is too large'), ('-1e999', 'the number -1e999 is too large')],
-    ids=['digits', 'huge', 'small'])
+@pytest.mark.parametrize(
+    ('number', 'reason'),
+    [
+        ('1' * 5000, 'the number 1111111111111111111111111111111111111111… is too long'),
+        ('1e999', 'the number 1e999 is too large'),
+        ('-1e999', 'the number -1e999 is too large'),
+    ],
+    ids=['digits', 'huge', 'small'],
+)
 def test_numbers_that_no_drive_has_are_refused(number, reason):
     """They would end in an overflow somewhere in a check."""
     assert refusal(f'{{"a": {number}}}') == f'site.json is not valid JSON: {reason}'
@@ -302,9 +395,13 @@ def test_a_number_of_forty_digits_is_taken():
     assert refusal('1' * 41).endswith('is too long')
 
 
-@pytest.mark.parametrize(('within', 'place'), [('', 'item 1: '), ('samples', 'sample 1, ACME X1: ')])
+@pytest.mark.parametrize(
+    ('within', 'place'), [('', 'item 1: '), ('samples', 'sample 1, ACME X1: ')]
+)
 def test_a_key_that_stands_twice_is_named_by_what_the_list_is(within, place):
     """A file of samples is a list without a name."""
     text = '[{"family": "ACME X1", "model": "a", "model": "b"}]'
 
-    assert data_file.parse(text, 'acme.json', within)[1] == [f'acme.json: {place}"model" is here twice; keep one']
+    assert data_file.parse(text, 'acme.json', within)[1] == [
+        f'acme.json: {place}"model" is here twice; keep one'
+    ]

@@ -1,8 +1,10 @@
-"""The Debian package in fresh Debian 11, 12 and 13: installed, upgraded, run as nagios through sudo, purged.
+"""The Debian package in fresh Debian 11, 12 and 13: installed, upgraded, run as nagios through
+sudo, purged.
 
 `make test-deb` builds the package and runs this; it takes minutes, so nothing
 else does. Each file system is a folder of its own that nothing is left of.
 """
+
 from __future__ import annotations
 
 import json
@@ -37,7 +39,7 @@ COMMANDS_1_6 = '/etc/nagios-plugins/config/smart_attributes.cfg'
 COMMANDS = '/etc/nagios-plugins/config/check_smart_attributes.cfg'
 NRPE = '/etc/nagios/nrpe.d/check-smart-attributes.cfg'
 README = '/etc/check-smart-attributes/README'
-LONG_NAME = 'package-has-long-file-name'   # of the .buildinfo of a snapshot
+LONG_NAME = 'package-has-long-file-name'  # of the .buildinfo of a snapshot
 SITE_LIMITS = '/etc/check-smart-attributes/thresholds.d/site.json'
 RULE = '/etc/sudoers.d/check-smart-attributes'
 # A service of Debian's host.
@@ -50,12 +52,15 @@ define service {{
 }}
 """
 # The command of version 1.6 in use, and a command that a site made of what 1.6 lacked.
-SITE_OF_NAGIOS = SERVICE_OF_NAGIOS.format(name='smart_attributes_all') + """
+SITE_OF_NAGIOS = (
+    SERVICE_OF_NAGIOS.format(name='smart_attributes_all')
+    + """
 define command {
 	command_name	check_smart_attributes
 	command_line	/usr/lib/nagios/plugins/check_smart_attributes $ARG1$
 }
 """
+)
 # Answers by the device alone: earlier packages ask with other arguments.
 SMARTCTL = """#!/bin/sh
 case "$*" in *--scan*) exec cat /opt/drives/scan;; *--version*) exec /usr/sbin/smartctl.distrib --version;; esac
@@ -64,7 +69,9 @@ cat "/opt/drives/${device##*/}" && [ "$device" != /dev/sdd ] || exit 2
 """
 
 if 'TEST_DEB' not in os.environ:
-    pytest.skip('the package is tested by "make test-deb" only: it takes minutes', allow_module_level=True)
+    pytest.skip(
+        'the package is tested by "make test-deb" only: it takes minutes', allow_module_level=True
+    )
 
 
 @pytest.fixture(scope='module', params=['bookworm', 'trixie'])
@@ -75,7 +82,9 @@ def suite(request) -> str:
 
 @pytest.fixture(scope='module')
 def fresh(suite, tmp_path_factory) -> Iterator[Chroot]:
-    """A Debian with nothing but our package and what it needs, and a stand-in for smartctl that has drives."""
+    """A Debian with nothing but our package and what it needs, and a stand-in for smartctl that
+    has drives.
+    """
     chroot = unpacked(suite, tmp_path_factory.mktemp(suite))
     chroot.installs_ours()
     stand_in(chroot)
@@ -84,20 +93,38 @@ def fresh(suite, tmp_path_factory) -> Iterator[Chroot]:
 
 
 def stand_in(chroot: Chroot) -> None:
-    """Put a smartctl with four drives in the place of the real one, as an administrator would; sdd is absent."""
+    """Put a smartctl with four drives in the place of the real one, as an administrator would;
+    sdd is absent.
+    """
     chroot.does('dpkg-divert', '--local', '--rename', '--add', '/usr/sbin/smartctl')
     chroot.has_drives()
     chroot.writes('/usr/sbin/smartctl', SMARTCTL)
     (chroot.root / 'usr/sbin/smartctl').chmod(0o755)
 
 
-@pytest.mark.parametrize('arguments, code, words', [
-    pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
-    pytest.param(['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
-    pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-    pytest.param(['-d', '/dev/sdd'], 3, 'sdd [no-such-device] was not found: No such device', id='unknown-absent'),
-    pytest.param(['-d', '/dev/sdd', '-d', '/dev/sdc'], 2, '2 drives: 1 critical, 1 unknown', id='critical-one-absent'),
-    pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan')])
+@pytest.mark.parametrize(
+    'arguments, code, words',
+    [
+        pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
+        pytest.param(
+            ['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'
+        ),
+        pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
+        pytest.param(
+            ['-d', '/dev/sdd'],
+            3,
+            'sdd [no-such-device] was not found: No such device',
+            id='unknown-absent',
+        ),
+        pytest.param(
+            ['-d', '/dev/sdd', '-d', '/dev/sdc'],
+            2,
+            '2 drives: 1 critical, 1 unknown',
+            id='critical-one-absent',
+        ),
+        pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan'),
+    ],
+)
 def test_nagios_runs_it_through_sudo(fresh, arguments, code, words):
     """Nothing is configured: the package brings user, rule and data."""
     done = fresh.runs(PLUGIN, *arguments, user='nagios')
@@ -127,10 +154,14 @@ def test_the_rule_is_what_the_command_prints(fresh):
 
 
 def test_what_is_only_recommended_is_asked_for(fresh):
-    """A check of drives wants none of it; tables want rich, the page Jinja2, and pySMART what it stands on."""
+    """A check of drives wants none of it; tables want rich, the page Jinja2, and pySMART what it
+    stands on.
+    """
     shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', fresh.root / 'tmp')
-    table, text = fresh.runs('check_smart_attributes', 'triage'), fresh.runs(PLUGIN, '--report',
-                                                                             '/tmp/seagate-sas-healthy.txt')
+    table, text = (
+        fresh.runs('check_smart_attributes', 'triage'),
+        fresh.runs(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt'),
+    )
 
     page = fresh.runs('check_smart_attributes', 'triage', '--html', '/tmp/drives.html')
 
@@ -138,14 +169,23 @@ def test_what_is_only_recommended_is_asked_for(fresh):
     assert 'Jinja2, which is not installed; apt install python3-jinja2' in page.stdout
     assert not fresh.has('/tmp/drives.html')
     assert 'the Python package rich is not installed; apt install python3-rich' in table.stdout
-    assert re.search('Python package (chardet|humanfriendly) that is needed to read it is not installed', text.stdout)
+    assert re.search(
+        'Python package (chardet|humanfriendly) that is needed to read it is not installed',
+        text.stdout,
+    )
 
 
 @pytest.fixture(scope='module')
 def recommended(fresh) -> Chroot:
-    """What apt installs beside the package unless told otherwise; the tests before it have seen the package alone."""
-    names = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'], check=True, capture_output=True,
-                           text=True).stdout
+    """What apt installs beside the package unless told otherwise; the tests before it have seen
+    the package alone.
+    """
+    names = subprocess.run(
+        ['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     fresh.installs(*(re.split(r'[ (]', part.strip())[0] for part in names.split(',')))
     return fresh
 
@@ -160,8 +200,9 @@ def test_the_table_is_there_for_a_person_at_a_terminal(recommended):
 
 def test_the_page_is_written_for_a_person_in_a_browser(recommended):
     """With its template, script and style, which are no modules and are installed all the same."""
-    assert 'written: /tmp/drives.html' in recommended.does('check_smart_attributes', 'triage', '--html',
-                                                           '/tmp/drives.html')
+    assert 'written: /tmp/drives.html' in recommended.does(
+        'check_smart_attributes', 'triage', '--html', '/tmp/drives.html'
+    )
     page = recommended.reads('/tmp/drives.html')
 
     assert recommended.does('stat', '-c', '%a', '/tmp/drives.html') == '644\n'
@@ -182,44 +223,62 @@ def test_the_timer_of_the_metrics_is_off_and_its_service_works(recommended):
     recommended.installs('python3-prometheus-client')
     recommended.does('mkdir', '-p', '/var/lib/prometheus/node-exporter')
     unit = recommended.reads('/usr/lib/systemd/system/check-smart-attributes-metrics.service')
-    words = re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1].replace('$OPTIONS', '--scan').split()
+    words = (
+        re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1].replace('$OPTIONS', '--scan').split()
+    )
 
     assert recommended.does(*words) == ''
-    assert 'smart_drive_state{device="sdb"} 1.0' in recommended.reads('/var/lib/prometheus/node-exporter/smart.prom')
-    assert not recommended.has('/etc/systemd/system/timers.target.wants/check-smart-attributes-metrics.timer')
+    assert 'smart_drive_state{device="sdb"} 1.0' in recommended.reads(
+        '/var/lib/prometheus/node-exporter/smart.prom'
+    )
+    assert not recommended.has(
+        '/etc/systemd/system/timers.target.wants/check-smart-attributes-metrics.timer'
+    )
     assert recommended.has('/usr/lib/systemd/system/check-smart-attributes-metrics.timer')
 
 
 def test_nothing_of_the_callers_is_imported(fresh):
-    """Python in isolated mode: neither PYTHONPATH nor the folder of the caller puts a module in the place of ours."""
+    """Python in isolated mode: neither PYTHONPATH nor the folder of the caller puts a module in
+    the place of ours.
+    """
     for module in ('json', 'argparse', 're', 'nagiosplugin'):
         fresh.writes(f'/tmp/planted/{module}.py', 'raise SystemExit("planted")\n')
-    done = fresh.runs('sh', '-c', f'cd /tmp/planted && PYTHONPATH=/tmp/planted {PLUGIN} -d /dev/sda')
+    done = fresh.runs(
+        'sh', '-c', f'cd /tmp/planted && PYTHONPATH=/tmp/planted {PLUGIN} -d /dev/sda'
+    )
 
     assert 'SMART OK' in done.stdout, done.stdout
 
 
 def test_its_version_is_that_of_the_package(fresh):
-    """apt and -V tell the same; a commit that is no release has its own and comes before the release."""
+    """apt and -V tell the same; a commit that is no release has its own and comes before the
+    release.
+    """
     version = fresh.does('dpkg-query', '-W', '-f', '${Version}', PACKAGE)
 
-    assert fresh.does(PLUGIN,
-                      '-V').startswith(f'check_smart_attributes {version.rpartition("-")[0]}, attributes.json of 20')
+    assert fresh.does(PLUGIN, '-V').startswith(
+        f'check_smart_attributes {version.rpartition("-")[0]}, attributes.json of 20'
+    )
     fresh.does('dpkg', '--compare-versions', version, 'le', f'{VERSION}-1')
     fresh.does('dpkg', '--compare-versions', version, 'gt', '1.6-156-g498eafa-2')
 
 
 def test_the_script_for_icinga_is_where_the_page_says(fresh):
     """Executable, though no PATH leads there."""
-    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$',
-                     (ROOT / 'doc/how-to/icinga.md').read_text(), re.MULTILINE)[1]
+    line = re.search(
+        r'# (check_smart_attributes list --json \| \S+/host-vars)$',
+        (ROOT / 'doc/how-to/icinga.md').read_text(),
+        re.MULTILINE,
+    )[1]
 
     assert fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
 
 
 def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
     """A check that compiles each time is three times as slow; private modules are nobody else's."""
-    compiled = fresh.does('find', '/usr/share/check-smart-attributes', '-name', '*.pyc').splitlines()
+    compiled = fresh.does(
+        'find', '/usr/share/check-smart-attributes', '-name', '*.pyc'
+    ).splitlines()
     importing = fresh.runs('python3', '-c', 'import smart_attributes')
 
     assert any('smart_attributes/__pycache__/main' in path for path in compiled)
@@ -229,13 +288,28 @@ def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
 
 @pytest.fixture(scope='module')
 def prepared(suite, tmp_path_factory) -> Iterator[Chroot]:
-    """A Debian with what ours and the old package depend on, and the user that every daemon makes; to be copied."""
+    """A Debian with what ours and the old package depend on, and the user that every daemon
+    makes; to be copied.
+    """
     chroot = unpacked(suite, tmp_path_factory.mktemp(f'{suite}-prepared'))
-    control = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Depends'], check=True, capture_output=True,
-                             text=True).stdout
+    control = subprocess.run(
+        ['dpkg-deb', '-f', str(newest('*.deb')), 'Depends'],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     needed = [re.split(r'[ (|:]', part.strip())[0] for part in control.split(',')]
     chroot.installs(*needed, 'libjson-perl')
-    chroot.does('adduser', '--system', '--group', '--home', '/var/lib/nagios', '--no-create-home', '--quiet', 'nagios')
+    chroot.does(
+        'adduser',
+        '--system',
+        '--group',
+        '--home',
+        '/var/lib/nagios',
+        '--no-create-home',
+        '--quiet',
+        'nagios',
+    )
     chroot.writes('/root/files', '\n'.join(chroot.files()))
     yield chroot
     removed(chroot.root)
@@ -250,12 +324,24 @@ def copy(prepared, tmp_path) -> Iterator[Chroot]:
 
 @pytest.fixture(scope='module')
 def monitored(prepared, tmp_path_factory) -> Iterator[Chroot]:
-    """The same with Icinga 2, Nagios 4, NRPE, drives, and all that any package of ours may ask for; to be copied."""
+    """The same with Icinga 2, Nagios 4, NRPE, drives, and all that any package of ours may ask
+    for; to be copied.
+    """
     with overlaid(prepared.root, tmp_path_factory.mktemp('monitored')) as chroot:
-        names = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'], check=True,
-                               capture_output=True, text=True).stdout
-        chroot.installs('icinga2-bin', 'icinga2-common', 'nagios4-core', 'nagios-nrpe-server', 'nagios-nrpe-plugin',
-                        *(re.split(r'[ (]', part.strip())[0] for part in names.split(',')))
+        names = subprocess.run(
+            ['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        chroot.installs(
+            'icinga2-bin',
+            'icinga2-common',
+            'nagios4-core',
+            'nagios-nrpe-server',
+            'nagios-nrpe-plugin',
+            *(re.split(r'[ (]', part.strip())[0] for part in names.split(',')),
+        )
         stand_in(chroot)
         chroot.writes('/root/files', '\n'.join(chroot.files()))
         yield chroot
@@ -275,8 +361,8 @@ def left_over(chroot: Chroot) -> set[str]:
 
 
 def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
-    """The sudo of newer systems knows neither expressions nor TIMEOUT; it takes over where its folder stands first in
-    PATH.
+    """The sudo of newer systems knows neither expressions nor TIMEOUT; it takes over where its
+    folder stands first in PATH.
     """
     if suite == 'bookworm':
         pytest.skip('sudo-rs is not tried: Debian 12 has none')
@@ -285,21 +371,31 @@ def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
     stand_in(copy)
     first = ('env', 'PATH=/usr/lib/cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin')
     copy.writes('/etc/sudoers.d/check-smart-attributes', copy.does(*first, PLUGIN, 'sudoers'))
-    one, all_ = (copy.runs(*first, PLUGIN, *arguments, user='nagios') for arguments in (['-d', '/dev/sdb'], []))
+    one, all_ = (
+        copy.runs(*first, PLUGIN, *arguments, user='nagios')
+        for arguments in (['-d', '/dev/sdb'], [])
+    )
     other = copy.runs(*first, PLUGIN, '-d', '/dev/sdc', user='nagios')
 
     assert '(sudo-rs ' in copy.reads('/etc/sudoers.d/check-smart-attributes').replace('"', '')
     assert (one.returncode, all_.returncode) == (1, 1), one.stdout + all_.stdout
-    assert 'sudo does not allow user nagios' in other.stdout or 'sudo asks for a password' in other.stdout
+    assert (
+        'sudo does not allow user nagios' in other.stdout
+        or 'sudo asks for a password' in other.stdout
+    )
 
 
 def test_the_daemons_of_this_debian_find_what_the_package_brings(machine):
-    """Icinga 2 and Nagios 4 as their packages configure them: nobody has to edit or copy a file. NRPE wants the
-    example.
+    """Icinga 2 and Nagios 4 as their packages configure them: nobody has to edit or copy a file.
+
+    NRPE wants the example.
     """
     machine.installs_ours()
-    machine.does('sh', '-c', 'icinga2 daemon -C --dump-objects || icinga2 daemon -C')  # 2.13 dumps unasked
-    listed = machine.does('icinga2', 'object', 'list', '--type', 'CheckCommand', '--name', 'check-smart-attributes')
+    # 2.13 dumps unasked
+    machine.does('sh', '-c', 'icinga2 daemon -C --dump-objects || icinga2 daemon -C')
+    listed = machine.does(
+        'icinga2', 'object', 'list', '--type', 'CheckCommand', '--name', 'check-smart-attributes'
+    )
     nagios = machine.does('nagios4', '-v', '/etc/nagios4/nagios.cfg')
     before = machine.asks_nrpe()
     machine.does('cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/')
@@ -316,7 +412,9 @@ def test_the_daemons_of_this_debian_find_what_the_package_brings(machine):
 
 def test_an_nrpe_command_of_the_sites_own_wins(machine):
     """Debian's NRPE reads nrpe_local.cfg first, and what is read last counts."""
-    machine.writes('/etc/nagios/nrpe_local.cfg', f'command[check_smart_attributes]={PLUGIN} -d /dev/sdc\n')
+    machine.writes(
+        '/etc/nagios/nrpe_local.cfg', f'command[check_smart_attributes]={PLUGIN} -d /dev/sdc\n'
+    )
     machine.installs_ours()
 
     assert machine.asks_nrpe().stdout.startswith('SMART CRITICAL - sdc ')
@@ -325,9 +423,13 @@ def test_an_nrpe_command_of_the_sites_own_wins(machine):
 def test_an_agent_may_get_the_command_from_its_masters_as_well(machine):
     """Through a global zone, as the page on Icinga proposes; of this Debian's Icinga."""
     machine.installs_ours()
-    machine.does('sh', '-c', 'mkdir -p /etc/icinga2/zones.d/global-templates && '
-              'cp /usr/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf '
-              '/etc/icinga2/zones.d/global-templates/')
+    machine.does(
+        'sh',
+        '-c',
+        'mkdir -p /etc/icinga2/zones.d/global-templates && '
+        'cp /usr/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf '
+        '/etc/icinga2/zones.d/global-templates/',
+    )
 
     assert 'Finished validating the configuration' in machine.does('icinga2', 'daemon', '-C')
 
@@ -358,16 +460,24 @@ def test_a_purge_keeps_the_limits_of_the_site_and_says_so(copy):
 # --- other packages before it: upgrades that nobody watches --------------------------------------
 
 # Packages that this repository could build before.
-EARLIER = [pytest.param('86399e1', id='first'), pytest.param('884cc70', id='last 2.0-1'),
-           pytest.param('f6bc614', id='last with the rule of dpkg'), pytest.param('3ff0fdc', id='last 2.0~git'),
-           pytest.param('41dc5c9', id='release candidate')]
+EARLIER = [
+    pytest.param('86399e1', id='first'),
+    pytest.param('884cc70', id='last 2.0-1'),
+    pytest.param('f6bc614', id='last with the rule of dpkg'),
+    pytest.param('3ff0fdc', id='last 2.0~git'),
+    pytest.param('41dc5c9', id='release candidate'),
+]
 # What daemons, mail of sudo about this host's name, and these tests write beside the package.
-OF_OTHERS = re.compile(r'/var/(lib|spool|cache)/(nagios4|icinga2|exim4)|/var/mail/|/etc/nagios4/conf\.d/site\.cfg'
-                       rf'|/srv/|{re.escape(OUR_LIST)}')
+OF_OTHERS = re.compile(
+    r'/var/(lib|spool|cache)/(nagios4|icinga2|exim4)|/var/mail/|/etc/nagios4/conf\.d/site\.cfg'
+    rf'|/srv/|{re.escape(OUR_LIST)}'
+)
 
 
 def earlier(commit: str) -> Path:
-    """Return the package as an earlier commit builds it; skip where this clone does not have that commit."""
+    """Return the package as an earlier commit builds it; skip where this clone does not have
+    that commit.
+    """
     try:
         return built(commit, candidate() if commit == '41dc5c9' else '')
     except LookupError as error:
@@ -375,8 +485,14 @@ def earlier(commit: str) -> Path:
 
 
 def candidate() -> str:
-    """Return the version of a release candidate that ours replaces; a snapshot sorts before 2.0.0~rc1."""
-    return f'{VERSION}~rc1' if package_version(newest('*.deb')) == f'{VERSION}-1' else f'{VERSION}~git1.rc1'
+    """Return the version of a release candidate that ours replaces; a snapshot sorts before
+    2.0.0~rc1.
+    """
+    return (
+        f'{VERSION}~rc1'
+        if package_version(newest('*.deb')) == f'{VERSION}-1'
+        else f'{VERSION}~git1.rc1'
+    )
 
 
 def installs_earlier(chroot: Chroot, package: Path, *options: str) -> None:
@@ -385,12 +501,15 @@ def installs_earlier(chroot: Chroot, package: Path, *options: str) -> None:
 
 
 def package_version(package: Path) -> str:
-    return subprocess.run(['dpkg-deb', '-f', str(package), 'Version'], check=True, capture_output=True,
-                          text=True).stdout.strip()
+    return subprocess.run(
+        ['dpkg-deb', '-f', str(package), 'Version'], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def conffiles(chroot: Chroot) -> list[str]:
-    """Return what dpkg counts as configuration files of the package, whether it still ships them or not."""
+    """Return what dpkg counts as configuration files of the package, whether it still ships them
+    or not.
+    """
     listed = chroot.does('dpkg-query', '-W', '-f', '${Conffiles}', PACKAGE)
     return [line.split()[0] for line in listed.splitlines() if line.strip()]
 
@@ -409,25 +528,38 @@ def defined(chroot: Chroot) -> list[str]:
 
 
 def points(chroot: Chroot) -> set[tuple[float, ...]]:
-    """Return what the history holds of a drive, time and value, where the installed package keeps one."""
+    """Return what the history holds of a drive, time and value, where the installed package
+    keeps one.
+    """
     done = chroot.runs('check_smart_attributes', 'history', '-d', '/dev/sdb', '--json')
     drives = json.loads(done.stdout)['drives'] if done.returncode == 0 else []
-    return {tuple(point) for one in drives for series in one['series'] for point in series['points']}
+    return {
+        tuple(point) for one in drives for series in one['series'] for point in series['points']
+    }
 
 
 def assert_works(chroot: Chroot) -> None:
-    """Ours is installed, nothing is half done: the daemons start, and nagios reads drives through sudo."""
+    """Ours is installed, nothing is half done: the daemons start, and nagios reads drives
+    through sudo.
+    """
     done = chroot.runs(PLUGIN, user='nagios')
 
     assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (1, True), done.stdout
-    assert chroot.does('stat', '-c', '%U %G %a', '/var/lib/check-smart-attributes') == 'nagios nagios 750\n'
+    assert (
+        chroot.does('stat', '-c', '%U %G %a', '/var/lib/check-smart-attributes')
+        == 'nagios nagios 750\n'
+    )
     assert 'Total Errors:   0' in chroot.does('nagios4', '-v', '/etc/nagios4/nagios.cfg')
     assert 'Finished validating' in chroot.does('icinga2', 'daemon', '-C')
     assert chroot.does('visudo', '-c')
-    assert chroot.does('dpkg-query', '-W', '-f', '${db:Status-Status} ${Version}', PACKAGE) == \
-        f'installed {package_version(newest("*.deb"))}'
-    damaged = chroot.does('dpkg', '--verify', PACKAGE).splitlines()   # units that moved from /lib to /usr/lib are there
-    assert [line for line in damaged if ' c ' not in line] == []      # c: a file that the admin may change
+    assert (
+        chroot.does('dpkg-query', '-W', '-f', '${db:Status-Status} ${Version}', PACKAGE)
+        == f'installed {package_version(newest("*.deb"))}'
+    )
+    # units that moved from /lib to /usr/lib are there
+    damaged = chroot.does('dpkg', '--verify', PACKAGE).splitlines()
+    # c: a file that the admin may change
+    assert [line for line in damaged if ' c ' not in line] == []
 
 
 def assert_healthy(chroot: Chroot) -> None:
@@ -439,15 +571,20 @@ def assert_healthy(chroot: Chroot) -> None:
 
 @pytest.fixture
 def before_upgrade(machine) -> Chroot:
-    """A monitored machine with version 1.6 as Debian packages it; Nagios uses its command and one of the site's."""
+    """A monitored machine with version 1.6 as Debian packages it; Nagios uses its command and
+    one of the site's.
+    """
     installs_earlier(machine, version_1_6())
     machine.writes('/etc/nagios4/conf.d/site.cfg', SITE_OF_NAGIOS)
     assert machine.has(DATABASE) and machine.has(COMMANDS_1_6)
     return machine
 
 
-@pytest.mark.parametrize('changed', [[], [COMMANDS_1_6], [COMMANDS_1_6, DATABASE]],
-                         ids=['unchanged', 'commands changed', 'all changed'])
+@pytest.mark.parametrize(
+    'changed',
+    [[], [COMMANDS_1_6], [COMMANDS_1_6, DATABASE]],
+    ids=['unchanged', 'commands changed', 'all changed'],
+)
 def test_an_unattended_upgrade_from_version_1_6(before_upgrade, changed):
     """Its file of commands stays byte for byte, and no other file defines its command."""
     kept = change(before_upgrade, changed)
@@ -459,8 +596,11 @@ def test_an_unattended_upgrade_from_version_1_6(before_upgrade, changed):
     if not changed:
         assert_healthy(before_upgrade)
     assert before_upgrade.reads(COMMANDS_1_6) == commands
-    assert sorted(defined(before_upgrade)) == ['smart_attributes_all', 'smart_attributes_drives',
-                                               'smart_attributes_nrpe']
+    assert sorted(defined(before_upgrade)) == [
+        'smart_attributes_all',
+        'smart_attributes_drives',
+        'smart_attributes_nrpe',
+    ]
     assert before_upgrade.does(PLUGIN, 'sudoers') == before_upgrade.reads(RULE)
     assert {path: before_upgrade.reads(path) for path in kept} == kept
     assert before_upgrade.has(DATABASE) is (DATABASE in changed)
@@ -484,11 +624,17 @@ def test_an_unattended_upgrade_after_one_that_stopped_half_way(before_upgrade):
 @pytest.mark.parametrize('is_changed', [False, True], ids=['unchanged', 'changed'])
 @pytest.mark.parametrize('commit', EARLIER)
 def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_changed):
-    """A changed file stays in force. The others are gone, but for the rule, which is made anew, and the README."""
+    """A changed file stays in force.
+
+    The others are gone, but for the rule, which is made anew, and the README.
+    """
     package = earlier(commit)
     installs_earlier(machine, package)
     shipped, names = conffiles(machine), defined(machine)
-    machine.writes('/etc/nagios4/conf.d/site.cfg', ''.join(SERVICE_OF_NAGIOS.format(name=name) for name in names))
+    machine.writes(
+        '/etc/nagios4/conf.d/site.cfg',
+        ''.join(SERVICE_OF_NAGIOS.format(name=name) for name in names),
+    )
     machine.runs(PLUGIN, user='nagios')
     known = points(machine)
     kept = change(machine, {*shipped, RULE} if is_changed else ())
@@ -498,9 +644,12 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
     assert_works(machine)
     if not is_changed:
         assert_healthy(machine)
-    # Tables of a snapshot are not read, but kept. The first packages wrote none, and the next ones in another folder.
+    # Tables of a snapshot are not read, but kept. The first packages wrote none, and the next ones
+    # in another folder.
     assert bool(known) is (package_version(package) != '2.0-1')
-    assert machine.has('/var/lib/check-smart-attributes/history/history.sqlite.aside') is (commit == '41dc5c9')
+    assert machine.has('/var/lib/check-smart-attributes/history/history.sqlite.aside') is (
+        commit == '41dc5c9'
+    )
     assert sorted(set(defined(machine)) & set(names)) == sorted(names)
     assert {path: machine.reads(path) for path in kept} == kept
     assert is_changed or machine.does(PLUGIN, 'sudoers') == machine.reads(RULE)
@@ -510,10 +659,17 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
 
 def test_the_rule_that_dpkg_once_installed_is_replaced_whatever_ucf_has_kept(machine):
     """A package of 2.0~git kept the wide rule of 2.0-1 where it was forced over it."""
-    wide = subprocess.run(['git', 'show', '86399e1:contrib/sudoers/check-smart-attributes'], cwd=ROOT,
-                          capture_output=True, text=True)
+    wide = subprocess.run(
+        ['git', 'show', '86399e1:contrib/sudoers/check-smart-attributes'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     if wide.returncode:
-        pytest.skip('an old rule is not tried: this clone does not have commit 86399e1; git fetch --unshallow gets it')
+        pytest.skip(
+            'an old rule is not tried: this clone does not have commit 86399e1; git fetch '
+            '--unshallow gets it'
+        )
     machine.installs_ours()
     machine.writes(RULE, wide.stdout)
     machine.does('dpkg-reconfigure', PACKAGE)
@@ -523,7 +679,9 @@ def test_the_rule_that_dpkg_once_installed_is_replaced_whatever_ucf_has_kept(mac
 
 
 def test_an_upgrade_asks_nothing_and_stops_no_timer(machine):
-    """The package has no file that dpkg would ask about; the timer of the metrics goes on where it is enabled."""
+    """The package has no file that dpkg would ask about; the timer of the metrics goes on where
+    it is enabled.
+    """
     machine.writes('/run/systemd/system/here', '')
     machine.writes('/usr/bin/deb-systemd-invoke', '#!/bin/sh\necho "$*" >>/tmp/invoked\n')
     machine.does('chmod', '755', '/usr/bin/deb-systemd-invoke')
@@ -535,7 +693,9 @@ def test_an_upgrade_asks_nothing_and_stops_no_timer(machine):
 
 
 def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
-    """2.0-1 defined it for NRPE, where it could override the site's; nobody else may define it here."""
+    """2.0-1 defined it for NRPE, where it could override the site's; nobody else may define it
+    here.
+    """
     installs_earlier(machine, earlier('86399e1'))
     said = machine.installs_ours()
     line = re.search(rf'^cp \S+ {re.escape(str(Path(NRPE).parent))}/$', said, re.MULTILINE)[0]
@@ -548,7 +708,9 @@ def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
 
 
 def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade):
-    """Its limits do not apply, so checks that name it are WARNING with the command, until somebody runs it."""
+    """Its limits do not apply, so checks that name it are WARNING with the command, until
+    somebody runs it.
+    """
     change(before_upgrade, [DATABASE])
     said = before_upgrade.installs_ours()
 
@@ -562,8 +724,10 @@ def test_after_an_upgrade_a_check_that_names_an_unchanged_database_is_silent(bef
     """At its old path, as Icinga's template wants it, and as a copy that a site made."""
     before_upgrade.does('cp', DATABASE, '/etc/copy.json')
     before_upgrade.installs_ours()
-    plain, *named = (before_upgrade.runs(PLUGIN, *words, '-d', '/dev/sda', user='nagios')
-                     for words in ([], ['-dbj', DATABASE], ['-dbj', '/etc/copy.json']))
+    plain, *named = (
+        before_upgrade.runs(PLUGIN, *words, '-d', '/dev/sda', user='nagios')
+        for words in ([], ['-dbj', DATABASE], ['-dbj', '/etc/copy.json'])
+    )
 
     assert plain.returncode == 0, plain.stdout
     assert [done.stdout for done in named] == [plain.stdout] * 2
@@ -572,8 +736,11 @@ def test_after_an_upgrade_a_check_that_names_an_unchanged_database_is_silent(bef
 def test_after_an_upgrade_limits_of_a_site_warn_until_they_are_migrated(before_upgrade):
     """The command of the warning, typed as root, ends it for the monitoring user."""
     database = json.loads(before_upgrade.reads(DATABASE))
-    database['Devices']['Mine'] = {'Device': ['INTEL SSDSC2BB150G7'], 'ID#': {'233': {'value': 'VALUE'}},
-                                   'Threshs': {'233': ['12:', '10:']}}
+    database['Devices']['Mine'] = {
+        'Device': ['INTEL SSDSC2BB150G7'],
+        'ID#': {'233': {'value': 'VALUE'}},
+        'Threshs': {'233': ['12:', '10:']},
+    }
     before_upgrade.writes(DATABASE, json.dumps(database))
     before_upgrade.installs_ours()
     words = PLUGIN, '-dbj', DATABASE, '-d', '/dev/sdb'
@@ -581,16 +748,25 @@ def test_after_an_upgrade_limits_of_a_site_warn_until_they_are_migrated(before_u
     said = before_upgrade.does(*re.search(r'as root, run: ([^;\n]*)', before.stdout)[1].split())
     after = before_upgrade.runs(*words, user='nagios')
 
-    assert before.returncode == 1 and '[limits-not-migrated]' in before.stdout.splitlines()[0], before.stdout
-    assert 'written: /etc/check-smart-attributes/thresholds.d/check_smartdb.json' in said.splitlines()
+    assert before.returncode == 1 and '[limits-not-migrated]' in before.stdout.splitlines()[0], (
+        before.stdout
+    )
+    assert (
+        'written: /etc/check-smart-attributes/thresholds.d/check_smartdb.json' in said.splitlines()
+    )
     assert after.returncode == 0 and '(check)' not in after.stdout, after.stdout
 
 
 @pytest.mark.parametrize('is_changed', [True, False], ids=['changed', 'unchanged'])
 def test_nagios_starts_after_an_upgrade_and_after_going_back(before_upgrade, is_changed):
-    """With a service of 1.6 and a command of the site's own; what a site has changed stays in force both times."""
-    commands = change(before_upgrade, [COMMANDS_1_6]) if is_changed else {
-        COMMANDS_1_6: before_upgrade.reads(COMMANDS_1_6)}
+    """With a service of 1.6 and a command of the site's own; what a site has changed stays in
+    force both times.
+    """
+    commands = (
+        change(before_upgrade, [COMMANDS_1_6])
+        if is_changed
+        else {COMMANDS_1_6: before_upgrade.reads(COMMANDS_1_6)}
+    )
     before_upgrade.starts_nagios()
     before_upgrade.installs_ours()
     before_upgrade.starts_nagios()
@@ -608,15 +784,22 @@ def test_nagios_starts_after_going_back_to_a_version_that_was_never_here(machine
     machine.installs_ours()
     machine.starts_nagios()
 
-    assert sorted(defined(machine)) == ['smart_attributes_all', 'smart_attributes_drives', 'smart_attributes_nrpe']
+    assert sorted(defined(machine)) == [
+        'smart_attributes_all',
+        'smart_attributes_drives',
+        'smart_attributes_nrpe',
+    ]
 
 
 def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):
     """Half way: another package has a file of ours, so dpkg gives up."""
     text = before_upgrade.reads(DATABASE)
-    before_upgrade.writes('/tmp/other/DEBIAN/control', 'Package: other\nVersion: 1\nArchitecture: all\n'
-                          'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: has a file of '
-                          'ours\n')
+    before_upgrade.writes(
+        '/tmp/other/DEBIAN/control',
+        'Package: other\nVersion: 1\nArchitecture: all\n'
+        'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: has a file of '
+        'ours\n',
+    )
     before_upgrade.writes('/tmp/other/usr/share/check-smart-attributes/attributes.json', '{}')
     before_upgrade.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/other', '/tmp/other.deb')
     before_upgrade.installs('/tmp/other.deb')
@@ -626,22 +809,32 @@ def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):
     assert done.returncode != 0 and 'trying to overwrite' in done.stdout
     assert before_upgrade.reads(DATABASE) == text
     assert before_upgrade.has(COMMANDS_1_6) and not before_upgrade.has(DATABASE + '.dpkg-remove')
-    assert before_upgrade.does('dpkg-query', '-W', '-f', '${Version} ${db:Status-Status}', PACKAGE).startswith('1.6')
-    assert before_upgrade.does('dpkg-query', '-W', '-f', '${db:Status-Status}', PACKAGE) == 'installed'
+    assert before_upgrade.does(
+        'dpkg-query', '-W', '-f', '${Version} ${db:Status-Status}', PACKAGE
+    ).startswith('1.6')
+    assert (
+        before_upgrade.does('dpkg-query', '-W', '-f', '${db:Status-Status}', PACKAGE) == 'installed'
+    )
 
 
 def test_the_command_of_version_1_6_goes_on_to_work(before_upgrade):
-    """A service of Nagios that names smart_attributes_all need not be touched; its drives are those below /dev."""
+    """A service of Nagios that names smart_attributes_all need not be touched; its drives are
+    those below /dev.
+    """
     before_upgrade.installs_ours()
     before_upgrade.does('touch', '/dev/sda', '/dev/sdb')
-    line = re.search(r'smart_attributes_all\n\tcommand_line\t(.*)', before_upgrade.reads(COMMANDS_1_6))
+    line = re.search(
+        r'smart_attributes_all\n\tcommand_line\t(.*)', before_upgrade.reads(COMMANDS_1_6)
+    )
     done = before_upgrade.runs('sh', '-c', line[1].replace('$$', '$'), user='nagios')
 
     assert done.returncode == 1, done.stdout
     assert '2 drives' in done.stdout
 
 
-# --- Debian 11: sudo knows no expressions, and the libraries are older; Ubuntu 22.04 has the same sudo ------------
+# --- Debian 11: sudo knows no expressions, and the libraries are older; Ubuntu 22.04 has the same
+# sudo
+
 
 @pytest.fixture(scope='module')
 def bare_11(tmp_path_factory) -> Iterator[Chroot]:
@@ -653,22 +846,39 @@ def bare_11(tmp_path_factory) -> Iterator[Chroot]:
 
 
 def test_the_single_file_program_wants_nothing_but_python(bare_11):
-    """3.9.2, the oldest that is promised; table and text come from libraries that are in the file."""
+    """3.9.2, the oldest that is promised; table and text come from libraries that are in the
+    file.
+    """
     program = newest('check_smart_attributes.pyz', ROOT / 'dist')
-    for path in (program, ROOT / 'tests/reports/seagate-sas-healthy.txt', ROOT / 'tests/reports/intel-worn.json'):
+    for path in (
+        program,
+        ROOT / 'tests/reports/seagate-sas-healthy.txt',
+        ROOT / 'tests/reports/intel-worn.json',
+    ):
         shutil.copy(path, bare_11.root / 'tmp')
-    pip, answer = bare_11.runs('python3', '-c', 'import nagiosplugin'), bare_11.runs(f'/tmp/{program.name}')
+    pip, answer = (
+        bare_11.runs('python3', '-c', 'import nagiosplugin'),
+        bare_11.runs(f'/tmp/{program.name}'),
+    )
     table = bare_11.does(f'/tmp/{program.name}', 'triage', '--report', '/tmp/intel-worn.json')
     text = bare_11.does(f'/tmp/{program.name}', '--report', '/tmp/seagate-sas-healthy.txt')
 
     assert 'ModuleNotFoundError' in pip.stdout
-    assert (answer.returncode, answer.stdout[:40]) == (3, 'SMART UNKNOWN - [no-drives] no drives to')
+    assert (answer.returncode, answer.stdout[:40]) == (
+        3,
+        'SMART UNKNOWN - [no-drives] no drives to',
+    )
     assert 'INTEL SSDSC2BB150G7' in table and 'SMART OK' in text
 
 
-@pytest.mark.parametrize('package', [pytest.param(version_1_6, id='1.6'),
-                                     pytest.param(lambda: earlier('3ff0fdc'), id='last 2.0~git'),
-                                     pytest.param(lambda: earlier('41dc5c9'), id='release candidate')])
+@pytest.mark.parametrize(
+    'package',
+    [
+        pytest.param(version_1_6, id='1.6'),
+        pytest.param(lambda: earlier('3ff0fdc'), id='last 2.0~git'),
+        pytest.param(lambda: earlier('41dc5c9'), id='release candidate'),
+    ],
+)
 def test_an_unattended_upgrade_of_debian_11(bare_11, tmp_path, package):
     """Its sudo gets the lines for its drives."""
     with overlaid(bare_11.root, tmp_path) as chroot:
@@ -678,7 +888,9 @@ def test_an_unattended_upgrade_of_debian_11(bare_11, tmp_path, package):
         chroot.does(*UNATTENDED, 'full-upgrade')
         done = chroot.runs(PLUGIN, user='nagios')
 
-        assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (1, True), done.stdout
+        assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (1, True), (
+            done.stdout
+        )
         assert_healthy(chroot)
         assert chroot.does(PLUGIN, 'sudoers') == chroot.reads(RULE)
 
@@ -700,15 +912,22 @@ def debian_11(bare_11, installed_11) -> Chroot:
 def test_without_drives_it_installs_and_says_what_gets_the_rule(bare_11, installed_11):
     """No file that this sudo would stumble over, and no failed installation."""
     assert 'no drives found; name them with -d, or run this as root' in installed_11
-    assert f'{RULE} is not written. Fix the problem above, then run: dpkg-reconfigure {PACKAGE}' in installed_11
+    assert (
+        f'{RULE} is not written. Fix the problem above, then run: dpkg-reconfigure {PACKAGE}'
+        in installed_11
+    )
     assert not bare_11.has(RULE)
     assert bare_11.does('visudo', '-c')
 
 
 def test_an_old_sudo_gets_a_line_for_each_drive(debian_11):
     """1.9.5 would take an expression for a mistake, and then refuse everything to everybody."""
-    all_, one = (debian_11.runs(PLUGIN, *arguments, user='nagios') for arguments in ([], ['-d', '/dev/sda']))
-    other = debian_11.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='nagios')
+    all_, one = (
+        debian_11.runs(PLUGIN, *arguments, user='nagios') for arguments in ([], ['-d', '/dev/sda'])
+    )
+    other = debian_11.runs(
+        'sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='nagios'
+    )
 
     assert 'does not support regular expressions' in debian_11.reads(RULE)
     assert debian_11.does('stat', '-c', '%U %G %a', RULE) == 'root root 440\n'
@@ -733,16 +952,26 @@ def test_a_rule_that_an_admin_has_changed_stays(debian_11):
 
 def test_the_libraries_of_debian_11_are_new_enough(debian_11, tmp_path):
     """jsonschema 3.2, rich 9.11, Jinja2 2.11, chardet 4, prometheus_client 0.9."""
-    debian_11.installs(*(f'python3-{name}'
-                         for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')))
+    debian_11.installs(
+        *(
+            f'python3-{name}'
+            for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')
+        )
+    )
     debian_11.writes('/tmp/mine.json', '{"metrix": {}}')
 
     assert 'INTEL SSDSC2BB150G7' in debian_11.does('check_smart_attributes', 'triage')
-    assert 'written: /tmp/drives.html' in debian_11.does('check_smart_attributes', 'triage', '--html',
-                                                         '/tmp/drives.html')
-    assert 'smart_drive_state{device="sdb"} 1.0' in debian_11.does('check_smart_attributes', 'metrics')
+    assert 'written: /tmp/drives.html' in debian_11.does(
+        'check_smart_attributes', 'triage', '--html', '/tmp/drives.html'
+    )
+    assert 'smart_drive_state{device="sdb"} 1.0' in debian_11.does(
+        'check_smart_attributes', 'metrics'
+    )
     assert 'SMART OK' in debian_11.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
-    assert 'did you mean metrics?' in debian_11.runs(PLUGIN, '-d', '/dev/sda', '--thresholds', '/tmp/mine.json').stdout
+    assert (
+        'did you mean metrics?'
+        in debian_11.runs(PLUGIN, '-d', '/dev/sda', '--thresholds', '/tmp/mine.json').stdout
+    )
 
 
 def test_purged_from_debian_11_it_leaves_no_rule(debian_11):
@@ -755,11 +984,22 @@ def test_purged_from_debian_11_it_leaves_no_rule(debian_11):
 
 # --- what others say about it --------------------------------------------------------------------
 
+
 def test_lintian_has_nothing_to_say():
     """Errors and warnings; hints about a watch file are for packages inside Debian."""
-    said = subprocess.run(['lintian', '--fail-on', 'error,warning', '--allow-root', '--suppress-tags', LONG_NAME,
-                           str(newest('*.changes'))],
-                          capture_output=True, text=True)
+    said = subprocess.run(
+        [
+            'lintian',
+            '--fail-on',
+            'error,warning',
+            '--allow-root',
+            '--suppress-tags',
+            LONG_NAME,
+            str(newest('*.changes')),
+        ],
+        capture_output=True,
+        text=True,
+    )
 
     assert said.returncode == 0, said.stdout
     assert tags(said.stdout) == []
@@ -773,10 +1013,15 @@ def test_autopkgtest_passes(suite, tmp_path):
     """As Debian's own machines would test it."""
     chroot = unpacked(suite, tmp_path / 'chroot')
     package = [str(newest('*.deb')), str(newest('*.dsc'))]
-    done = subprocess.run(['autopkgtest', '--no-built-binaries', *package, '--', 'chroot', str(chroot.root)],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(
+        ['autopkgtest', '--no-built-binaries', *package, '--', 'chroot', str(chroot.root)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=1800,
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr
     passed = re.findall(r'^(\w+) +PASS$', done.stdout + done.stderr, re.MULTILINE)
-    assert set(passed) == {'plugin', 'readme'}   # some versions repeat them in a summary
+    assert set(passed) == {'plugin', 'readme'}  # some versions repeat them in a summary
     removed(chroot.root)

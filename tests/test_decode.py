@@ -11,8 +11,11 @@ from smart_attributes.errors import FormulaError
 from smart_attributes.knowledge import decode
 
 RANDOM = random.Random(5)
-SOME_BYTES = [tuple(RANDOM.randrange(256) for _ in range(6))
-              for _ in range(40)] + [(0,) * 6, (255,) * 6, (1, 0, 0, 0, 0, 0)]
+SOME_BYTES = [tuple(RANDOM.randrange(256) for _ in range(6)) for _ in range(40)] + [
+    (0,) * 6,
+    (255,) * 6,
+    (1, 0, 0, 0, 0, 0),
+]
 
 
 def word(raw, number):
@@ -29,8 +32,14 @@ RENDERINGS = {
     'hex48': (lambda b: f'0x{low(b, 6):012x}', 6),
     'raw8': (lambda b: ' '.join(map(str, reversed(b))), 6),
     'raw16': (lambda b: f'{word(b, 2)} {word(b, 1)} {word(b, 0)}', 6),
-    'raw16(raw16)': (lambda b: f'{word(b, 0)} ({word(b, 2)} {word(b, 1)})' if any(b[2:]) else str(word(b, 0)), 6),
-    'raw24(raw8)': (lambda b: f'{low(b, 3)} ({b[5]} {b[4]} {b[3]})' if any(b[3:]) else str(low(b, 3)), 6),
+    'raw16(raw16)': (
+        lambda b: f'{word(b, 0)} ({word(b, 2)} {word(b, 1)})' if any(b[2:]) else str(word(b, 0)),
+        6,
+    ),
+    'raw24(raw8)': (
+        lambda b: f'{low(b, 3)} ({b[5]} {b[4]} {b[3]})' if any(b[3:]) else str(low(b, 3)),
+        6,
+    ),
     'raw16(avg16)': (lambda b: f'{word(b, 0)} (Average {word(b, 1)})', 4),
     'tempminmax, other layouts': (lambda b: f'{b[0]} ({b[5]} {b[4]} {b[3]} {b[2]} {b[1]})', 6),
     'tempminmax': (lambda b: f'{b[0]} (Min/Max {b[2]}/{b[4]})', 1),
@@ -40,16 +49,30 @@ RENDERINGS = {
 
 @pytest.mark.parametrize('rendering', RENDERINGS)
 def test_bytes_come_back_from_what_smartctl_prints(rendering):
-    """The report may be text: what it holds is read as from the drive, what it does not hold is unknown."""
+    """The report may be text: what it holds is read as from the drive, what it does not hold is
+    unknown.
+    """
     render, known = RENDERINGS[rendering]
 
     for raw in SOME_BYTES:
-        assert tuple(decode.printed_bytes(render(raw))) == (*raw[:known], *(None,) * (6 - known)), render(raw)
+        assert tuple(decode.printed_bytes(render(raw))) == (*raw[:known], *(None,) * (6 - known)), (
+            render(raw)
+        )
 
 
 @pytest.mark.parametrize('rendering', RENDERINGS)
-@pytest.mark.parametrize('formula', ['raw', 'raw byte 0', 'raw byte 5', 'raw bytes 0-2', 'raw bytes 2-3',
-                                     'raw bytes 5-4', 'bits of raw'])
+@pytest.mark.parametrize(
+    'formula',
+    [
+        'raw',
+        'raw byte 0',
+        'raw byte 5',
+        'raw bytes 0-2',
+        'raw bytes 2-3',
+        'raw bytes 5-4',
+        'bits of raw',
+    ],
+)
 def test_text_and_json_say_the_same_where_the_text_holds_it(rendering, formula):
     """One drive must not have two values, depending on smartctl's version."""
     render, _ = RENDERINGS[rendering]
@@ -75,7 +98,9 @@ def number(formula, of, *others):
     ],
 )
 def test_a_time_counts_in_hours_whatever_the_drive_counts_in(raw, of_json):
-    """smartctl knows the drive's unit and prints hours; its JSON number keeps minutes, seconds or half minutes."""
+    """smartctl knows the drive's unit and prints hours; its JSON number keeps minutes, seconds
+    or half minutes.
+    """
     assert number('raw bytes 0-3', row(9, raw=raw, raw_number=of_json)) == 1234
 
 
@@ -138,14 +163,25 @@ def test_each_form_of_the_grammar_gives_its_number(formula, expected):
     assert number(formula, of, row(5, value=90, raw='7')) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize('formula', ['value of 5', 'value + raw of 5', '100 * raw / raw of 5', 'raw byte 3', 'raw',
-                                     '100 - raw byte 5'])
+@pytest.mark.parametrize(
+    'formula',
+    [
+        'value of 5',
+        'value + raw of 5',
+        '100 * raw / raw of 5',
+        'raw byte 3',
+        'raw',
+        '100 - raw byte 5',
+    ],
+)
 def test_a_number_that_the_report_does_not_hold_is_unknown(formula):
     """The other row is missing, or the byte is not printed."""
     assert number(formula, row(194, raw='28 (Min/Max 20/32)')) is None
 
 
-@pytest.mark.parametrize('formula', ['value', 'worst', '100 - value', 'value + raw', '100 * value / raw'])
+@pytest.mark.parametrize(
+    'formula', ['value', 'worst', '100 - value', 'value + raw', '100 * value / raw']
+)
 def test_a_column_that_smartctl_leaves_out_is_unknown(formula):
     """Where the raw value takes more than six bytes, value and worst are printed as ---."""
     assert number(formula, row(1, value=None, raw='5')) is None
@@ -209,7 +245,10 @@ def test_a_formula_that_is_nearly_right_is_spelled_out(formula, meant):
 )
 def test_what_the_grammar_does_not_know_is_refused_with_what_it_does(formula):
     """Data are never executed, and the author learns what can be written."""
-    with pytest.raises(FormulaError, match='is not a formula; write one of value, worst, raw, raw byte 0, raw bytes'):
+    with pytest.raises(
+        FormulaError,
+        match='is not a formula; write one of value, worst, raw, raw byte 0, raw bytes',
+    ):
         decode.parse(formula)
 
 
@@ -242,12 +281,16 @@ def test_a_formula_names_the_rows_that_it_reads():
     ],
 )
 def test_two_halves_hold_the_bytes_that_both_formats_agree_on(raw, expected):
-    """raw24/raw24 and raw24/raw32 print alike: byte 3 is certain only above 24 bits, or where nothing stands above."""
+    """raw24/raw24 and raw24/raw32 print alike: byte 3 is certain only above 24 bits, or where
+    nothing stands above.
+    """
     assert tuple(decode.printed_bytes(raw)) == expected
 
 
-@pytest.mark.parametrize(('raw', 'byte'), [('255 (Min/Max 1/2)', 255), ('256 (Min/Max 1/2)', None), ('0 (some)', 0),
-                                           ('-1 (some)', None)])
+@pytest.mark.parametrize(
+    ('raw', 'byte'),
+    [('255 (Min/Max 1/2)', 255), ('256 (Min/Max 1/2)', None), ('0 (some)', 0), ('-1 (some)', None)],
+)
 def test_of_a_leading_number_only_a_byte_is_certain(raw, byte):
     """What stands in the brackets may be any layout."""
     assert tuple(decode.printed_bytes(raw)) == (byte, *(None,) * 5)
@@ -265,7 +308,9 @@ def test_a_rendering_is_read_up_to_64_characters():
     assert decode.printed_bytes('1'.zfill(65))[0] is None
 
 
-@pytest.mark.parametrize('formula', ['raw of 1', 'value of 255', 'value / 1', f'raw / {2**48}', 'raw / 2'])
+@pytest.mark.parametrize(
+    'formula', ['raw of 1', 'value of 255', 'value / 1', f'raw / {2**48}', 'raw / 2']
+)
 def test_the_edges_of_the_grammar_are_inside(formula):
     """Attributes 1 to 255, divisors up to all of the raw value."""
     assert decode.parse(formula)
@@ -273,10 +318,23 @@ def test_the_edges_of_the_grammar_are_inside(formula):
 
 @pytest.mark.parametrize(
     'formula',
-    ['value of 256', 'value of 0', f'raw / {2**48 + 1}', 'value / 0', 'raw byte -1', 'raw byte 01', 'value / 2 / 3',
-     'value / 2 x',
-     '100 * raw + raw', '100 * raw - raw', 'raw byte ²', 'value of +5', 'value of 1_0', 'raw bytes 0-1-2',
-     'raw bytes 0'],
+    [
+        'value of 256',
+        'value of 0',
+        f'raw / {2**48 + 1}',
+        'value / 0',
+        'raw byte -1',
+        'raw byte 01',
+        'value / 2 / 3',
+        'value / 2 x',
+        '100 * raw + raw',
+        '100 * raw - raw',
+        'raw byte ²',
+        'value of +5',
+        'value of 1_0',
+        'raw bytes 0-1-2',
+        'raw bytes 0',
+    ],
 )
 def test_the_edges_of_the_grammar_are_sharp(formula):
     """A number is written as a person writes it, and nothing follows the formula."""
@@ -290,14 +348,17 @@ def test_a_refusal_lists_all_that_can_be_written():
         decode.parse('100 - normalised')
 
     assert str(refusal.value) == (
-        'from "100 - normalised" is not a formula; write one of value, worst, raw, raw byte 0, raw bytes 0-1, '
+        'from "100 - normalised" is not a formula; write one of value, worst, raw, raw byte 0, '
+        'raw bytes 0-1, '
         'bits of raw; '
         '"100 -" or "200 -" may precede it, "/ N" or "of ID" (another attribute) may follow it; '
-        'for a ratio, write 100 * A / B; for a sum, A + B')
+        'for a ratio, write 100 * A / B; for a sum, A + B'
+    )
 
 
-@pytest.mark.parametrize(('formula', 'expected'),
-                         [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)])
+@pytest.mark.parametrize(
+    ('formula', 'expected'), [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)]
+)
 def test_whole_numbers_stay_whole(formula, expected):
     """Counters of six bytes are exact; a division by one is none."""
     found = number(formula, row(1, raw=str(2**48 - 1)))
@@ -316,13 +377,30 @@ def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
     ('formula', 'expected'),
     [
         ('value', decode.Formula(decode.Operand('value', (), None), None, 0, 1, False)),
-        ('200 - raw byte 3', decode.Formula(decode.Operand('raw', (3,), None), None, 200, 1, False)),
-        ('raw bytes 3-2 of 7 / 10', decode.Formula(decode.Operand('raw', (3, 2), 7), None, 0, 10, False)),
-        ('value + worst',
-         decode.Formula(decode.Operand('value', (), None), decode.Operand('worst', (), None), 0, 1, False)),
-        ('100 * raw byte 0 / value',
-         decode.Formula(decode.Operand('raw', (0,), None), decode.Operand('value', (), None), 0, 1, True)),
-        ('bits of raw of 5', decode.Formula(decode.Operand('bits', (0, 1, 2, 3, 4, 5), 5), None, 0, 1, False)),
+        (
+            '200 - raw byte 3',
+            decode.Formula(decode.Operand('raw', (3,), None), None, 200, 1, False),
+        ),
+        (
+            'raw bytes 3-2 of 7 / 10',
+            decode.Formula(decode.Operand('raw', (3, 2), 7), None, 0, 10, False),
+        ),
+        (
+            'value + worst',
+            decode.Formula(
+                decode.Operand('value', (), None), decode.Operand('worst', (), None), 0, 1, False
+            ),
+        ),
+        (
+            '100 * raw byte 0 / value',
+            decode.Formula(
+                decode.Operand('raw', (0,), None), decode.Operand('value', (), None), 0, 1, True
+            ),
+        ),
+        (
+            'bits of raw of 5',
+            decode.Formula(decode.Operand('bits', (0, 1, 2, 3, 4, 5), 5), None, 0, 1, False),
+        ),
     ],
 )
 def test_a_formula_is_what_it_says(formula, expected):

@@ -1,4 +1,5 @@
 """What depends on a drive, in every output, from a tree of /sys to the words."""
+
 from __future__ import annotations
 
 import shutil
@@ -24,7 +25,10 @@ from smart_attributes.work import actions, work_list
 NOW = 1_795_348_800  # 2026-11-22
 HEALTHY = found('endurance_used', 3, State.OK)
 WORN = found('endurance_used', 86, State.WARNING, '85')
-REBUILT = 'md0 (raid5, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt'
+REBUILT = (
+    'md0 (raid5, /srv) has its data on other members, too: replace this drive, then '
+    'wait until md0 is rebuilt'
+)
 RAID5 = {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}
 
 
@@ -38,10 +42,19 @@ def machine(tmp_path) -> Machine:
 def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Survey:
     """Return a survey of these verdicts with the groups of a machine."""
     empty: Any = None
-    found = dependence.examined(tuple(verdicts), lambda placed: work_list.drives(placed, NOW), system=machine.system,
-                                **more)
-    return Survey(found.verdicts, (), (), found.notes, empty, (State.UNKNOWN, 'no drives'), machine=found.machine,
-                  remarks=found.remarks)
+    found = dependence.examined(
+        tuple(verdicts), lambda placed: work_list.drives(placed, NOW), system=machine.system, **more
+    )
+    return Survey(
+        found.verdicts,
+        (),
+        (),
+        found.notes,
+        empty,
+        (State.UNKNOWN, 'no drives'),
+        machine=found.machine,
+        remarks=found.remarks,
+    )
 
 
 def raid5(machine: Machine, states: dict[str, str] = RAID5, **more: str) -> None:
@@ -50,8 +63,11 @@ def raid5(machine: Machine, states: dict[str, str] = RAID5, **more: str) -> None
 
 
 def labels(survey: Survey) -> dict[str, tuple[str, str]]:
-    return {verdict.device.name: (verdict.replacement.label, verdict.replacement.why.code)
-            for verdict in survey.verdicts if verdict.replacement}
+    return {
+        verdict.device.name: (verdict.replacement.label, verdict.replacement.why.code)
+        for verdict in survey.verdicts
+        if verdict.replacement
+    }
 
 
 def test_a_failing_member_of_a_healthy_array_is_next(machine):
@@ -61,7 +77,9 @@ def test_a_failing_member_of_a_healthy_array_is_next(machine):
 
     assert labels(survey) == {'sdb': ('next', 'replace-next')}
     assert work_list.item(failing, NOW).action == actions.REPLACE
-    assert [each.said for each in failing.depends] == ['md0 (raid5, /srv), tolerates no further loss']
+    assert [each.said for each in failing.depends] == [
+        'md0 (raid5, /srv), tolerates no further loss'
+    ]
     assert work_list.in_order(survey.verdicts, survey.machine)[0].drive == 'sdb'
 
 
@@ -69,21 +87,34 @@ def test_the_last_good_copies_of_a_degraded_array_stay(machine):
     raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
     survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
 
-    assert labels(survey) == {'sda': ('last good copy', 'last-good-copy'), 'sdb': ('last good copy', 'last-good-copy'),
-                              'sdc': ('wait', 'copy-other-first')}
+    assert labels(survey) == {
+        'sda': ('last good copy', 'last-good-copy'),
+        'sdb': ('last good copy', 'last-good-copy'),
+        'sdc': ('wait', 'copy-other-first'),
+    }
     assert {each.device.name: work_list.item(each, NOW).action for each in survey.verdicts} == {
-        'sda': actions.KEEP, 'sdb': actions.KEEP, 'sdc': actions.WAIT}
+        'sda': actions.KEEP,
+        'sdb': actions.KEEP,
+        'sdc': actions.WAIT,
+    }
 
 
-def test_the_most_severe_drive_is_replaced_first_and_one_that_could_not_be_read_counts_as_failed(machine):
+def test_the_most_severe_drive_is_replaced_first_and_one_that_could_not_be_read_counts_as_failed(
+    machine,
+):
     raid5(machine)
     machine.md('md1', 'raid1', {'sdd1': 'in_sync'})
     machine.mounted('/dev/md1', '/home')
-    survey = surveyed(machine, [drive('sda', problem='cannot be opened'), drive('sdb', WORN), drive('sdd', FAILED)])
+    survey = surveyed(
+        machine,
+        [drive('sda', problem='cannot be opened'), drive('sdb', WORN), drive('sdd', FAILED)],
+    )
 
     assert survey.machine
     assert [(step.drive.name, step.label, step.why.code) for step in survey.machine.steps] == [
-        ('sdd', 'copy first', 'no-redundancy'), ('sdb', 'copy first', 'data-at-risk')]
+        ('sdd', 'copy first', 'no-redundancy'),
+        ('sdb', 'copy first', 'data-at-risk'),
+    ]
 
 
 def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
@@ -91,7 +122,9 @@ def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
     survey = surveyed(machine, [drive('sda', HEALTHY)])
 
     assert survey.machine and survey.machine.steps == ()
-    assert [each.action for each in work_list.in_order(survey.verdicts, survey.machine)] == [actions.NOTHING]
+    assert [each.action for each in work_list.in_order(survey.verdicts, survey.machine)] == [
+        actions.NOTHING
+    ]
 
 
 def test_a_rebuild_is_waited_for(machine):
@@ -105,14 +138,20 @@ def test_a_rebuild_is_waited_for(machine):
 
 def test_a_check_adds_one_clause_behind_an_alert(machine):
     raid5(machine)
-    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)],
-                      only_alerting=True)
+    survey = surveyed(
+        machine,
+        [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)],
+        only_alerting=True,
+    )
     ordered = sorted(survey.verdicts, key=severity.of_verdict)
 
     assert plugin.first_line(ordered, '', '').startswith(
-        f'sdb smart_status: in words; [replace-next] {REBUILT}; [replace] replace now; 3 drives')
+        f'sdb smart_status: in words; [replace-next] {REBUILT}; [replace] replace now; 3 drives'
+    )
     assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
-    assert plugin.line(ordered[0], False).findings.endswith(f'; [replace-next] {REBUILT}; [replace] replace now')
+    assert plugin.line(ordered[0], False).findings.endswith(
+        f'; [replace-next] {REBUILT}; [replace] replace now'
+    )
 
 
 def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
@@ -125,32 +164,48 @@ def test_context_changes_no_state(machine):
     raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
     before = [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', WORN)]
 
-    assert [each.state for each in surveyed(machine, before).verdicts] == [each.state for each in before]
+    assert [each.state for each in surveyed(machine, before).verdicts] == [
+        each.state for each in before
+    ]
 
 
 def test_a_drive_that_was_not_read_is_named(machine):
     raid5(machine)
     survey = surveyed(machine, [drive('sdb', FAILED)])
 
-    assert survey.verdicts[0].replacement == ('unknown', 'md0 (raid5, /srv) has members on sda, sdc, which were not '
-                                              'checked: check all members in one run, then decide: '
-                                              'check_smart_attributes triage')
+    assert survey.verdicts[0].replacement == (
+        'unknown',
+        'md0 (raid5, /srv) has members on sda, sdc, which were not '
+        'checked: check all members in one run, then decide: '
+        'check_smart_attributes triage',
+    )
     assert work_list.item(survey.verdicts[0], NOW).action == actions.COPY
 
 
-# --- doubts about the other members -----------------------------------------------------------------------
+# --- doubts about the other members ---------------------------------------------------------------
 
 ARRAY_FILES = {
     'journal_mode': ('[write-back]', 'write-through [write-back]', 'quantum'),
-    'resync_start': ('0', '8128', 'x' * 4000), 'reshape_position': ('0', '64'),
+    'resync_start': ('0', '8128', 'x' * 4000),
+    'reshape_position': ('0', '64'),
     'array_state': ('read-auto', 'inactive', 'broken', 'quantum'),
     'mismatch_cnt': ('1', '128', '-1', 'none'),
     'sync_action': ('resync', 'recover', 'reshape', 'quantum', 'repair x', 'frozen', 'repair'),
-    'consistency_policy': ('journal', 'none', 'quantum', 'unknown')}
+    'consistency_policy': ('journal', 'none', 'quantum', 'unknown'),
+}
 MEMBER_FILES = {
-    'bad_blocks': ('8 8', '1 1\n9 9'), 'unacknowledged_bad_blocks': ('8 8',),
-    'state': ('in_sync,write_error', 'in_sync,blocked', 'in_sync,quantum', 'quantum', 'spare', 'faulty',
-              'in_sync,faulty')}
+    'bad_blocks': ('8 8', '1 1\n9 9'),
+    'unacknowledged_bad_blocks': ('8 8',),
+    'state': (
+        'in_sync,write_error',
+        'in_sync,blocked',
+        'in_sync,quantum',
+        'quantum',
+        'spare',
+        'faulty',
+        'in_sync,faulty',
+    ),
+}
 LEVELS_OF_MD = {'raid1': 2, 'raid5': 3, 'raid6': 4, 'raid10': 4}
 LAYOUTS_OF_ZFS = {'mirror-0': 2, 'raidz1-0': 3, 'raidz2-0': 4}
 DEVICES = ('sda', 'sdb', 'sdc', 'sdd')
@@ -158,7 +213,7 @@ DEVICES = ('sda', 'sdb', 'sdc', 'sdd')
 
 def md_with(machine: Machine, level: str, file: str, text: str, member: str = '') -> Survey:
     """Return the survey of a failing sda in an array with one odd file; member: of this one."""
-    names = DEVICES[:LEVELS_OF_MD[level]]
+    names = DEVICES[: LEVELS_OF_MD[level]]
     root = machine.sys.parent
     shutil.rmtree(root, ignore_errors=True)
     made = Machine(root)
@@ -171,74 +226,137 @@ def md_with(machine: Machine, level: str, file: str, text: str, member: str = ''
 
 
 def test_no_drive_is_next_while_an_odd_file_of_md_casts_doubt_on_another_member(machine):
-    """Each state of an array or of a member in which the others may lack data, at each level, and unknown words."""
-    cases = [(level, file, text, '') for level in LEVELS_OF_MD for file, texts in ARRAY_FILES.items()
-             for text in texts]
-    cases += [(level, file, text, member) for level, number in LEVELS_OF_MD.items()
-              for file, texts in MEMBER_FILES.items() for text in texts for member in DEVICES[1:number]]
+    """Each state of an array or of a member in which the others may lack data, at each level,
+    and unknown words.
+    """
+    cases = [
+        (level, file, text, '')
+        for level in LEVELS_OF_MD
+        for file, texts in ARRAY_FILES.items()
+        for text in texts
+    ]
+    cases += [
+        (level, file, text, member)
+        for level, number in LEVELS_OF_MD.items()
+        for file, texts in MEMBER_FILES.items()
+        for text in texts
+        for member in DEVICES[1:number]
+    ]
     found = {case: labels(md_with(machine, *case)).get('sda', ('', ''))[0] for case in cases}
 
-    # RAID 6, and RAID 10 in another pair, survive the loss of a member that is out, and that of the failing one.
+    # RAID 6, and RAID 10 in another pair, survive the loss of a member that is out, and that of the
+    # failing one.
     out = MEMBER_FILES['state'][2:5]
     assert {case for case, label in found.items() if label == 'next'} == {
         *(('raid6', 'state', text, member) for text in out for member in DEVICES[1:]),
-        *(('raid10', 'state', text, member) for text in out for member in DEVICES[2:])}
+        *(('raid10', 'state', text, member) for text in out for member in DEVICES[2:]),
+    }
     assert len(found) == 198
 
 
-@pytest.mark.parametrize('mode, label, code', [
-    ('write-through [write-back]', 'unknown', 'redundancy-doubtful'),
-    ('[write-back]', 'unknown', 'redundancy-doubtful'),
-    ('[write-through] write-back', 'next', 'only-log-or-cache')])
+@pytest.mark.parametrize(
+    'mode, label, code',
+    [
+        ('write-through [write-back]', 'unknown', 'redundancy-doubtful'),
+        ('[write-back]', 'unknown', 'redundancy-doubtful'),
+        ('[write-through] write-back', 'next', 'only-log-or-cache'),
+    ],
+)
 def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(machine, mode, label, code):
     """With write-back, the write journal of RAID 5 has data that no other member has yet."""
     raid5(machine, {**RAID5, 'sdd1': 'journal journal'}, raid_disks='3', journal_mode=mode)
-    survey = surveyed(machine, [drive(name, FAILED if name == 'sdd' else HEALTHY) for name in DEVICES])
+    survey = surveyed(
+        machine, [drive(name, FAILED if name == 'sdd' else HEALTHY) for name in DEVICES]
+    )
 
     assert labels(survey) == {'sdd': (label, code)}
 
 
-def pool(layout: str, rows: Sequence[str], more: str = '', errors: str = 'No known data errors') -> str:
-    table = [('tank', FINE), (f'  {layout}', FINE), *((f'    /dev/{name}', row) for name, row in zip(DEVICES, rows))]
-    return (f'  pool: tank\n state: ONLINE\n{more}config:\n\n\t{"NAME":<12}  STATE     READ WRITE CKSUM\n'
-            + ''.join(f'\t{name:<12}  {row}\n' for name, row in table) + f'\nerrors: {errors}\n')
+def pool(
+    layout: str, rows: Sequence[str], more: str = '', errors: str = 'No known data errors'
+) -> str:
+    table = [
+        ('tank', FINE),
+        (f'  {layout}', FINE),
+        *((f'    /dev/{name}', row) for name, row in zip(DEVICES, rows)),
+    ]
+    return (
+        f'  pool: tank\n state: ONLINE\n{more}config:\n\n\t{"NAME":<12}  STATE     READ WRITE '
+        f'CKSUM\n'
+        + ''.join(f'\t{name:<12}  {row}\n' for name, row in table)
+        + f'\nerrors: {errors}\n'
+    )
 
 
 FINE = 'ONLINE       0     0     0'
-ODD_ROWS = [f'{state:<8} {read:>5} {write:>5} {checksum:>5}{words}' for state in ('ONLINE', 'DEGRADED')
-            for read, write, checksum in ((1, 0, 0), ('1.2K', 0, 0), (0, 0, 1), (0, 0, '3.4M'), (2, 2, 2))
-            for words in ('', '  (repairing)', '  too many errors', '  quantum')]
-ODD_POOLS = [{'errors': text} for text in ('12 data errors, use \'-v\' for a list', 'x', '', 'Permanent errors')] + [
-    {'more': f'expand: {text}\n'} for text in ('expansion of raidz1-0 in progress since x', 'x', '')] + [
-    {'more': 'remove: x\n', 'errors': '1 data errors'}]
+ODD_ROWS = [
+    f'{state:<8} {read:>5} {write:>5} {checksum:>5}{words}'
+    for state in ('ONLINE', 'DEGRADED')
+    for read, write, checksum in ((1, 0, 0), ('1.2K', 0, 0), (0, 0, 1), (0, 0, '3.4M'), (2, 2, 2))
+    for words in ('', '  (repairing)', '  too many errors', '  quantum')
+]
+ODD_POOLS = (
+    [
+        {'errors': text}
+        for text in ("12 data errors, use '-v' for a list", 'x', '', 'Permanent errors')
+    ]
+    + [
+        {'more': f'expand: {text}\n'}
+        for text in ('expansion of raidz1-0 in progress since x', 'x', '')
+    ]
+    + [{'more': 'remove: x\n', 'errors': '1 data errors'}]
+)
 
 
 def test_no_drive_is_next_while_zfs_counts_errors_of_another_device():
     """Also with an unknown remark, an expansion that runs, or data errors of the pool."""
-    cases = [pool(layout, [FINE] * place + [row] + [FINE] * (number - place - 1))
-             for layout, number in LAYOUTS_OF_ZFS.items() for row in ODD_ROWS for place in range(1, number)]
-    cases += [pool(layout, [FINE] * number, **odd) for layout, number in LAYOUTS_OF_ZFS.items() for odd in ODD_POOLS]
+    cases = [
+        pool(layout, [FINE] * place + [row] + [FINE] * (number - place - 1))
+        for layout, number in LAYOUTS_OF_ZFS.items()
+        for row in ODD_ROWS
+        for place in range(1, number)
+    ]
+    cases += [
+        pool(layout, [FINE] * number, **odd)
+        for layout, number in LAYOUTS_OF_ZFS.items()
+        for odd in ODD_POOLS
+    ]
     failing = Drive('sda', frozenset(('sda',)), True, True)
     others = [Drive(name, frozenset((name,))) for name in DEVICES[1:]]
 
     def label(text: str) -> str:
         groups = zpool.groups(text, lambda path: (path.rpartition('/')[2],))
-        return next(step.label for step in order(Stack(groups), [failing, *others]) if step.drive is failing)
+        return next(
+            step.label for step in order(Stack(groups), [failing, *others]) if step.drive is failing
+        )
+
     assert len(cases) >= 250 and [text for text in cases if label(text) == 'next'] == []
     assert label(pool('mirror-0', [FINE] * 2)) == 'next'
-    assert label(pool('raidz1-0', [ODD_ROWS[0], FINE, FINE])) == 'next'  # its own errors are a reason to replace it
+    # its own errors are a reason to replace it
+    assert label(pool('raidz1-0', [ODD_ROWS[0], FINE, FINE])) == 'next'
 
 
 @pytest.mark.parametrize('counter', ['write', 'read', 'flush', 'corruption', 'generation'])
 @pytest.mark.parametrize('profile', ['raid1', 'raid1c3', 'raid10', 'raid6'])
-def test_errors_that_btrfs_counted_long_ago_are_a_doubt_and_no_missing_member(counter, profile, machine):
+def test_errors_that_btrfs_counted_long_ago_are_a_doubt_and_no_missing_member(
+    counter, profile, machine
+):
     """The remedy is a scrub; a new member would not help."""
-    machine.btrfs('6e1961f1-5918-4ecc-a22f-948897b409f7', {f'data/{profile}': 9}, ('sda1', 'sdb1', 'sdc1', 'sdd1'),
-                  ({}, {'error_stats': block_tree.errors(**{counter: 3})}, {}, {}))
-    survey = surveyed(machine, [drive(name, FAILED if name == 'sda' else HEALTHY) for name in DEVICES])
+    machine.btrfs(
+        '6e1961f1-5918-4ecc-a22f-948897b409f7',
+        {f'data/{profile}': 9},
+        ('sda1', 'sdb1', 'sdc1', 'sdd1'),
+        ({}, {'error_stats': block_tree.errors(**{counter: 3})}, {}, {}),
+    )
+    survey = surveyed(
+        machine, [drive(name, FAILED if name == 'sda' else HEALTHY) for name in DEVICES]
+    )
 
     assert labels(survey) == {'sda': ('unknown', 'redundancy-doubtful')}
-    assert survey.verdicts[0].replacement and 'scrub the file system' in survey.verdicts[0].replacement.why
+    assert (
+        survey.verdicts[0].replacement
+        and 'scrub the file system' in survey.verdicts[0].replacement.why
+    )
 
 
 def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
@@ -247,14 +365,19 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
 
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
     assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
-        "redundancy of MegaRAID volumes not known: as root, run triage --controllers; copy the data first")
+        'redundancy of MegaRAID volumes not known: as root, run triage --controllers; copy the '
+        'data first'
+    )
     assert plugin.first_line(survey.verdicts, '', '').startswith(
-        'bus_0_megaraid_6 smart_status: in words; [copy] copy the data, then replace; 1 drive')
+        'bus_0_megaraid_6 smart_status: in words; [copy] copy the data, then replace; 1 drive'
+    )
 
 
 def test_recorded_reports_have_no_groups(machine):
     raid5(machine)
-    recorded = drive('sda', FAILED)._replace(device=Device('/dev/sda', name='sda', is_recorded=True))
+    recorded = drive('sda', FAILED)._replace(
+        device=Device('/dev/sda', name='sda', is_recorded=True)
+    )
 
     assert surveyed(machine, [recorded]).machine is None
 
@@ -264,40 +387,65 @@ def test_the_document_has_groups_and_the_order(machine):
     survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED)])
     assert survey.machine
     told = replacement.document(survey.machine, survey.verdicts)
-    of_sdb = next(each for each in json_document.document(survey.verdicts, (), False, NOW)['drives']
-                  if each['name'] == 'sdb')
+    of_sdb = next(
+        each
+        for each in json_document.document(survey.verdicts, (), False, NOW)['drives']
+        if each['name'] == 'sdb'
+    )
 
-    assert [(each['name'], each['label'], each['code'], each['disks']) for each in told['replace_order']] == [
-        ('sdb', 'last good copy', 'last-good-copy', ['sdb']), ('sda', 'last good copy', 'last-good-copy', ['sda']),
-        ('sdc', 'wait', 'copy-other-first', ['sdc'])]
+    assert [
+        (each['name'], each['label'], each['code'], each['disks']) for each in told['replace_order']
+    ] == [
+        ('sdb', 'last good copy', 'last-good-copy', ['sdb']),
+        ('sda', 'last good copy', 'last-good-copy', ['sda']),
+        ('sdc', 'wait', 'copy-other-first', ['sdc']),
+    ]
     [md0] = [each for each in told['groups'] if each['id'] == 'md0']
-    assert (md0['level'], md0['tolerates'], md0['used_as'], md0['unknown']) == ('raid5', -1, ['/srv'], None)
+    assert (md0['level'], md0['tolerates'], md0['used_as'], md0['unknown']) == (
+        'raid5',
+        -1,
+        ['/srv'],
+        None,
+    )
     assert {member['name']: (member['state'], member['drives']) for member in md0['members']} == {
         'sda1': ('in_sync', [{'name': 'sda', 'state': 'OK'}]),
         'sdb1': ('in_sync', [{'name': 'sdb', 'state': 'CRITICAL'}]),
-        'sdc1': ('faulty', [{'name': 'sdc', 'state': None}])}
+        'sdc1': ('faulty', [{'name': 'sdc', 'state': None}]),
+    }
     assert of_sdb['replacement']['label'] == 'last good copy'
-    assert [(each['group'], each['member'], each['tolerates']) for each in of_sdb['depends']] == [('md0', 'sdb1', -1)]
+    assert [(each['group'], each['member'], each['tolerates']) for each in of_sdb['depends']] == [
+        ('md0', 'sdb1', -1)
+    ]
 
 
 def test_metrics_count_members_and_tolerance(machine):
     raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
     survey = surveyed(machine, [drive('sda', HEALTHY)])
     assert survey.machine
-    told = {each.name: each.samples for each in metrics.metrics(
-        metrics.Run(survey.verdicts, State.OK, NOW, groups=survey.machine.groups), {})}
+    told = {
+        each.name: each.samples
+        for each in metrics.metrics(
+            metrics.Run(survey.verdicts, State.OK, NOW, groups=survey.machine.groups), {}
+        )
+    }
 
     assert told['smart_group_tolerance'] == [(('md0', 'md0', 'md', 'raid5'), 0)]
-    assert told['smart_group_members'] == [(('md0', 'md0', 'md', 'raid5', 'faulty'), 1),
-                                           (('md0', 'md0', 'md', 'raid5', 'in_sync'), 2)]
+    assert told['smart_group_members'] == [
+        (('md0', 'md0', 'md', 'raid5', 'faulty'), 1),
+        (('md0', 'md0', 'md', 'raid5', 'in_sync'), 2),
+    ]
 
 
 def test_explain_tells_what_the_groups_allow(machine):
     raid5(machine)
-    [verdict] = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)]).verdicts[:1]
+    [verdict] = surveyed(
+        machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)]
+    ).verdicts[:1]
 
     assert explain.head(verdict, False, NOW)[2] == f'Redundancy: {REBUILT}'
-    assert 'in use by   md0 (raid5, /srv), tolerates no further loss' in explain.details(verdict, False)
+    assert 'in use by   md0 (raid5, /srv), tolerates no further loss' in explain.details(
+        verdict, False
+    )
 
 
 def test_the_name_of_an_array_is_hostile(machine):
@@ -317,53 +465,104 @@ def test_triage_of_this_machine_runs():
     assert 'inside' not in done.text
 
 
-# --- parts of the reading, by value ------------------------------------------------------------------------
+# --- parts of the reading, by value ---------------------------------------------------------------
 
 UUID = 'bf8eb22c:45b10a3f:98c5e64d:10e11e31'
 LAYOUT = 'its layout is not in /sys; run triage --zpool'
 
 
-@pytest.mark.parametrize('changed, removed', [
-    ({}, 'sdb1'), ({'ID_FS_TYPE': 'ext4'}, ''), ({'ID_FS_UUID': UUID.replace(':', '-')[:-1]}, ''),
-    ({'ID_FS_UUID': None}, '')], ids=['own', 'other kind', 'other array', 'no UUID'])
+@pytest.mark.parametrize(
+    'changed, removed',
+    [
+        ({}, 'sdb1'),
+        ({'ID_FS_TYPE': 'ext4'}, ''),
+        ({'ID_FS_UUID': UUID.replace(':', '-')[:-1]}, ''),
+        ({'ID_FS_UUID': None}, ''),
+    ],
+    ids=['own', 'other kind', 'other array', 'no UUID'],
+)
 @pytest.mark.parametrize('has_uuid', [True, False])
-def test_a_removed_device_takes_an_empty_place_of_its_array(monkeypatch, changed, removed, has_uuid):
+def test_a_removed_device_takes_an_empty_place_of_its_array(
+    monkeypatch, changed, removed, has_uuid
+):
     """A further path to a member is not a removed device."""
-    monkeypatch.setattr(arrays, 'udev_notes', lambda name, _: f'E:X=1\nE:MD_UUID={UUID}\n' * has_uuid)
+    monkeypatch.setattr(
+        arrays, 'udev_notes', lambda name, _: f'E:X=1\nE:MD_UUID={UUID}\n' * has_uuid
+    )
     names = ('sda', 'sdb', 'sdc')
-    devices = block_devices.Devices(System(), frozenset(names), {f'{name}1': name for name in names},
-                                    same={'sdc': 'sda'})
-    group = Group('md0', 'md0', 'md', 'raid1', 2, members=(
-        Member('', 'missing', 1), Member('sda1', 'in_sync', 0, ('sda',))))
+    devices = block_devices.Devices(
+        System(), frozenset(names), {f'{name}1': name for name in names}, same={'sdc': 'sda'}
+    )
+    group = Group(
+        'md0',
+        'md0',
+        'md',
+        'raid1',
+        2,
+        members=(Member('', 'missing', 1), Member('sda1', 'in_sync', 0, ('sda',))),
+    )
     note = {'ID_FS_TYPE': 'linux_raid_member', 'ID_FS_UUID': UUID.replace(':', '-')}
-    notes = {'sdb1': {key: text for key, text in {**note, **changed}.items() if text is not None}, 'sdc1': note}
+    notes = {
+        'sdb1': {key: text for key, text in {**note, **changed}.items() if text is not None},
+        'sdc1': note,
+    }
     found = {each.name: each.state for each in arrays.with_removed(group, notes, devices).members}
 
     assert found == {'sda1': 'in_sync', removed if has_uuid else '': 'missing'}
 
 
-@pytest.mark.parametrize('completed, percent', [
-    ('1 / 4', 25), ('9 / 4', 100), ('none', None), ('delayed', None), ('1 / 0', None), ('x / 4', None), ('1 / ', None),
-    (f'1 / {"4" * 36}', 0), (f'1 / {"4" * 37}', None)])
+@pytest.mark.parametrize(
+    'completed, percent',
+    [
+        ('1 / 4', 25),
+        ('9 / 4', 100),
+        ('none', None),
+        ('delayed', None),
+        ('1 / 0', None),
+        ('x / 4', None),
+        ('1 / ', None),
+        (f'1 / {"4" * 36}', 0),
+        (f'1 / {"4" * 37}', None),
+    ],
+)
 def test_progress_is_a_share_or_unknown(completed, percent):
     assert arrays._progress(completed) == (percent if percent is None else pytest.approx(percent))
 
 
 def test_drives_behind_a_controller_are_members_of_unknown_state():
-    drives = [Verdict(Device('/dev/bus/0', f'megaraid,{number}'), Identity(), State.OK, place=Place(disks=('sdx',)))
-              for number in (4, 5)]
-    [group] = dependence._of_controllers([*drives, drives[0]._replace(place=Place()), Verdict(
-        Device('/dev/sda'), Identity(), State.OK, place=Place(disks=('sda',)))])
+    drives = [
+        Verdict(
+            Device('/dev/bus/0', f'megaraid,{number}'),
+            Identity(),
+            State.OK,
+            place=Place(disks=('sdx',)),
+        )
+        for number in (4, 5)
+    ]
+    [group] = dependence._of_controllers(
+        [
+            *drives,
+            drives[0]._replace(place=Place()),
+            Verdict(Device('/dev/sda'), Identity(), State.OK, place=Place(disks=('sda',))),
+        ]
+    )
 
     assert (group.kind, group.level, bool(group.unknown)) == ('hardware', '', True)
-    assert group.members == tuple(Member(f'megaraid,{number}@/dev/bus/0', 'unknown', None, (
-        f'megaraid,{number}@/dev/bus/0',)) for number in (4, 5))
+    assert group.members == tuple(
+        Member(f'megaraid,{number}@/dev/bus/0', 'unknown', None, (f'megaraid,{number}@/dev/bus/0',))
+        for number in (4, 5)
+    )
 
 
-@pytest.mark.parametrize('pool, state, said', [
-    ('tank', 'ONLINE', LAYOUT), ('tank', None, 'the pool is not imported'),
-    ('tank', 'DEGRADED', f'ZFS reports the state "DEGRADED"; {LAYOUT}'),
-    ('../tank', 'DEGRADED', 'the pool is not imported')])
+@pytest.mark.parametrize(
+    'pool, state, said',
+    [
+        ('tank', 'ONLINE', LAYOUT),
+        ('tank', None, 'the pool is not imported'),
+        ('tank', 'DEGRADED', f'ZFS reports the state "DEGRADED"; {LAYOUT}'),
+        ('../tank', 'DEGRADED', 'the pool is not imported'),
+    ],
+)
 def test_the_state_of_a_pool_is_said_unless_it_is_online(tmp_path, pool, state, said):
     folder = tmp_path / 'spl/kstat/zfs/tank'
     folder.mkdir(parents=True)

@@ -1,4 +1,7 @@
-"""The one table of smartctl's types: what each entry must hold, and that everything else follows from it."""
+"""The one table of smartctl's types: what each entry must hold, and that everything else follows
+from it.
+"""
+
 from __future__ import annotations
 
 import re
@@ -18,19 +21,36 @@ RAID = type_examples.CONTROLLERS
 
 
 def lacks(entry: DeviceType) -> list[str]:
-    """Return what the entry of a controller lacks, or has wrong: the field, and what belongs into it."""
+    """Return what the entry of a controller lacks, or has wrong: the field, and what belongs
+    into it.
+    """
     each, places = entry.controller, len(re.findall('[A-Z]+', entry.form))
     always = len(re.findall('[A-Z]+', entry.form.partition('[')[0]))
     kind, _, path = each.example.partition('@/dev/')
     checks = [
         (each.name, 'name: how do messages call the controller?'),
-        (len(each.slots) == places, f'slots: give limits for each of the {places} numbers of {entry.form}'),
+        (
+            len(each.slots) == places,
+            f'slots: give limits for each of the {places} numbers of {entry.form}',
+        ),
         (all(0 <= low <= high for low, high in each.slots), 'slots: the lowest number comes first'),
-        (re.fullmatch(sudoers.type_expression(entry), kind), f'example: an address with the type {entry.form}'),
-        (re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path), 'example: a path that the sudo rule admits'),
+        (
+            re.fullmatch(sudoers.type_expression(entry), kind),
+            f'example: an address with the type {entry.form}',
+        ),
+        (
+            re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path),
+            'example: a path that the sudo rule admits',
+        ),
         ('`' in each.paths, 'paths: which paths lead to the controller, for doc/how-to/raid.md'),
-        (all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)), f'bay: {always} are always there'),
-        (re.fullmatch(r'([0-9]+\.[0-9]+)?', each.since), 'since: a version of smartctl, such as 7.5'),
+        (
+            all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)),
+            f'bay: {always} are always there',
+        ),
+        (
+            re.fullmatch(r'([0-9]+\.[0-9]+)?', each.since),
+            'since: a version of smartctl, such as 7.5',
+        ),
         (not entry.arguments, 'arguments: form and slots are enough'),
     ]
     return [field for is_there, field in checks if not is_there]
@@ -42,47 +62,109 @@ def test_an_entry_for_a_controller_lacks_nothing(entry):
     assert lacks(entry) == []
 
 
-WHOLE = {'name': 'ACME', 'slots': ((0, 7), (1, 9)), 'example': 'acme,0/1@/dev/bus/0', 'paths': '`/dev/bus/H`'}
+WHOLE = {
+    'name': 'ACME',
+    'slots': ((0, 7), (1, 9)),
+    'example': 'acme,0/1@/dev/bus/0',
+    'paths': '`/dev/bus/H`',
+}
 
 
-@pytest.mark.parametrize('wrong, field', [
-    ({'name': ''}, 'name'), ({'slots': ((0, 7),)}, 'slots'), ({'slots': ((7, 0), (1, 9))}, 'slots'),
-    ({'example': 'acme,0@/dev/bus/0'}, 'example'), ({'example': 'acme,0/1@/dev/shm/x'}, 'example'),
-    ({'paths': ''}, 'paths'), ({'bay': 'slot {2}'}, 'bay'), ({'since': 'newest'}, 'since'),
-    ({}, '')])
+@pytest.mark.parametrize(
+    'wrong, field',
+    [
+        ({'name': ''}, 'name'),
+        ({'slots': ((0, 7),)}, 'slots'),
+        ({'slots': ((7, 0), (1, 9))}, 'slots'),
+        ({'example': 'acme,0@/dev/bus/0'}, 'example'),
+        ({'example': 'acme,0/1@/dev/shm/x'}, 'example'),
+        ({'paths': ''}, 'paths'),
+        ({'bay': 'slot {2}'}, 'bay'),
+        ({'since': 'newest'}, 'since'),
+        ({}, ''),
+    ],
+)
 def test_what_an_entry_lacks_is_named(wrong, field):
     try:
         found = lacks(DeviceType('acme,L/M', controller=Controller(**{**WHOLE, **wrong})))
     except StopIteration:  # fewer limits than numbers
         found = ['slots: ']
 
-    assert [each.partition(':')[0] for each in found] == [field][:len(field)]
+    assert [each.partition(':')[0] for each in found] == [field][: len(field)]
 
 
-ALL = {**WHOLE, 'products': 'ACME 1', 'drivers': ('acme',), 'bay': 'slot {0}', 'silent_is_empty': True, 'has_bus': True,
-       'own_nodes': ('acme0',), 'since': '7.5'}
-DEFAULTS = {'products': 'ACME', 'drivers': (), 'bay': '', 'silent_is_empty': False, 'has_bus': False, 'own_nodes': (),
-            'since': ''}
+ALL = {
+    **WHOLE,
+    'products': 'ACME 1',
+    'drivers': ('acme',),
+    'bay': 'slot {0}',
+    'silent_is_empty': True,
+    'has_bus': True,
+    'own_nodes': ('acme0',),
+    'since': '7.5',
+}
+DEFAULTS = {
+    'products': 'ACME',
+    'drivers': (),
+    'bay': '',
+    'silent_is_empty': False,
+    'has_bus': False,
+    'own_nodes': (),
+    'since': '',
+}
 
 
-@pytest.mark.parametrize('fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults'])
+@pytest.mark.parametrize(
+    'fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults']
+)
 def test_an_entry_holds_what_its_row_says(fields, expected):
     controller = Controller(**fields)
-    row = {'arguments': '(,x)?', 'is_scsi': True, 'nodes': 'sg[0-9]+', 'is_vendors': True, 'controller': controller}
+    row = {
+        'arguments': '(,x)?',
+        'is_scsi': True,
+        'nodes': 'sg[0-9]+',
+        'is_vendors': True,
+        'controller': controller,
+    }
 
     assert vars(controller) == expected
     assert vars(DeviceType('acme,L/M', **row)) == {
-        **row, 'form': 'acme,L/M', 'name': 'acme', 'separator': '/', 'slots': WHOLE['slots']}
+        **row,
+        'form': 'acme,L/M',
+        'name': 'acme',
+        'separator': '/',
+        'slots': WHOLE['slots'],
+    }
     assert vars(DeviceType('acme[,a][,b]')) == {
-        'form': 'acme[,a][,b]', 'arguments': '', 'is_scsi': False, 'nodes': '', 'is_vendors': False,
-        'controller': None, 'name': 'acme', 'separator': ',', 'slots': ()}
+        'form': 'acme[,a][,b]',
+        'arguments': '',
+        'is_scsi': False,
+        'nodes': '',
+        'is_vendors': False,
+        'controller': None,
+        'name': 'acme',
+        'separator': ',',
+        'slots': (),
+    }
     assert DeviceType('acme,H,L').name == 'acme'
 
 
-@pytest.mark.parametrize('form, numbers, expected', [
-    ('acme,H,L', '0,1', True), ('acme,H,L', '0', False), ('acme,H,L', '0/1', False), ('acme,H,L', '0,1,2', False),
-    ('acme,H[/L]', '7', True), ('acme,H[/L]', '0/9', True), ('acme,H/L', '0', False), ('acme,H/L', '8/1', False),
-    ('acme,H/L', '0/0', False), ('acme,H/L', '0/x', False), ('acme,H/L', '', False)])
+@pytest.mark.parametrize(
+    'form, numbers, expected',
+    [
+        ('acme,H,L', '0,1', True),
+        ('acme,H,L', '0', False),
+        ('acme,H,L', '0/1', False),
+        ('acme,H,L', '0,1,2', False),
+        ('acme,H[/L]', '7', True),
+        ('acme,H[/L]', '0/9', True),
+        ('acme,H/L', '0', False),
+        ('acme,H/L', '8/1', False),
+        ('acme,H/L', '0/0', False),
+        ('acme,H/L', '0/x', False),
+        ('acme,H/L', '', False),
+    ],
+)
 def test_an_entry_knows_its_slots(form, numbers, expected):
     assert DeviceType(form, controller=Controller(**WHOLE)).has_slot(numbers) is expected
 
@@ -106,9 +188,9 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
 def test_a_range_of_a_controller_is_as_many_drives(entry):
     kind, _, path = entry.controller.example.partition('@')
     last = int(re.findall('[0-9]+', kind)[-1])
-    devices = addresses.parse(f'{kind[:-len(str(last))]}[{last}-{last + 1}]@{path}')
+    devices = addresses.parse(f'{kind[: -len(str(last))]}[{last}-{last + 1}]@{path}')
 
-    assert [device.type for device in devices] == [kind, f'{kind[:-len(str(last))]}{last + 1}']
+    assert [device.type for device in devices] == [kind, f'{kind[: -len(str(last))]}{last + 1}']
 
 
 @pytest.mark.parametrize('name', device_types.REFUSED)
@@ -118,8 +200,11 @@ def test_a_type_that_is_refused_has_no_entry(name):
         addresses.parse(f'{name},0@/dev/sda')
 
 
-@pytest.mark.parametrize('device_type, is_empty', [
-    (type_examples.of(entry)[0], entry.controller.silent_is_empty) for entry in RAID] + [('sat', False)])
+@pytest.mark.parametrize(
+    'device_type, is_empty',
+    [(type_examples.of(entry)[0], entry.controller.silent_is_empty) for entry in RAID]
+    + [('sat', False)],
+)
 def test_a_silent_slot_is_empty_where_its_entry_says_so(device_type, is_empty):
     error = failure_reasons.without_data(failure_reasons.Remains(2, device_type=device_type))
 
@@ -132,14 +217,33 @@ def test_a_type_behind_a_tunnel_is_the_same_controller():
     assert not device_types.is_raid(Device('/dev/sda', 'usbjmicron,0'))
 
 
-@pytest.mark.parametrize('kind, is_early', [
-    *((kind, not entry.is_vendors and ('+' not in kind or kind.startswith('sat+')))
-      for entry in RAID for kind in type_examples.of(entry)),
-    ('sat', True), ('megaraid', False), ('megaraid,65536', False), ('megaraid,0-7', False), ('megaraid,1,2', False),
-    ('megaraid,\u0663', False), ('hpt,1', False), ('hpt,1/2/3/4', False),
-    ('hpt,1/2,3', False), ('sat+3ware,0', False), ('sat+sat', False), ('usbjmicron,0', False),
-    ('jmb39x,0', False), ('foo,0', False)])
-def test_a_drive_behind_a_controller_starts_early_unless_it_is_asked_with_vendor_commands(kind, is_early):
+@pytest.mark.parametrize(
+    'kind, is_early',
+    [
+        *(
+            (kind, not entry.is_vendors and ('+' not in kind or kind.startswith('sat+')))
+            for entry in RAID
+            for kind in type_examples.of(entry)
+        ),
+        ('sat', True),
+        ('megaraid', False),
+        ('megaraid,65536', False),
+        ('megaraid,0-7', False),
+        ('megaraid,1,2', False),
+        ('megaraid,\u0663', False),
+        ('hpt,1', False),
+        ('hpt,1/2/3/4', False),
+        ('hpt,1/2,3', False),
+        ('sat+3ware,0', False),
+        ('sat+sat', False),
+        ('usbjmicron,0', False),
+        ('jmb39x,0', False),
+        ('foo,0', False),
+    ],
+)
+def test_a_drive_behind_a_controller_starts_early_unless_it_is_asked_with_vendor_commands(
+    kind, is_early
+):
     started = early.commands(['-p', '/bin/true', '--nosudo', '-d', f'{kind}@/dev/bus/0'])
 
     assert started == ([('/bin/true', *read_arguments('/dev/bus/0', kind))] if is_early else [])

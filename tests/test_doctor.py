@@ -1,6 +1,7 @@
-"""`doctor`: each way of breaking an installation is named with its cure, and the cure works: real sudo, real smartctl,
-simulated drives.
+"""`doctor`: each way of breaking an installation is named with its cure, and the cure works: real
+sudo, real smartctl, simulated drives.
 """
+
 from __future__ import annotations
 
 import fcntl
@@ -40,78 +41,116 @@ from smart_attributes.state_directory import Unusable
 pytestmark = pytest.mark.xdist_group('sudo')
 
 PROGRAMS = ('sudo', 'visudo', 'useradd', 'userdel', 'setpriv')
-# The Python of these tests may stand where no other user may look; that of the system starts the program, with the
-# libraries that it has and else those of these tests. Another root than / may be given for what is looked up in /sys.
+# The Python of these tests may stand where no other user may look; that of the system starts the
+# program, with the libraries that it has and else those of these tests. Another root than / may be
+# given for what is looked up in /sys.
 SITE = str(Path(nagiosplugin.__file__).parents[1])
-START = f'''import sys
+START = f"""import sys
 sys.path.insert(0, {str(ROOT)!r})
 sys.path.append({SITE!r})
 from smart_attributes.reading import system
 system.ROOT = sys.argv.pop(1)
 from smart_attributes.doctor import installed
 installed.ROOT = '/nonexistent'
-sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}
+sys.argv[0] = {str(ROOT / 'check_smart_attributes')!r}
 from smart_attributes import main
-main.main()'''
+main.main()"""
 PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
 # The same in a process that has all modules already.
-OTHERWISE = '''import sys
+OTHERWISE = """import sys
 sys.executable = '/usr/bin/python3'
 from smart_attributes.reading import system
 system.ROOT = {root!r}
 from smart_attributes.doctor import installed
 installed.ROOT = '/nonexistent'
-'''
-ENTER = '''import ctypes, os
+"""
+ENTER = """import ctypes, os
 assert not ctypes.CDLL(None, use_errno=True).setns(os.open('/proc/{}/ns/mnt', os.O_RDONLY), 0), ctypes.get_errno()
-'''
-BECOME = '''import grp, os, pwd
+"""
+BECOME = """import grp, os, pwd
 os.setgroups([])
 os.setgid(grp.getgrnam('nogroup').gr_gid)
 os.setuid(pwd.getpwnam({!r}).pw_uid)
-'''
+"""
 
 
 def within(around: Sequence[str]) -> str | None:
-    """Return code that does to its own process what these commands do before they start one; None if it cannot."""
+    """Return code that does to its own process what these commands do before they start one;
+    None if it cannot.
+    """
     code = ''
     for word in around:
         name, _, value = word.partition('=')
-        if name not in ('nsenter', '--mount', '--target', 'setpriv', '--reuid', '--regid', '--clear-groups'):
+        if name not in (
+            'nsenter',
+            '--mount',
+            '--target',
+            'setpriv',
+            '--reuid',
+            '--regid',
+            '--clear-groups',
+        ):
             return None
         code += {'--target': ENTER, '--reuid': BECOME}.get(name, '').format(value)
     return code
 
 
-def started(*words: str, root: str = '/', around: Sequence[str] = (), before: str = '',
-            timeout: float = 60, home: str = '/nonexistent') -> Result:
+def started(
+    *words: str,
+    root: str = '/',
+    around: Sequence[str] = (),
+    before: str = '',
+    timeout: float = 60,
+    home: str = '/nonexistent',
+) -> Result:
     """Run the program in a process that looks up controllers below *root*."""
     environment = {**warm.USUAL, 'HOME': home}
     setup = within(around)
     if setup is not None and not before:
-        code, output = warm.call(warm.Request(words, '/', environment, OTHERWISE.format(root=root) + setup), timeout)
+        code, output = warm.call(
+            warm.Request(words, '/', environment, OTHERWISE.format(root=root) + setup), timeout
+        )
         return Result(code, output.decode())
-    program = [*PYTHON[:-1],
-               START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
-    done = subprocess.run([*around, *program, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, env=environment)
+    program = [
+        *PYTHON[:-1],
+        START.replace(
+            'from smart_attributes import main', before + 'from smart_attributes import main'
+        ),
+    ]
+    done = subprocess.run(
+        [*around, *program, root, *words],
+        cwd='/',
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        env=environment,
+    )
     return Result(done.returncode, done.stdout)
 
 
-# As long as that of an installation where TMPDIR is /tmp; a path is never broken, so a longer one makes a longer line.
+# As long as that of an installation where TMPDIR is /tmp; a path is never broken, so a longer one
+# makes a longer line.
 USUAL_FOLDER = '/tmp/check-smart-attributes-EXAMPLE'
 DEAD = 'was INTEL SSDSC2KB240G8 EXAMPLE0001'
 
 
 class Installation:
-    """A machine with drives, a user who checks them, the rule for sudo, a folder of state and one of site files."""
+    """A machine with drives, a user who checks them, the rule for sudo, a folder of state and
+    one of site files.
+    """
 
     def __init__(self, folder: Path, user: str) -> None:
         self.folder, self.user = folder, user
         self.machine = Machine(folder / 'machine')
         self.rule = Path('/etc/sudoers.d') / user
         # /tmp may be a tmpfs, which is no place for a history
-        self.state, self.config = Path(tempfile.mkdtemp(dir='/var/tmp', prefix='csa-')), folder / 'etc'
+        self.state, self.config = (
+            Path(tempfile.mkdtemp(dir='/var/tmp', prefix='csa-')),
+            folder / 'etc',
+        )
         self.state.chmod(0o755)
         shutil.chown(self.state, user)
         (self.config / 'thresholds.d').mkdir(parents=True)
@@ -140,10 +179,19 @@ class Installation:
 
     def doctor(self, *more: str, **how: Any) -> Result:
         # the disks of the machine that runs these tests are not those of the installation
-        return started('doctor', '--user', self.user, *self.options, *more, **{'root': str(self.machine.folder), **how})
+        return started(
+            'doctor',
+            '--user',
+            self.user,
+            *self.options,
+            *more,
+            **{'root': str(self.machine.folder), **how},
+        )
 
     def findings(self, *more: str, **how: Any) -> list[dict[str, Any]]:
-        told: list[dict[str, Any]] = json.loads(self.doctor('--json', *more, **how).text)['findings']
+        told: list[dict[str, Any]] = json.loads(self.doctor('--json', *more, **how).text)[
+            'findings'
+        ]
         return told
 
     def to_do(self, *more: str, **how: Any) -> list[dict[str, Any]]:
@@ -157,12 +205,21 @@ class Installation:
 
         In an editor, a line that allows everything is deleted.
         """
-        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
-        words = re.sub('check_smart_attributes(?= sudoers| history)', lambda _: program,
-                       command).replace(sudo_rule.RULE, str(self.rule))
+        program = (
+            f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
+        )
+        words = re.sub(
+            'check_smart_attributes(?= sudoers| history)', lambda _: program, command
+        ).replace(sudo_rule.RULE, str(self.rule))
         editor = dict.fromkeys(('SUDO_EDITOR', 'VISUAL', 'EDITOR'), 'sed -i -e /ALL$/d')
-        subprocess.run(['sh', '-ec', words], cwd=self.folder, env={**os.environ, **editor}, check=True,
-                       capture_output=True, timeout=60)
+        subprocess.run(
+            ['sh', '-ec', words],
+            cwd=self.folder,
+            env={**os.environ, **editor},
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
 
 
 @pytest.fixture(scope='module')
@@ -170,10 +227,17 @@ def user() -> Iterator[str]:
     """A user who may do nothing; gone afterwards."""
     missing = [name for name in PROGRAMS if not abilities.path_of(name)]
     if why_not() or not abilities.IS_ROOT or missing:
-        pytest.skip(why_not() or f'missing {" ".join(missing)}' if missing or why_not() else 'only root can make users')
+        pytest.skip(
+            why_not() or f'missing {" ".join(missing)}'
+            if missing or why_not()
+            else 'only root can make users'
+        )
     name = f'csa-doctor-{os.getpid()}'
-    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', name], check=True,
-                   capture_output=True)
+    subprocess.run(
+        ['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', name],
+        check=True,
+        capture_output=True,
+    )
     try:
         yield name
     finally:
@@ -196,6 +260,7 @@ def installed(user, open_place) -> Iterator[Installation]:
 
 # --- a healthy installation ----------------------------------------------------------------------
 
+
 def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     """Rule, program, history, files, daemons and drives; and the lines to paste name them."""
     assert installed.check().code == 0
@@ -204,10 +269,21 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
 
     assert told.code == 0, told.text
     assert 'TO DO' not in told.text and '\nNo problems found.\n' in told.text
-    assert re.search(r'Python 3[.][0-9]+[.][0-9]+(?![.])', ' '.join(told.text.split())), 'the whole version'
+    assert re.search(r'Python 3[.][0-9]+[.][0-9]+(?![.])', ' '.join(told.text.split())), (
+        'the whole version'
+    )
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
-        'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
-        'output']
+        'program',
+        'smartctl',
+        'sudo rule',
+        'history',
+        'processes',
+        'site files',
+        'time limit',
+        '/dev/sda',
+        '/dev/sdb',
+        'output',
+    ]
     body, _, pasted = told.text.partition('Lines to paste')
     lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
     assert len(lines) <= 24 and max(map(len, lines)) < 80
@@ -239,7 +315,10 @@ def test_history_that_belongs_to_root_is_given_to_the_user(installed, closed):
     installed.follow(told['command'])
 
     assert installed.to_do() == []
-    assert (told['subject'], told['command']) == ('history', f'chown -hR {installed.user}: {installed.state}')
+    assert (told['subject'], told['command']) == (
+        'history',
+        f'chown -hR {installed.user}: {installed.state}',
+    )
 
 
 def test_the_user_himself_is_told_the_same(installed):
@@ -249,11 +328,14 @@ def test_the_user_himself_is_told_the_same(installed):
 
     own = json.loads(told.text)
     assert told.code == 0
-    assert [each['subject'] for each in own['findings']] == [each['subject'] for each in as_root['findings']]
+    assert [each['subject'] for each in own['findings']] == [
+        each['subject'] for each in as_root['findings']
+    ]
     assert own['paste'] == as_root['paste']
 
 
 # --- the program cannot be started ---------------------------------------------------------------
+
 
 class Copy:
     """A copy of the program in a folder of its own, examined through the code of that copy."""
@@ -261,8 +343,11 @@ class Copy:
     def __init__(self, installed: Installation, folder: Path) -> None:
         self.installed, self.folder = installed, folder
         # with what is compiled, but for a module that must be read
-        shutil.copytree(ROOT / 'smart_attributes', folder / 'smart_attributes',
-                        ignore=shutil.ignore_patterns('model.*.pyc'))
+        shutil.copytree(
+            ROOT / 'smart_attributes',
+            folder / 'smart_attributes',
+            ignore=shutil.ignore_patterns('model.*.pyc'),
+        )
         shutil.copytree(ROOT / 'thresholds', folder / 'thresholds')
         shutil.copy(ROOT / 'attributes.json', folder)
         self.program = Path(shutil.copy(ROOT / 'check_smart_attributes', folder))
@@ -271,9 +356,25 @@ class Copy:
         text = START
         for name in ('', '/check_smart_attributes'):
             text = text.replace(repr(f'{ROOT}{name}'), repr(f'{self.folder}{name}'))
-        done = subprocess.run([*around, *PYTHON[:-1], text, '/', 'doctor', '--user', self.installed.user, '--json',
-                               *self.installed.options], check=False, capture_output=True, text=True, timeout=60,
-                              cwd=self.folder, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'})
+        done = subprocess.run(
+            [
+                *around,
+                *PYTHON[:-1],
+                text,
+                '/',
+                'doctor',
+                '--user',
+                self.installed.user,
+                '--json',
+                *self.installed.options,
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=self.folder,
+            env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'},
+        )
         return [each for each in json.loads(done.stdout)['findings'] if each['state'] != 'good']
 
 
@@ -284,23 +385,68 @@ def copy(installed, open_place) -> Copy:
     return Copy(installed, folder)
 
 
-@pytest.mark.parametrize('name, mode, code, words', [
-    ('..', 0o700, 'directory-closed', 'no permission to enter the directory {path} (mode 0700, owner root)'),
-    ('.', 0o711, 'directory-not-listed',
-     'no permission to list and enter the directory {path} (mode 0711, owner root)'),
-    ('.', 0o750, 'directory-not-listed',
-     'no permission to list and enter the directory {path} (mode 0750, owner root)'),
-    ('check_smart_attributes', 0o700, 'program-not-executable',
-     'no permission to read and execute {path} (mode 0700, owner root)'),
-    ('check_smart_attributes', 0o744, 'program-not-executable',
-     'no permission to read and execute {path} (mode 0744, owner root)'),
-    ('smart_attributes', 0o700, 'package-not-readable', 'no permission to read {path} (mode 0700, owner root)'),
-    ('smart_attributes', 0o744, 'package-not-readable', 'no permission to read {path} (mode 0744, owner root)'),
-    ('smart_attributes/model.py', 0o600, 'package-not-readable',
-     'no permission to read {path} (mode 0600, owner root)'),
-    ('smart_attributes/reading', 0o700, 'package-not-readable',
-     'no permission to read {path} (mode 0700, owner root)')])
-def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, code, words):
+@pytest.mark.parametrize(
+    'name, mode, code, words',
+    [
+        (
+            '..',
+            0o700,
+            'directory-closed',
+            'no permission to enter the directory {path} (mode 0700, owner root)',
+        ),
+        (
+            '.',
+            0o711,
+            'directory-not-listed',
+            'no permission to list and enter the directory {path} (mode 0711, owner root)',
+        ),
+        (
+            '.',
+            0o750,
+            'directory-not-listed',
+            'no permission to list and enter the directory {path} (mode 0750, owner root)',
+        ),
+        (
+            'check_smart_attributes',
+            0o700,
+            'program-not-executable',
+            'no permission to read and execute {path} (mode 0700, owner root)',
+        ),
+        (
+            'check_smart_attributes',
+            0o744,
+            'program-not-executable',
+            'no permission to read and execute {path} (mode 0744, owner root)',
+        ),
+        (
+            'smart_attributes',
+            0o700,
+            'package-not-readable',
+            'no permission to read {path} (mode 0700, owner root)',
+        ),
+        (
+            'smart_attributes',
+            0o744,
+            'package-not-readable',
+            'no permission to read {path} (mode 0744, owner root)',
+        ),
+        (
+            'smart_attributes/model.py',
+            0o600,
+            'package-not-readable',
+            'no permission to read {path} (mode 0600, owner root)',
+        ),
+        (
+            'smart_attributes/reading',
+            0o700,
+            'package-not-readable',
+            'no permission to read {path} (mode 0700, owner root)',
+        ),
+    ],
+)
+def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(
+    copy, name, mode, code, words
+):
     """Before anything else; the command of the remedy ends it."""
     path = Path(os.path.normpath(copy.folder / name))
     assert copy.to_do() == []
@@ -310,12 +456,17 @@ def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, nam
     copy.installed.follow(first['command'])
 
     assert (first['code'], first['state'], rest['state']) == (code, 'problem', 'unchecked')
-    assert first['message'] == f'{copy.installed.user} cannot start {copy.program}: {words.format(path=path)}'
+    assert (
+        first['message']
+        == f'{copy.installed.user} cannot start {copy.program}: {words.format(path=path)}'
+    )
     assert copy.to_do() == []
 
 
 def test_the_class_that_counts_gets_the_permission(copy):
-    """A directory of the user's own group is closed to it by the bits of the group, whatever others may."""
+    """A directory of the user's own group is closed to it by the bits of the group, whatever
+    others may.
+    """
     shutil.chown(copy.folder, group='nogroup')
     subprocess.run(['usermod', '--append', '--groups', 'nogroup', copy.installed.user], check=True)
     copy.folder.chmod(0o705)
@@ -332,7 +483,9 @@ def test_a_program_that_is_damaged_is_named_with_what_it_prints(copy):
     copy.program.write_text('#!/bin/sh\necho "it is | broken = so" >&2; exit 5\n')
 
     first, _ = copy.to_do()
-    done = subprocess.run(['sh', '-c', first['command']], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ['sh', '-c', first['command']], capture_output=True, text=True, check=False
+    )
 
     assert first['message'].endswith(': exit status 5: it is | broken = so')
     assert (done.returncode, done.stderr) == (5, 'it is | broken = so\n')
@@ -341,8 +494,10 @@ def test_a_program_that_is_damaged_is_named_with_what_it_prints(copy):
 def test_a_file_system_that_executes_nothing_is_named(copy):
     """noexec, in a mount namespace of this test."""
     place = copy.folder
-    script = (f'cp -a {place} {place}.kept && mount -t tmpfs -o noexec,mode=755 none {place} && '
-              f'cp -a {place}.kept/. {place}/ && eval "$0"; exec "$@"')
+    script = (
+        f'cp -a {place} {place}.kept && mount -t tmpfs -o noexec,mode=755 none {place} && '
+        f'cp -a {place}.kept/. {place}/ && eval "$0"; exec "$@"'
+    )
     around = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script]
 
     first, _ = copy.to_do(*around, ':')
@@ -354,6 +509,7 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
 
 # --- ten ways of breaking it ---------------------------------------------------------------------
 
+
 def test_no_rule(installed):
     """The command of its cure, pasted into a shell of root, ends it."""
     installed.rule.unlink()
@@ -361,23 +517,46 @@ def test_no_rule(installed):
     rule, later = installed.to_do()
     installed.follow(rule['command'])
 
-    assert rule['message'] == (f'is missing: sudo does not let {installed.user} run {installed.path}; '
-                             f'sudo reports: sudo: a password is required')
+    assert rule['message'] == (
+        f'is missing: sudo does not let {installed.user} run {installed.path}; '
+        f'sudo reports: sudo: a password is required'
+    )
     assert later['code'] == 'drives-wait-for-sudo'
     assert installed.to_do() == []
 
 
-@pytest.mark.parametrize('change, code', [
-    pytest.param(lambda rule, user: rule.replace('(-l ssd )?', ''), 'sudo-rule-refuses',
-                 id='refuses-a-log'),
-    pytest.param(lambda rule, user: rule.replace('[0-9]{1,5}', '[0-9]{1,4}'), 'sudo-rule-of-other-version',
-                 id='other-words'),
-    pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'sudo-rule-ends-early',
-                 id='ends-early'),
-    pytest.param(lambda rule, user: f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n',
-                 'sudo-rule-asks-password', id='password'),
-    pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'sudo-line-too-wide', id='too-wide'),
-])
+@pytest.mark.parametrize(
+    'change, code',
+    [
+        pytest.param(
+            lambda rule, user: rule.replace('(-l ssd )?', ''),
+            'sudo-rule-refuses',
+            id='refuses-a-log',
+        ),
+        pytest.param(
+            lambda rule, user: rule.replace('[0-9]{1,5}', '[0-9]{1,4}'),
+            'sudo-rule-of-other-version',
+            id='other-words',
+        ),
+        pytest.param(
+            lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'),
+            'sudo-rule-ends-early',
+            id='ends-early',
+        ),
+        pytest.param(
+            lambda rule, user: (
+                f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n'
+            ),
+            'sudo-rule-asks-password',
+            id='password',
+        ),
+        pytest.param(
+            lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n',
+            'sudo-line-too-wide',
+            id='too-wide',
+        ),
+    ],
+)
 def test_an_old_rule(installed, change, code):
     """Renewed, it is good again."""
     installed.write_rule(change(installed.printed_rule(), installed.user))
@@ -409,20 +588,38 @@ def test_a_wrong_path(installed):
     assert program['message'] == '/usr/local/sbin/no-smartctl: file not found'
     assert 'smartctl is at /usr/sbin/smartctl: use -p /usr/sbin/smartctl' in program['remedy']
     assert [each['code'] for each in installed.to_do()] == [
-        'smartctl-elsewhere', 'sudo-rule-waits', 'drives-wait-for-smartctl']
+        'smartctl-elsewhere',
+        'sudo-rule-waits',
+        'drives-wait-for-smartctl',
+    ]
 
 
 def test_no_smartctl(installed, tmp_path):
-    """As on a machine without smartmontools: nothing is in /usr/sbin, seen by this process alone."""
+    """As on a machine without smartmontools: nothing is in /usr/sbin, seen by this process
+    alone.
+    """
     (tmp_path / 'empty').mkdir()
-    hidden = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c',
-              'mount --bind "$0" /usr/sbin && exec "$@"', str(tmp_path / 'empty')]
+    hidden = [
+        'unshare',
+        '--mount',
+        '--propagation',
+        'private',
+        'sh',
+        '-c',
+        'mount --bind "$0" /usr/sbin && exec "$@"',
+        str(tmp_path / 'empty'),
+    ]
     installed.path = '/usr/sbin/smartctl'
 
-    without, with_it = (next(each for each in installed.findings(around=around) if each['subject'] == 'smartctl')
-                        for around in (hidden, []))
+    without, with_it = (
+        next(each for each in installed.findings(around=around) if each['subject'] == 'smartctl')
+        for around in (hidden, [])
+    )
 
-    assert (without['code'], without['command']) == ('smartctl-not-installed', 'apt install smartmontools')
+    assert (without['code'], without['command']) == (
+        'smartctl-not-installed',
+        'apt install smartmontools',
+    )
     assert with_it['code'] == 'smartctl-found'
 
 
@@ -487,7 +684,9 @@ def test_a_dead_drive(installed):
 
     assert told['subject'] == '/dev/sdb'
     assert told['message'] == f'{DEAD}: did not identify itself: INQUIRY failed'
-    assert 'drive, cable or controller is failing' in told['remedy'] and told['command'].startswith('dmesg')
+    assert 'drive, cable or controller is failing' in told['remedy'] and told['command'].startswith(
+        'dmesg'
+    )
     assert installed.to_do() == []
 
 
@@ -507,11 +706,19 @@ def test_a_moved_controller(installed):
     """The numbers of hosts change at boot; what to write is said, and is good."""
     installed.machine.add('megaraid,4@/dev/bus/6', 'samsung-healthy')
 
-    [told], [after] = ([each for each in installed.findings('-d', address, root=str(installed.machine.folder))
-                        if each['subject'] == address]
-                       for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6'))
+    [told], [after] = (
+        [
+            each
+            for each in installed.findings('-d', address, root=str(installed.machine.folder))
+            if each['subject'] == address
+        ]
+        for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6')
+    )
 
-    assert told['state'] == 'problem' and 'host 0 has no MegaRAID controller, but host 6 has one' in told['message']
+    assert (
+        told['state'] == 'problem'
+        and 'host 0 has no MegaRAID controller, but host 6 has one' in told['message']
+    )
     assert told['remedy'] == 'write megaraid,4@/dev/bus/6'
     assert after['state'] == 'good'
 
@@ -526,32 +733,51 @@ def test_a_sleeping_drive(installed):
     installed.machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
     [after] = [each for each in installed.findings() if each['subject'] == '/dev/sdb']
 
-    assert told['message'].startswith('is in standby (STANDBY), not woken; no check has read the drive while awake')
-    assert told['command'].startswith('dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a')
+    assert told['message'].startswith(
+        'is in standby (STANDBY), not woken; no check has read the drive while awake'
+    )
+    assert told['command'].startswith(
+        'dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a'
+    )
     assert after['state'] == 'good' and 'last read' in after['message']
 
 
 # --- sudo refuses for another reason than the rule ------------------------------------------------
 
+
 class Private:
-    """A mount namespace with a copy of /etc and of sudo: what happens there, the machine never sees."""
+    """A mount namespace with a copy of /etc and of sudo: what happens there, the machine never
+    sees.
+    """
 
     def __init__(self, installed: Installation, folder: Path) -> None:
         self.installed, self.folder = installed, folder
-        script = ('cp -a /etc "$0/etc"; rm -f "$0"/etc/*.lock; mount --bind "$0/etc" /etc && '
-                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && '
-                  'echo ready && exec sleep 600')
-        self.holder = subprocess.Popen(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script,
-                                        str(folder)], stdout=subprocess.PIPE, text=True)
+        script = (
+            'cp -a /etc "$0/etc"; rm -f "$0"/etc/*.lock; mount --bind "$0/etc" /etc && '
+            'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && '
+            'echo ready && exec sleep 600'
+        )
+        self.holder = subprocess.Popen(
+            ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script, str(folder)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert self.holder.stdout and self.holder.stdout.readline() == 'ready\n'
         self.around = ['nsenter', '--mount', f'--target={self.holder.pid}']
 
     def run(self, command: str) -> str:
         """Run a command of root there; *check_smart_attributes* is this clone's."""
-        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
+        program = (
+            f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
+        )
         words = re.sub('check_smart_attributes(?= sudoers)', lambda _: program, command)
-        return subprocess.run([*self.around, 'sh', '-ec', f'cd {self.folder}; {words}'], check=True, text=True,
-                              capture_output=True, timeout=60).stdout
+        return subprocess.run(
+            [*self.around, 'sh', '-ec', f'cd {self.folder}; {words}'],
+            check=True,
+            text=True,
+            capture_output=True,
+            timeout=60,
+        ).stdout
 
     def to_do(self, *more: str) -> list[dict[str, Any]]:
         return self.installed.to_do(*more, around=self.around)
@@ -569,61 +795,116 @@ def private(installed, open_place) -> Iterator[Private]:
         found.holder.wait()
 
 
-# How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's own message.
+# How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's
+# own message.
 REFUSALS = {
-    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo-needs-terminal',
-                   'sudo: sorry, you must have a tty to run sudo'),
-    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo-needs-terminal',
-                         'sudo: sorry, you must have a tty to run sudo'),
-    'expired-account': ('chage -E 0 USER', 'account-expired',
-                        'sudo: account validation failure, is your account locked?\nsudo: a password is required'),
-    'inactive-password': ('echo USER:abcDEF123 | chpasswd; chage -d 2001-01-01 -M 5 -I 3 USER',
-                          'account-expired', 'sudo: account validation failure'),
-    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'sudoers-not-included', 'sudo: a password is required'),
-    'name-with-a-dot': ('mv RULE RULE.conf', 'sudoers-name-ignored',
-                        'sudo: a password is required'),
-    'name-of-a-backup': ('mv RULE RULE~', 'sudoers-name-ignored',
-                         'sudo: a password is required'),
-    'beside-one-of-mode-0644': ('touch /etc/sudoers.d/zz; chmod 644 /etc/sudoers.d/zz; mv RULE RULE.conf',
-                                'sudoers-name-ignored', 'sudo: a password is required'),
-    'writable': ('chmod 666 RULE', 'sudoers-mode-wrong',
-                 'sudo: RULE is world writable\nsudo: a password is required'),
-    'owner': ('chown USER RULE', 'sudoers-owner-wrong',
-              'sudo: RULE is owned by'),
-    'password': ('sed -i "s/NOPASSWD: //" RULE', 'sudo-rule-asks-password', 'sudo: a password is required'),
-    'setuid': ('chmod u-s /usr/bin/sudo', 'sudo-setuid-missing',
-               'sudo: /usr/bin/sudo must be owned by uid 0 and have the setuid bit set'),
+    'requiretty': (
+        'echo "Defaults requiretty" >> /etc/sudoers',
+        'sudo-needs-terminal',
+        'sudo: sorry, you must have a tty to run sudo',
+    ),
+    'requiretty-first': (
+        'sed -i "1i Defaults requiretty" /etc/sudoers',
+        'sudo-needs-terminal',
+        'sudo: sorry, you must have a tty to run sudo',
+    ),
+    'expired-account': (
+        'chage -E 0 USER',
+        'account-expired',
+        'sudo: account validation failure, is your account locked?\nsudo: a password is required',
+    ),
+    'inactive-password': (
+        'echo USER:abcDEF123 | chpasswd; chage -d 2001-01-01 -M 5 -I 3 USER',
+        'account-expired',
+        'sudo: account validation failure',
+    ),
+    'no-includedir': (
+        'sed -i /includedir/d /etc/sudoers',
+        'sudoers-not-included',
+        'sudo: a password is required',
+    ),
+    'name-with-a-dot': (
+        'mv RULE RULE.conf',
+        'sudoers-name-ignored',
+        'sudo: a password is required',
+    ),
+    'name-of-a-backup': ('mv RULE RULE~', 'sudoers-name-ignored', 'sudo: a password is required'),
+    'beside-one-of-mode-0644': (
+        'touch /etc/sudoers.d/zz; chmod 644 /etc/sudoers.d/zz; mv RULE RULE.conf',
+        'sudoers-name-ignored',
+        'sudo: a password is required',
+    ),
+    'writable': (
+        'chmod 666 RULE',
+        'sudoers-mode-wrong',
+        'sudo: RULE is world writable\nsudo: a password is required',
+    ),
+    'owner': ('chown USER RULE', 'sudoers-owner-wrong', 'sudo: RULE is owned by'),
+    'password': (
+        'sed -i "s/NOPASSWD: //" RULE',
+        'sudo-rule-asks-password',
+        'sudo: a password is required',
+    ),
+    'setuid': (
+        'chmod u-s /usr/bin/sudo',
+        'sudo-setuid-missing',
+        'sudo: /usr/bin/sudo must be owned by uid 0 and have the setuid bit set',
+    ),
 }
 
 
 @pytest.mark.parametrize('broken, code, said', REFUSALS.values(), ids=REFUSALS)
 def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, code, said):
     """The remedy is the one for this reason, and it works."""
+
     def filled(text: str) -> str:
-        return text.replace('RULE', str(private.installed.rule)).replace('USER', private.installed.user)
+        return text.replace('RULE', str(private.installed.rule)).replace(
+            'USER', private.installed.user
+        )
+
     private.run(filled(broken))
 
     rule = next(each for each in private.to_do() if each['subject'] == 'sudo rule')
-    private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
+    private.run(
+        rule['command'].replace(
+            '/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)
+        )
+    )
 
     without_name = filled(said.replace('RULE', ''))  # sudo 1.9.17 leaves the name out
     assert rule['code'] == code
-    assert any(f'; sudo reports: {each}' in rule['message'] for each in (filled(said), without_name)), rule['message']
+    assert any(
+        f'; sudo reports: {each}' in rule['message'] for each in (filled(said), without_name)
+    ), rule['message']
     assert private.to_do() == []
 
 
-@pytest.mark.parametrize('broken', ['sed -i /includedir/d /etc/sudoers', 'mv RULE RULE.conf', 'rm RULE'])
+@pytest.mark.parametrize(
+    'broken', ['sed -i /includedir/d /etc/sudoers', 'mv RULE RULE.conf', 'rm RULE']
+)
 def test_the_user_alone_is_sent_to_root_where_only_root_can_tell_why(private, broken):
-    """He sees neither a missing includedir nor a missing rule. Root follows both remedies, one after the other."""
+    """He sees neither a missing includedir nor a missing rule.
+
+    Root follows both remedies, one after the other.
+    """
     rule = str(private.installed.rule)
     private.run(broken.replace('RULE', rule))
 
-    alone = json.loads(started('doctor', *private.installed.options, '--json',
-                               around=[*private.around, *private.installed.as_user]).text)
+    alone = json.loads(
+        started(
+            'doctor',
+            *private.installed.options,
+            '--json',
+            around=[*private.around, *private.installed.as_user],
+        ).text
+    )
     told = next(each for each in alone['findings'] if each['subject'] == 'sudo rule')
     asked = shlex.split(told['command'])
-    found = json.loads(started(*asked[1:], '--config', str(private.installed.config), '--json',
-                               around=private.around).text)
+    found = json.loads(
+        started(
+            *asked[1:], '--config', str(private.installed.config), '--json', around=private.around
+        ).text
+    )
     as_root = next(each for each in found['findings'] if each['subject'] == 'sudo rule')
     private.run(as_root['command'].replace('/etc/sudoers.d/check-smart-attributes', rule))
 
@@ -646,10 +927,15 @@ def test_a_broken_file_beside_the_rule_is_named(private):
 
 def test_a_unit_that_forbids_new_privileges_is_named(installed):
     """Outside of it all is good."""
-    rule = next(each for each in installed.to_do(around=['setpriv', '--no-new-privs'])
-                if each['subject'] == 'sudo rule')
+    rule = next(
+        each
+        for each in installed.to_do(around=['setpriv', '--no-new-privs'])
+        if each['subject'] == 'sudo rule'
+    )
 
-    assert rule['code'] == 'no-new-privileges' and '; sudo reports: sudo: The "no' in rule['message']
+    assert (
+        rule['code'] == 'no-new-privileges' and '; sudo reports: sudo: The "no' in rule['message']
+    )
     assert installed.to_do() == []
 
 
@@ -660,18 +946,33 @@ def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
     own = installed.folder / 'smartctl.real'
     own.write_bytes(text)
     own.chmod(0o755)
-    smartctl.write_text(f'#!/bin/sh\ncase "$*" in *--scan*) exec sleep 60;; esac\nexec {own} "$@"\n')
+    smartctl.write_text(
+        f'#!/bin/sh\ncase "$*" in *--scan*) exec sleep 60;; esac\nexec {own} "$@"\n'
+    )
 
     told = installed.to_do('-t', '12')
 
     assert [each['subject'] for each in told] == ['drives']
-    assert told[0]['message'].startswith('smartctl --scan: no answer after') and 'with -d' in told[0]['remedy']
+    assert (
+        told[0]['message'].startswith('smartctl --scan: no answer after')
+        and 'with -d' in told[0]['remedy']
+    )
     assert installed.to_do('-t', '12', '-d', '/dev/sda', '-d', '/dev/sdb') == []
 
 
-@pytest.mark.parametrize('broken, words', [
-    ('mount --bind STATE STATE && mount -o remount,ro,bind STATE', 'STATE: file system STATE is mounted read-only'),
-    ('mount -t tmpfs -o mode=755,uid=$(id -u USER) none STATE', 'STATE: file system STATE is a tmpfs, so each')])
+@pytest.mark.parametrize(
+    'broken, words',
+    [
+        (
+            'mount --bind STATE STATE && mount -o remount,ro,bind STATE',
+            'STATE: file system STATE is mounted read-only',
+        ),
+        (
+            'mount -t tmpfs -o mode=755,uid=$(id -u USER) none STATE',
+            'STATE: file system STATE is a tmpfs, so each',
+        ),
+    ],
+)
 def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
     """Read-only, or gone at the next restart; the command of the remedy ends it."""
     state_dir = str(private.installed.state)
@@ -680,7 +981,9 @@ def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
     told = private.to_do()[0]
     private.run(told['command'])
 
-    assert told['subject'] == 'history' and told['message'].startswith(words.replace('STATE', state_dir))
+    assert told['subject'] == 'history' and told['message'].startswith(
+        words.replace('STATE', state_dir)
+    )
     assert private.to_do() == []
 
 
@@ -690,13 +993,17 @@ def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(p
     disk = Path(tempfile.mkdtemp(dir='/var/tmp', prefix='csa-disk-'))
     try:
         disk.chmod(0o755)
-        private.run(f'mount --bind {disk} /srv; mount -t tmpfs -o mode=755 none /var/tmp; '
-                    f'install -d -o {private.installed.user} {state_dir}')
+        private.run(
+            f'mount --bind {disk} /srv; mount -t tmpfs -o mode=755 none /var/tmp; '
+            f'install -d -o {private.installed.user} {state_dir}'
+        )
 
         told = private.to_do()[0]
         private.run(told['command'])
 
-        assert told['message'].startswith(f'{state_dir}: file system /var/tmp is a tmpfs, so each restart loses')
+        assert told['message'].startswith(
+            f'{state_dir}: file system /var/tmp is a tmpfs, so each restart loses'
+        )
         assert private.to_do() == []
         private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')  # the next start
         assert private.to_do() == []
@@ -705,7 +1012,9 @@ def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(p
 
 
 @pytest.mark.parametrize('where', ['.', '..'])
-@pytest.mark.parametrize('broken', ['setfacl -m u:nobody:rwx', 'setfacl -m g:users:rwx', 'chmod o+w', 'chmod g+w'])
+@pytest.mark.parametrize(
+    'broken', ['setfacl -m u:nobody:rwx', 'setfacl -m g:users:rwx', 'chmod o+w', 'chmod g+w']
+)
 def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, broken, where):
     """An entry of an access-control list shows in no mode; the directory above counts as well."""
     below = installed.state / 'below'
@@ -714,7 +1023,9 @@ def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, br
     shutil.chown(installed.state, installed.user, 'users')
     command = [*broken.split(), str(below / where)]
     options = ['-p', installed.path, '--state-dir', str(below), '--config', str(installed.config)]
-    installed.doctor = lambda *more, **how: started('doctor', '--user', installed.user, *options, *more, **how)
+    installed.doctor = lambda *more, **how: started(
+        'doctor', '--user', installed.user, *options, *more, **how
+    )
     assert installed.to_do() == []
     subprocess.run(command, check=True)
 
@@ -734,22 +1045,35 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     [told] = installed.to_do(home=str(home))
     installed.follow(told['command'])
 
-    assert told['message'] == (f'there are two histories: checks run by {installed.user} use {installed.state}, but '
-                             f'{history} also contains one')
+    assert told['message'] == (
+        f'there are two histories: checks run by {installed.user} use {installed.state}, but '
+        f'{history} also contains one'
+    )
     assert installed.to_do(home=str(home)) == []
 
 
-@pytest.mark.parametrize('mount, kind, options, words', [
-    ('/', 'ext4', 'rw,errors=remount-ro', ''), ('/', 'ext4', 'ro,relatime', 'file system / is mounted read-only'),
-    ('/var', 'tmpfs', 'rw', 'file system /var is a tmpfs'), ('/', '', '', '')])
+@pytest.mark.parametrize(
+    'mount, kind, options, words',
+    [
+        ('/', 'ext4', 'rw,errors=remount-ro', ''),
+        ('/', 'ext4', 'ro,relatime', 'file system / is mounted read-only'),
+        ('/var', 'tmpfs', 'rw', 'file system /var is a tmpfs'),
+        ('/', '', '', ''),
+    ],
+)
 def test_which_file_systems_keep_no_history(mount, kind, options, words):
     """As /proc/mounts names them."""
     told = history_state.unfit_mount('/var/lib/x', mount, kind, options)
 
-    assert (words in told.message and bool(told.command or '--state-dir' in told.remedy)) if told else not words
+    assert (
+        (words in told.message and bool(told.command or '--state-dir' in told.remedy))
+        if told
+        else not words
+    )
 
 
 # --- and others ----------------------------------------------------------------------------------
+
 
 def test_a_process_of_an_earlier_check_that_hangs(installed, tmp_path):
     """Which drive, since when, which process; gone, all is good."""
@@ -772,7 +1096,9 @@ def test_a_process_of_an_earlier_check_that_hangs(installed, tmp_path):
         stuck.wait()
     after = installed.to_do()
 
-    assert told['subject'] == 'processes' and told['message'].startswith('1 process of earlier checks hang')
+    assert told['subject'] == 'processes' and told['message'].startswith(
+        '1 process of earlier checks hang'
+    )
     assert 'sat@/dev/sdz' in told['message'] and f'(process {stuck.pid})' in told['message']
     assert told['command'].endswith(f'kill {stuck.pid}') and after == []
 
@@ -782,7 +1108,7 @@ def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
     waiting = Waiting(str(tmp_path))
     locked = waiting.begin(('/usr/sbin/smartctl', '/dev/sda'))
     assert isinstance(locked, int)
-    os.pwrite(locked, b"%d %d\n" % ((1 << 22) + 1, time.clock_gettime(time.CLOCK_BOOTTIME) - 1), 0)
+    os.pwrite(locked, b'%d %d\n' % ((1 << 22) + 1, time.clock_gettime(time.CLOCK_BOOTTIME) - 1), 0)
 
     assert list(held(waiting, 30)) == []
     assert [file for file, _ in held(waiting, 0)] == ['/dev/sda']
@@ -791,7 +1117,9 @@ def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
 
 
 def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
-    """As with a directory service that does not answer: it ends in its time, and tells what it knows."""
+    """As with a directory service that does not answer: it ends in its time, and tells what it
+    knows.
+    """
     folder = open_place / 'bin'
     folder.mkdir()
     (folder / 'sudo').write_text('#!/bin/sh\nexec sleep 60\n')
@@ -824,15 +1152,28 @@ def test_arrays_are_examined_as_root_before_the_user_is_tried(installed):
     sys_tree.array(root, 'md0', 'sda1', level='raid1')
 
     as_root = installed.findings('--raid')[-1]
-    own = json.loads(started('doctor', '--raid', *installed.options, '--json', around=installed.as_user,
-                             root=str(root)).text)['findings'][-1]
+    own = json.loads(
+        started(
+            'doctor',
+            '--raid',
+            *installed.options,
+            '--json',
+            around=installed.as_user,
+            root=str(root),
+        ).text
+    )['findings'][-1]
 
     assert as_root['code'] == 'raid-examined'
-    assert (own['code'], own['command']) == ('raid-needs-root', 'check_smart_attributes doctor --raid')
+    assert (own['code'], own['command']) == (
+        'raid-needs-root',
+        'check_smart_attributes doctor --raid',
+    )
 
 
 def test_a_disk_that_no_check_has_read_is_named(installed):
-    """The history tells which ones checks read, however they are configured; after a scan, it is all of them."""
+    """The history tells which ones checks read, however they are configured; after a scan, it is
+    all of them.
+    """
     for name in ('sda', 'sdb'):
         sys_tree.disk(installed.machine.folder, name)
     assert installed.to_do() == []
@@ -841,7 +1182,9 @@ def test_a_disk_that_no_check_has_read_is_named(installed):
     [missed] = installed.to_do()
     installed.check('--scan')
 
-    assert missed['subject'] == 'unmonitored' and missed['message'].endswith(' reads sdb (ST4000NM0035-1V4)')
+    assert missed['subject'] == 'unmonitored' and missed['message'].endswith(
+        ' reads sdb (ST4000NM0035-1V4)'
+    )
     assert installed.to_do() == []
 
 
@@ -850,28 +1193,44 @@ def test_a_disk_that_the_commands_of_nrpe_leave_out_is_named(private):
     for name in ('sda', 'sdb'):
         sys_tree.disk(private.installed.machine.folder, name)
     program = ROOT / 'check_smart_attributes'
-    private.run(f"mkdir -p /etc/nagios && echo 'command[smart]={program} -d /dev/sdb' > /etc/nagios/nrpe.cfg && "
-                f"chmod 600 /etc/nagios/nrpe.cfg")
+    private.run(
+        f"mkdir -p /etc/nagios && echo 'command[smart]={program} -d /dev/sdb' > "
+        f'/etc/nagios/nrpe.cfg && '
+        f'chmod 600 /etc/nagios/nrpe.cfg'
+    )
 
     missed = [each for each in private.to_do() if each['subject'] == 'unmonitored']
 
-    assert [each['message'] for each in missed] == ['no check found here reads sda (ST4000NM0035-1V4)']
+    assert [each['message'] for each in missed] == [
+        'no check found here reads sda (ST4000NM0035-1V4)'
+    ]
 
 
 def test_a_rule_that_was_asked_for_more_types_is_of_this_version(installed):
     """A bridge that is not plugged in today is no reason to print it again."""
-    installed.write_rule(run('sudoers', '--user', installed.user, '-p', installed.path, '--type', 'areca').text)
+    installed.write_rule(
+        run('sudoers', '--user', installed.user, '-p', installed.path, '--type', 'areca').text
+    )
 
     assert installed.to_do() == []
 
 
 def test_a_type_that_the_rule_wants_to_be_asked_for_is_asked_for(installed):
     """Areca sends commands of a vendor; the command of the cure names it."""
-    rule = next(each for each in installed.to_do('-d', 'areca,1/2@/dev/sg2') if each['subject'] == 'sudo rule')
+    rule = next(
+        each
+        for each in installed.to_do('-d', 'areca,1/2@/dev/sg2')
+        if each['subject'] == 'sudo rule'
+    )
 
-    assert rule['message'].startswith('refuses 1 of 1 call, such as smartctl') and '--type areca' in rule['command']
+    assert (
+        rule['message'].startswith('refuses 1 of 1 call, such as smartctl')
+        and '--type areca' in rule['command']
+    )
     installed.follow(rule['command'])
-    assert 'sudo rule' not in [each['subject'] for each in installed.to_do('-d', 'areca,1/2@/dev/sg2')]
+    assert 'sudo rule' not in [
+        each['subject'] for each in installed.to_do('-d', 'areca,1/2@/dev/sg2')
+    ]
 
 
 def test_what_is_pasted_has_the_time_limit_that_was_tried(installed):
@@ -888,7 +1247,9 @@ def test_serial_numbers_can_be_hidden(installed):
 def test_many_drives_share_a_line(installed):
     """One screen, also with forty."""
     for slot in range(12):
-        installed.machine.add(f'megaraid,{slot}@/dev/bus/0', 'sas-seagate-healthy', serial=f'EXAMPLE{slot}')
+        installed.machine.add(
+            f'megaraid,{slot}@/dev/bus/0', 'sas-seagate-healthy', serial=f'EXAMPLE{slot}'
+        )
 
     told = installed.doctor('-d', 'megaraid,0-11@/dev/bus/0')
 
@@ -903,9 +1264,23 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
     assert run('doctor', '--report', '/tmp').code == 3
 
 
-@pytest.mark.parametrize('package, text, subject, words', [
-    ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
-    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something is wrong')])
+@pytest.mark.parametrize(
+    'package, text, subject, words',
+    [
+        (
+            '_sqlite3',
+            '',
+            'Python',
+            "the module _sqlite3 of Python's standard library cannot be loaded",
+        ),
+        (
+            'jsonschema',
+            '{"metrics": {"temperature": {"warnin": "45"}}}',
+            'site files',
+            'something is wrong',
+        ),
+    ],
+)
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
     installed.check()
@@ -915,18 +1290,32 @@ def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, 
     told = installed.findings(before=f'sys.modules["{package}"] = None\n')
 
     first = next(each for each in told if each['state'] != 'good')
-    assert first['subject'] == subject and words in first['message'] and 'install' in first['remedy']
+    assert (
+        first['subject'] == subject and words in first['message'] and 'install' in first['remedy']
+    )
     assert [each['state'] for each in told if each['subject'] == 'time limit'] == ['good']
 
 
 @pytest.mark.parametrize('has_list', [True, False])
-@pytest.mark.parametrize('module, words, is_to_install', [
-    ('grp', 'of Python\'s standard library', False), ('_sqlite3', 'of Python\'s standard library', False),
-    ('xml.dom', 'the module xml of Python\'s standard library', False), ('zlib', 'standard library', False),
-    ('smart_attributes.history.gone', 'the module smart_attributes.history.gone of this program', False),
-    ('rich', 'the Python package rich is not installed', True),
-    ('markupsafe.x', 'the Python package markupsafe is not installed', True)])
-def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, module, words, is_to_install, has_list):
+@pytest.mark.parametrize(
+    'module, words, is_to_install',
+    [
+        ('grp', "of Python's standard library", False),
+        ('_sqlite3', "of Python's standard library", False),
+        ('xml.dom', "the module xml of Python's standard library", False),
+        ('zlib', 'standard library', False),
+        (
+            'smart_attributes.history.gone',
+            'the module smart_attributes.history.gone of this program',
+            False,
+        ),
+        ('rich', 'the Python package rich is not installed', True),
+        ('markupsafe.x', 'the Python package markupsafe is not installed', True),
+    ],
+)
+def test_a_module_of_python_itself_is_never_a_package_to_install(
+    monkeypatch, module, words, is_to_install, has_list
+):
     """Python 3.9 has no list of its own modules."""
     if not has_list:
         monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
@@ -936,20 +1325,37 @@ def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, mo
     assert words in told and ('pip install' in told) is is_to_install
 
 
-@pytest.mark.parametrize('ids, letter', [
-    ((5, 7, 5, {7}), 'u'), ((0, 7, 5, {7, 8}), 'g'), ((0, 9, 5, {7, 8}), 'o'), ((0, 0, 5, {5}), 'o')])
+@pytest.mark.parametrize(
+    'ids, letter',
+    [
+        ((5, 7, 5, {7}), 'u'),
+        ((0, 7, 5, {7, 8}), 'g'),
+        ((0, 9, 5, {7, 8}), 'o'),
+        ((0, 0, 5, {5}), 'o'),
+    ],
+)
 def test_whose_permissions_count(ids, letter):
     """The owner's, else the group's, else the others'. Source: path_resolution(7)."""
     assert start.whom(*ids) == letter
 
 
-@pytest.mark.parametrize('answer, words', [
-    (Answer(('/p', '-V'), 'done', status=126, stderr=b'Permission denied\n'), ': exit status 126: Permission denied'),
-    (Answer(('/p', '-V'), 'done', status=3, stdout=b'SMART UNKNOWN - x'), ': exit status 3: SMART UNKNOWN - x'),
-    (Answer(('/p', '-V'), 'done', status=0, stdout=b'other 1.0'), ': exit status 0: other 1.0'),
-    (Answer(('/p', '-V'), 'timeout', 'no answer within 30 s'), ': no answer within 30 s'),
-    (Answer(('/p', '-V'), 'not started', 'Exec format error'), ': Exec format error'),
-    (Answer(('/p', '-V'), 'done', signal=9), ': signal 9')])
+@pytest.mark.parametrize(
+    'answer, words',
+    [
+        (
+            Answer(('/p', '-V'), 'done', status=126, stderr=b'Permission denied\n'),
+            ': exit status 126: Permission denied',
+        ),
+        (
+            Answer(('/p', '-V'), 'done', status=3, stdout=b'SMART UNKNOWN - x'),
+            ': exit status 3: SMART UNKNOWN - x',
+        ),
+        (Answer(('/p', '-V'), 'done', status=0, stdout=b'other 1.0'), ': exit status 0: other 1.0'),
+        (Answer(('/p', '-V'), 'timeout', 'no answer within 30 s'), ': no answer within 30 s'),
+        (Answer(('/p', '-V'), 'not started', 'Exec format error'), ': Exec format error'),
+        (Answer(('/p', '-V'), 'done', signal=9), ': signal 9'),
+    ],
+)
 def test_what_became_of_the_start_is_said(answer, words):
     """Where no path is at fault: how it ended, and what it printed."""
     told = start.finding('/p', 'nagios', answer, None)
@@ -960,6 +1366,7 @@ def test_what_became_of_the_start_is_said(answer, words):
 
 # --- daemons -------------------------------------------------------------------------------------
 
+
 def write(root: Path, files: dict[str, str]) -> str:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -967,36 +1374,72 @@ def write(root: Path, files: dict[str, str]) -> str:
     return str(root)
 
 
-SERVICE = 'apply Service "smart" {{\n  check_command = "check-smart-attributes"\n  {}\n  assign where true\n}}\n'
+SERVICE = (
+    'apply Service "smart" {{\n  check_command = "check-smart-attributes"\n  {}\n  '
+    'assign where true\n}}\n'
+)
 DAEMONS = {
     'ok-nrpe-as-debian-ships-it': ({'etc/nagios/nrpe.cfg': 'command_timeout=60\n'}, []),
-    'short-nrpe': ({'etc/nagios/nrpe.cfg': 'command_timeout=30\n'}, [('NRPE', 30, 'command_timeout')]),
+    'short-nrpe': (
+        {'etc/nagios/nrpe.cfg': 'command_timeout=30\n'},
+        [('NRPE', 30, 'command_timeout')],
+    ),
     'short-nrpe-last-one-wins': (
-        {'etc/nagios/nrpe.cfg': 'command_timeout=60\ninclude_dir=/etc/nagios/nrpe.d/\n',
-         'etc/nagios/nrpe.d/x.cfg': '#command_timeout=60\ncommand_timeout = 20\n'}, [('NRPE', 20, 'command_timeout')]),
+        {
+            'etc/nagios/nrpe.cfg': 'command_timeout=60\ninclude_dir=/etc/nagios/nrpe.d/\n',
+            'etc/nagios/nrpe.d/x.cfg': '#command_timeout=60\ncommand_timeout = 20\n',
+        },
+        [('NRPE', 20, 'command_timeout')],
+    ),
     'ok-nrpe-with-a-fitting-t': (
-        {'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t 25\n'}, []),
+        {'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t 25\n'},
+        [],
+    ),
     'short-one-of-two-commands': (
-        {'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t 25\n'
-                                'command[b]=/x/check_smart_attributes\n'}, [('NRPE', 30, 'command_timeout')]),
+        {
+            'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t '
+            '25\n'
+            'command[b]=/x/check_smart_attributes\n'
+        },
+        [('NRPE', 30, 'command_timeout')],
+    ),
     'ok-nrpe-includes-itself': ({'etc/nagios/nrpe.cfg': 'include=/etc/nagios/nrpe.cfg\n'}, []),
-    'short-nagios': ({'etc/nagios4/nagios.cfg': 'service_check_timeout=40\n'},
-                     [('Nagios', 40, 'service_check_timeout')]),
+    'short-nagios': (
+        {'etc/nagios4/nagios.cfg': 'service_check_timeout=40\n'},
+        [('Nagios', 40, 'service_check_timeout')],
+    ),
     'ok-icinga-says-nothing': ({'etc/icinga2/icinga2.conf': 'include "conf.d/*.conf"\n'}, []),
-    'short-icinga-service': ({'etc/icinga2/conf.d/s.conf': SERVICE.format('check_timeout = 30s')},
-                             [('Icinga', 30, 'check_timeout')]),
+    'short-icinga-service': (
+        {'etc/icinga2/conf.d/s.conf': SERVICE.format('check_timeout = 30s')},
+        [('Icinga', 30, 'check_timeout')],
+    ),
     'ok-icinga-service-that-tells-the-plugin': (
-        {'etc/icinga2/conf.d/s.conf': SERVICE.format('check_timeout = 30s\n  vars.smart_attributes_timeout = 25')}, []),
+        {
+            'etc/icinga2/conf.d/s.conf': SERVICE.format(
+                'check_timeout = 30s\n  vars.smart_attributes_timeout = 25'
+            )
+        },
+        [],
+    ),
     'short-icinga-plugin-with-more-time': (
         {'etc/icinga2/conf.d/s.conf': SERVICE.format('vars.smart_attributes_timeout = 120')},
-        [('Icinga', 60, 'check_timeout')]),
+        [('Icinga', 60, 'check_timeout')],
+    ),
     'short-icinga-command': (
-        {'etc/icinga2/zones.d/c.conf': 'object CheckCommand "check-smart-attributes" {\n  timeout = 0.5m\n'
-                                       '  arguments = { "--timeout" = { value = "x" } }\n}\n'},
-        [('Icinga', 30, 'timeout')]),
+        {
+            'etc/icinga2/zones.d/c.conf': 'object CheckCommand "check-smart-attributes" {\n  '
+            'timeout = 0.5m\n'
+            '  arguments = { "--timeout" = { value = "x" } }\n}\n'
+        },
+        [('Icinga', 30, 'timeout')],
+    ),
     'ok-icinga-other-services': (
-        {'etc/icinga2/conf.d/s.conf': 'apply Service "x" {\n  check_timeout = 5s\n}\n/* check_timeout = 5s */\n'
-                                      + SERVICE.format('// check_timeout = 5s')}, []),
+        {
+            'etc/icinga2/conf.d/s.conf': 'apply Service "x" {\n  check_timeout = 5s\n}\n/* '
+            'check_timeout = 5s */\n' + SERVICE.format('// check_timeout = 5s')
+        },
+        [],
+    ),
 }
 
 
@@ -1007,14 +1450,21 @@ def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, configured, sho
 
     told = daemons.findings(found, HowRead().timeout)
 
-    assert [each.code for each in told] == (['time-limit-too-short'] * len(short) or ['time-limit-fits'])
+    assert [each.code for each in told] == (
+        ['time-limit-too-short'] * len(short) or ['time-limit-fits']
+    )
     for finding, (who, seconds, setting) in zip(told, short):
         assert finding.message.startswith(f'{who} ends a check after {seconds} s (/etc/')
-        assert f'set {setting} to ' in finding.remedy and f'-t {daemons.fitting(seconds):g}' in finding.remedy
+        assert (
+            f'set {setting} to ' in finding.remedy
+            and f'-t {daemons.fitting(seconds):g}' in finding.remedy
+        )
 
 
 def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
-    """It is said that nobody looked; a check with more time than daemons usually give is to be changed."""
+    """It is said that nobody looked; a check with more time than daemons usually give is to be
+    changed.
+    """
     [usual], [long] = daemons.findings([], 55), daemons.findings([], 90)
 
     assert (usual.code, long.code) == ('time-limit-usual', 'time-limit-too-long')
@@ -1022,16 +1472,20 @@ def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
 
 NRPE_PLAIN = 'command[a]=/usr/lib/nagios/plugins/check_smart_attributes\n'
 OUTPUTS = {
-    'small': (8192, False, NRPE_PLAIN, None), 'no-nrpe': (60000, False, '', None),
+    'small': (8192, False, NRPE_PLAIN, None),
+    'no-nrpe': (60000, False, '', None),
     'nrpe-without-a-limit': (8193, False, NRPE_PLAIN, '--max-output 8000'),
     'nrpe-with-a-limit': (8193, False, NRPE_PLAIN.replace('\n', ' --max-output 8000\n'), None),
     'nrpe-runs-something-else': (8193, False, 'command[a]=/bin/true\n', None),
-    'shortened': (64900, True, '', 'divide the drives')}
+    'shortened': (64900, True, '', 'divide the drives'),
+}
 
 
 @pytest.mark.parametrize(('printed', 'is_cut', 'nrpe', 'cure'), OUTPUTS.values(), ids=OUTPUTS)
 def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_path):
-    """Nagios keeps 8,192 bytes of what check_nrpe prints: 65,000 was said, and perfdata of 24 drives were cut."""
+    """Nagios keeps 8,192 bytes of what check_nrpe prints: 65,000 was said, and perfdata of 24
+    drives were cut.
+    """
     (tmp_path / 'etc/nagios').mkdir(parents=True)
     (tmp_path / 'etc/nagios/nrpe.cfg').write_text(nrpe)
 
@@ -1047,20 +1501,42 @@ def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_pa
 OURS = str(ROOT / 'check_smart_attributes')
 # Commands of NRPE -> what is found, and how an editor corrects it where doctor does not.
 NRPE_COMMANDS = {
-    'wrong-path': ('/usr/lib/nagios/plugins/check_smart_attributes_2 --scan',
-                   'cannot start /usr/lib/nagios/plugins/check_smart_attributes_2: No such file', ''),
-    'wrong-path-of-the-program': ('/opt/no/check_smart_attributes --scan -t 50', 'cannot start /opt/no/', ''),
-    'wrong-path-with-a-macro': ('/opt/no/check_smart_attributes -d $ARG1$', 'cannot start /opt/no/', ''),
+    'wrong-path': (
+        '/usr/lib/nagios/plugins/check_smart_attributes_2 --scan',
+        'cannot start /usr/lib/nagios/plugins/check_smart_attributes_2: No such file',
+        '',
+    ),
+    'wrong-path-of-the-program': (
+        '/opt/no/check_smart_attributes --scan -t 50',
+        'cannot start /opt/no/',
+        '',
+    ),
+    'wrong-path-with-a-macro': (
+        '/opt/no/check_smart_attributes -d $ARG1$',
+        'cannot start /opt/no/',
+        '',
+    ),
     'not-executable': ('/etc/nagios/check_smart_attributes', 'Permission denied', ''),
-    'another-program': ('/etc/nagios/x/check_smart_attributes -V', 'cannot start /etc/nagios/x/', ''),
+    'another-program': (
+        '/etc/nagios/x/check_smart_attributes -V',
+        'cannot start /etc/nagios/x/',
+        '',
+    ),
     'wrong-option': (f'{OURS} --sacn', 'unrecognized arguments: --sacn', 's/sacn/scan/'),
-    'wrong-option-of-a-command': (f'{OURS} metrics --frob', 'unrecognized arguments: --frob', 's/--frob//'),
+    'wrong-option-of-a-command': (
+        f'{OURS} metrics --frob',
+        'unrecognized arguments: --frob',
+        's/--frob//',
+    ),
     'wrong-value': (f'{OURS} -t soon', '"soon" is not a valid number of seconds', 's/soon/50/'),
     'no-value': (f'{OURS} -t 50 -d', 'expected one argument', 's/-d$//'),
     'as-json': (f'{OURS} triage --json --frob', 'unrecognized arguments: --frob', 's/--frob//'),
     'quotation-mark': (f"{OURS} -w 'temperature=50", 'unbalanced quotation mark', "s/'//"),
-    'wrapper-that-is-not-there': (f'/opt/no/timeout 50 {OURS}', 'cannot start /opt/no/timeout: No such file',
-                                  's#/opt/no#/usr/bin#'),
+    'wrapper-that-is-not-there': (
+        f'/opt/no/timeout 50 {OURS}',
+        'cannot start /opt/no/timeout: No such file',
+        's#/opt/no#/usr/bin#',
+    ),
     'sudo': (f'/usr/bin/sudo -n {OURS} --scan', 'sudo runs the whole check as root', ''),
 }
 
@@ -1069,24 +1545,30 @@ NRPE_COMMANDS = {
 def test_a_command_of_nrpe_that_cannot_work_is_named(private, line, words, edit):
     """The remedy, followed, ends it. It is in a file that another one includes."""
     file = '/etc/nagios/nrpe.d/smart.cfg'
-    private.run('mkdir -p /etc/nagios/nrpe.d /etc/nagios/x; rm -f /etc/nagios/nrpe.d/*; '
-                'echo "include_dir=/etc/nagios/nrpe.d" > /etc/nagios/nrpe.cfg; '
-                'touch /etc/nagios/check_smart_attributes; '
-                'printf "#!/bin/sh\necho other\n" > /etc/nagios/x/check_smart_attributes; '
-                'chmod 755 /etc/nagios/x/check_smart_attributes; '
-                f'echo {shlex.quote("command[smart_attributes.all]=" + line)} > {file}')
+    private.run(
+        'mkdir -p /etc/nagios/nrpe.d /etc/nagios/x; rm -f /etc/nagios/nrpe.d/*; '
+        'echo "include_dir=/etc/nagios/nrpe.d" > /etc/nagios/nrpe.cfg; '
+        'touch /etc/nagios/check_smart_attributes; '
+        'printf "#!/bin/sh\necho other\n" > /etc/nagios/x/check_smart_attributes; '
+        'chmod 755 /etc/nagios/x/check_smart_attributes; '
+        f'echo {shlex.quote("command[smart_attributes.all]=" + line)} > {file}'
+    )
     if 'smart_attributes_2' in line:
         private.run(f'sed -i s/smart_attributes.all/check_smart_attributes/ {file}')
 
     [told] = private.to_do()
     private.run(f'EDITOR={shlex.quote("sed -i " + edit)}; {told["command"]}')
 
-    assert told['subject'] == 'NRPE' and words in told['message'] and f'in {file}' in told['message']
+    assert (
+        told['subject'] == 'NRPE' and words in told['message'] and f'in {file}' in told['message']
+    )
     assert private.to_do() == []
 
 
 def test_commands_of_nrpe_read_no_drive_and_run_in_no_shell(private):
-    """Whatever stands in the file, doctor starts this program alone, and ends it before it does anything."""
+    """Whatever stands in the file, doctor starts this program alone, and ends it before it does
+    anything.
+    """
     place = private.folder
     place.chmod(0o777)
     private.run(f"""printf '#!/bin/sh\necho x >> {place}/ran\nexit 0\n' > {place}/smartctl; chmod 755 {place}/smartctl
@@ -1102,7 +1584,11 @@ command[g]=/nowhere
 END
 """)
 
-    [told] = [each for each in private.installed.findings(around=private.around) if each['subject'] == 'NRPE']
+    [told] = [
+        each
+        for each in private.installed.findings(around=private.around)
+        if each['subject'] == 'NRPE'
+    ]
 
     assert told['message'].endswith(': a, check_smart_attributes_b, c, d, e, f')
     assert not (place / 'ran').exists()
@@ -1110,67 +1596,121 @@ END
 
 def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private):
     """The user alone is told that it was not looked at."""
-    private.run(f'mkdir -p /etc/nagios; echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; '
-                'chmod 600 /etc/nagios/nrpe.cfg')
+    private.run(
+        f'mkdir -p /etc/nagios; echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; '
+        'chmod 600 /etc/nagios/nrpe.cfg'
+    )
 
-    alone = json.loads(started('doctor', *private.installed.options, '--json',
-                               around=[*private.around, *private.installed.as_user]).text)
+    alone = json.loads(
+        started(
+            'doctor',
+            *private.installed.options,
+            '--json',
+            around=[*private.around, *private.installed.as_user],
+        ).text
+    )
     [told] = [each for each in alone['findings'] if each['subject'] == 'NRPE']
 
     assert (told['code'], told['command']) == (
-        'nrpe-not-readable', f'check_smart_attributes doctor --user {private.installed.user}')
+        'nrpe-not-readable',
+        f'check_smart_attributes doctor --user {private.installed.user}',
+    )
     assert [each['code'] for each in private.to_do()] == ['nrpe-options-wrong']
 
 
-@pytest.mark.parametrize('line', ['/x/check_it', '/x/check_smart_attributes; touch /x',
-                                  '/x/check_smart_attributes $(id)', '/bin/sh -c /x/check_smart_attributes',
-                                  '/x/check_smart_attributes -d $ARG1$'])
+@pytest.mark.parametrize(
+    'line',
+    [
+        '/x/check_it',
+        '/x/check_smart_attributes; touch /x',
+        '/x/check_smart_attributes $(id)',
+        '/bin/sh -c /x/check_smart_attributes',
+        '/x/check_smart_attributes -d $ARG1$',
+    ],
+)
 def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line):
     """Its path is all that is looked at."""
-    plain, other = (daemons.call(daemons.NrpeCommand('x', '/x.cfg', each))
-                    for each in ('/x/check_smart_attributes', line))
+    plain, other = (
+        daemons.call(daemons.NrpeCommand('x', '/x.cfg', each))
+        for each in ('/x/check_smart_attributes', line)
+    )
 
     assert plain.is_startable and not other.is_startable
 
 
 def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
     """As NRPE reads them."""
-    write(tmp_path, {'etc/nagios/nrpe.cfg': 'command_prefix=/usr/bin/sudo\ncommand[a]=/x/check_smart_attributes --a\n'
-                                            'command[b]=/bin/true\ncommand[a]=/x/check_smart_attributes --b\n'})
+    write(
+        tmp_path,
+        {
+            'etc/nagios/nrpe.cfg': 'command_prefix=/usr/bin/sudo\ncommand[a]=/x/check_smart_attributes --a\n'
+            'command[b]=/bin/true\ncommand[a]=/x/check_smart_attributes --b\n'
+        },
+    )
 
     [found] = daemons.nrpe_commands(str(tmp_path))
     [told] = daemons.faults(daemons.call(found), None, '/y', 'nagios')
 
-    assert found == ('a', '/etc/nagios/nrpe.cfg', '/usr/bin/sudo /x/check_smart_attributes --b', True)
+    assert found == (
+        'a',
+        '/etc/nagios/nrpe.cfg',
+        '/usr/bin/sudo /x/check_smart_attributes --b',
+        True,
+    )
     assert 'sudo runs the whole check' in told.message and not told.command
 
 
 # --- lines to paste ------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('named', [
-    ['/dev/sda', '/dev/nvme0'], [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 2, 3, 7, 9, 10)],
-    ['sat+megaraid,4@/dev/bus/1', 'megaraid,5@/dev/bus/1', 'cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1'],
-    ['areca,1/1@/dev/sg2', 'areca,1/2@/dev/sg2', 'areca,1/3@/dev/sg2']])
+
+@pytest.mark.parametrize(
+    'named',
+    [
+        ['/dev/sda', '/dev/nvme0'],
+        [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 2, 3, 7, 9, 10)],
+        [
+            'sat+megaraid,4@/dev/bus/1',
+            'megaraid,5@/dev/bus/1',
+            'cciss,0@/dev/sg1',
+            'cciss,1@/dev/sg1',
+            'cciss,2@/dev/sg1',
+        ],
+        ['areca,1/1@/dev/sg2', 'areca,1/2@/dev/sg2', 'areca,1/3@/dev/sg2'],
+    ],
+)
 def test_a_range_means_the_addresses_that_it_was_made_of(named):
     """What is pasted checks the same drives."""
     short = drives.ranges(named)
 
-    assert sorted(device.address for text in short for device in addresses.parse(text)) == sorted(named)
+    assert sorted(device.address for text in short for device in addresses.parse(text)) == sorted(
+        named
+    )
     assert len(short) <= len(named)
     assert [text for text in short if text not in named and len(addresses.parse(text)) < 3] == []
 
 
 def test_pasted_lines_carry_what_the_check_needs():
-    """A time limit that fits, the program's own path, and how many drives where slots may be empty."""
-    icinga, nagios, nrpe = drives.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)],
-                                                      '/opt/x/check', 25,
-                                                      ['-p', '/opt/smartctl'])
+    """A time limit that fits, the program's own path, and how many drives where slots may be
+    empty.
+    """
+    icinga, nagios, nrpe = drives.pastes(
+        [f'megaraid,{slot}@/dev/bus/0' for slot in range(4)],
+        '/opt/x/check',
+        25,
+        ['-p', '/opt/smartctl'],
+    )
 
-    assert nrpe.text == 'command[check_smart_attributes]=/opt/x/check --max-output 8000 -p /opt/smartctl ' \
-                        '-d megaraid,0-3@/dev/bus/0 ' \
-                        '--expect 4 -t 25'
+    assert (
+        nrpe.text
+        == 'command[check_smart_attributes]=/opt/x/check --max-output 8000 -p /opt/smartctl '
+        '-d megaraid,0-3@/dev/bus/0 '
+        '--expect 4 -t 25'
+    )
     assert nagios.text.startswith('check_command  smart_attributes_drives!-p /opt/smartctl')
-    assert 'vars.smart_attributes_timeout = "25"' in icinga.text and 'vars.smart_attributes_expect = "4"' in icinga.text
+    assert (
+        'vars.smart_attributes_timeout = "25"' in icinga.text
+        and 'vars.smart_attributes_expect = "4"' in icinga.text
+    )
     assert drives.pastes([], 'x', 55) == []
 
 
@@ -1201,7 +1741,10 @@ def test_what_sudo_lists_is_understood():
     assert (first.timeout, first.needs_password) == (60, False)
     assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
     assert (second.timeout, second.needs_password, second.commands) == (None, True, ('ALL',))
-    assert sudo_reports.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
+    assert sudo_reports.programs([first, second], 'smartctl') == [
+        '/usr/sbin/smartctl',
+        '/usr/local/sbin/smartctl',
+    ]
     assert sudo_reports.entries_of('sudo: a password is required\n') == []
 
 
@@ -1210,7 +1753,9 @@ def asked(**change: Any) -> sudo_rule.SudoAnswers:
     commands = tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions)
     entry = sudo_reports.SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
-    answers = sudo_rule.SudoAnswers('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')
+    answers = sudo_rule.SudoAnswers(
+        'nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd'
+    )
     return answers._replace(**change)
 
 
@@ -1218,34 +1763,58 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     """It is what an older sudo gets; another sudo need not list its rules at all."""
     literal = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
-    assert [sudo_rule.finding(asked(**change)).code for change in (
-        {}, {'entries': [literal]}, {'entries': []}, {'entries': [literal], 'refused': [('-x',)]})] == [
-            'sudo-rule-current', 'sudo-rule-sufficient', 'sudo-rule-sufficient', 'sudo-rule-refuses']
+    assert [
+        sudo_rule.finding(asked(**change)).code
+        for change in (
+            {},
+            {'entries': [literal]},
+            {'entries': []},
+            {'entries': [literal], 'refused': [('-x',)]},
+        )
+    ] == ['sudo-rule-current', 'sudo-rule-sufficient', 'sudo-rule-sufficient', 'sudo-rule-refuses']
 
 
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
-    nobody, admin = (sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).remedy
-                     for is_person in (False, True))
+    nobody, admin = (
+        sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).remedy
+        for is_person in (False, True)
+    )
 
     assert nobody.startswith('as root, install')
-    assert admin.startswith('run doctor for the monitoring user instead (as root: check_smart_attributes doctor --user '
-                            'nagios)')
+    assert admin.startswith(
+        'run doctor for the monitoring user instead (as root: check_smart_attributes doctor --user '
+        'nagios)'
+    )
 
 
 ALLOWED = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --scan',))
 
 
-@pytest.mark.parametrize('later, command', [
-    ((), ''), (('!/usr/sbin/smartctl',), '!/usr/sbin/smartctl'), (('!/usr/sbin/',), '!/usr/sbin/'),
-    (('!ALL',), '!ALL'), (('!/usr/sbin/smartctl -s off',), ''), (('!/usr/sbin/smartd',), ''),
-    (('!/usr/sbin/smartctl', '/usr/sbin/smartctl --scan'), ''), (('!ALL', 'ALL'), '')])
+@pytest.mark.parametrize(
+    'later, command',
+    [
+        ((), ''),
+        (('!/usr/sbin/smartctl',), '!/usr/sbin/smartctl'),
+        (('!/usr/sbin/',), '!/usr/sbin/'),
+        (('!ALL',), '!ALL'),
+        (('!/usr/sbin/smartctl -s off',), ''),
+        (('!/usr/sbin/smartd',), ''),
+        (('!/usr/sbin/smartctl', '/usr/sbin/smartctl --scan'), ''),
+        (('!ALL', 'ALL'), ''),
+    ],
+)
 def test_the_last_entry_for_smartctl_wins(later, command):
-    assert sudo_reports.denial([ALLOWED, sudo_reports.SudoersEntry(later)], '/usr/sbin/smartctl') == command
+    assert (
+        sudo_reports.denial([ALLOWED, sudo_reports.SudoersEntry(later)], '/usr/sbin/smartctl')
+        == command
+    )
 
 
 def test_a_later_entry_that_asks_for_a_password_wins():
-    """The rule itself is listed with its arguments; another finding tells that it lacks NOPASSWD."""
+    """The rule itself is listed with its arguments; another finding tells that it lacks
+    NOPASSWD.
+    """
     asking = sudo_reports.SudoersEntry(('ALL',), needs_password=True)
 
     assert sudo_reports.denial([ALLOWED, asking], '/usr/sbin/smartctl') == 'ALL'
@@ -1253,33 +1822,83 @@ def test_a_later_entry_that_asks_for_a_password_wins():
     assert sudo_reports.denial([ALLOWED._replace(needs_password=True)], '/usr/sbin/smartctl') == ''
 
 
-@pytest.mark.parametrize('line', [
-    'nagios ALL=(ALL) !/usr/sbin/smartctl', '%disk ALL = ! /usr/sbin/smartctl, /bin/true',
-    'ALL ALL=!/usr/sbin/smartctl',
-    'MONITORS ALL=(root) NOPASSWD: !/usr/sbin/smartctl # not this'])
+@pytest.mark.parametrize(
+    'line',
+    [
+        'nagios ALL=(ALL) !/usr/sbin/smartctl',
+        '%disk ALL = ! /usr/sbin/smartctl, /bin/true',
+        'ALL ALL=!/usr/sbin/smartctl',
+        'MONITORS ALL=(root) NOPASSWD: !/usr/sbin/smartctl # not this',
+    ],
+)
 def test_the_line_that_wins_is_found(line):
     """The last one; not that of another user, of another program, or in a comment."""
-    others = ['#nagios ALL=!/usr/sbin/smartctl', 'backup ALL=!/usr/sbin/smartctl', 'nagios ALL=!/usr/sbin/smartctl-x',
-              'nagios ALL=/usr/sbin/smartctl']
-    texts = {'/etc/sudoers': '\n'.join([line, *others]), '/etc/sudoers.d/a': '\n'.join([*others, line, *others])}
+    others = [
+        '#nagios ALL=!/usr/sbin/smartctl',
+        'backup ALL=!/usr/sbin/smartctl',
+        'nagios ALL=!/usr/sbin/smartctl-x',
+        'nagios ALL=/usr/sbin/smartctl',
+    ]
+    texts = {
+        '/etc/sudoers': '\n'.join([line, *others]),
+        '/etc/sudoers.d/a': '\n'.join([*others, line, *others]),
+    }
 
-    assert sudo_reports.located('!/usr/sbin/smartctl', texts, ['nagios', '%disk']) == ('/etc/sudoers.d/a', 5, line)
+    assert sudo_reports.located('!/usr/sbin/smartctl', texts, ['nagios', '%disk']) == (
+        '/etc/sudoers.d/a',
+        5,
+        line,
+    )
     assert sudo_reports.located('!ALL', texts, ['nagios']) == ('', 0, '')
 
 
 # --- history --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('found, room, code, words', [
-    pytest.param(history_state.HistoryFiles('/m', 'nagios'), 1 << 30, 'history-empty', 'empty, the first check',
-                 id='new'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 30, 'history-works',
-                 '84 kB, written 10 min ago', id='in-use'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, 'history-disk-full',
-                 'only 1.05 MB free', id='full-disk'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['was damaged; it is lost'], True), 1 << 30,
-                 'history-remark', '/m: was damaged', id='restarted'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
-                 'history-faulty', '/m: cannot be written', id='not-written')])
+
+@pytest.mark.parametrize(
+    'found, room, code, words',
+    [
+        pytest.param(
+            history_state.HistoryFiles('/m', 'nagios'),
+            1 << 30,
+            'history-empty',
+            'empty, the first check',
+            id='new',
+        ),
+        pytest.param(
+            history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0),
+            1 << 30,
+            'history-works',
+            '84 kB, written 10 min ago',
+            id='in-use',
+        ),
+        pytest.param(
+            history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0),
+            1 << 20,
+            'history-disk-full',
+            'only 1.05 MB free',
+            id='full-disk',
+        ),
+        pytest.param(
+            history_state.HistoryFiles(
+                '/m', 'nagios', 84000, 1000.0, ['was damaged; it is lost'], True
+            ),
+            1 << 30,
+            'history-remark',
+            '/m: was damaged',
+            id='restarted',
+        ),
+        pytest.param(
+            history_state.HistoryFiles(
+                '/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']
+            ),
+            1 << 30,
+            'history-faulty',
+            '/m: cannot be written',
+            id='not-written',
+        ),
+    ],
+)
 def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, code, words):
     """Whether it works is seen there."""
     told = history_state.full(found.path, room) or history_state.usable(found, 1600)
@@ -1289,21 +1908,45 @@ def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room
 
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
     """The command for a missing folder changes the owner of one that is there."""
-    daemon, admin = (history_state.unusable(Unusable('/m belongs to another user', 'let him alone write there', '/m'),
-                                            '/m', 'alice', 'users', is_person) for is_person in (False, True))
+    daemon, admin = (
+        history_state.unusable(
+            Unusable('/m belongs to another user', 'let him alone write there', '/m'),
+            '/m',
+            'alice',
+            'users',
+            is_person,
+        )
+        for is_person in (False, True)
+    )
 
     assert daemon.command == 'install -d -o alice -g users -m 0750 /m && chown -hR alice: /m'
-    assert (admin.command, admin.remedy.startswith('run doctor for the monitoring user')) == ('', True)
+    assert (admin.command, admin.remedy.startswith('run doctor for the monitoring user')) == (
+        '',
+        True,
+    )
 
 
 # --- the screen ----------------------------------------------------------------------------------
 
+
 def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
-    """A command that is broken into lines cannot be pasted; what strings hold reaches no terminal raw."""
+    """A command that is broken into lines cannot be pasted; what strings hold reaches no
+    terminal raw.
+    """
     command = f'install -d {"/long" * 30}'
-    told = doctor_findings.as_text(Examination('host', 'nagios', [
-        Finding('a', 'history', 'problem', f'is bad \x1b[31m {"word " * 40}', 'make it', command),
-        Finding('b', 'x', 'unchecked', 'later')], [Paste('nrpe', 'NRPE', 'command[a]=b')]))
+    told = doctor_findings.as_text(
+        Examination(
+            'host',
+            'nagios',
+            [
+                Finding(
+                    'a', 'history', 'problem', f'is bad \x1b[31m {"word " * 40}', 'make it', command
+                ),
+                Finding('b', 'x', 'unchecked', 'later'),
+            ],
+            [Paste('nrpe', 'NRPE', 'command[a]=b')],
+        )
+    )
 
     assert command in [line.strip() for line in told.splitlines()]
     assert all(len(line) < 80 for line in told.splitlines() if command not in line)
@@ -1313,20 +1956,30 @@ def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
 
 def test_only_what_is_all_good_is_called_so():
     """What could not be looked at is not good either."""
-    good, later, bad = (Finding('a', 'x', state, 'words') for state in ('good', 'unchecked', 'problem'))
+    good, later, bad = (
+        Finding('a', 'x', state, 'words') for state in ('good', 'unchecked', 'problem')
+    )
 
-    assert [Examination('', '', found).is_good for found in ([good], [good, later], [good, bad])] == [
-        True, False, False]
-    told = [json.loads(doctor_findings.as_json(Examination('', '', found)))['good'] for found in ([good], [later])]
+    assert [
+        Examination('', '', found).is_good for found in ([good], [good, later], [good, bad])
+    ] == [True, False, False]
+    told = [
+        json.loads(doctor_findings.as_json(Examination('', '', found)))['good']
+        for found in ([good], [later])
+    ]
     assert told == [True, False]
 
 
 def test_one_that_hangs_is_told_with_its_drive():
     """With the command that ends it, where its number is verified; else without one."""
-    told = history_state.hanging([('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))])
+    told = history_state.hanging(
+        [('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))]
+    )
 
     assert told.code == 'processes-hang' and told.fields['process'] == 4711
-    assert told.message.startswith('2 processes of earlier checks hang; sat@/dev/sda: smartctl has been waiting')
+    assert told.message.startswith(
+        '2 processes of earlier checks hang; sat@/dev/sda: smartctl has been waiting'
+    )
     assert 'kill 4711' in told.command
     assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command
 
@@ -1346,26 +1999,57 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
 
     assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
         Paste('icinga', 'Icinga, in the Host', ICINGA),
-        Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{words}'),
-        Paste('nrpe', 'NRPE (call it with check_nrpe -t 60)',
-              f'command[check_smart_attributes]=/x --max-output 8000 {words}')]
+        Paste(
+            'nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{words}'
+        ),
+        Paste(
+            'nrpe',
+            'NRPE (call it with check_nrpe -t 60)',
+            f'command[check_smart_attributes]=/x --max-output 8000 {words}',
+        ),
+    ]
 
 
-@pytest.mark.parametrize('named, short', [
-    (['sat+megaraid,2@/dev/bus/0', 'sat+megaraid,0@/dev/bus/0', 'sat+megaraid,1@/dev/bus/0'],
-     ['sat+megaraid,0-2@/dev/bus/0']),
-    (['cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1', '/dev/sda'], ['/dev/sda', 'cciss,0-2@/dev/sg1']),
-    (['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0'], ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0']),
-    (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0']),
-    ([f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)], [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)]),
-    ([f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)], [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)])])
+@pytest.mark.parametrize(
+    'named, short',
+    [
+        (
+            ['sat+megaraid,2@/dev/bus/0', 'sat+megaraid,0@/dev/bus/0', 'sat+megaraid,1@/dev/bus/0'],
+            ['sat+megaraid,0-2@/dev/bus/0'],
+        ),
+        (
+            ['cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1', '/dev/sda'],
+            ['/dev/sda', 'cciss,0-2@/dev/sg1'],
+        ),
+        (
+            ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0'],
+            ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0'],
+        ),
+        (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0']),
+        (
+            [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)],
+            [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)],
+        ),
+        (
+            [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
+            [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
+        ),
+    ],
+)
 def test_three_slots_in_a_row_become_a_range(named, short):
     assert drives.ranges(named) == short
 
 
-@pytest.mark.parametrize('text, entry', [
-    ('Sudoers entry:\n    Commands:\n\tALL\n', (('ALL',), None, True)),
-    ('Sudoers entry:\n    Options: !authenticate\n    Commands:\n\t/x Commands:\n\ty\nmore\n\tz\n',
-     (('/x Commands:', 'y'), None, False))])
+@pytest.mark.parametrize(
+    'text, entry',
+    [
+        ('Sudoers entry:\n    Commands:\n\tALL\n', (('ALL',), None, True)),
+        (
+            'Sudoers entry:\n    Options: !authenticate\n    Commands:\n\t/x '
+            'Commands:\n\ty\nmore\n\tz\n',
+            (('/x Commands:', 'y'), None, False),
+        ),
+    ],
+)
 def test_the_commands_of_an_entry_end_at_the_first_line_that_is_not_indented(text, entry):
     assert sudo_reports.entries_of(text) == [entry]

@@ -1,4 +1,5 @@
 """What `doctor` found, as a screen and as JSON."""
+
 from __future__ import annotations
 
 import json
@@ -12,7 +13,14 @@ from smart_attributes.output import codes, doctor_findings
 from smart_attributes.output.doctor_findings import Examination, Finding, Paste
 
 GOOD = Finding('a', 'smartctl', 'good', 'version 7.3')
-BAD = Finding('b-c', 'sudo rule', 'problem', 'missing', 'install it, as root', 'check_smart_attributes sudoers')
+BAD = Finding(
+    'b-c',
+    'sudo rule',
+    'problem',
+    'missing',
+    'install it, as root',
+    'check_smart_attributes sudoers',
+)
 OPEN = Finding('d', '/dev/sda', 'unchecked', 'could not be read', fields={'seconds': 3})
 
 
@@ -21,29 +29,41 @@ def columns(monkeypatch):
     monkeypatch.setenv('COLUMNS', '80')
 
 
-@pytest.mark.parametrize('found, is_good', [((), True), ((GOOD,), True), ((GOOD, BAD), False), ((GOOD, OPEN), False)])
+@pytest.mark.parametrize(
+    'found, is_good', [((), True), ((GOOD,), True), ((GOOD, BAD), False), ((GOOD, OPEN), False)]
+)
 def test_an_examination_is_good_if_every_finding_is(found, is_good):
     assert Examination('db1', 'nagios', found).is_good is is_good
 
 
 def test_the_screen_says_what_is_good_and_what_to_do():
-    assert doctor_findings.as_text(Examination('db1', 'nagios', [GOOD, BAD, OPEN])) == '\n'.join([
-        'db1, checked as nagios',
-        'good   smartctl   version 7.3',
-        'TO DO  sudo rule  missing',
-        '       -> install it, as root:',
-        '          check_smart_attributes sudoers',
-        '-      /dev/sda   could not be read',
-        '',
-        '1 to do, 1 could not be checked yet: start at the top, then run this again.'])
+    assert doctor_findings.as_text(Examination('db1', 'nagios', [GOOD, BAD, OPEN])) == '\n'.join(
+        [
+            'db1, checked as nagios',
+            'good   smartctl   version 7.3',
+            'TO DO  sudo rule  missing',
+            '       -> install it, as root:',
+            '          check_smart_attributes sudoers',
+            '-      /dev/sda   could not be read',
+            '',
+            '1 to do, 1 could not be checked yet: start at the top, then run this again.',
+        ]
+    )
 
 
-@pytest.mark.parametrize('found, last', [
-    ([GOOD], 'No problems found.'),
-    ([BAD, BAD], '2 to do: start at the top, then run this again.'),
-    ([OPEN, GOOD], '1 could not be checked yet: start at the top, then run this again.')])
+@pytest.mark.parametrize(
+    'found, last',
+    [
+        ([GOOD], 'No problems found.'),
+        ([BAD, BAD], '2 to do: start at the top, then run this again.'),
+        ([OPEN, GOOD], '1 could not be checked yet: start at the top, then run this again.'),
+    ],
+)
 def test_the_last_line_counts_what_is_left(found, last):
-    assert doctor_findings.as_text(Examination('db1', 'nagios', found)).splitlines()[-2:] == ['', last]
+    assert doctor_findings.as_text(Examination('db1', 'nagios', found)).splitlines()[-2:] == [
+        '',
+        last,
+    ]
 
 
 def test_a_cure_without_a_command_ends_without_a_colon():
@@ -53,10 +73,15 @@ def test_a_cure_without_a_command_ends_without_a_colon():
 
 
 def test_no_findings_are_a_title_and_a_summary():
-    assert doctor_findings.as_text(Examination('db1', 'nagios', ())) == 'db1, checked as nagios\n\nNo problems found.'
+    assert (
+        doctor_findings.as_text(Examination('db1', 'nagios', ()))
+        == 'db1, checked as nagios\n\nNo problems found.'
+    )
 
 
-@pytest.mark.parametrize('columns, width', [('20', 79), ('80', 79), ('100', 99), ('110', 109), ('300', 109)])
+@pytest.mark.parametrize(
+    'columns, width', [('20', 79), ('80', 79), ('100', 99), ('110', 109), ('300', 109)]
+)
 def test_words_are_wrapped_at_the_width_of_the_terminal(monkeypatch, columns, width):
     """Not below 80 columns and not above 110; lines go on below the words."""
     monkeypatch.setenv('COLUMNS', columns)
@@ -76,14 +101,21 @@ def test_a_long_word_is_not_broken():
 
 @pytest.mark.parametrize('subject, start', [('x' * 24, 33), ('x' * 30, 39)])
 def test_a_long_subject_widens_the_column_up_to_24(subject, start):
-    lines = doctor_findings.as_text(Examination('t', 'u', [GOOD, Finding('a', subject, 'good', 'words')])).splitlines()
+    lines = doctor_findings.as_text(
+        Examination('t', 'u', [GOOD, Finding('a', subject, 'good', 'words')])
+    ).splitlines()
 
     assert lines[1].index('version') == 33
     assert lines[2].index('words') == start
 
 
 def test_a_finding_without_words_is_its_subject():
-    assert doctor_findings.as_text(Examination('t', 'u', [Finding('a', 'a', 'good', '')])).splitlines()[1] == 'good   a'
+    assert (
+        doctor_findings.as_text(
+            Examination('t', 'u', [Finding('a', 'a', 'good', '')])
+        ).splitlines()[1]
+        == 'good   a'
+    )
 
 
 def test_words_are_cut_after_600_characters():
@@ -98,8 +130,14 @@ def test_lines_to_paste_stand_below_with_their_place():
     text = doctor_findings.as_text(Examination('db1', 'nagios', [GOOD], pasted))
 
     assert text.splitlines()[3:] == [
-        'No problems found.', 'Lines to paste for these drives:', '  NRPE:', '    a=1', '    b=2',
-                                     '  sudo ers:', '    c']
+        'No problems found.',
+        'Lines to paste for these drives:',
+        '  NRPE:',
+        '    a=1',
+        '    b=2',
+        '  sudo ers:',
+        '    c',
+    ]
 
 
 def test_what_has_no_shape_is_not_shown():
@@ -107,50 +145,85 @@ def test_what_has_no_shape_is_not_shown():
 
     text = doctor_findings.as_text(Examination('d\x07b', 'u', [finding]))
 
-    assert text.splitlines()[:4] == ['d b, checked as u', 'TO DO  s   w w', '       -> c c:', '          x y']
+    assert text.splitlines()[:4] == [
+        'd b, checked as u',
+        'TO DO  s   w w',
+        '       -> c c:',
+        '          x y',
+    ]
 
 
 def test_json_says_the_same():
     examination = Examination('db1', 'nagios', [BAD, OPEN], [Paste('nrpe', 'NRPE', 'a=1')])
 
     assert json.loads(doctor_findings.as_json(examination)) == {
-        'version': 2, 'good': False, 'host': 'db1', 'user': 'nagios', 'findings': [
-            {'code': 'b-c', 'subject': 'sudo rule', 'state': 'problem', 'message': 'missing',
-             'remedy': 'install it, as root', 'command': 'check_smart_attributes sudoers', 'fields': {}},
-            {'code': 'd', 'subject': '/dev/sda', 'state': 'unchecked', 'message': 'could not be read', 'remedy': None,
-             'command': None, 'fields': {'seconds': 3}}],
-        'paste': [{'daemon': 'nrpe', 'place': 'NRPE', 'text': 'a=1'}]}
+        'version': 2,
+        'good': False,
+        'host': 'db1',
+        'user': 'nagios',
+        'findings': [
+            {
+                'code': 'b-c',
+                'subject': 'sudo rule',
+                'state': 'problem',
+                'message': 'missing',
+                'remedy': 'install it, as root',
+                'command': 'check_smart_attributes sudoers',
+                'fields': {},
+            },
+            {
+                'code': 'd',
+                'subject': '/dev/sda',
+                'state': 'unchecked',
+                'message': 'could not be read',
+                'remedy': None,
+                'command': None,
+                'fields': {'seconds': 3},
+            },
+        ],
+        'paste': [{'daemon': 'nrpe', 'place': 'NRPE', 'text': 'a=1'}],
+    }
     assert doctor_findings.as_json(Examination('', '', ())).splitlines()[1] == ' "version": 2,'
 
 
 @pytest.mark.parametrize('last, lines', [('x' * 59, 1), ('x' * 60, 2)])
 def test_a_line_leaves_the_last_column_free(last, lines):
     """18 columns of head, 61 of words, on a terminal of 80."""
-    told = doctor_findings.as_text(Examination('t', 'u', [GOOD, BAD._replace(message=f'a {last}', remedy='',
-                                                                        command='')])).splitlines()
+    told = doctor_findings.as_text(
+        Examination('t', 'u', [GOOD, BAD._replace(message=f'a {last}', remedy='', command='')])
+    ).splitlines()
 
     assert len(told) == 2 + lines + 2
 
 
-# --- codes and the schema --------------------------------------------------------------------------
+# --- codes and the schema -------------------------------------------------------------------------
 
 SCHEMA = json.loads((ROOT / 'smart_attributes/schema/doctor.schema.json').read_text())
 
 
 def errors(text: str) -> list[str]:
     """Return what is wrong in a document."""
-    return [error.message for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(json.loads(text))]
+    return [
+        error.message for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(json.loads(text))
+    ]
 
 
 def values(code: str) -> dict[str, object]:
     """Return a value for each field in the sentences of a code."""
     entry = codes.DOCTOR[code]
-    return {field: 3 if spec else "it's" for text in (entry.meaning, entry.remedy, entry.command)
-            for _, field, spec, _ in string.Formatter().parse(text) if field}
+    return {
+        field: 3 if spec else "it's"
+        for text in (entry.meaning, entry.remedy, entry.command)
+        for _, field, spec, _ in string.Formatter().parse(text)
+        if field
+    }
 
 
-@pytest.mark.parametrize('words', [('--nosudo',), ('-p', '/nowhere'), ('--no-such-option',), ('--report', '/tmp')],
-                         ids=' '.join)
+@pytest.mark.parametrize(
+    'words',
+    [('--nosudo',), ('-p', '/nowhere'), ('--no-such-option',), ('--report', '/tmp')],
+    ids=' '.join,
+)
 def test_what_doctor_prints_fits_its_schema(words, tmp_path):
     """Also where it fails."""
     assert errors(run('doctor', '--json', '--state-dir', str(tmp_path), *words).text) == []
@@ -158,7 +231,9 @@ def test_what_doctor_prints_fits_its_schema(words, tmp_path):
 
 @pytest.mark.parametrize('code', codes.DOCTOR)
 def test_the_sentences_of_a_code_are_filled_with_its_fields(code):
-    """A command is quoted where it has a field from outside; a finding that is good asks for nothing."""
+    """A command is quoted where it has a field from outside; a finding that is good asks for
+    nothing.
+    """
     finding = doctor_findings.found(code, **values(code))
 
     assert errors(doctor_findings.as_json(Examination('h', 'u', [finding]))) == []
@@ -168,17 +243,32 @@ def test_the_sentences_of_a_code_are_filled_with_its_fields(code):
 
 
 def test_a_field_is_quoted_counted_or_measured_as_its_template_says():
-    room, hangs = (doctor_findings.found(code, **{**values(code), **fields}) for code, fields in (
-        ('history-disk-full', {'path': '/a b', 'room': 1500}), ('processes-hang', {'processes': 2})))
+    room, hangs = (
+        doctor_findings.found(code, **{**values(code), **fields})
+        for code, fields in (
+            ('history-disk-full', {'path': '/a b', 'room': 1500}),
+            ('processes-hang', {'processes': 2}),
+        )
+    )
 
     assert (room.message, room.command) == (
-        '/a b: only 1.5 kB free on its disk', 'du -xh "$(stat -c %m \'/a b\')" | sort -h | tail -20')
+        '/a b: only 1.5 kB free on its disk',
+        'du -xh "$(stat -c %m \'/a b\')" | sort -h | tail -20',
+    )
     assert hangs.message.startswith('2 processes of earlier checks hang')
 
 
-@pytest.mark.parametrize('code, remedy', [('smartctl-not-installed', 'install smartmontools'),
-                                          ('smartctl-not-usable', 'correct it'), ('usage-error', 'correct it')])
+@pytest.mark.parametrize(
+    'code, remedy',
+    [
+        ('smartctl-not-installed', 'install smartmontools'),
+        ('smartctl-not-usable', 'correct it'),
+        ('usage-error', 'correct it'),
+    ],
+)
 def test_the_sentence_of_an_error_keeps_its_next_step_unless_the_code_has_one(code, remedy):
-    finding = doctor_findings.said(code, 'it is wrong; correct it', 'smartctl', path='/x', install='apt install')
+    finding = doctor_findings.said(
+        code, 'it is wrong; correct it', 'smartctl', path='/x', install='apt install'
+    )
 
     assert (finding.message, finding.remedy, finding.state) == ('it is wrong', remedy, 'problem')

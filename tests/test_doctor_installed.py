@@ -1,4 +1,5 @@
 """What doctor misses on a host, with the command that brings it."""
+
 from __future__ import annotations
 
 import sys
@@ -33,19 +34,50 @@ PLUGIN_LINK = ('plugin', f'ln -s /opt/x.pyz {PLUGIN}')
 COMMAND = ('CheckCommand', '')
 
 
-@pytest.mark.parametrize('paths, missing', [
-    ({}, []),
-    ({'/usr/lib64/nagios/plugins/check_load': ''}, [PLUGIN_LINK]),
-    ({PLUGIN: ''}, []),
-    ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, [COMMAND]),
-    ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': OURS}, []),
-    ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': '', '/var/lib/icinga2/api/zones/global/x/a.conf': OURS}, []),
-    ({PLUGIN: '', '/etc/icinga2/zones.d/a.conf': '',
-      f'{installed.ICINGA_FOLDERS[0]}/{installed.CHECK_COMMAND}': ''}, []),
-    ({PLUGIN: '', f'{installed.ICINGA_FOLDERS[0]}/other.conf': '',
-      f'{installed.ICINGA_FOLDERS[1]}/{installed.CHECK_COMMAND}': ''}, [COMMAND]),
-], ids=['no-daemon', 'no-plugin', 'plugin', 'icinga', 'own-command', 'command-of-the-master', 'command',
-        'command-where-icinga-does-not-look'])
+@pytest.mark.parametrize(
+    'paths, missing',
+    [
+        ({}, []),
+        ({'/usr/lib64/nagios/plugins/check_load': ''}, [PLUGIN_LINK]),
+        ({PLUGIN: ''}, []),
+        ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, [COMMAND]),
+        ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': OURS}, []),
+        (
+            {
+                PLUGIN: '',
+                '/etc/icinga2/conf.d/a.conf': '',
+                '/var/lib/icinga2/api/zones/global/x/a.conf': OURS,
+            },
+            [],
+        ),
+        (
+            {
+                PLUGIN: '',
+                '/etc/icinga2/zones.d/a.conf': '',
+                f'{installed.ICINGA_FOLDERS[0]}/{installed.CHECK_COMMAND}': '',
+            },
+            [],
+        ),
+        (
+            {
+                PLUGIN: '',
+                f'{installed.ICINGA_FOLDERS[0]}/other.conf': '',
+                f'{installed.ICINGA_FOLDERS[1]}/{installed.CHECK_COMMAND}': '',
+            },
+            [COMMAND],
+        ),
+    ],
+    ids=[
+        'no-daemon',
+        'no-plugin',
+        'plugin',
+        'icinga',
+        'own-command',
+        'command-of-the-master',
+        'command',
+        'command-where-icinga-does-not-look',
+    ],
+)
 def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root, paths, missing):
     for path, text in paths.items():
         put(root, path, text)
@@ -60,17 +92,34 @@ def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path
     put(tmp_path, f'/{copy.relative_to(tmp_path)}')
 
     assert asked(f'{tmp_path}/local/lib/nagios/plugins/check_smart_attributes') == [
-        ('CheckCommand', f'install -m 644 {copy} /etc/icinga2/conf.d/')]
+        ('CheckCommand', f'install -m 644 {copy} /etc/icinga2/conf.d/')
+    ]
 
 
-@pytest.mark.parametrize('folders, constants, expected', [
-    ((), '', installed.NO_PLUGIN_FOLDER),
-    (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
-    (installed.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
-    (('/usr/lib/nagios/plugins', '/opt/plugins'), '/* */\nconst PluginDir = "/opt/plugins"\n', '/opt/plugins'),
-    (('/usr/lib/nagios/plugins',), 'const PluginDir = "/opt/none"\n', '/usr/lib/nagios/plugins'),
-    (('/usr/lib/nagios/plugins', '/opt/plugins'), '// const PluginDir = "/opt/plugins"\n', '/usr/lib/nagios/plugins'),
-], ids=['none', 'red-hat', 'all', 'icinga', 'icinga-wrong', 'icinga-comment'])
+@pytest.mark.parametrize(
+    'folders, constants, expected',
+    [
+        ((), '', installed.NO_PLUGIN_FOLDER),
+        (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
+        (installed.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
+        (
+            ('/usr/lib/nagios/plugins', '/opt/plugins'),
+            '/* */\nconst PluginDir = "/opt/plugins"\n',
+            '/opt/plugins',
+        ),
+        (
+            ('/usr/lib/nagios/plugins',),
+            'const PluginDir = "/opt/none"\n',
+            '/usr/lib/nagios/plugins',
+        ),
+        (
+            ('/usr/lib/nagios/plugins', '/opt/plugins'),
+            '// const PluginDir = "/opt/plugins"\n',
+            '/usr/lib/nagios/plugins',
+        ),
+    ],
+    ids=['none', 'red-hat', 'all', 'icinga', 'icinga-wrong', 'icinga-comment'],
+)
 def test_the_plugin_is_missed_where_the_daemon_looks(root, folders, constants, expected):
     for folder in folders:
         (root / folder[1:]).mkdir(parents=True)
@@ -79,9 +128,14 @@ def test_the_plugin_is_missed_where_the_daemon_looks(root, folders, constants, e
     assert installed.plugin_folder() == expected
 
 
-@pytest.mark.parametrize('folders, expected', [
-    ((), ''), (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
-    (('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]), installed.ICINGA_FOLDERS[0])])
+@pytest.mark.parametrize(
+    'folders, expected',
+    [
+        ((), ''),
+        (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
+        (('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]), installed.ICINGA_FOLDERS[0]),
+    ],
+)
 def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, expected):
     for folder in folders:
         (root / folder).mkdir(parents=True)
@@ -93,17 +147,27 @@ def test_a_part_of_a_package_comes_with_the_package(root):
     put(root, '/usr/lib/nagios/plugins/check_load')
     (root / installed.OF_PACKAGE[1:]).mkdir(parents=True)
 
-    finding, = installed.examine('/x')
+    (finding,) = installed.examine('/x')
     assert finding.remedy == 'install the package again'
     assert finding.command.endswith(' monitoring-plugins-check-smart-attributes')
 
 
-@pytest.mark.parametrize('release, command', [
-    ('ID=debian\n', 'apt install'), ('ID=ubuntu\nID_LIKE=debian\n', 'apt install'),
-    ('ID="rhel"\nID_LIKE="fedora"\n', 'dnf install'), ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'dnf install'),
-    ('ID=fedora\n', 'dnf install'), ('ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'zypper install'),
-    ("ID='sles'\nID_LIKE='suse'\n", 'zypper install'), ('ID=freebsd\n', 'pkg install'), ('ID=arch\n', 'pacman -S'),
-    ('VERSION_ID=9\nPLATFORM_ID=rhel\nID=own\n', 'apt install'), ('', 'apt install')])
+@pytest.mark.parametrize(
+    'release, command',
+    [
+        ('ID=debian\n', 'apt install'),
+        ('ID=ubuntu\nID_LIKE=debian\n', 'apt install'),
+        ('ID="rhel"\nID_LIKE="fedora"\n', 'dnf install'),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'dnf install'),
+        ('ID=fedora\n', 'dnf install'),
+        ('ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'zypper install'),
+        ("ID='sles'\nID_LIKE='suse'\n", 'zypper install'),
+        ('ID=freebsd\n', 'pkg install'),
+        ('ID=arch\n', 'pacman -S'),
+        ('VERSION_ID=9\nPLATFORM_ID=rhel\nID=own\n', 'apt install'),
+        ('', 'apt install'),
+    ],
+)
 def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
     """Lines of os-release as these systems have them; none of them but Debian was tried."""
     monkeypatch.setattr(start, 'ROOT', str(root))
@@ -114,7 +178,10 @@ def test_the_system_names_its_own_command_for_packages(root, monkeypatch, releas
 
 @pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', False), ('home', False)])
 def test_a_program_that_is_compiled_at_each_start_is_slow(root, monkeypatch, place, is_slow):
-    """In a system folder. The first run compiles a checkout of its owner; nothing compiles a single file."""
+    """In a system folder.
+
+    The first run compiles a checkout of its owner; nothing compiles a single file.
+    """
     (root / 'x.pyz').write_text('')
     for folder in ('usr', 'home'):
         (root / folder / 'smart_attributes').mkdir(parents=True)
@@ -132,5 +199,6 @@ def test_this_program_is_known_to_be_compiled(root, monkeypatch, tmp_path):
     (tmp_path / 'main.py').write_text('')
     assert not installed.is_compiled()
     import py_compile
+
     py_compile.compile(str(tmp_path / 'main.py'))
     assert installed.is_compiled()

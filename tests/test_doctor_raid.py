@@ -1,4 +1,5 @@
 """`doctor --raid`: the real smartctl asks simulated members of arrays, and nothing is ever set."""
+
 from __future__ import annotations
 
 import json
@@ -24,7 +25,9 @@ from smart_attributes.reading import smartctl_calls, sudoers, system
 from smart_attributes.reading.system import Disk
 from smart_attributes.redundancy.block_devices import NO_STATUS
 
-needs_root = pytest.mark.skipif(bool(why_not()) or not abilities.IS_ROOT, reason=why_not() or 'only root may ask')
+needs_root = pytest.mark.skipif(
+    bool(why_not()) or not abilities.IS_ROOT, reason=why_not() or 'only root may ask'
+)
 MEMBERS = {  # drive -> description, what it has, what /sys has
     'sda': ('hgst-healthy', {'erc': (70, 70)}, {}),
     'sdb': ('hgst-healthy', {'erc': (0, 0), 'link': 1}, {}),
@@ -35,7 +38,8 @@ MEMBERS = {  # drive -> description, what it has, what /sys has
     'sdg': ('hgst-healthy', {'erc': (0, 0)}, {'bus': 'usb2'}),
     'sdh': ('hgst-healthy', {'erc': (0, 0)}, {'host': 3, 'driver': 'megaraid_sas'}),
     'sdi': ('sas-seagate-healthy', {}, {'vendor': 'SEAGATE'}),
-    'sdj': ('hgst-healthy', {'erc': (0, 0)}, {'timeout': 'soon'})}
+    'sdj': ('hgst-healthy', {'erc': (0, 0)}, {'timeout': 'soon'}),
+}
 DROPS = ': if a bad sector takes longer, the array drops the drive'
 
 
@@ -46,11 +50,15 @@ class Server:
         self.machine = Machine(folder)
         self.root = self.machine.folder
         self.smartctl = self.root / 'logged'
-        self.smartctl.write_text(f'#!/bin/sh\necho "$*" >>{self.root}/calls\nexec {self.machine.smartctl} "$@"\n')
+        self.smartctl.write_text(
+            f'#!/bin/sh\necho "$*" >>{self.root}/calls\nexec {self.machine.smartctl} "$@"\n'
+        )
         self.smartctl.chmod(0o755)
 
     def add(self, name: str, drive: str, about: dict, tree: dict, **behaviour) -> None:
-        self.machine.add(f'/dev/{name}', read(drive)._replace(**about), serial=name, recorded=True, **behaviour)
+        self.machine.add(
+            f'/dev/{name}', read(drive)._replace(**about), serial=name, recorded=True, **behaviour
+        )
         sys_tree.disk(self.root, name, **tree)
 
     def calls(self) -> list[str]:
@@ -58,8 +66,12 @@ class Server:
 
     def examined(self, drive_timeout: float = 20) -> list[Finding]:
         how = HowRead(smartctl=str(self.smartctl), drive_timeout=drive_timeout)
-        return raid.examine(Options(how_read=how, data=DataFiles(str(self.root / 'etc')), which=Which(ignore=('sdy',))),
-                            time.monotonic() + 60)
+        return raid.examine(
+            Options(
+                how_read=how, data=DataFiles(str(self.root / 'etc')), which=Which(ignore=('sdy',))
+            ),
+            time.monotonic() + 60,
+        )
 
 
 @pytest.fixture
@@ -84,43 +96,85 @@ def loop(disks: str, command: str) -> str:
 def lasting(disks: str, what: str) -> str:
     """Return the line that sets a value now, and by a udev rule after each start."""
     command, conditions, action = {
-        'scterc': ('smartctl -l scterc,70,70 /dev/$disk', 'ENV{ID_BUS}=="ata", ATTR{queue/rotational}=="1"',
-                   'RUN+="/usr/sbin/smartctl -l scterc,70,70 $devnode"'),
-        'timeout': ('echo 180 > /sys/block/$disk/device/timeout', 'ATTR{queue/rotational}=="1"',
-                    'ATTR{device/timeout}="180"')}[what]
-    return (f"{loop(disks, command)}; echo 'ACTION==\"add\", KERNEL==\"sd*[!0-9]\", {conditions}, {action}' "
-            f'> /etc/udev/rules.d/60-raid-{what}.rules')
+        'scterc': (
+            'smartctl -l scterc,70,70 /dev/$disk',
+            'ENV{ID_BUS}=="ata", ATTR{queue/rotational}=="1"',
+            'RUN+="/usr/sbin/smartctl -l scterc,70,70 $devnode"',
+        ),
+        'timeout': (
+            'echo 180 > /sys/block/$disk/device/timeout',
+            'ATTR{queue/rotational}=="1"',
+            'ATTR{device/timeout}="180"',
+        ),
+    }[what]
+    return (
+        f'{loop(disks, command)}; echo \'ACTION=="add", KERNEL=="sd*[!0-9]", {conditions}, '
+        f"{action}' "
+        f'> /etc/udev/rules.d/60-raid-{what}.rules'
+    )
 
 
 @needs_root
 def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server):
-    """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and controllers are not asked."""
+    """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and
+    controllers are not asked.
+    """
     sys_tree.write(filled(server).root / 'sys/block/sdi/queue', {'zoned': 'host-aware'})
     *found, summary = server.examined()
 
-    assert [(each.subject[5:], each.code, each.message.replace('1 member of md0: ', ''), each.command)
-            for each in found] == [
-        ('sdb', 'error-recovery-too-long', f'error recovery control is off, and the kernel waits 30 s{DROPS}',
-         lasting('sdb', 'scterc')),
-        ('sdb', 'link-slow', 'SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
-        ('sdc', 'kernel-timeout-too-short', f'no error recovery control, and the kernel waits 30 s{DROPS}',
-         lasting('sdc', 'timeout')),
-        ('sdd', 'error-recovery-too-long', f'retries of a bad sector take up to 60 s, and the kernel waits 30 s{DROPS}',
-         lasting('sdd', 'scterc')),
-        ('sdi', 'member-shingled', 'shingled disk (SMR): a rebuild on it takes days, and the long pauses of the '
-         'disk can make the array drop it', lasting('sdi', 'timeout')),
-        ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits is not known', '')]
+    assert [
+        (each.subject[5:], each.code, each.message.replace('1 member of md0: ', ''), each.command)
+        for each in found
+    ] == [
+        (
+            'sdb',
+            'error-recovery-too-long',
+            f'error recovery control is off, and the kernel waits 30 s{DROPS}',
+            lasting('sdb', 'scterc'),
+        ),
+        (
+            'sdb',
+            'link-slow',
+            'SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s',
+            'dmesg -T | tail -50',
+        ),
+        (
+            'sdc',
+            'kernel-timeout-too-short',
+            f'no error recovery control, and the kernel waits 30 s{DROPS}',
+            lasting('sdc', 'timeout'),
+        ),
+        (
+            'sdd',
+            'error-recovery-too-long',
+            f'retries of a bad sector take up to 60 s, and the kernel waits 30 s{DROPS}',
+            lasting('sdd', 'scterc'),
+        ),
+        (
+            'sdi',
+            'member-shingled',
+            'shingled disk (SMR): a rebuild on it takes days, and the long pauses of the '
+            'disk can make the array drop it',
+            lasting('sdi', 'timeout'),
+        ),
+        ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits is not known', ''),
+    ]
     assert (summary.code, summary.message) == (
-        'raid-examined', '10 members of redundant arrays examined; error recovery control was not read from: '
-                         'sdg (USB), '
-                         'sdh (behind a RAID controller), sdi (SCSI)')
-    assert all((server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))
-               for name in MEMBERS)
+        'raid-examined',
+        '10 members of redundant arrays examined; error recovery control was not read from: '
+        'sdg (USB), '
+        'sdh (behind a RAID controller), sdi (SCSI)',
+    )
+    assert all(
+        (server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))
+        for name in MEMBERS
+    )
 
 
 @needs_root
 def test_nothing_is_ever_set(server):
-    """No call contains a time limit, and what reached the drives only asks: log E0h is written to ask, as ACS-4 has it.
+    """No call contains a time limit, and what reached the drives only asks: log E0h is written to
+    ask, as ACS-4 has it.
 
     The simulated drive aborts anything but the question."""
     filled(server)
@@ -132,24 +186,35 @@ def test_nothing_is_ever_set(server):
     assert sum('scterc' in call for call in calls) == 7
     assert [call for call in calls if 'scterc,' in call] == []
     assert {call.rpartition(' ')[0] for call in calls if 'scterc' in call} == {
-        '--json=c --nocheck=standby -i -l scterc'}
+        '--json=c --nocheck=standby -i -l scterc'
+    }
 
 
 def program(root: Path, *words: str) -> tuple[str, ...]:
-    code = (f'import sys\nsys.path[:0] = [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
-            f'from smart_attributes.reading import system\nsystem.ROOT = {str(root)!r}\n'
-            f'sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}\n'
-            f'from smart_attributes import main\nmain.main()')
+    code = (
+        f'import sys\nsys.path[:0] = [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
+        f'from smart_attributes.reading import system\nsystem.ROOT = {str(root)!r}\n'
+        f'sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}\n'
+        f'from smart_attributes import main\nmain.main()'
+    )
     return (sys.executable, '-I', '-c', code, 'doctor', '--raid', *words)
 
 
 def test_only_one_line_of_the_package_has_a_time_limit_and_that_is_advice():
     package = ROOT / 'smart_attributes'
-    lines = [line for path in (*package.rglob('*.py'), package / 'codes.json')
-             for line in path.read_text().splitlines() if 'scterc,' in line]
+    lines = [
+        line
+        for path in (*package.rglob('*.py'), package / 'codes.json')
+        for line in path.read_text().splitlines()
+        if 'scterc,' in line
+    ]
     advice = codes.DOCTOR['error-recovery-too-long']
 
-    assert len(lines) == 1 and json.dumps(advice.command) in lines[0] and 'after each power-on' in advice.remedy
+    assert (
+        len(lines) == 1
+        and json.dumps(advice.command) in lines[0]
+        and 'after each power-on' in advice.remedy
+    )
 
 
 def test_no_check_asks_and_no_rule_admits_it():
@@ -172,21 +237,36 @@ def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
     assert time.monotonic() - before < SOON
     assert found['/dev/sda'].state == 'problem'
     assert found['/dev/sdb'].message.startswith('1 member of md0: in standby, so not asked')
-    assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))
-    assert found['/dev/sdc'].message.endswith('no report of error recovery control: no answer within 3 s')
-    assert [found[f'/dev/sd{name}'].code for name in 'bcd'] == ['member-in-standby', *['member-silent'] * 2]
+    assert not any(
+        command.startswith('ata b0')
+        for command in server.machine.commands(server.root / 'drives/sdb')
+    )
+    assert found['/dev/sdc'].message.endswith(
+        'no report of error recovery control: no answer within 3 s'
+    )
+    assert [found[f'/dev/sd{name}'].code for name in 'bcd'] == [
+        'member-in-standby',
+        *['member-silent'] * 2,
+    ]
 
 
 @needs_root
 def test_a_drive_that_must_not_be_read_is_not_asked(server):
-    """Reading loses data of some drives. The rule may have any of its names; a pattern of --ignore holds, too."""
+    """Reading loses data of some drives.
+
+    The rule may have any of its names; a pattern of --ignore holds, too.
+    """
     for name in ('sdw', 'sdx', 'sdy', 'sdz'):
         server.add(name, 'hgst-healthy', {'erc': (0, 0)}, {})
     server.machine.link('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdx')
     sys_tree.array(server.root, 'md0', 'sdw1', 'sdx1', 'sdy1', 'sdz1', level='raid6')
-    rules = [{'for': {'device': device}, 'why': 'Reading harms it.', 'read': False}
-             for device in ('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdz')]
-    sys_tree.write(server.root / 'etc/thresholds.d', {'site.json': json.dumps({'overrides': rules})})
+    rules = [
+        {'for': {'device': device}, 'why': 'Reading harms it.', 'read': False}
+        for device in ('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdz')
+    ]
+    sys_tree.write(
+        server.root / 'etc/thresholds.d', {'site.json': json.dumps({'overrides': rules})}
+    )
 
     *found, summary = server.examined()
 
@@ -212,7 +292,10 @@ def test_another_user_is_sent_to_root(server, monkeypatch):
 
     [found] = server.examined()
 
-    assert (found.code, found.command) == ('raid-needs-root', 'check_smart_attributes doctor --raid')
+    assert (found.code, found.command) == (
+        'raid-needs-root',
+        'check_smart_attributes doctor --raid',
+    )
 
 
 @needs_root
@@ -229,25 +312,53 @@ def test_a_smartctl_that_others_can_change_is_not_run(server):
 
 # --- members --------------------------------------------------------------------------------------
 
+
 def group(name, level, *on, unknown='', kind='md'):
-    return Group(name, name.upper(), kind, level, members=tuple(Member(each, 'in_sync', on=(each,)) for each in on),
-                 unknown=unknown)
+    return Group(
+        name,
+        name.upper(),
+        kind,
+        level,
+        members=tuple(Member(each, 'in_sync', on=(each,)) for each in on),
+        unknown=unknown,
+    )
 
 
 def test_members_are_the_disks_below_a_redundant_group_at_any_depth():
     """LVM RAID counts, whose level only dmsetup knows; a cycle ends."""
-    found = [group('md0', 'raid5', 'sda', 'dm-0'), group('dm-0', 'single', 'sdb', 'md1'), group('md1', 'raid0', 'md0'),
-             group('dm-1', '', 'sdc', unknown=NO_STATUS), group('dm-2', '', 'sdd', unknown='who knows'),
-             group('sde1', 'single', 'sde'), group('zfs tank', '', 'sdf', kind='zfs', unknown='not asked')]
+    found = [
+        group('md0', 'raid5', 'sda', 'dm-0'),
+        group('dm-0', 'single', 'sdb', 'md1'),
+        group('md1', 'raid0', 'md0'),
+        group('dm-1', '', 'sdc', unknown=NO_STATUS),
+        group('dm-2', '', 'sdd', unknown='who knows'),
+        group('sde1', 'single', 'sde'),
+        group('zfs tank', '', 'sdf', kind='zfs', unknown='not asked'),
+    ]
 
     assert raid.redundant(found) == {'sda': 'MD0', 'sdb': 'MD0', 'sdc': 'DM-1', 'sdf': 'ZFS TANK'}
 
 
-@pytest.mark.parametrize('level, is_redundant', [
-    ('raid1', True), ('raid1c3', True), ('raid10', True), ('raid4', True), ('raid6', True), ('raidz2', True),
-    ('mirror', True), ('draid1', True), ('btrfs-raid1', True),
-    ('container', False), ('raid0', False), ('linear', False), ('single', False),
-    ('dup', False), ('', False)])
+@pytest.mark.parametrize(
+    'level, is_redundant',
+    [
+        ('raid1', True),
+        ('raid1c3', True),
+        ('raid10', True),
+        ('raid4', True),
+        ('raid6', True),
+        ('raidz2', True),
+        ('mirror', True),
+        ('draid1', True),
+        ('btrfs-raid1', True),
+        ('container', False),
+        ('raid0', False),
+        ('linear', False),
+        ('single', False),
+        ('dup', False),
+        ('', False),
+    ],
+)
 def test_levels_that_survive_a_failure_are_redundant(level, is_redundant):
     assert bool(raid.redundant([group('x', level, 'sda')])) is is_redundant
 
@@ -255,18 +366,32 @@ def test_levels_that_survive_a_failure_are_redundant(level, is_redundant):
 def test_one_paragraph_has_all_members_of_a_fact():
     """42 paragraphs for two facts on 21 members were too many to read."""
     short = 'kernel-timeout-too-short', (('limit', 'it has none'), ('seconds', 30))
-    found = raid.joined([*(('md0', f'sd{letter}', short) for letter in 'abc'), ('md1', 'sdd', short),
-                         ('md1', 'sdd', ('member-shingled', ()))])
+    found = raid.joined(
+        [
+            *(('md0', f'sd{letter}', short) for letter in 'abc'),
+            ('md1', 'sdd', short),
+            ('md1', 'sdd', ('member-shingled', ())),
+        ]
+    )
 
-    assert [each.message.partition(':')[0] for each in found] == ['4 members of md0, md1 (sda, sdb, sdc, sdd)',
-                                                                  '1 member of md1']
+    assert [each.message.partition(':')[0] for each in found] == [
+        '4 members of md0, md1 (sda, sdb, sdc, sdd)',
+        '1 member of md1',
+    ]
     assert found[0].command == lasting('sda sdb sdc sdd', 'timeout')
 
 
-@pytest.mark.parametrize('told, zoned, is_shingled', [
-    ({'model_family': 'Toshiba P300 (SMR)'}, 'none', True), ({'model_family': 'Toshiba P300'}, 'none', False),
-    ({'zoned_device': {'capabilities': 'device_managed'}}, 'none', True), ({}, 'host-aware', True),
-    ({}, 'host-managed', True), ({}, '', False)])
+@pytest.mark.parametrize(
+    'told, zoned, is_shingled',
+    [
+        ({'model_family': 'Toshiba P300 (SMR)'}, 'none', True),
+        ({'model_family': 'Toshiba P300'}, 'none', False),
+        ({'zoned_device': {'capabilities': 'device_managed'}}, 'none', True),
+        ({}, 'host-aware', True),
+        ({}, 'host-managed', True),
+        ({}, '', False),
+    ],
+)
 def test_a_shingled_member_is_named(tmp_path, told, zoned, is_shingled):
     sys_tree.write(tmp_path / 'sys/block/sda/queue', {'zoned': zoned})
     document = json.dumps({**limits(read=ON, write=ON), **told}).encode()
@@ -290,12 +415,17 @@ def test_the_disks_of_a_zfs_pool_are_members(server):
     """udev finds the pool; its layout is not in /sys."""
     server.add('sda', 'hgst-healthy', {'erc': (0, 0)}, {})
     sys_tree.write(server.root / 'sys/block/sda/sda1', {'dev': '8:1'})
-    sys_tree.write(server.root / 'run/udev/data', {'b8:1': 'E:ID_FS_TYPE=zfs_member\nE:ID_FS_LABEL=tank'})
+    sys_tree.write(
+        server.root / 'run/udev/data', {'b8:1': 'E:ID_FS_TYPE=zfs_member\nE:ID_FS_LABEL=tank'}
+    )
 
-    assert [each.message.partition(':')[0] for each in server.examined()[:-1]] == ['1 member of tank']
+    assert [each.message.partition(':')[0] for each in server.examined()[:-1]] == [
+        '1 member of tank'
+    ]
 
 
 # --- reports --------------------------------------------------------------------------------------
+
 
 def report(**found):
     return {'smartctl': {'exit_status': 0}, 'device': {'protocol': 'ATA'}, **found}
@@ -308,39 +438,67 @@ def limits(**found):
 ON, OFF = {'enabled': True, 'deciseconds': 70}, {'enabled': False}
 
 
-@pytest.mark.parametrize('document, known', [
-    (limits(read=ON, write=ON), (True, 7)), (limits(read=OFF, write=OFF), (True, None)),
-    (limits(read=ON, write=OFF), (True, None)), (limits(read=ON), (True, None)), (report(), (False, None)),
-    (limits(read={'enabled': True, 'deciseconds': 0}, write=ON), (True, None)),
-    (limits(read={'enabled': True, 'deciseconds': 'x'}, write=ON), (True, None)),
-    (limits(read=[], write=7), (True, None)), (report(ata_sct_erc=[]), (False, None)),
-    ({**report(), 'device': {'protocol': 'SCSI'}}, None), ({**report(), 'smartctl': {'exit_status': 4}}, None),
-    ({**report(), 'smartctl': {}}, None), ({}, None)])
+@pytest.mark.parametrize(
+    'document, known',
+    [
+        (limits(read=ON, write=ON), (True, 7)),
+        (limits(read=OFF, write=OFF), (True, None)),
+        (limits(read=ON, write=OFF), (True, None)),
+        (limits(read=ON), (True, None)),
+        (report(), (False, None)),
+        (limits(read={'enabled': True, 'deciseconds': 0}, write=ON), (True, None)),
+        (limits(read={'enabled': True, 'deciseconds': 'x'}, write=ON), (True, None)),
+        (limits(read=[], write=7), (True, None)),
+        (report(ata_sct_erc=[]), (False, None)),
+        ({**report(), 'device': {'protocol': 'SCSI'}}, None),
+        ({**report(), 'smartctl': {'exit_status': 4}}, None),
+        ({**report(), 'smartctl': {}}, None),
+        ({}, None),
+    ],
+)
 def test_a_drive_that_did_not_answer_is_not_one_without_error_recovery_control(document, known):
     assert raid.recovery(document) == (raid.Recovery(*known) if known else None)
 
 
-@pytest.mark.parametrize('output', [b'', b'{', b'[]', b'null', b'\xff\xfe', b'{"smartctl":7}', b'x' * 9999])
+@pytest.mark.parametrize(
+    'output', [b'', b'{', b'[]', b'null', b'\xff\xfe', b'{"smartctl":7}', b'x' * 9999]
+)
 def test_output_that_is_no_report_is_unknown(output):
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=output)
 
     [(code, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
 
     assert code == 'member-silent' and dict(fields)['call'] == 'smartctl'
-    assert raid.joined([('md0', 'sda', (code, fields))])[0].command == loop('sda', 'smartctl /dev/$disk')
+    assert raid.joined([('md0', 'sda', (code, fields))])[0].command == loop(
+        'sda', 'smartctl /dev/$disk'
+    )
 
 
 def test_messages_of_drives_are_cleaned():
     said = {'smartctl': {'exit_status': 2, 'messages': [{'string': 'no\x1b[31m\ndrive'}]}}
-    answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=2, stdout=json.dumps(said).encode())
+    answer = Answer(
+        ('smartctl', '/dev/sda'), 'done', '', status=2, stdout=json.dumps(said).encode()
+    )
 
     [(_, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
 
     assert dict(fields)['reason'] == 'no drive'
 
 
-@pytest.mark.parametrize('known, timeout, warns', [
-    ((True, 7), 30, False), ((True, 30), 30, True), ((True, 29.9), 30, False), ((True, None), 179, True),
-    ((True, None), 180, False), ((False, None), 30, True), ((False, None), 180, False)])
+@pytest.mark.parametrize(
+    'known, timeout, warns',
+    [
+        ((True, 7), 30, False),
+        ((True, 30), 30, True),
+        ((True, 29.9), 30, False),
+        ((True, None), 179, True),
+        ((True, None), 180, False),
+        ((False, None), 30, True),
+        ((False, None), 180, False),
+    ],
+)
 def test_the_kernel_must_wait_longer_than_the_drive(known, timeout, warns):
-    assert bool([*raid._retries(Disk('sda', 'sda', 'ATA', timeout=timeout), raid.Recovery(*known))]) is warns
+    assert (
+        bool([*raid._retries(Disk('sda', 'sda', 'ATA', timeout=timeout), raid.Recovery(*known))])
+        is warns
+    )

@@ -1,4 +1,7 @@
-"""The pages in doc/ and the files in contrib/ say what the program does: they are compared, not trusted."""
+"""The pages in doc/ and the files in contrib/ say what the program does: they are compared, not
+trusted.
+"""
+
 from __future__ import annotations
 
 import json
@@ -28,19 +31,30 @@ PAGE = ROOT / 'doc/check_smart_attributes.8'
 
 @pytest.mark.parametrize('name', generate.FILES)
 def test_a_generated_file_is_up_to_date(name):
-    """Run `make generate` after a change of options, metrics, states or of the calls of smartctl."""
+    """Run `make generate` after a change of options, metrics, states or of the calls of
+    smartctl.
+    """
     assert (ROOT / name).read_text() == generate.FILES[name]()
 
 
 # --- the man page --------------------------------------------------------------------------------
 
+
 def shown() -> str:
     """Return the man page as a reader sees it, each word of it on a line of its own making."""
     if not abilities.path_of('man'):
         pytest.skip('the man page is not rendered: man is not installed')
-    done = subprocess.run(['man', '--warnings', '--local-file', str(PAGE)], capture_output=True, text=True,
-                          env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '500', 'LC_ALL': 'C.UTF-8',
-                               'MAN_KEEP_FORMATTING': ''})
+    done = subprocess.run(
+        ['man', '--warnings', '--local-file', str(PAGE)],
+        capture_output=True,
+        text=True,
+        env={
+            'PATH': '/usr/bin:/bin',
+            'MANWIDTH': '500',
+            'LC_ALL': 'C.UTF-8',
+            'MAN_KEEP_FORMATTING': '',
+        },
+    )
     assert (done.returncode, done.stderr) == (0, '')
     return done.stdout
 
@@ -50,8 +64,12 @@ def test_every_option_is_in_the_man_page(command):
     """Also those of the commands; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
 
-    assert [name for option in described.options(command) for name in option.names
-            if not re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', text)] == []
+    assert [
+        name
+        for option in described.options(command)
+        for name in option.names
+        if not re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', text)
+    ] == []
 
 
 def test_every_metric_state_and_command_is_in_the_man_page():
@@ -61,7 +79,11 @@ def test_every_metric_state_and_command_is_in_the_man_page():
 
     assert [metric for metric in metrics if not re.search(rf'\b{metric} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
-    assert [command for command in described.names()[1:] if f'check_smart_attributes {command}' not in text] == []
+    assert [
+        command
+        for command in described.names()[1:]
+        if f'check_smart_attributes {command}' not in text
+    ] == []
 
 
 def test_every_metric_has_a_row_in_its_document():
@@ -69,7 +91,8 @@ def test_every_metric_has_a_row_in_its_document():
     page = (ROOT / 'doc/reference/metrics.md').read_text()
 
     assert set(re.findall(r'^\| `(\w+)`(?:, graphed)? \| \S+ \| [^|]+ \|$', page, re.M)) == set(
-        json.loads((ROOT / 'attributes.json').read_text())['metrics'])
+        json.loads((ROOT / 'attributes.json').read_text())['metrics']
+    )
 
 
 def test_help_lists_every_command():
@@ -86,32 +109,44 @@ def test_help_fits_one_screen(name):
     lines = run(*([] if name == 'check' else [name]), '--help').text.splitlines()
 
     assert len(lines) <= (40 if name == 'check' else 30)
-    assert max(map(len, lines)) <= 140   # examples are not wrapped
+    assert max(map(len, lines)) <= 140  # examples are not wrapped
 
 
 # --- the completion ------------------------------------------------------------------------------
 
+
 def completed(*words: str) -> list[str]:
     """Return what bash proposes for the last word."""
-    code = ('. contrib/bash-completion/check_smart_attributes; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-            '_check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(['bash', '-uec', code, 'bash', 'check_smart_attributes', *words], capture_output=True,
-                          text=True, cwd=ROOT)
+    code = (
+        '. contrib/bash-completion/check_smart_attributes; COMP_WORDS=("$@"); COMP_CWORD=$(($# - '
+        '1)); '
+        '_check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ['bash', '-uec', code, 'bash', 'check_smart_attributes', *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     assert done.stderr == ''
     return [word for word in done.stdout.split('\n') if word]
 
 
-@pytest.mark.parametrize('words, expected', [
-    pytest.param(['--hide'], ['--hide-serial'], id='an-option'),
-    pytest.param(['tr'], ['triage'], id='a-command'),
-    pytest.param(['triage', '--js'], ['--json'], id='an-option-of-a-command'),
-    pytest.param(['list', '--warn'], [], id='not-those-of-another-command'),
-    pytest.param(['--label', 'w'], ['wwn'], id='a-choice'),
-    pytest.param(['--asleep', ''], ['ok', 'warning', 'critical', 'unknown'], id='a-state'),
-    pytest.param(['-w', 'endurance_u'], ['endurance_used='], id='a-metric-with-its-limit'),
-    pytest.param(['--ignore-metric', 'endurance_u'], ['endurance_used'], id='a-metric'),
-    pytest.param(['--report', 'attributes.j'], ['attributes.json'], id='a-file'),
-    pytest.param(['--expect', ''], [], id='a-number')])
+@pytest.mark.parametrize(
+    'words, expected',
+    [
+        pytest.param(['--hide'], ['--hide-serial'], id='an-option'),
+        pytest.param(['tr'], ['triage'], id='a-command'),
+        pytest.param(['triage', '--js'], ['--json'], id='an-option-of-a-command'),
+        pytest.param(['list', '--warn'], [], id='not-those-of-another-command'),
+        pytest.param(['--label', 'w'], ['wwn'], id='a-choice'),
+        pytest.param(['--asleep', ''], ['ok', 'warning', 'critical', 'unknown'], id='a-state'),
+        pytest.param(['-w', 'endurance_u'], ['endurance_used='], id='a-metric-with-its-limit'),
+        pytest.param(['--ignore-metric', 'endurance_u'], ['endurance_used'], id='a-metric'),
+        pytest.param(['--report', 'attributes.j'], ['attributes.json'], id='a-file'),
+        pytest.param(['--expect', ''], [], id='a-number'),
+    ],
+)
 def test_bash_completes(words, expected):
     """In a real bash, the file as it is installed."""
     assert completed(*words) == expected
@@ -127,20 +162,27 @@ def test_bash_knows_every_option(command):
 
 # --- Icinga --------------------------------------------------------------------------------------
 
+
 def test_every_option_is_an_argument_of_the_check_command():
     """What only helps a person, or reads recordings, is left out on purpose."""
     text = (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
     described = icinga.options('check')
 
-    assert [option.long for option in described
-            if (f'"{option.long}" = {{' in text) != (option.dest not in icinga.LEFT_OUT)] == []
+    assert [
+        option.long
+        for option in described
+        if (f'"{option.long}" = {{' in text) != (option.dest not in icinga.LEFT_OUT)
+    ] == []
 
 
 def test_the_rules_in_the_page_are_those_that_we_ship():
     """What is shown there is run by test_icinga."""
     page = re.sub(r'\s+', ' ', (ROOT / 'doc/how-to/icinga.md').read_text())
-    shipped = re.search(r'apply Service "smart" \{.*?\n\}', (ROOT / 'contrib/icinga2/services.conf').read_text(),
-                        re.DOTALL)[0]
+    shipped = re.search(
+        r'apply Service "smart" \{.*?\n\}',
+        (ROOT / 'contrib/icinga2/services.conf').read_text(),
+        re.DOTALL,
+    )[0]
 
     assert re.sub(r'\s+', ' ', shipped) in page
 
@@ -148,7 +190,9 @@ def test_the_rules_in_the_page_are_those_that_we_ship():
 def test_every_variable_in_the_page_is_one():
     """A mistyped custom variable is silently without effect."""
     page = (ROOT / 'doc/how-to/icinga.md').read_text()
-    known = {icinga.variable(option) for option in icinga.arguments()} | {'smart_attributes_config_path'}
+    known = {icinga.variable(option) for option in icinga.arguments()} | {
+        'smart_attributes_config_path'
+    }
 
     assert set(re.findall(r'\bsmart_attributes_\w+', page)) - known == set()
 
@@ -156,9 +200,14 @@ def test_every_variable_in_the_page_is_one():
 def test_every_command_in_the_page_on_nagios_is_defined():
     """In the files that the package installs."""
     page = (ROOT / 'doc/how-to/nagios.md').read_text()
-    defined = re.findall(r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text())
-    served = re.findall(r'^(command\[\w+\]=.*)$', (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(),
-                        re.MULTILINE)
+    defined = re.findall(
+        r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text()
+    )
+    served = re.findall(
+        r'^(command\[\w+\]=.*)$',
+        (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(),
+        re.MULTILINE,
+    )
 
     assert set(re.findall(r'check_command\s+([a-z_]+)', page)) <= set(defined)
     assert [line for line in served if line not in page] == []
@@ -166,9 +215,12 @@ def test_every_command_in_the_page_on_nagios_is_defined():
 
 # --- pages ---------------------------------------------------------------------------------------
 
+
 def test_each_section_on_trouble_has_a_code_and_every_reason_a_next_step():
     """The message has the step; a section says what does not fit there."""
-    headings = re.findall(r'^### ([a-z0-9-]+)$', (ROOT / 'doc/how-to/troubleshooting.md').read_text(), re.MULTILINE)
+    headings = re.findall(
+        r'^### ([a-z0-9-]+)$', (ROOT / 'doc/how-to/troubleshooting.md').read_text(), re.MULTILINE
+    )
 
     assert len(set(headings)) == len(headings) > 20
     assert set(headings) <= {each.name for each in codes.REASONS}
@@ -195,7 +247,9 @@ def test_every_address_in_the_page_on_raid_is_understood(address):
 def test_every_controller_is_in_the_page_on_raid():
     """Each type that picks a drive by number, in the spelling of our messages."""
     text = (ROOT / 'doc/how-to/raid.md').read_text()
-    forms = [entry.form.replace('[', '`, `').split('`')[0] for entry in device_types.TYPES if entry.slots]
+    forms = [
+        entry.form.replace('[', '`, `').split('`')[0] for entry in device_types.TYPES if entry.slots
+    ]
 
     assert len(forms) > 6
     assert [form for form in forms if f'`{form}' not in text] == []
@@ -203,7 +257,7 @@ def test_every_controller_is_in_the_page_on_raid():
 
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     """The example is copied as it is; it must keep the plugin from reading, and from one log."""
-    block, = pages.blocks('doc/reference/harmful-drives.md')
+    (block,) = pages.blocks('doc/reference/harmful-drives.md')
     data = schema_errors.checked(block.text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
@@ -236,8 +290,14 @@ def test_nothing_of_the_folder_beside_is_quoted():
     """Facts only; its sentences stay there."""
     if not SHARED.exists():
         pytest.skip('../shared is not here: nothing to compare with')
-    theirs = {sentence for page in SHARED.glob('*.md') for sentence in sentences_of(page.read_text())}
-    ours = {sentence for page in (ROOT / 'doc').glob('*.md') for sentence in sentences_of(page.read_text())}
+    theirs = {
+        sentence for page in SHARED.glob('*.md') for sentence in sentences_of(page.read_text())
+    }
+    ours = {
+        sentence
+        for page in (ROOT / 'doc').glob('*.md')
+        for sentence in sentences_of(page.read_text())
+    }
 
     assert ours & theirs == set()
 
@@ -247,22 +307,41 @@ def sentences_of(text: str) -> list[str]:
 
 
 def test_the_commands_of_nrpe_divide_all_drives():
-    """Each of 150 drives is checked by exactly one command, and none of them checks more than there is room for."""
-    block = next(block.text for block in pages.blocks('doc/how-to/nagios.md') if '--ignore /dev/sd..' in block.text)
+    """Each of 150 drives is checked by exactly one command, and none of them checks more than
+    there is room for.
+    """
+    block = next(
+        block.text
+        for block in pages.blocks('doc/how-to/nagios.md')
+        if '--ignore /dev/sd..' in block.text
+    )
     letters = string.ascii_lowercase
     names = [*letters, *(first + second for first in letters for second in letters)][:150]
     devices = [parse(f'/dev/sd{name}')[0] for name in names]
     options = [shlex.split(line)[-2:] for line in block.splitlines()]
-    wanted = [[bool(is_wanted(device, Identity(), patterns([pattern] if option == '--match' else []),
-                              patterns([pattern] if option == '--ignore' else [])))
-               for option, pattern in options] for device in devices]
+    wanted = [
+        [
+            bool(
+                is_wanted(
+                    device,
+                    Identity(),
+                    patterns([pattern] if option == '--match' else []),
+                    patterns([pattern] if option == '--ignore' else []),
+                )
+            )
+            for option, pattern in options
+        ]
+        for device in devices
+    ]
 
     assert [sum(each) for each in wanted] == [1] * 150
     assert all(0 < sum(each) <= 50 for each in zip(*wanted))
 
 
-@pytest.mark.parametrize(('count', 'there'), [(50, {'endurance_used', 'temperature'}), (60, {'endurance_used'}),
-                                              (100, set())])
+@pytest.mark.parametrize(
+    ('count', 'there'),
+    [(50, {'endurance_used', 'temperature'}), (60, {'endurance_used'}), (100, set())],
+)
 def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(count, there, tmp_path):
     """Graphs of an admin who adds drives stop at these numbers."""
     report = Path(drive_path('intel-s3500-healthy')).read_text()
@@ -271,7 +350,9 @@ def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(count, t
         (tmp_path / f'sd{each}.json').write_text(report.replace(number, f'S{each}'))
     printed = run('--report', str(tmp_path), '--max-output', '8000').text
 
-    assert {metric for metric in ('endurance_used', 'temperature') if f"'sd0_{metric}'=" in printed} == there
+    assert {
+        metric for metric in ('endurance_used', 'temperature') if f"'sd0_{metric}'=" in printed
+    } == there
 
 
 def test_the_upgrade_starts_with_what_changes_in_alerts_in_200_words():

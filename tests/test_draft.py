@@ -9,12 +9,24 @@ import pytest
 from small_database import database, formatted, row, spec_database
 
 from smart_attributes.devtools import draft, reading_rules, validate
-from smart_attributes.knowledge import data_errors, decode, drive_database, formatting, schema_errors, shipped_data
+from smart_attributes.knowledge import (
+    data_errors,
+    decode,
+    drive_database,
+    formatting,
+    schema_errors,
+    shipped_data,
+)
 from smart_attributes.model import Identity, Report, Statistic
 
 Y5 = Identity(
-    protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0,
-    capacity=240_057_409_536
+    protocol='ATA',
+    model='ACME Y5 240GB',
+    firmware='7.1',
+    serial='SECRET0001',
+    wwn='5000c500a1b2c3d4',
+    rotation=0,
+    capacity=240_057_409_536,
 )
 ROWS = (
     row(9, raw='1234', name='Power_On_Hours', prefail=True),
@@ -30,7 +42,11 @@ def drafted(report, *local):
 
 
 def drive(*rows, endurance=None, **identity):
-    statistics = {} if endurance is None else {(7, 8): Statistic(endurance, 'Percentage Used Endurance Indicator')}
+    statistics = (
+        {}
+        if endurance is None
+        else {(7, 8): Statistic(endurance, 'Percentage Used Endurance Indicator')}
+    )
     return Report(Y5._replace(**identity), attributes=rows or ROWS, statistics=statistics)
 
 
@@ -39,7 +55,9 @@ def drive(*rows, endurance=None, **identity):
 REPORTS = {
     'plain': drive(),
     'worn': drive(endurance=3),
-    'hostile': drive(row(5, name='a\x1b[2J | b', raw='1\n2 | "x"'), model='X"\x1b[2J|\n$(reboot)\\'),
+    'hostile': drive(
+        row(5, name='a\x1b[2J | b', raw='1\n2 | "x"'), model='X"\x1b[2J|\n$(reboot)\\'
+    ),
     'short model': drive(model='X1'),
     'no model': drive(model='', family=''),
     'short family': drive(family='X'),
@@ -61,7 +79,9 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
     assert spec.family == data['entries'][0]['family']
 
 
-def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(tmp_path, monkeypatch):
+def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(
+    tmp_path, monkeypatch
+):
     """The sample is right by itself; only a person can cite."""
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(REPORTS['worn'], spec_database()))
@@ -69,11 +89,15 @@ def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_i
 
     (problem,) = validate.examine([str(tmp_path / 'draft.json')]).problems
 
-    assert problem.startswith('draft.json: ACME Y5: source "FILL IN: the document and the place in it')
+    assert problem.startswith(
+        'draft.json: ACME Y5: source "FILL IN: the document and the place in it'
+    )
 
 
 def test_a_name_of_three_letters_is_told_apart_by_the_attributes(tmp_path, monkeypatch):
-    """"SB2" is what a controller calls itself; a pattern of its own would claim strangers, and validate refuses it."""
+    """ "SB2" is what a controller calls itself; a pattern of its own would claim strangers, and
+    validate refuses it.
+    """
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(drive(model='SB2'), spec_database()))
     monkeypatch.setattr(shipped_data, 'path', lambda name: str(tmp_path / name))
@@ -111,8 +135,10 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 already covers this drive; the draft gives the same readings and would replace '
-        'this entry completely.')
+        'The entry ACME X1 already covers this drive; the draft gives the same readings and would '
+        'replace '
+        'this entry completely.'
+    )
     assert 'already' not in drafted(drive())['comment']
 
 
@@ -123,9 +149,13 @@ def test_attributes_carry_what_the_drive_said():
     """The contributor compares it with the datasheet."""
     (entry,) = drafted(drive())['entries']
 
-    assert list(entry['attributes']) == ['5', '231', '241']  # 9 comes with the set that every entry uses
+    # 9 comes with the set that every entry uses
+    assert list(entry['attributes']) == ['5', '231', '241']
     assert 'uses_common' not in entry
-    assert entry['attributes']['231'] == {'name': 'SSD_Life_Left', 'comment': 'VALUE 097, WORST 097, RAW 3'}
+    assert entry['attributes']['231'] == {
+        'name': 'SSD_Life_Left',
+        'comment': 'VALUE 097, WORST 097, RAW 3',
+    }
 
 
 @pytest.mark.parametrize(
@@ -145,11 +175,34 @@ def test_the_family_is_smartctls_or_the_model_without_its_capacity(family, model
 @pytest.mark.parametrize(
     ('model', 'capacity', 'pattern', 'matches', 'refuses'),
     [
-        ('INTEL SSDSC2BB240G4', 240_057_409_536, 'INTEL SSDSC2BB[0-9T]{2,4}G4', 'INTEL SSDSC2BB1T2G4',
-         'INTEL SSDSC2BB240G6'),
-        ('ACME Y5 240GB', 240_057_409_536, 'ACME Y5 [0-9.]+[GT]B', 'ACME Y5 1.92TB', 'ACME Y6 240GB'),
-        ('ACME Y5 1 TB', 1_000_204_886_016, 'ACME Y5 [0-9.]+ [GT]B', 'ACME Y5 480 GB', 'ACME Y5 1TB'),
-        ('CT500MX500SSD1', 500_107_862_016, 'CT[0-9T]{2,4}MX500SSD1', 'CT1000MX500SSD1', 'CT500MX300SSD1'),
+        (
+            'INTEL SSDSC2BB240G4',
+            240_057_409_536,
+            'INTEL SSDSC2BB[0-9T]{2,4}G4',
+            'INTEL SSDSC2BB1T2G4',
+            'INTEL SSDSC2BB240G6',
+        ),
+        (
+            'ACME Y5 240GB',
+            240_057_409_536,
+            'ACME Y5 [0-9.]+[GT]B',
+            'ACME Y5 1.92TB',
+            'ACME Y6 240GB',
+        ),
+        (
+            'ACME Y5 1 TB',
+            1_000_204_886_016,
+            'ACME Y5 [0-9.]+ [GT]B',
+            'ACME Y5 480 GB',
+            'ACME Y5 1TB',
+        ),
+        (
+            'CT500MX500SSD1',
+            500_107_862_016,
+            'CT[0-9T]{2,4}MX500SSD1',
+            'CT1000MX500SSD1',
+            'CT500MX300SSD1',
+        ),
         ('ACME-7T6-B', 7_681_501_126_656, 'ACME-[0-9T]{2,4}-B', 'ACME-960-B', 'ACME-7T6-C'),
         ('ACME 850 Y', 240_057_409_536, 'ACME 850 Y', 'ACME 850 Y', 'ACME 840 Y'),
         ('ACME 850 250GB', None, 'ACME 850 [0-9.]+[GT]B', 'ACME 850 1TB', 'ACME 860 250GB'),
@@ -157,7 +210,9 @@ def test_the_family_is_smartctls_or_the_model_without_its_capacity(family, model
         ('ACME (Y5) 2.5"', None, r'ACME \(Y5\) 2\.5"', 'ACME (Y5) 2.5"', 'ACME Y5 2x5"'),
     ],
 )
-def test_the_pattern_covers_the_other_capacities_and_nothing_else(model, capacity, pattern, matches, refuses):
+def test_the_pattern_covers_the_other_capacities_and_nothing_else(
+    model, capacity, pattern, matches, refuses
+):
     """A family is sold in several sizes; digits that are no capacity are the name."""
     found = draft.model_pattern(Identity(model=model, capacity=capacity))
 
@@ -177,18 +232,30 @@ def test_a_drive_without_a_name_is_known_by_its_attributes():
 
 GENERIC = {
     'sets': {
-        'disk': {'source': 'measured on 9 drives',
-                 'attributes': {'197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}}}
+        'disk': {
+            'source': 'measured on 9 drives',
+            'attributes': {'197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}},
+        }
     },
     'entries': [
         {
-            'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk'], 'uses_common': True,
+            'family': 'Any disk',
+            'kind': 'ssd',
+            'generic': True,
+            'uses': ['disk'],
+            'uses_common': True,
             'no_endurance': 'nothing says it',
-            'untrusted_statistics': ['endurance_used'], 'statistic_units': {'reallocated': 'logical sectors'},
-            'clock': 'untrusted', 'farm': True, 'ignore_thresholds': [5],
+            'untrusted_statistics': ['endurance_used'],
+            'statistic_units': {'reallocated': 'logical sectors'},
+            'clock': 'untrusted',
+            'farm': True,
+            'ignore_thresholds': [5],
             'attributes': {
-                '241': {'name': 'Writes', 'comment': 'In sectors.',
-                        'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},
+                '241': {
+                    'name': 'Writes',
+                    'comment': 'In sectors.',
+                    'readings': {'host_written': {'from': 'raw', 'unit': '512B'}},
+                },
                 '5': {'name': 'Bad', 'trap': True},
                 '12': None,
             },
@@ -198,19 +265,32 @@ GENERIC = {
 
 
 def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
-    """A local entry replaces it wholly; pending sectors must not become silent by adding a drive."""
-    report = drive(row(5, name='Reallocated_Sector_Ct'), row(12), row(197, raw='8'), row(241, raw='9', name='X'),
-                   row(250), model='DISK 1')
+    """A local entry replaces it wholly; pending sectors must not become silent by adding a
+    drive.
+    """
+    report = drive(
+        row(5, name='Reallocated_Sector_Ct'),
+        row(12),
+        row(197, raw='8'),
+        row(241, raw='9', name='X'),
+        row(250),
+        model='DISK 1',
+    )
 
     data = drafted(report, GENERIC)
 
     (entry,) = data['entries']
-    assert data['comment'].startswith('The entry Any disk already covers this drive: a separate entry is '
-                                      'needed only if it is wrong')
-    assert {key: entry[key] for key in draft.INHERITED} == {key: GENERIC['entries'][0][key] for key in draft.INHERITED}
+    assert data['comment'].startswith(
+        'The entry Any disk already covers this drive: a separate entry is '
+        'needed only if it is wrong'
+    )
+    assert {key: entry[key] for key in draft.INHERITED} == {
+        key: GENERIC['entries'][0][key] for key in draft.INHERITED
+    }
     assert entry['attributes'] == {
         '241': {
-            'name': 'Writes', 'comment': 'VALUE 100, WORST 100, RAW 9; read as by the entry Any disk; In sectors.',
+            'name': 'Writes',
+            'comment': 'VALUE 100, WORST 100, RAW 9; read as by the entry Any disk; In sectors.',
             'readings': {'host_written': {'from': 'raw', 'unit': '512B'}},
         },
         '5': {'name': 'Bad', 'comment': 'VALUE 100, WORST 100, RAW 0', 'trap': True},
@@ -233,8 +313,11 @@ def test_what_others_agree_about_is_not_taken_over_for_a_metric_that_is_read_alr
     """The same: here the pending sectors stand in 197."""
     readings = {'pending': {'from': 'raw bytes 0-1'}}
 
-    data = drafted(drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1'), GENERIC,
-                   {'sets': {}, **vendor_entries(readings, readings, readings)})
+    data = drafted(
+        drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1'),
+        GENERIC,
+        {'sets': {}, **vendor_entries(readings, readings, readings)},
+    )
 
     assert 'readings' not in data['entries'][0]['attributes']['5']
 
@@ -243,14 +326,20 @@ def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
     """Return a local file with an entry of a vendor of its own for each reading."""
     return {
         'entries': [
-            {'family': f'Vendor{n} Z', 'models': [f'Vendor{n} Z'], **more,
-             'attributes': {number: {'name': name, 'readings': given}}}
+            {
+                'family': f'Vendor{n} Z',
+                'models': [f'Vendor{n} Z'],
+                **more,
+                'attributes': {number: {'name': name, 'readings': given}},
+            }
             for n, given in enumerate(readings)
         ]
     }
 
 
-@pytest.mark.parametrize(('number', 'readings'), [('5', {'reallocated': {'from': 'raw bytes 0-1'}})])
+@pytest.mark.parametrize(
+    ('number', 'readings'), [('5', {'reallocated': {'from': 'raw bytes 0-1'}})]
+)
 def test_a_meaning_that_several_vendors_share_is_taken_over(number, readings):
     """Nobody has to look up what all entries agree about."""
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
@@ -264,20 +353,30 @@ NOT_CERTAIN = {
     'too few vendors': vendor_entries(RAW, RAW),
     'one vendor only': {
         'entries': [
-            {'family': f'Vendor Z{n}', 'kind': 'ssd',
-             'attributes': {'5': {'name': 'Reallocated_Sector_Ct', 'readings': RAW}}}
+            {
+                'family': f'Vendor Z{n}',
+                'kind': 'ssd',
+                'attributes': {'5': {'name': 'Reallocated_Sector_Ct', 'readings': RAW}},
+            }
             for n in range(9)
         ]
     },
     'vendors disagree': vendor_entries(RAW, RAW, RAW, {'reallocated': {'from': 'raw bytes 0-1'}}),
-    'others give it no meaning': vendor_entries(RAW, RAW, RAW, {'pending': {'from': 'raw'}},
-                                                {'pending': {'from': 'value'}}),
+    'others give it no meaning': vendor_entries(
+        RAW, RAW, RAW, {'pending': {'from': 'raw'}}, {'pending': {'from': 'value'}}
+    ),
     'another name': vendor_entries(RAW, RAW, RAW, name='Bad_Blocks'),
     'another kind of drive': vendor_entries(RAW, RAW, RAW, kind='hdd'),
-    'an amount of data': vendor_entries(*[{'host_written': {'from': 'raw', 'unit': '512B'}}] * 5,
-                                        name='Host_Writes_32MiB', number='241'),
-    'endurance': vendor_entries(*[{'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}] * 5,
-                                name='SSD_Life_Left', number='231'),
+    'an amount of data': vendor_entries(
+        *[{'host_written': {'from': 'raw', 'unit': '512B'}}] * 5,
+        name='Host_Writes_32MiB',
+        number='241',
+    ),
+    'endurance': vendor_entries(
+        *[{'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}] * 5,
+        name='SSD_Life_Left',
+        number='231',
+    ),
 }
 
 
@@ -298,12 +397,15 @@ def test_the_only_attribute_that_equals_the_drives_own_figure_is_proposed():
 
     assert data['entries'][0]['attributes']['231'] == {
         'name': 'Some_Name',
-        'comment': 'VALUE 097, WORST 097, RAW 77; 100 - value equals the endurance that the drive itself states',
+        'comment': 'VALUE 097, WORST 097, RAW 77; 100 - value equals the endurance that the drive '
+        'itself states',
         'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
     }
-    assert data['comment'].startswith('The drive states 3 % endurance used; with the same value: 100 - value of 231; '
-                                      'one '
-                                      'drive can match by chance')
+    assert data['comment'].startswith(
+        'The drive states 3 % endurance used; with the same value: 100 - value of 231; '
+        'one '
+        'drive can match by chance'
+    )
     assert data['samples'][0]['expect']['endurance_used'] == 3
 
 
@@ -312,14 +414,20 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
     data = drafted(drive(row(231, 97, raw='9'), row(12), row(174, 100, raw='3'), endurance=3))
 
     assert 'with the same value: 100 - value of 231, raw of 174; one drive' in data['comment']
-    assert not any('readings' in attribute for attribute in data['entries'][0]['attributes'].values())
+    assert not any(
+        'readings' in attribute for attribute in data['entries'][0]['attributes'].values()
+    )
 
 
 @pytest.mark.parametrize(
     ('endurance', 'words'),
     [
         (None, 'The drive itself states no endurance'),
-        (0, 'The drive states 0 % endurance used, so no attribute could be compared with it; draft again'),
+        (
+            0,
+            'The drive states 0 % endurance used, so no attribute could be compared with it; '
+            'draft again',
+        ),
         (255, 'The drive states 255 %'),
         (55, 'with the same value: no attribute; the meaning must come from a document.'),
     ],
@@ -340,46 +448,81 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
         'endurance_used': {'from': formula, 'valid': list(draft.ENDURANCE_FORMULAS[formula])}
     }
 
-    readings = [(spec, metric) for _path, _, metric,
-                spec in data_errors.written_readings(data) if metric == 'endurance_used']
+    readings = [
+        (spec, metric)
+        for _path, _, metric, spec in data_errors.written_readings(data)
+        if metric == 'endurance_used'
+    ]
     metric = drive_database.SpecDatabase(data).metrics['endurance_used']
-    assert [problem for spec, _ in readings
-            for problem in reading_rules._plausible(spec, decode.parse(spec['from']), metric)] == []
+    assert [
+        problem
+        for spec, _ in readings
+        for problem in reading_rules._plausible(spec, decode.parse(spec['from']), metric)
+    ] == []
 
 
 # --- amounts of data -----------------------------------------------------------------------
 
 
 def written(*rows, sectors):
-    return Report(Y5, attributes=rows, statistics={(1, 0x018): Statistic(sectors, 'Logical Sectors Written')})
+    return Report(
+        Y5, attributes=rows, statistics={(1, 0x018): Statistic(sectors, 'Logical Sectors Written')}
+    )
 
 
 def test_an_amount_that_the_drive_states_tells_the_unit_of_its_attribute():
-    """Nobody can see whether a count is one of sectors or of 32 MiB, and a wrong unit looks as plausible."""
-    data = drafted(written(row(241, raw='391022', name='Total_LBAs_Written'), row(9, raw='24871'),
-                           sectors=391022 * 65536 + 40000))
+    """Nobody can see whether a count is one of sectors or of 32 MiB, and a wrong unit looks as
+    plausible.
+    """
+    data = drafted(
+        written(
+            row(241, raw='391022', name='Total_LBAs_Written'),
+            row(9, raw='24871'),
+            sectors=391022 * 65536 + 40000,
+        )
+    )
 
-    assert data['entries'][0]['attributes']['241']['readings'] == {'host_written': {'from': 'raw', 'unit': '32MiB'}}
+    assert data['entries'][0]['attributes']['241']['readings'] == {
+        'host_written': {'from': 'raw', 'unit': '32MiB'}
+    }
     assert data['samples'][0]['stated'] == {'host_written': (391022 * 65536 + 40000) * 512}
     assert data['samples'][0]['expect']['host_written'] == 391022 * 2**25
 
 
 def test_an_amount_that_began_again_tells_the_unit_too():
-    """A Transcend SSD370S of 1 TB wrote 76 TB and states 1.6: its 32 bits of sectors were full 34 times."""
-    data = drafted(written(row(241, raw='2275184', name='Total_LBAs_Written'), row(9, raw='7127'), sectors=3077596960))
+    """A Transcend SSD370S of 1 TB wrote 76 TB and states 1.6: its 32 bits of sectors were full
+    34 times.
+    """
+    data = drafted(
+        written(
+            row(241, raw='2275184', name='Total_LBAs_Written'),
+            row(9, raw='7127'),
+            sectors=3077596960,
+        )
+    )
 
-    assert data['entries'][0]['attributes']['241']['readings'] == {'host_written': {'from': 'raw', 'unit': '32MiB'}}
+    assert data['entries'][0]['attributes']['241']['readings'] == {
+        'host_written': {'from': 'raw', 'unit': '32MiB'}
+    }
 
 
 @pytest.mark.parametrize(
-    'rows', [(row(241, raw='391022'), row(246, raw='391023')), (row(241, raw='10'),), (row(241, raw='400000'),)],
+    'rows',
+    [
+        (row(241, raw='391022'), row(246, raw='391023')),
+        (row(241, raw='10'),),
+        (row(241, raw='400000'),),
+    ],
     ids=['two-attributes', 'few-counts', 'another-number'],
 )
 def test_an_amount_that_may_agree_by_chance_proposes_nothing(rows):
     """Thirteen units fit many a small number."""
     sectors = 10 * 65536 if rows[0].raw == '10' else 391022 * 65536
 
-    assert 'readings' not in drafted(written(*rows, sectors=sectors))['entries'][0]['attributes']['241']
+    assert (
+        'readings'
+        not in drafted(written(*rows, sectors=sectors))['entries'][0]['attributes']['241']
+    )
 
 
 # --- the sample -------------------------------------------------------------------------------
@@ -407,10 +550,14 @@ def test_the_sample_is_made_of_the_drives_own_rows():
     }
 
 
-@pytest.mark.parametrize('number, when, line', [
-    (1, 'now', '  1 Some_Name               ------   100   100   000    NOW    7'),
-    (255, 'past', '255 Some_Name               ------   100   100   000    Past    7'),
-    (5, '', '  5 Some_Name               ------   100   100   000    -    7')])
+@pytest.mark.parametrize(
+    'number, when, line',
+    [
+        (1, 'now', '  1 Some_Name               ------   100   100   000    NOW    7'),
+        (255, 'past', '255 Some_Name               ------   100   100   000    Past    7'),
+        (5, '', '  5 Some_Name               ------   100   100   000    -    7'),
+    ],
+)
 def test_a_line_says_when_the_attribute_failed(number, when, line):
     failed = row(number, raw='7', name='Some Name')._replace(when_failed=when)
 
@@ -430,8 +577,16 @@ def test_an_editor_finds_the_schema_if_it_is_installed(monkeypatch, is_there):
 @pytest.mark.parametrize(
     ('protocol', 'words'),
     [
-        ('NVMe', 'No entry is needed: the health log of the NVMe standard covers everything about "ACME Y5 240GB".'),
-        ('SCSI', 'No entry is needed: the log pages of the SCSI standard cover everything about "ACME Y5 240GB".'),
+        (
+            'NVMe',
+            'No entry is needed: the health log of the NVMe standard covers everything about '
+            '"ACME Y5 240GB".',
+        ),
+        (
+            'SCSI',
+            'No entry is needed: the log pages of the SCSI standard cover everything about "ACME '
+            'Y5 240GB".',
+        ),
     ],
 )
 def test_drives_that_speak_a_standard_need_no_entry(protocol, words):
@@ -453,19 +608,29 @@ def test_a_report_without_attributes_says_what_to_do():
 
 
 def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
-    """It would push towards an attribute that stands still; validate demands agreement with what is stated."""
+    """It would push towards an attribute that stands still; validate demands agreement with what
+    is stated.
+    """
     sectors = 101 * Y5.capacity // 512
-    statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
-                  reading_rules.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
+    statistics = {
+        (1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
+        reading_rules.ENDURANCE_STATISTIC: Statistic(0, 'Used'),
+    }
     data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
 
     assert data['samples'][0]['stated'] == {'host_written': sectors * 512}
-    assert 'states 0 % endurance used although it was written 101 times over, so "stated" omits' in data['comment']
+    assert (
+        'states 0 % endurance used although it was written 101 times over, so "stated" omits'
+        in data['comment']
+    )
 
 
 def test_hours_and_temperature_are_stated_too():
     """So that hours which an entry reads as minutes are noticed."""
-    statistics = {(1, 0x010): Statistic(1234, 'Power-on Hours'), (5, 0x008): Statistic(31, 'Current Temperature')}
+    statistics = {
+        (1, 0x010): Statistic(1234, 'Power-on Hours'),
+        (5, 0x008): Statistic(31, 'Current Temperature'),
+    }
     data = drafted(Report(Y5, attributes=(row(9, raw='1234'),), statistics=statistics))
 
     assert data['samples'][0]['stated'] == {'power_on_time': 1234 * 3600, 'temperature': 31}

@@ -16,8 +16,16 @@ SSD = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
 
 def family(*entries, identity=SSD, attributes=(9, 12, 233), local=()):
     """Return the family that wins, of these entries alone."""
-    data = {**database(), 'entries': [{'attributes': {}, **entry} for entry in entries], 'advisories': []}
-    additions = [('site.json', {'entries': [{'attributes': {}, **entry} for entry in local]})] if local else []
+    data = {
+        **database(),
+        'entries': [{'attributes': {}, **entry} for entry in entries],
+        'advisories': [],
+    }
+    additions = (
+        [('site.json', {'entries': [{'attributes': {}, **entry} for entry in local]})]
+        if local
+        else []
+    )
     return drive_database.SpecDatabase(data, additions).identify(identity, attributes).family
 
 
@@ -28,14 +36,24 @@ MODELS = {'models': ['ACME X1-.*']}
 
 
 @pytest.mark.parametrize(
-    'condition', [{'firmware': '1[.]0'}, {'kind': 'ssd'}, {'has': [233]}, {'lacks': [5]}, {'first': [9, 12]},
-                  {'only': [9, 12, 233, 1]}]
+    'condition',
+    [
+        {'firmware': '1[.]0'},
+        {'kind': 'ssd'},
+        {'has': [233]},
+        {'lacks': [5]},
+        {'first': [9, 12]},
+        {'only': [9, 12, 233, 1]},
+    ],
 )
 def test_one_more_condition_wins_in_either_order(condition):
     """Order never matters: what says more about a drive knows it better."""
     plain, special = {'family': 'plain', **MODELS}, {'family': 'special', **MODELS, **condition}
 
-    assert [family(*order) for order in itertools.permutations((plain, special))] == ['special', 'special']
+    assert [family(*order) for order in itertools.permutations((plain, special))] == [
+        'special',
+        'special',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +77,15 @@ def test_a_condition_that_does_not_hold_keeps_an_entry_out(condition):
     assert family({'family': 'special', **MODELS, **condition}) is None
 
 
-@pytest.mark.parametrize('guard', [{'has': [[1], [233]]}, {'lacks': [[9], [1]]}, {'first': [[1], [9]]},
-                                   {'only': [[1], [9, 12, 233]]}])
+@pytest.mark.parametrize(
+    'guard',
+    [
+        {'has': [[1], [233]]},
+        {'lacks': [[9], [1]]},
+        {'first': [[1], [9]]},
+        {'only': [[1], [9, 12, 233]]},
+    ],
+)
 def test_of_several_alternatives_of_a_guard_one_must_hold(guard):
     """Models sold under one name come with several controllers."""
     assert family({'family': 'special', **MODELS, **guard}) == 'special'
@@ -68,8 +93,15 @@ def test_of_several_alternatives_of_a_guard_one_must_hold(guard):
 
 def test_an_entry_for_the_model_beats_a_guess_however_well_guarded():
     """A generic entry knows a controller, not this drive."""
-    guess = {'family': 'guess', 'generic': True, 'kind': 'ssd', 'has': [233], 'lacks': [1], 'first': [9],
-             'only': [9, 12, 233]}
+    guess = {
+        'family': 'guess',
+        'generic': True,
+        'kind': 'ssd',
+        'has': [233],
+        'lacks': [1],
+        'first': [9],
+        'only': [9, 12, 233],
+    }
 
     assert family(guess, {'family': 'known', **MODELS}) == 'known'
     assert family(guess, {'family': 'last resort', 'kind': 'ssd', 'fallback': True}) == 'guess'
@@ -80,19 +112,30 @@ def test_a_drive_that_only_the_fallback_knows_has_no_entry():
     spec = spec_database().identify(SSD._replace(model='WHO'), [12])
 
     assert spec.family is None
-    assert {item.metric for item in spec.readings} == {'power_on_time', 'power_cycles', 'temperature'}
+    assert {item.metric for item in spec.readings} == {
+        'power_on_time',
+        'power_cycles',
+        'temperature',
+    }
 
 
 def test_a_drive_that_nobody_claims_gets_an_empty_spec():
     """A hard disk in a database of solid state drives."""
-    assert spec_database().identify(Identity(protocol='ATA', model='WHO', rotation=7200),
-                                    [12]) == drive_database.NO_SPEC
+    assert (
+        spec_database().identify(Identity(protocol='ATA', model='WHO', rotation=7200), [12])
+        == drive_database.NO_SPEC
+    )
 
 
 def test_blanks_in_a_model_are_counted_once():
     """Drives pad their names inside as well."""
-    assert family({'family': 'known', 'models': ['ACME X1 240']},
-                  identity=SSD._replace(model='ACME  X1   240')) == 'known'
+    assert (
+        family(
+            {'family': 'known', 'models': ['ACME X1 240']},
+            identity=SSD._replace(model='ACME  X1   240'),
+        )
+        == 'known'
+    )
 
 
 # --- additions of a site --------------------------------------------------------------
@@ -108,7 +151,12 @@ def test_a_local_entry_beats_a_stronger_shipped_one():
 
 def test_a_local_fallback_replaces_the_shipped_one_and_nothing_else():
     """It is the last resort of the site, no more."""
-    mine = {'family': 'mine', 'kind': 'ssd', 'fallback': True, 'attributes': {'12': {'name': 'My_Name'}}}
+    mine = {
+        'family': 'mine',
+        'kind': 'ssd',
+        'fallback': True,
+        'attributes': {'12': {'name': 'My_Name'}},
+    }
     database_with_mine = spec_database({'entries': [mine]})
 
     assert database_with_mine.identify(SSD._replace(model='WHO'), [12]).names[12] == 'My_Name'
@@ -122,20 +170,28 @@ def test_two_shipped_entries_of_equal_strength_leave_the_drive_to_the_fallback_w
 
     spec = drive_database.SpecDatabase(data).identify(SSD, [9])
 
-    assert (spec.family, [item.metric for item in spec.readings]) == (None,
-                                                                      ['power_on_time', 'power_cycles', 'temperature'])
-    assert spec.notes == ('attributes.json: ACME X1-240 is claimed by two entries, ACME X1 and ACME X1 again; narrow '
-                          'one pattern',)
+    assert (spec.family, [item.metric for item in spec.readings]) == (
+        None,
+        ['power_on_time', 'power_cycles', 'temperature'],
+    )
+    assert spec.notes == (
+        'attributes.json: ACME X1-240 is claimed by two entries, ACME X1 and ACME X1 again; narrow '
+        'one pattern',
+    )
 
 
 def test_of_two_local_entries_of_equal_strength_neither_counts():
-    """The mistake is the site's, whoever made it reads this, and the drive is judged by the shipped entry."""
+    """The mistake is the site's, whoever made it reads this, and the drive is judged by the
+    shipped entry.
+    """
     entries = [{'family': name, **MODELS, 'attributes': {}} for name in ('one', 'other')]
     found = spec_database({'entries': entries})
 
     assert found.identify(SSD, [9]).family == 'ACME X1'
-    assert found.dispute(SSD,
-                         [9]) == 'site1.json: ACME X1-240 is claimed by two entries, one and other; narrow one pattern'
+    assert (
+        found.dispute(SSD, [9])
+        == 'site1.json: ACME X1-240 is claimed by two entries, one and other; narrow one pattern'
+    )
     assert found.dispute(SSD._replace(model='WHO'), [9]) == ''
 
 
@@ -143,8 +199,12 @@ def test_a_local_file_may_add_metrics_and_sets():
     """They are used by its own entries."""
     local = {
         'metrics': {'flavour': {'meaning': 'what it tastes like', 'unit': '', 'worse': 'none'}},
-        'sets': {'taste': {'source': 'measured on one',
-                           'attributes': {'7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}}}},
+        'sets': {
+            'taste': {
+                'source': 'measured on one',
+                'attributes': {'7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}},
+            }
+        },
         'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}],
     }
 
@@ -168,26 +228,42 @@ def test_own_attributes_come_before_those_of_sets_and_null_removes_one():
 
     spec = spec_database({'entries': [entry]}).identify(SSD, [9])
 
-    assert [(item.attribute, item.metric) for item in spec.readings] == [(190, 'temperature'), (12, 'power_cycles'),
-                                                                         (9, 'power_on_time')]
+    assert [(item.attribute, item.metric) for item in spec.readings] == [
+        (190, 'temperature'),
+        (12, 'power_cycles'),
+        (9, 'power_on_time'),
+    ]
     assert spec.names == {190: 'Airflow', 12: 'Own_Name', 9: 'Power_On_Hours'}
 
 
 def test_what_all_drives_have_in_common_comes_last_and_an_entry_may_do_without():
-    """Some controllers count hours elsewhere; nobody should have to write the rule in each of 200 entries."""
-    data = {'sets': {'taste': {'attributes': {'9': {'name': 'Own_Nine'}}}},
-            'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}]}
+    """Some controllers count hours elsewhere; nobody should have to write the rule in each of
+    200 entries.
+    """
+    data = {
+        'sets': {'taste': {'attributes': {'9': {'name': 'Own_Nine'}}}},
+        'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}],
+    }
 
-    assert spec_database(data).identify(SSD, [9]).names == {9: 'Own_Nine', 12: 'Power_Cycle_Count',
-                                                            194: 'Temperature_Celsius'}
+    assert spec_database(data).identify(SSD, [9]).names == {
+        9: 'Own_Nine',
+        12: 'Power_Cycle_Count',
+        194: 'Temperature_Celsius',
+    }
     data['entries'][0]['uses_common'] = False
     assert spec_database(data).identify(SSD, [9]).names == {9: 'Own_Nine'}
 
 
 def test_alternatives_for_one_metric_keep_their_order():
     """The later one serves where the first is unknown."""
-    readings = {'reallocated': [{'from': 'raw', 'not': [65535]}, {'from': 'value', 'valid': [1, None]}]}
-    entry = {'family': 'mine', **MODELS, 'attributes': {'5': {'name': 'Some', 'trap': True, 'readings': readings}}}
+    readings = {
+        'reallocated': [{'from': 'raw', 'not': [65535]}, {'from': 'value', 'valid': [1, None]}]
+    }
+    entry = {
+        'family': 'mine',
+        **MODELS,
+        'attributes': {'5': {'name': 'Some', 'trap': True, 'readings': readings}},
+    }
 
     first, second, *_ = spec_database({'entries': [entry]}).identify(SSD, [5]).readings
 
@@ -199,7 +275,11 @@ def test_states_are_read_as_spans():
     """One result or a range of them."""
     spec = spec_database().identify(SSD, [175])
 
-    assert spec.readings[0].states == ((100, 100, 'passed'), (11, 11, 'too hot, no verdict'), (0, 10, 'failed'))
+    assert spec.readings[0].states == (
+        (100, 100, 'passed'),
+        (11, 11, 'too hot, no verdict'),
+        (0, 10, 'failed'),
+    )
 
 
 def test_the_units_of_the_schema_are_those_that_can_be_converted():
@@ -212,7 +292,9 @@ def test_an_advisory_concerns_the_revisions_that_it_names(firmware, hours):
     """Mended drives must not be called defective."""
     found = spec_database().advisories(SSD._replace(firmware=firmware))
 
-    assert [(advisory.hour, advisory.state) for advisory in found] == [(hour, State.WARNING) for hour in hours]
+    assert [(advisory.hour, advisory.state) for advisory in found] == [
+        (hour, State.WARNING) for hour in hours
+    ]
 
 
 # --- what an entry, a metric and an advisory hold, whole ----------------------------------------
@@ -234,26 +316,54 @@ def test_a_database_tells_its_date(data, date):
 
 @pytest.mark.parametrize(
     ('mark', 'is_generic'),
-    [({}, False), ({'generic': True}, True), ({'fallback': True}, True), ({'generic': False}, False)]
+    [
+        ({}, False),
+        ({'generic': True}, True),
+        ({'fallback': True}, True),
+        ({'generic': False}, False),
+    ],
 )
 def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
     """measure counts what is won by a guess."""
-    assert only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic is is_generic
+    assert (
+        only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic is is_generic
+    )
 
 
 def test_an_entry_may_distrust_the_clock_and_name_further_logs():
-    plain, special = only({'family': 'mine', **MODELS, 'attributes': {}}), only({
-        'family': 'mine', **MODELS, 'attributes': {}, 'clock': 'stops in standby', 'farm': True,
-        'logs': {'0xC0': 'ocp'}})
+    plain, special = (
+        only({'family': 'mine', **MODELS, 'attributes': {}}),
+        only(
+            {
+                'family': 'mine',
+                **MODELS,
+                'attributes': {},
+                'clock': 'stops in standby',
+                'farm': True,
+                'logs': {'0xC0': 'ocp'},
+            }
+        ),
+    )
 
     assert (plain.is_clock_trusted, plain.keeps_farm, plain.log) == (True, False, None)
-    assert (special.is_clock_trusted, special.keeps_farm, special.log) == (False, True, ('0xC0', 'ocp'))
+    assert (special.is_clock_trusted, special.keeps_farm, special.log) == (
+        False,
+        True,
+        ('0xC0', 'ocp'),
+    )
 
 
 def test_a_warranted_amount_is_that_of_the_very_model():
     """One family has many sizes; the document goes with the number."""
-    entry = {'family': 'mine', **MODELS, 'attributes': {}, 'rated_written': {
-        'ACME X1-480': {'bytes': 480, 'source': 'manual 480'}, 'ACME X1-240': {'bytes': 240, 'source': 'manual 240'}}}
+    entry = {
+        'family': 'mine',
+        **MODELS,
+        'attributes': {},
+        'rated_written': {
+            'ACME X1-480': {'bytes': 480, 'source': 'manual 480'},
+            'ACME X1-240': {'bytes': 240, 'source': 'manual 240'},
+        },
+    }
 
     assert only(entry).rated_written == (240, 'manual 240')
     assert only({**entry, 'models': ['ACME X1-.*'], 'rated_written': {}}).rated_written is None
@@ -262,10 +372,19 @@ def test_a_warranted_amount_is_that_of_the_very_model():
 
 
 def test_a_warranted_amount_does_not_depend_on_the_entry_that_reads_the_drive():
-    """The firmware of another brand has its own entry; the vendor's figure is one row, in one of them."""
-    named = {'family': 'mine', **MODELS, 'rated_written': {'ACME X1-240': {'bytes': 240, 'source': 'manual'}}}
+    """The firmware of another brand has its own entry; the vendor's figure is one row, in one of
+    them.
+    """
+    named = {
+        'family': 'mine',
+        **MODELS,
+        'rated_written': {'ACME X1-240': {'bytes': 240, 'source': 'manual'}},
+    }
 
-    data = {**database(), 'entries': [{'family': 'other brand', **MODELS, 'firmware': '.*', 'has': [9]}, named]}
+    data = {
+        **database(),
+        'entries': [{'family': 'other brand', **MODELS, 'firmware': '.*', 'has': [9]}, named],
+    }
     spec = drive_database.SpecDatabase(data).identify(SSD, (9,))
 
     assert (spec.family, spec.rated_written) == ('other brand', (240, 'manual'))
@@ -274,35 +393,57 @@ def test_a_warranted_amount_does_not_depend_on_the_entry_that_reads_the_drive():
 def test_a_metric_has_all_that_attributes_json_says_of_it():
     """Units, direction, plausible values, and the ends of its graph."""
     data = database()
-    data['metrics']['flavour'] = {'meaning': 'its taste', 'unit': '%', 'worse': 'low', 'valid': [1, 99],
-                                  'verdict': True, 'minimum': 2, 'maximum': 98, 'concern': 'wear', 'remedy': 'cable',
-                                  'perfdata': {'order': 3, 'with': 'plain'}}
+    data['metrics']['flavour'] = {
+        'meaning': 'its taste',
+        'unit': '%',
+        'worse': 'low',
+        'valid': [1, 99],
+        'verdict': True,
+        'minimum': 2,
+        'maximum': 98,
+        'concern': 'wear',
+        'remedy': 'cable',
+        'perfdata': {'order': 3, 'with': 'plain'},
+    }
     data['metrics']['plain'] = {'meaning': 'nothing', 'unit': '', 'worse': 'none'}
 
     metrics = drive_database.SpecDatabase(data).metrics
 
-    assert metrics['flavour'] == drive_database.Metric('flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98,
-                                                       'wear', 3, 'cable', 'plain')
-    assert metrics['plain'] == drive_database.Metric('plain', 'nothing', '', 'none', (0, None), False, None, None)
+    assert metrics['flavour'] == drive_database.Metric(
+        'flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98, 'wear', 3, 'cable', 'plain'
+    )
+    assert metrics['plain'] == drive_database.Metric(
+        'plain', 'nothing', '', 'none', (0, None), False, None, None
+    )
 
 
 def test_a_reading_has_all_that_its_entry_says_of_it():
     """And what is left out has no effect."""
-    readings = {'host_written': [{'from': 'raw', 'unit': '32MiB', 'valid': [1, 9], 'not': [5], 'ceiling': 8},
-                                 {'from': 'value'}]}
-    first, second, *_ = only({'family': 'mine', **MODELS,
-                              'attributes': {'241': {'name': 'Some', 'readings': readings}}}).readings
+    readings = {
+        'host_written': [
+            {'from': 'raw', 'unit': '32MiB', 'valid': [1, 9], 'not': [5], 'ceiling': 8},
+            {'from': 'value'},
+        ]
+    }
+    first, second, *_ = only(
+        {'family': 'mine', **MODELS, 'attributes': {'241': {'name': 'Some', 'readings': readings}}}
+    ).readings
 
-    assert first == drive_database.ReadingSpec('host_written', 241, decode.parse('raw'), (1, 9), (5,), '32MiB', 8, (),
-                                               False,
-                                               'raw 32MiB')
-    assert second == drive_database.ReadingSpec('host_written', 241, decode.parse('value'), (None, None), (), '', None,
-                                                (),
-                                                False, 'value')
+    assert first == drive_database.ReadingSpec(
+        'host_written', 241, decode.parse('raw'), (1, 9), (5,), '32MiB', 8, (), False, 'raw 32MiB'
+    )
+    assert second == drive_database.ReadingSpec(
+        'host_written', 241, decode.parse('value'), (None, None), (), '', None, (), False, 'value'
+    )
 
 
-ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it',
-            'source': 'erratum 3'}
+ADVISORY = {
+    'id': 'acme-1',
+    'models': ['ACME X1-.*'],
+    'effect': 'it stops',
+    'action': 'update it',
+    'source': 'erratum 3',
+}
 
 
 @pytest.mark.parametrize(
@@ -315,11 +456,13 @@ ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'act
 )
 def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
     """Without a firmware pattern it concerns every revision, also none."""
-    (found,
-     ) = drive_database.SpecDatabase({**database(),
-                                      'advisories': [{**ADVISORY, **more}]}).advisories(SSD._replace(firmware=''))
+    (found,) = drive_database.SpecDatabase(
+        {**database(), 'advisories': [{**ADVISORY, **more}]}
+    ).advisories(SSD._replace(firmware=''))
 
-    assert found == drive_database.Advisory('acme-1', 'it stops', 'update it', *expected, 'erratum 3')
+    assert found == drive_database.Advisory(
+        'acme-1', 'it stops', 'update it', *expected, 'erratum 3'
+    )
 
 
 def test_a_database_without_advisories_has_none():
@@ -328,7 +471,9 @@ def test_a_database_without_advisories_has_none():
 
     assert drive_database.SpecDatabase(data).advisories(SSD) == []
     site = ('site.json', {'entries': [], 'advisories': [ADVISORY]})
-    assert [item.id for item in drive_database.SpecDatabase(data, [site]).advisories(SSD)] == ['acme-1']
+    assert [item.id for item in drive_database.SpecDatabase(data, [site]).advisories(SSD)] == [
+        'acme-1'
+    ]
 
 
 def test_the_fallback_is_for_its_own_kind():
@@ -337,13 +482,20 @@ def test_the_fallback_is_for_its_own_kind():
     data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
     data['entries'][3] = {**data['entries'][3], 'kind': 'hdd'}
 
-    assert drive_database.SpecDatabase(data).identify(SSD, [9])._replace(notes=()) == drive_database.NO_SPEC
+    assert (
+        drive_database.SpecDatabase(data).identify(SSD, [9])._replace(notes=())
+        == drive_database.NO_SPEC
+    )
 
 
-@pytest.mark.parametrize(('guard', 'is_held'),
-                         [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)])
+@pytest.mark.parametrize(
+    ('guard', 'is_held'),
+    [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)],
+)
 def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
-    """Which of them is asked with the drive's attributes; for a model of its own it is not the last resort."""
+    """Which of them is asked with the drive's attributes; for a model of its own it is not the
+    last resort.
+    """
     data = database()
     data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
     data['entries'][3] = {**data['entries'][3], **guard}
@@ -353,7 +505,10 @@ def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
 
 def test_a_set_that_no_file_has_is_named_with_its_entry():
     """The shipped file is validated before it is shipped; a checkout is not."""
-    data = {**database(), 'entries': [{'family': 'mine', **MODELS, 'uses': ['ata-comon'], 'attributes': {}}]}
+    data = {
+        **database(),
+        'entries': [{'family': 'mine', **MODELS, 'uses': ['ata-comon'], 'attributes': {}}],
+    }
 
     with pytest.raises(DataError) as refusal:
         drive_database.SpecDatabase(data).identify(SSD, [9])
@@ -381,7 +536,11 @@ def test_work_done_beforehand_changes_no_answer():
     prepared, asked = spec_database(site), spec_database(site)
     prepared.prepare()
 
-    for identity, numbers in ((SSD, [9]), (SSD._replace(model=''), [12]), (SSD._replace(model='ACME X2'), [])):
+    for identity, numbers in (
+        (SSD, [9]),
+        (SSD._replace(model=''), [12]),
+        (SSD._replace(model='ACME X2'), []),
+    ):
         assert prepared.identify(identity, numbers) == asked.identify(identity, numbers)
 
 
@@ -392,10 +551,20 @@ def claiming(*names):
     return [{'family': name, **MODELS, 'attributes': {}} for name in names]
 
 
-@pytest.mark.parametrize(('names', 'sentence'), [
-    (('one',), ''),
-    (('one', 'two'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern'),
-    (('one', 'two', 'three'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern')])
+@pytest.mark.parametrize(
+    ('names', 'sentence'),
+    [
+        (('one',), ''),
+        (
+            ('one', 'two'),
+            'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern',
+        ),
+        (
+            ('one', 'two', 'three'),
+            'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern',
+        ),
+    ],
+)
 def test_a_dispute_is_between_entries_of_a_site(names, sentence):
     """Who made the mistake reads it; meanwhile the shipped entries speak."""
     disputed = spec_database({'entries': claiming(*names)})
@@ -407,20 +576,32 @@ def test_a_dispute_is_between_entries_of_a_site(names, sentence):
 def test_a_mistake_of_ours_is_no_dispute_of_a_site():
     """It is a note on the drive, whatever the site's own file says about others."""
     data = {**database(), 'entries': claiming('one', 'two')}
-    other = ('site.json', {'entries': [{'family': 'mine', 'models': ['OTHER.*'], 'attributes': {}}]})
+    other = (
+        'site.json',
+        {'entries': [{'family': 'mine', 'models': ['OTHER.*'], 'attributes': {}}]},
+    )
 
     for known in (drive_database.SpecDatabase(data), drive_database.SpecDatabase(data, [other])):
         assert known.dispute(SSD, [9]) == ''
         assert known.dispute(SSD._replace(model='NOBODY'), [9]) == ''
         assert known.identify(SSD, [9]).notes == (
-            'attributes.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern',)
+            'attributes.json: ACME X1-240 is claimed by two entries, one and two; narrow one '
+            'pattern',
+        )
 
 
 def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_that_is_known():
     """What guards our entries guards them then, too."""
-    data = {**database(), 'entries': [{'family': 'guarded', **MODELS, 'has': [233], 'attributes': {}},
-                                      {'family': 'plain', **MODELS, 'attributes': {}}]}
-    disputed = drive_database.SpecDatabase(data, [('site.json', {'entries': claiming('one', 'two')})])
+    data = {
+        **database(),
+        'entries': [
+            {'family': 'guarded', **MODELS, 'has': [233], 'attributes': {}},
+            {'family': 'plain', **MODELS, 'attributes': {}},
+        ],
+    }
+    disputed = drive_database.SpecDatabase(
+        data, [('site.json', {'entries': claiming('one', 'two')})]
+    )
 
     assert disputed.identify(SSD, [9, 233]).family == 'guarded'
     assert disputed.identify(SSD, [9]).family == 'plain'
@@ -428,7 +609,11 @@ def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_t
 
 def test_a_set_that_no_file_has_is_told_with_file_and_entry():
     """Where a site has mistyped it, and only where a drive needs it."""
-    site = {'entries': [{'family': 'mine', 'models': ['OWN.*'], 'uses': ['acme-comon'], 'attributes': {}}]}
+    site = {
+        'entries': [
+            {'family': 'mine', 'models': ['OWN.*'], 'uses': ['acme-comon'], 'attributes': {}}
+        ]
+    }
     known = spec_database(site)
 
     assert known.identify(SSD, [9]).family == 'ACME X1'

@@ -1,4 +1,7 @@
-"""A drive that hangs costs one process, not one a check; the folder of state, and who may write there."""
+"""A drive that hangs costs one process, not one a check; the folder of state, and who may write
+there.
+"""
+
 from __future__ import annotations
 
 import errno
@@ -45,7 +48,9 @@ def uptime() -> float:
 
 
 def long_ago() -> float:
-    """Return the age of a lock of a check that is long over, in seconds: ten minutes, or since this machine started."""
+    """Return the age of a lock of a check that is long over, in seconds: ten minutes, or since
+    this machine started.
+    """
     return min(600, uptime() - 5)
 
 
@@ -62,9 +67,12 @@ def check(fake, state, *arguments):
 
 # A check
 
+
 @needs_root
 def test_five_checks_of_a_stuck_drive_leave_one_process(open_place):
-    """State D is not to be had here; a process that nobody may kill is as good: through sudo it is root's."""
+    """State D is not to be had here; a process that nobody may kill is as good: through sudo it
+    is root's.
+    """
     if not abilities.path_of('setpriv') or os.statvfs(open_place).f_flag & os.ST_NOSUID:
         pytest.skip(f'setpriv is not installed, or {open_place} is mounted nosuid')
     as_root = open_place / 'as-root'
@@ -77,7 +85,7 @@ def test_five_checks_of_a_stuck_drive_leave_one_process(open_place):
     (open_place / 'fake' / 'calls').chmod(0o666)
     (open_place / 'state').mkdir()
     os.chown(open_place / 'state', NOBODY, NOBODY)
-    code = '''import json, time
+    code = """import json, time
 from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.drive_locks import Waiting
 told = []
@@ -86,7 +94,7 @@ for _ in range(5):
     command = tuple(json.loads(sys.argv[1]))
     told += [(a.outcome, a.reason) for a in runner.run([command], 10, 0.6, time.monotonic() + 20)]
     runner.close()
-print(json.dumps(told))'''
+print(json.dumps(told))"""
 
     told = run_as_nobody(code, json.dumps(stuck), str(open_place / 'state'))
 
@@ -95,12 +103,14 @@ print(json.dumps(told))'''
     os.killpg(pids[0], 9)
     assert owner == 0 and len(pids) == 1
     assert [outcome for outcome, _ in told] == ['timeout', *['busy'] * 4]
-    assert re.fullmatch(rf'smartctl has been waiting since [0-2][0-9]:[0-5][0-9] \(process {pids[0]}\)', told[1][1])
+    assert re.fullmatch(
+        rf'smartctl has been waiting since [0-2][0-9]:[0-5][0-9] \(process {pids[0]}\)', told[1][1]
+    )
 
 
 def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, state):
-    """A further command into a controller that is in trouble makes it worse; who waits, and since when, is told at
-    once.
+    """A further command into a controller that is in trouble makes it worse; who waits, and since
+    when, is told at once.
     """
     fake.answers(SDA, drive('intel-worn'))
     since = time.time() - long_ago()
@@ -112,8 +122,10 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     os.close(held)
     assert result.code == 3 and fake.calls() == [] and time.monotonic() - started < SOON
     clock = time.strftime('%H:%M', time.localtime(since))
-    assert (f'sda [process-hangs] cannot be read: smartctl has been waiting since {clock} (process {NO_PROCESS})'
-            in result.first_line)
+    assert (
+        f'sda [process-hangs] cannot be read: smartctl has been waiting since {clock} (process '
+        f'{NO_PROCESS})' in result.first_line
+    )
 
 
 def test_another_drive_is_read_meanwhile(fake, state):
@@ -165,7 +177,9 @@ def test_one_that_is_beside_this_one_for_too_long_is_told(fake, state):
 
 
 def test_the_lock_stays_with_the_process_that_a_check_leaves_behind(fake, state):
-    """It is its standard input, whoever else has ended; the file tells which process, and since when."""
+    """It is its standard input, whoever else has ended; the file tells which process, and since
+    when.
+    """
     # the child in its own session survives our SIGKILL
     fake.answers(SDA, before="trap '' TERM; exec 3<&0; setsid sleep 3 <&3 & sleep 3")
 
@@ -187,12 +201,18 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
     result = run('-p', fake.path, '--nosudo', '--state-dir', str(state))
 
     os.close(held)
-    assert result.code == 3 and 'smartctl has been waiting since' in result.first_line and fake.calls() == []
+    assert (
+        result.code == 3
+        and 'smartctl has been waiting since' in result.first_line
+        and fake.calls() == []
+    )
 
 
 @pytest.mark.parametrize('is_full', [False, True])
 def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, monkeypatch, is_full):
-    """Between its lock and its first line a check has said nothing of itself; on a full disk nothing can be said."""
+    """Between its lock and its first line a check has said nothing of itself; on a full disk
+    nothing can be said.
+    """
     os.close(lock(fake, state, age=long_ago()))
     if is_full:
         monkeypatch.setattr(os, 'pwrite', refused)
@@ -208,11 +228,26 @@ def refused(*arguments):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize('content', [
-    b'', b'x y\n', b'4711\n', b'1 2 3\n', b'\xff' * 100, b'-1 5\n', b'1 99999999999999999999999999999\n', b'4711 1',
-    b'%d %d\n' % (NO_PROCESS, 1 << 33)], ids=str)
+@pytest.mark.parametrize(
+    'content',
+    [
+        b'',
+        b'x y\n',
+        b'4711\n',
+        b'1 2 3\n',
+        b'\xff' * 100,
+        b'-1 5\n',
+        b'1 99999999999999999999999999999\n',
+        b'4711 1',
+        b'%d %d\n' % (NO_PROCESS, 1 << 33),
+    ],
+    ids=str,
+)
 def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
-    """The lock alone shows that somebody reads the drive. How long is not known, so it is never called hanging."""
+    """The lock alone shows that somebody reads the drive.
+
+    How long is not known, so it is never called hanging.
+    """
     held = lock(fake, state)
     os.ftruncate(held, 0)
     os.pwrite(held, content, 0)
@@ -224,7 +259,9 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
     assert not earlier.is_stuck(0.1)
     assert result.code == 3
-    assert 'sda [in-use] was not read: another check has been reading the drive' in result.first_line
+    assert (
+        'sda [in-use] was not read: another check has been reading the drive' in result.first_line
+    )
     assert 'hang' not in result.first_line
 
 
@@ -237,31 +274,60 @@ def test_the_age_of_a_process_is_the_kernels_word(fake, state, written):
     earlier = Waiting(str(state)).begin((fake.path, *SDA))
 
     os.close(held)
-    began = float(Path('/proc/self/stat').read_text().rpartition(')')[2].split()[19]) / os.sysconf('SC_CLK_TCK')
+    began = float(Path('/proc/self/stat').read_text().rpartition(')')[2].split()[19]) / os.sysconf(
+        'SC_CLK_TCK'
+    )
     assert isinstance(earlier, Earlier) and earlier.start == began
     assert earlier.is_stuck(0.01) and not earlier.is_stuck(uptime() - began + 60)
 
 
 # Checks that meet
 
+
 def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake, state):
-    """Each waits for a series of short processes, together longer than the limit of one drive, and reads then."""
+    """Each waits for a series of short processes, together longer than the limit of one drive,
+    and reads then.
+    """
     report = drive('intel-worn')
     for arguments in (SDB, SDC):
         fake.answers(arguments, report, before='sleep 1')
     jobs = [[], ['-vv'], ['triage'], ['metrics'], ['-v']]
 
-    checks = [start([*job, '-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sdb', '-d', '/dev/sdc',
-                     '--drive-timeout', '3', '-t', '40']) for job in jobs]
+    checks = [
+        start(
+            [
+                *job,
+                '-p',
+                fake.path,
+                '--nosudo',
+                '--state-dir',
+                str(state),
+                '-d',
+                '/dev/sdb',
+                '-d',
+                '/dev/sdc',
+                '--drive-timeout',
+                '3',
+                '-t',
+                '40',
+            ]
+        )
+        for job in jobs
+    ]
     texts = [each.communicate(timeout=60)[0] for each in checks]
 
     assert [each.returncode for each in checks] == [1, 1, 0, 0, 1], texts
-    assert not any(re.search(r'\bhang|smartctl has been waiting|(cannot be|was not) read', text) for text in texts)
+    assert not any(
+        re.search(r'\bhang|smartctl has been waiting|(cannot be|was not) read', text)
+        for text in texts
+    )
     assert len(fake.calls()) == 10
 
 
 def check_while_another_reads(fake, state, seconds, *arguments):
-    """Return what a check says that begins while the drive takes *seconds* to answer another one."""
+    """Return what a check says that begins while the drive takes *seconds* to answer another
+    one.
+    """
     fake.answers(SDA, drive('intel-worn'), before=f'sleep {seconds}')
     first = start(['-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sda'])
     while not fake.pids():
@@ -279,13 +345,21 @@ def test_a_check_says_that_it_waited_for_another(fake, state):
     assert re.search(r'waited [0-9.]+ s for another check that was reading this drive', second.text)
 
 
-def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_the_drive_hanging(fake, state):
+def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_the_drive_hanging(
+    fake, state
+):
     """The other process is young; the next step is one of planning, not of hardware."""
     second = check_while_another_reads(fake, state, 4, '-t', '2')
 
     assert second.code == 3
-    assert 'sda [in-use] was not read: another check has been reading the drive since' in second.first_line
-    assert f'(process {fake.pids()[0]})' in second.first_line and 'at different times' in second.first_line
+    assert (
+        'sda [in-use] was not read: another check has been reading the drive since'
+        in second.first_line
+    )
+    assert (
+        f'(process {fake.pids()[0]})' in second.first_line
+        and 'at different times' in second.first_line
+    )
     assert not re.search(r'\bhang|dying', second.first_line)
 
 
@@ -293,16 +367,23 @@ def test_a_drive_that_another_check_left_too_little_time_for_is_not_called_dying
     """It began to answer when the time for all drives was nearly over."""
     second = check_while_another_reads(fake, state, 3, '-t', '5')
 
-    assert second.code == 3 and 'another check was using the drive for' in second.first_line, second.text
+    assert second.code == 3 and 'another check was using the drive for' in second.first_line, (
+        second.text
+    )
     assert not re.search(r'\bhang|dying', second.first_line)
 
 
 def test_two_addresses_of_one_drive_are_read_one_after_the_other(fake, tmp_path, open_place, state):
-    """sat@PATH, a link and the path itself lead to one drive; none of them waits for another check."""
+    """sat@PATH, a link and the path itself lead to one drive; none of them waits for another
+    check.
+    """
     path = tmp_path / 'sda'
     path.touch()
     runner = Runner(Waiting(str(state)))
-    lines = [fake.answers(read_arguments(str(path), kind), output=kind, before='sleep 0.3') for kind in ('', 'sat')]
+    lines = [
+        fake.answers(read_arguments(str(path), kind), output=kind, before='sleep 0.3')
+        for kind in ('', 'sat')
+    ]
 
     answers = list(runner.run(lines, 10, 5, time.monotonic() + 20))
 
@@ -313,15 +394,23 @@ def test_two_addresses_of_one_drive_are_read_one_after_the_other(fake, tmp_path,
 
 def start(words):
     """Start the plugin as a daemon does."""
-    return subprocess.Popen([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *words],
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 # Files and folders
 
+
 @pytest.fixture
 def roots(monkeypatch, open_place) -> Path:
-    """Root's folder of locks on a machine of its own; this process is root there and has no XDG_STATE_HOME."""
+    """Root's folder of locks on a machine of its own; this process is root there and has no
+    XDG_STATE_HOME.
+    """
     monkeypatch.delenv('XDG_STATE_HOME')
     monkeypatch.setattr(state_directory, 'RUN', str(open_place / 'run'))
     monkeypatch.setattr(state_directory, 'PACKAGE', str(open_place / 'package'))
@@ -354,7 +443,9 @@ def test_a_lock_of_another_user_neither_silences_nor_delays_root(open_place, fak
 
 @needs_root
 @pytest.mark.parametrize('given', ['', 'one', 'other', 'roots-own'])
-def test_root_keeps_its_locks_where_only_root_can_write_whatever_state_dir_says(roots, open_place, given):
+def test_root_keeps_its_locks_where_only_root_can_write_whatever_state_dir_says(
+    roots, open_place, given
+):
     """One process for a drive that hangs, and nothing that another user could have put there."""
     for name in ('package', 'one', 'other'):
         (open_place / name).mkdir()
@@ -367,7 +458,9 @@ def test_root_keeps_its_locks_where_only_root_can_write_whatever_state_dir_says(
     os.close(first)
     assert isinstance(second, Earlier)
     [file] = roots.iterdir()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(roots.stat().st_mode) == 0o755
+    assert (
+        stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(roots.stat().st_mode) == 0o755
+    )
     assert not any(path.name == 'waiting' for path in open_place.glob('*/*') if path != roots)
 
 
@@ -408,7 +501,7 @@ def test_history_follows_no_link_that_was_planted_in_a_sticky_folder(open_place)
         state_directory.below(state_directory.there(str(open_place)), 'history')
 
 
-AS_NOBODY = '''import json, os
+AS_NOBODY = """import json, os
 from smart_attributes import state_directory
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 os.environ['XDG_STATE_HOME'] = ''
@@ -420,7 +513,7 @@ try:
     os.open(f'{state_directory.RUN}/waiting/!dev!sda', os.O_RDONLY)
 except OSError as error:
     refused = error.strerror
-print(json.dumps([isinstance(met, Earlier), str(met), waiting.path or waiting.why_not, refused]))'''
+print(json.dumps([isinstance(met, Earlier), str(met), waiting.path or waiting.why_not, refused]))"""
 
 
 @needs_root
@@ -429,7 +522,11 @@ def test_nagios_sees_that_root_reads_a_drive_and_cannot_lock_it(roots, open_plac
     """Root's process that hangs is not joined by one of nagios; its file is nobody else's."""
     (open_place / 'state').mkdir()
     os.chown(open_place / 'state', NOBODY, NOBODY)
-    words = [*(str(open_place / name) for name in ('run', 'package', 'state')), '/usr/sbin/smartctl', *SDA]
+    words = [
+        *(str(open_place / name) for name in ('run', 'package', 'state')),
+        '/usr/sbin/smartctl',
+        *SDA,
+    ]
     held = Waiting().begin(('/usr/sbin/smartctl', *SDA))
     os.utime(held, (time.time() - age,) * 2)
 
@@ -444,32 +541,60 @@ def test_nagios_sees_that_root_reads_a_drive_and_cannot_lock_it(roots, open_plac
 
 
 @abilities.user_with_libraries
-@pytest.mark.parametrize('make, words', [
-    (lambda path: path.write_text(''), 'Not a directory'),
-    (lambda path: None, 'No such file or directory'),
-    (lambda path: (path.mkdir(), path.chmod(0o777)), 'is writable by others'),
-    (lambda path: path.mkdir(), 'is not writable|Permission denied'),
-], ids=['a-file', 'missing', 'writable-by-all', 'of-another'])
+@pytest.mark.parametrize(
+    'make, words',
+    [
+        (lambda path: path.write_text(''), 'Not a directory'),
+        (lambda path: None, 'No such file or directory'),
+        (lambda path: (path.mkdir(), path.chmod(0o777)), 'is writable by others'),
+        (lambda path: path.mkdir(), 'is not writable|Permission denied'),
+    ],
+    ids=['a-file', 'missing', 'writable-by-all', 'of-another'],
+)
 def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, open_place, make, words):
-    """Nothing to keep is no reason not to judge. A home, a package and a named folder: none of them can be used."""
+    """Nothing to keep is no reason not to judge.
+
+    A home, a package and a named folder: none of them can be used.
+    """
     fake = FakeSmartctl(open_place / 'fake')
     fake.answers(SDA, drive('intel-worn'))
     (open_place / 'fake' / 'calls').touch()
     (open_place / 'fake' / 'calls').chmod(0o666)
     make(open_place / 'state')
-    command = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '/usr/bin/python3', '-B',
-               str(ROOT / 'check_smart_attributes'), '--nosudo', '-p', fake.path, '-d', '/dev/sda',
-               '--state-dir', str(open_place / 'state'), '-v']
+    command = [
+        'setpriv',
+        f'--reuid={NOBODY}',
+        f'--regid={NOBODY}',
+        '--clear-groups',
+        '/usr/bin/python3',
+        '-B',
+        str(ROOT / 'check_smart_attributes'),
+        '--nosudo',
+        '-p',
+        fake.path,
+        '-d',
+        '/dev/sda',
+        '--state-dir',
+        str(open_place / 'state'),
+        '-v',
+    ]
 
-    done = subprocess.run(command, capture_output=True, text=True, env={'HOME': '/nonexistent', 'LC_ALL': 'C'})
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={'HOME': '/nonexistent', 'LC_ALL': 'C'}
+    )
 
     assert done.returncode == 1, done.stdout + done.stderr
-    assert re.search(f'note: if a drive hangs, each check may leave another process behind.*({words})', done.stdout)
+    assert re.search(
+        f'note: if a drive hangs, each check may leave another process behind.*({words})',
+        done.stdout,
+    )
 
 
 @pytest.mark.long
 def test_100000_files_do_not_slow_doctor_down(state, tmp_path):
-    """Another user, or a program gone wrong, may fill the folder; it is said, with the command that empties it."""
+    """Another user, or a program gone wrong, may fill the folder; it is said, with the command
+    that empties it.
+    """
     waiting = Waiting(str(state))
     for number in range(100_000):
         os.close(os.open(f'{waiting.path}/{number}', os.O_CREAT | os.O_WRONLY))
@@ -480,9 +605,13 @@ def test_100000_files_do_not_slow_doctor_down(state, tmp_path):
     assert time.monotonic() - started < SOON and found == [] and waiting.is_crowded
 
 
-@pytest.mark.parametrize('pid, is_named', [('smartctl', True), ('sleep', False), (1, False), (NO_PROCESS, False)])
+@pytest.mark.parametrize(
+    'pid, is_named', [('smartctl', True), ('sleep', False), (1, False), (NO_PROCESS, False)]
+)
 def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, state, pid, is_named):
-    """Whatever number a file holds: nobody may be told to kill init, or a process that reads another drive."""
+    """Whatever number a file holds: nobody may be told to kill init, or a process that reads
+    another drive.
+    """
     fake.answers(SDA, before='sleep 20')
     words = {'smartctl': [fake.path, *SDA], 'sleep': ['sleep', '20']}.get(pid)
     process = subprocess.Popen(words, start_new_session=True) if words else None
@@ -497,12 +626,16 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
         os.killpg(process.pid, 9)
         process.wait()
     [(what, earlier)] = found
-    assert what == ('/dev/sda' if is_named else drive_locks.drive_name((fake.path, *SDA)).replace('!', '/'))
+    assert what == (
+        '/dev/sda' if is_named else drive_locks.drive_name((fake.path, *SDA)).replace('!', '/')
+    )
     assert earlier.pid == (number if is_named else 0) and earlier.start
 
 
 def test_where_the_folder_is(monkeypatch, tmp_path):
-    """The package's, where there is one; else this user's own, which is made; named ones are not made."""
+    """The package's, where there is one; else this user's own, which is made; named ones are not
+    made.
+    """
     monkeypatch.setattr(state_directory, 'PACKAGE', str(tmp_path / 'package'))
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'home'))
 
@@ -526,7 +659,8 @@ def test_without_xdg_it_is_below_the_home(monkeypatch, tmp_path):
 
 # Which drive it is
 
-# A disk with its partition and its generic node, two volumes of a controller, an NVMe drive, and disks without a bus.
+# A disk with its partition and its generic node, two volumes of a controller, an NVMe drive, and
+# disks without a bus.
 SYSFS = {
     'block/8:0': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda',
     'block/8:1': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1',
@@ -541,9 +675,21 @@ SYSFS = {
     'block/9:0': 'virtual/block/md0',
     'block/9:1': 'virtual/block/md1',
 }
-NODES = {'sda': 'block/8:0', 'sda1': 'block/8:1', 'sg0': 'char/21:0', 'sdb': 'block/8:16', 'sdc': 'block/8:32',
-         'nvme0': 'char/239:0', 'nvme0n1': 'block/259:0', 'nvme0n1p1': 'block/259:1', 'ng0n1': 'char/238:0',
-         'vda': 'block/254:0', 'md0': 'block/9:0', 'md1': 'block/9:1', 'ram0': 'block/1:0'}
+NODES = {
+    'sda': 'block/8:0',
+    'sda1': 'block/8:1',
+    'sg0': 'char/21:0',
+    'sdb': 'block/8:16',
+    'sdc': 'block/8:32',
+    'nvme0': 'char/239:0',
+    'nvme0n1': 'block/259:0',
+    'nvme0n1p1': 'block/259:1',
+    'ng0n1': 'char/238:0',
+    'vda': 'block/254:0',
+    'md0': 'block/9:0',
+    'md1': 'block/9:1',
+    'ram0': 'block/1:0',
+}
 
 
 @pytest.fixture
@@ -559,42 +705,85 @@ def nodes(tmp_path, monkeypatch) -> Path:
     for name, place in NODES.items():
         kind, _, numbers = place.partition('/')
         try:
-            os.mknod(folder / name, 0o600 | (stat.S_IFBLK if kind == 'block' else stat.S_IFCHR),
-                     os.makedev(*map(int, numbers.split(':'))))
+            os.mknod(
+                folder / name,
+                0o600 | (stat.S_IFBLK if kind == 'block' else stat.S_IFCHR),
+                os.makedev(*map(int, numbers.split(':'))),
+            )
         except PermissionError:
             pytest.skip('device nodes are not made: only root may, outside a container')
     (folder / 'by-id').symlink_to('sda')
     return folder
 
 
-@pytest.mark.parametrize('expected, addresses', [
-    ('0:0:0:0', ['sda', 'sda1', 'sg0', 'by-id', 'sat@sda', 'sat,12@sda', 'scsi@sg0', 'sat@by-id', '../dev/sda']),
-    ('nvme0', ['nvme0', 'nvme0n1', 'nvme0n1p1', 'ng0n1', 'nvme@nvme0', 'nvme,0x1@nvme0']),
-    ('megaraid,6@host1', ['megaraid,6@/dev/bus/1', 'megaraid,6@sdb', 'megaraid,6@sdc', 'sat+megaraid,6@/dev/bus/1',
-                          'sat,auto+megaraid,6@sdb']),
-    ('megaraid,7@host1', ['megaraid,7@/dev/bus/1']),
-    ('megaraid,6@host0', ['megaraid,6@/dev/bus/0', 'megaraid,6@sda']),
-    ('usbjmicron,1@host0', ['usbjmicron,1@sda', 'usbjmicron,x,1@sda']),
-    ('1:2:0:0', ['sdb']), ('virtio1', ['vda']), ('md0', ['md0']), ('md1', ['md1']),
-])
+@pytest.mark.parametrize(
+    'expected, addresses',
+    [
+        (
+            '0:0:0:0',
+            [
+                'sda',
+                'sda1',
+                'sg0',
+                'by-id',
+                'sat@sda',
+                'sat,12@sda',
+                'scsi@sg0',
+                'sat@by-id',
+                '../dev/sda',
+            ],
+        ),
+        ('nvme0', ['nvme0', 'nvme0n1', 'nvme0n1p1', 'ng0n1', 'nvme@nvme0', 'nvme,0x1@nvme0']),
+        (
+            'megaraid,6@host1',
+            [
+                'megaraid,6@/dev/bus/1',
+                'megaraid,6@sdb',
+                'megaraid,6@sdc',
+                'sat+megaraid,6@/dev/bus/1',
+                'sat,auto+megaraid,6@sdb',
+            ],
+        ),
+        ('megaraid,7@host1', ['megaraid,7@/dev/bus/1']),
+        ('megaraid,6@host0', ['megaraid,6@/dev/bus/0', 'megaraid,6@sda']),
+        ('usbjmicron,1@host0', ['usbjmicron,1@sda', 'usbjmicron,x,1@sda']),
+        ('1:2:0:0', ['sdb']),
+        ('virtio1', ['vda']),
+        ('md0', ['md0']),
+        ('md1', ['md1']),
+    ],
+)
 def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expected, addresses):
     """One process for a drive that hangs, not one a spelling."""
     names = set()
     for address in addresses:
         kind, _, path = address.rpartition('@')
         path = path if path.startswith('/') else f'{nodes}/{path}'
-        for executable in (['/usr/sbin/smartctl'], ['/usr/bin/sudo', '-n', '/usr/sbin/smartctl'], ['/opt/smartctl']):
-            names |= {drive_locks.drive_name((*executable, *read_arguments(path, kind, skip)))
-                      for skip in ((), ('selftest',))}
+        for executable in (
+            ['/usr/sbin/smartctl'],
+            ['/usr/bin/sudo', '-n', '/usr/sbin/smartctl'],
+            ['/opt/smartctl'],
+        ):
+            names |= {
+                drive_locks.drive_name((*executable, *read_arguments(path, kind, skip)))
+                for skip in ((), ('selftest',))
+            }
 
     assert names == {expected}
 
 
-@pytest.mark.parametrize('command, expected', [
-    (('/usr/sbin/smartctl', *smartctl_calls.SCAN), 'scan'),
-    (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda')), '!nowhere!sda'),
-    (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'sat')), '!nowhere!sda'),
-    (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'megaraid,6')), 'megaraid,6@!nowhere!sda')])
+@pytest.mark.parametrize(
+    'command, expected',
+    [
+        (('/usr/sbin/smartctl', *smartctl_calls.SCAN), 'scan'),
+        (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda')), '!nowhere!sda'),
+        (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'sat')), '!nowhere!sda'),
+        (
+            ('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'megaraid,6')),
+            'megaraid,6@!nowhere!sda',
+        ),
+    ],
+)
 def test_where_no_node_is_the_path_names_the_file(command, expected):
     """As in the simulation of drives, and for a drive that has gone."""
     assert drive_locks.drive_name(command) == expected
@@ -602,13 +791,22 @@ def test_where_no_node_is_the_path_names_the_file(command, expected):
 
 def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):
     """Some containers hide sysfs."""
-    assert drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))).endswith('!dev!ram0')
+    assert drive_locks.drive_name(
+        ('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))
+    ).endswith('!dev!ram0')
 
 
-@pytest.mark.parametrize('one, other',
-                         [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)])
+@pytest.mark.parametrize(
+    'one, other',
+    [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)],
+)
 def test_two_paths_never_share_a_file(one, other):
     """And no name is too long for a file system."""
-    names = [drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
+    names = [
+        drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(path)))
+        for path in (one, other)
+    ]
 
-    assert names[0] != names[1] and all(len(name) < 200 and name.isascii() and '/' not in name for name in names)
+    assert names[0] != names[1] and all(
+        len(name) < 200 and name.isascii() and '/' not in name for name in names
+    )

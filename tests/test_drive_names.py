@@ -1,4 +1,5 @@
 """What an output prints of a drive finds this drive in the next command."""
+
 from __future__ import annotations
 
 import json
@@ -23,24 +24,63 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.words import clean
 
 WHY = ('--why', 'stable since 2024')
-SDA = named(Device('/dev/sda', '', 'sda'), Identity('ATA', 'ACME X1', serial='S-0001/A', wwn='5000c500a1b2c3d4'),
-            'slot 7', ('ata-ACME_X1_S-0001', 'wwn-0x5000c500a1b2c3d4'), 'web1')
-RAID = named(Device('/dev/bus/0', 'megaraid,4', 'bus_0_megaraid_4'), Identity('SCSI', serial='S0004', wwn=''),
-             'drive 4 of the controller', (), 'web1')
+SDA = named(
+    Device('/dev/sda', '', 'sda'),
+    Identity('ATA', 'ACME X1', serial='S-0001/A', wwn='5000c500a1b2c3d4'),
+    'slot 7',
+    ('ata-ACME_X1_S-0001', 'wwn-0x5000c500a1b2c3d4'),
+    'web1',
+)
+RAID = named(
+    Device('/dev/bus/0', 'megaraid,4', 'bus_0_megaraid_4'),
+    Identity('SCSI', serial='S0004', wwn=''),
+    'drive 4 of the controller',
+    (),
+    'web1',
+)
 BARE = named(Device('/dev/sdb', '', 'sdb'), Identity(), '', (), 'web1')
 
 
 def test_a_drive_has_each_name_that_an_output_gives_it():
     identity = Identity(serial='S\t1', wwn='0x5000-C5')
-    drive, behind = (named(Device(path, kind, name), identity, bay, by_id, 'web1') for path, kind, name, bay, by_id in (
-        ('/dev/sdxa', '', 'sdxa', 'slot 7', ('ata-X',)), ('/dev/bus/0', 'megaraid,4', 'behind', '', ())))
-    labels = {'S\t1', clean('S\t1'), '0x5000-C5', '5000c5', '0x5000c5', 'naa.5000c5', 'eui.5000c5', 'wwn-0x5000c5'}
+    drive, behind = (
+        named(Device(path, kind, name), identity, bay, by_id, 'web1')
+        for path, kind, name, bay, by_id in (
+            ('/dev/sdxa', '', 'sdxa', 'slot 7', ('ata-X',)),
+            ('/dev/bus/0', 'megaraid,4', 'behind', '', ()),
+        )
+    )
+    labels = {
+        'S\t1',
+        clean('S\t1'),
+        '0x5000-C5',
+        '5000c5',
+        '0x5000c5',
+        'naa.5000c5',
+        'eui.5000c5',
+        'wwn-0x5000c5',
+    }
 
-    assert drive == ('/dev/sdxa', 'sdxa', {
-        *labels, *(f'{label}_sdxa' for label in labels), 'ata-X', 'ata-X_sdxa', '/dev/disk/by-id/ata-X', 'sdxa',
-        'slot 7', 'web1:sdxa', 'web1:slot 7'})
-    assert behind == ('megaraid,4@/dev/bus/0', 'behind', {
-        *labels, *(f'{label}_behind' for label in labels), 'web1:behind'})
+    assert drive == (
+        '/dev/sdxa',
+        'sdxa',
+        {
+            *labels,
+            *(f'{label}_sdxa' for label in labels),
+            'ata-X',
+            'ata-X_sdxa',
+            '/dev/disk/by-id/ata-X',
+            'sdxa',
+            'slot 7',
+            'web1:sdxa',
+            'web1:slot 7',
+        },
+    )
+    assert behind == (
+        'megaraid,4@/dev/bus/0',
+        'behind',
+        {*labels, *(f'{label}_behind' for label in labels), 'web1:behind'},
+    )
 
 
 def test_a_drive_that_is_seen_is_wanted_or_not():
@@ -57,21 +97,56 @@ def chosen(word: str, *drives: Named, hide_serial: bool = False) -> list[Named]:
     return wanted.items()
 
 
-@pytest.mark.parametrize('word, drive', [
-    *((word, SDA) for word in (
-        'sda', '/dev/sda', 'SDA', 'S-0001/A', 's-0001/a', 's_0001_a', '5000c500a1b2c3d4', '0x5000c500a1b2c3d4',
-        '0x5000C500A1B2C3D4', 'naa.5000c500a1b2c3d4', 'wwn-0x5000c500a1b2c3d4', 'ata-ACME_X1_S-0001',
-        '/dev/disk/by-id/ata-ACME_X1_S-0001', 'ata_acme_x1_s_0001', 'slot 7', 'slot_7', 'web1:sda', 'web1 sda',
-        'web1:slot 7', 's_0001_a_sda')),
-    *((word, RAID) for word in (
-        'bus_0_megaraid_4', 'megaraid,4@/dev/bus/0', 'S0004', 'drive 4 of the controller', 'web1:bus_0_megaraid_4')),
-    ('sdb', BARE), ('web1:sdb', BARE)])
+@pytest.mark.parametrize(
+    'word, drive',
+    [
+        *(
+            (word, SDA)
+            for word in (
+                'sda',
+                '/dev/sda',
+                'SDA',
+                'S-0001/A',
+                's-0001/a',
+                's_0001_a',
+                '5000c500a1b2c3d4',
+                '0x5000c500a1b2c3d4',
+                '0x5000C500A1B2C3D4',
+                'naa.5000c500a1b2c3d4',
+                'wwn-0x5000c500a1b2c3d4',
+                'ata-ACME_X1_S-0001',
+                '/dev/disk/by-id/ata-ACME_X1_S-0001',
+                'ata_acme_x1_s_0001',
+                'slot 7',
+                'slot_7',
+                'web1:sda',
+                'web1 sda',
+                'web1:slot 7',
+                's_0001_a_sda',
+            )
+        ),
+        *(
+            (word, RAID)
+            for word in (
+                'bus_0_megaraid_4',
+                'megaraid,4@/dev/bus/0',
+                'S0004',
+                'drive 4 of the controller',
+                'web1:bus_0_megaraid_4',
+            )
+        ),
+        ('sdb', BARE),
+        ('web1:sdb', BARE),
+    ],
+)
 def test_each_name_of_a_drive_is_accepted(word, drive):
     """As printed, in another case, or as a label made of it."""
     assert chosen(word, SDA, RAID, BARE) == [drive]
 
 
-@pytest.mark.parametrize('word', ['', '-', '/dev/bus/0', '0x', 'naa.', 'slot', 'web1:', 'drive', 'web2:sda'])
+@pytest.mark.parametrize(
+    'word', ['', '-', '/dev/bus/0', '0x', 'naa.', 'slot', 'web1:', 'drive', 'web2:sda']
+)
 def test_what_names_no_drive_is_refused(word):
     """A path that drives share, a prefix alone, and nothing at all."""
     with pytest.raises(UsageError, match='matches no drive'):
@@ -103,13 +178,22 @@ def test_a_name_of_two_drives_is_a_question_with_both_addresses(hide_serial, sai
         chosen('S0004', RAID, twin, hide_serial=hide_serial)
 
     assert str(refused.value) == (
-        f'{said} the name of 2 drives; write the address of one: megaraid,4@/dev/bus/0, /dev/sdc')
+        f'{said} the name of 2 drives; write the address of one: megaraid,4@/dev/bus/0, /dev/sdc'
+    )
 
 
-@pytest.mark.parametrize('word, hide_serial, said', [
-    ('S-0001/B', False, '"S-0001/B" matches no drive; did you mean S-0001/A?; drives: sda, sdb'),
-    ('S-0001/B', True, 'this name matches no drive; drives: sda, sdb'),
-    ('sdax', False, '"sdax" matches no drive; did you mean sda?; drives: sda, sdb')])
+@pytest.mark.parametrize(
+    'word, hide_serial, said',
+    [
+        (
+            'S-0001/B',
+            False,
+            '"S-0001/B" matches no drive; did you mean S-0001/A?; drives: sda, sdb',
+        ),
+        ('S-0001/B', True, 'this name matches no drive; drives: sda, sdb'),
+        ('sdax', False, '"sdax" matches no drive; did you mean sda?; drives: sda, sdb'),
+    ],
+)
 def test_an_unknown_name_is_told_with_those_that_exist(word, hide_serial, said):
     """And with the nearest, which is no serial number where these are hidden."""
     with pytest.raises(UsageError) as refused:
@@ -119,43 +203,84 @@ def test_an_unknown_name_is_told_with_those_that_exist(word, hide_serial, said):
 
 
 def test_at_most_ten_names_are_told():
-    many = [named(Device(f'/dev/sd{letter}', '', f'sd{letter}'), Identity(), '', (), 'web1')
-            for letter in 'abcdefghijkl']
+    many = [
+        named(Device(f'/dev/sd{letter}', '', f'sd{letter}'), Identity(), '', (), 'web1')
+        for letter in 'abcdefghijkl'
+    ]
     with pytest.raises(UsageError, match=r'drives: sda, .*, sdj and 2 more$'):
         chosen('zzzzzz', *many)
     with pytest.raises(UsageError, match=r'no drive was found$'):
         chosen('sda')
 
 
-@pytest.mark.parametrize('address', [
-    'megaraid,6@/dev/bus/0', 'cciss,1@/dev/sg0', 'areca,2/1@/dev/sg3', 'aacraid,0,0,4@/dev/sg3', '3ware,1@/dev/twa0'])
+@pytest.mark.parametrize(
+    'address',
+    [
+        'megaraid,6@/dev/bus/0',
+        'cciss,1@/dev/sg0',
+        'areca,2/1@/dev/sg3',
+        'aacraid,0,0,4@/dev/sg3',
+        '3ware,1@/dev/twa0',
+    ],
+)
 def test_a_short_name_leads_back_to_its_address(address):
     [device] = addresses.parse(address)
 
     assert addresses.of_short_name(addresses.short_name(device)) == address
 
 
-@pytest.mark.parametrize('name', ['sda', 'bus_0_megaraid', 'bus_0_megaraid_x', 'bus_0_megaraid_999999', '',
-                                  'shm_megaraid_1', 'bus_0_megaraid_1_2'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'sda',
+        'bus_0_megaraid',
+        'bus_0_megaraid_x',
+        'bus_0_megaraid_999999',
+        '',
+        'shm_megaraid_1',
+        'bus_0_megaraid_1_2',
+    ],
+)
 def test_other_names_lead_to_no_address(name):
     assert addresses.of_short_name(name) == ''
 
 
-@pytest.mark.parametrize('word, read', [
-    ('/dev/sdxa', ['/dev/sdxa']), (f'{socket.gethostname()}:/dev/sdxa', ['/dev/sdxa']),
-    (f'{socket.gethostname()}:zero', ['/dev/zero']), ('web9:zero', []), ('zero', ['/dev/zero']), ('-zero', []),
-    ('shm', []), ('sdxa', []), ('IOService:/x', ['IOService:/x']), ('bus_7_megaraid_4', ['megaraid,4@/dev/bus/7']),
-    ('checked', ['megaraid,1@/dev/bus/7']), ('ata-ONE', ['/dev/sdxa']), ('ata_one', ['/dev/sdxa']),
-    ('ata-TWO', []), ('slot 7', [])])
+@pytest.mark.parametrize(
+    'word, read',
+    [
+        ('/dev/sdxa', ['/dev/sdxa']),
+        (f'{socket.gethostname()}:/dev/sdxa', ['/dev/sdxa']),
+        (f'{socket.gethostname()}:zero', ['/dev/zero']),
+        ('web9:zero', []),
+        ('zero', ['/dev/zero']),
+        ('-zero', []),
+        ('shm', []),
+        ('sdxa', []),
+        ('IOService:/x', ['IOService:/x']),
+        ('bus_7_megaraid_4', ['megaraid,4@/dev/bus/7']),
+        ('checked', ['megaraid,1@/dev/bus/7']),
+        ('ata-ONE', ['/dev/sdxa']),
+        ('ata_one', ['/dev/sdxa']),
+        ('ata-TWO', []),
+        ('slot 7', []),
+    ],
+)
 def test_a_name_is_read_where_it_is_known_before_reading(monkeypatch, word, read):
     """ata-TWO is a link of two devices: only reading tells which drive was meant."""
-    monkeypatch.setattr(named_drives, 'links', lambda: {'/dev/sdxa': ['ata-ONE', 'ata-TWO'], '/dev/sdxb': ['ata-TWO']})
+    monkeypatch.setattr(
+        named_drives,
+        'links',
+        lambda: {'/dev/sdxa': ['ata-ONE', 'ata-TWO'], '/dev/sdxb': ['ata-TWO']},
+    )
 
     assert named_drives._read_as(word, [Device('/dev/bus/7', 'megaraid,1', 'checked')]) == read
 
 
-@pytest.mark.parametrize('which', [
-    Which(devices=('/dev/sdxa',)), Which(scan=True), Which(reports=('/tmp',))], ids=['device', 'scan', 'report'])
+@pytest.mark.parametrize(
+    'which',
+    [Which(devices=('/dev/sdxa',)), Which(scan=True), Which(reports=('/tmp',))],
+    ids=['device', 'scan', 'report'],
+)
 def test_names_within_given_drives_narrow_nothing_before_reading(which):
     options = Options(which=which._replace(names=('zero',)))
 
@@ -169,18 +294,28 @@ def test_an_address_that_somebody_wrote_into_the_history_is_not_read(monkeypatch
     assert [each.path for each in named_drives._known(Options())] == ['/dev/sdxa']
 
 
-@pytest.mark.parametrize('device, word, is_named', [
-    (Device('/dev/sdxa', '', 'sdxa'), 'ata-ONE', True), (Device('/dev/nvme9', 'nvme', 'nvme9'), 'nvme-ONE', True),
-    (Device('/dev/sdxa', 'megaraid,1', 'behind'), 'ata-ONE', False)])
+@pytest.mark.parametrize(
+    'device, word, is_named',
+    [
+        (Device('/dev/sdxa', '', 'sdxa'), 'ata-ONE', True),
+        (Device('/dev/nvme9', 'nvme', 'nvme9'), 'nvme-ONE', True),
+        (Device('/dev/sdxa', 'megaraid,1', 'behind'), 'ata-ONE', False),
+    ],
+)
 def test_links_name_the_drives_that_they_lead_to(monkeypatch, device, word, is_named):
     """The link of a path to a controller names none of the drives behind it."""
-    monkeypatch.setattr(named_drives, 'links', lambda: {'/dev/sdxa': ['ata-ONE'], '/dev/nvme9n1': ['nvme-ONE']})
-    found = named_drives._named(Read(device, DriveError('is silent')), named_drives.links(), Remembered())
+    monkeypatch.setattr(
+        named_drives, 'links', lambda: {'/dev/sdxa': ['ata-ONE'], '/dev/nvme9n1': ['nvme-ONE']}
+    )
+    found = named_drives._named(
+        Read(device, DriveError('is silent')), named_drives.links(), Remembered()
+    )
 
     assert (word in repr(found)) is is_named
 
 
 # --- commands ---------------------------------------------------------------------------
+
 
 class Host:
     """A disk with alerts, a healthy one, and one behind a controller that no scan finds."""
@@ -191,20 +326,44 @@ class Host:
         self.config = folder / 'config'
         self.config.mkdir()
         self.fake = FakeSmartctl(folder / 'fake')
-        for path, kind, said in (('/dev/sdxa', '', disk('SERIAL01', a5=50, a197=20)), ('/dev/sdxb', '', second),
-                                 ('/dev/bus/7', 'megaraid,4', disk('SERIAL03', a197=30))):
+        for path, kind, said in (
+            ('/dev/sdxa', '', disk('SERIAL01', a5=50, a197=20)),
+            ('/dev/sdxb', '', second),
+            ('/dev/bus/7', 'megaraid,4', disk('SERIAL03', a197=30)),
+        ):
             self.fake.answers(read_arguments(path, kind), json.dumps(said))
-        self.fake.answers('--json=c --scan', json.dumps({
-            'json_format_version': [1, 0], 'smartctl': {
-                'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
-            'devices': [{'name': path, 'info_name': path, 'type': 'sat', 'protocol': 'ATA'}
-                        for path in ('/dev/sdxa', '/dev/sdxb')]}))
+        self.fake.answers(
+            '--json=c --scan',
+            json.dumps(
+                {
+                    'json_format_version': [1, 0],
+                    'smartctl': {
+                        'version': [7, 3],
+                        'argv': ['smartctl', '--json=c', '--scan'],
+                        'exit_status': 0,
+                    },
+                    'devices': [
+                        {'name': path, 'info_name': path, 'type': 'sat', 'protocol': 'ATA'}
+                        for path in ('/dev/sdxa', '/dev/sdxb')
+                    ],
+                }
+            ),
+        )
 
     def run(self, *words: str) -> Result:
         """Run a command, with what it needs to find this host."""
         command, words = (words[:1], words[1:]) if not words[0].startswith('-') else ((), words)
-        return run(*command, '-p', self.fake.path, '--nosudo', '--state-dir', str(self.state), '--config',
-                   str(self.config), *words)
+        return run(
+            *command,
+            '-p',
+            self.fake.path,
+            '--nosudo',
+            '--state-dir',
+            str(self.state),
+            '--config',
+            str(self.config),
+            *words,
+        )
 
 
 @pytest.fixture
@@ -218,17 +377,25 @@ NAMES = ('sdxa', '/dev/sdxa', 'SERIAL01', f'{socket.gethostname()}:sdxa')
 BEHIND = ('bus_7_megaraid_4', 'megaraid,4@/dev/bus/7', 'SERIAL03', 'drive 4 of the controller')
 
 
-@pytest.mark.parametrize('name, serial', [*((name, 'SERIAL01') for name in NAMES),
-                                          *((name, 'SERIAL03') for name in BEHIND)])
+@pytest.mark.parametrize(
+    'name, serial',
+    [*((name, 'SERIAL01') for name in NAMES), *((name, 'SERIAL03') for name in BEHIND)],
+)
 def test_each_command_takes_each_name(host, name, serial):
     """Without -d: the history knows the drive behind the controller."""
     others = {'SERIAL01', 'SERIAL02', 'SERIAL03'} - {serial}
-    explained, table, past = (host.run(*words) for words in (
-        ('explain', name), ('triage', name), ('history', name, 'pending')))
+    explained, table, past = (
+        host.run(*words)
+        for words in (('explain', name), ('triage', name), ('history', name, 'pending'))
+    )
     accepted = host.run('acknowledge', name, 'pending', *WHY)
 
     for result in (explained, table, past, accepted):
-        assert result.code == 0 and serial in result.text and not any(other in result.text for other in others)
+        assert (
+            result.code == 0
+            and serial in result.text
+            and not any(other in result.text for other in others)
+        )
     assert accepted.first_line.startswith(f'acknowledged: {serial} pending')
 
 
@@ -250,10 +417,20 @@ def test_only_the_named_drive_is_read(host):
 def test_what_is_no_name_changes_nothing(tmp_path):
     """An unknown name, and a name of two drives: exit status 3, and no acknowledgement."""
     host = Host(tmp_path, {**disk('SERIAL01', a197=3), 'model_name': 'XYZ OTHER'})
-    for name, said in (('SERIAL01', 'the name of 2 drives; write the address of one: '), ('SERIAL09', 'did you mean')):
-        for command in (('acknowledge', name, 'pending', *WHY), ('explain', name), ('triage', name), ('history', name)):
+    for name, said in (
+        ('SERIAL01', 'the name of 2 drives; write the address of one: '),
+        ('SERIAL09', 'did you mean'),
+    ):
+        for command in (
+            ('acknowledge', name, 'pending', *WHY),
+            ('explain', name),
+            ('triage', name),
+            ('history', name),
+        ):
             done = host.run(*command)
-            assert (done.code, said in done.text, len(done.text.splitlines())) == (3, True, 1), done.text
+            assert (done.code, said in done.text, len(done.text.splitlines())) == (3, True, 1), (
+                done.text
+            )
     assert host.run('acknowledge', '--list').text == 'nothing is acknowledged\n'
 
 
@@ -274,21 +451,41 @@ def told(*words: str) -> list[dict[str, Any]]:
     return drives
 
 
-@pytest.mark.parametrize('model', ['intel-s3500-healthy', 'hgst-failed', 'seagate-sas-healthy', 'nvme-worn'])
+@pytest.mark.parametrize(
+    'model', ['intel-s3500-healthy', 'hgst-failed', 'seagate-sas-healthy', 'nvme-worn']
+)
 def test_what_recorded_reports_print_is_accepted(model, tmp_path):
-    """What check, triage, list, labels and a fleet print, by explain, triage, history's rules and the fleet."""
+    """What check, triage, list, labels and a fleet print, by explain, triage, history's rules
+    and the fleet.
+    """
     (tmp_path / 'web1').mkdir()
     for name in (model, 'micron-5200-healthy'):
         shutil.copy(drive_path(name), tmp_path / 'web1' / f'{name}.json')
-    reports, one = ('--report', str(tmp_path / 'web1')), ('--report', str(tmp_path / 'web1' / f'{model}.json'))
+    reports, one = (
+        ('--report', str(tmp_path / 'web1')),
+        ('--report', str(tmp_path / 'web1' / f'{model}.json')),
+    )
     [drive], [listed] = told('triage', *one), told('list', *one)
     serial = drive['serial']
     [row] = [each for each in told('fleet', str(tmp_path)) if each['serial'] == serial]
-    [line] = [line for line in run(*one, '-v').text.splitlines() if serial in line]   # STATE  NAME  MODEL ...
+    # STATE  NAME  MODEL ...
+    [line] = [line for line in run(*one, '-v').text.splitlines() if serial in line]
 
-    for word in filter(None, (drive['name'], serial, drive.get('bay'), drive['device'], listed['wwn'],
-                              listed['address'], line.split()[1], row['name'], f'{row["host"]}:{drive["name"]}',
-                              *(told('triage', *one, '--label', label)[0]['name'] for label in ('serial', 'wwn')))):
+    for word in filter(
+        None,
+        (
+            drive['name'],
+            serial,
+            drive.get('bay'),
+            drive['device'],
+            listed['wwn'],
+            listed['address'],
+            line.split()[1],
+            row['name'],
+            f'{row["host"]}:{drive["name"]}',
+            *(told('triage', *one, '--label', label)[0]['name'] for label in ('serial', 'wwn')),
+        ),
+    ):
         assert [each['serial'] for each in told('triage', *reports, word)] == [serial]
         assert serial in run('explain', *reports, word).text
     for word in (f'{row["host"]}:{row["name"]}', row['name'], serial):
@@ -303,14 +500,26 @@ def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
     for name in ('ata-ACME_X1_S0001', 'wwn-0x5000c500a1b2c3d4'):
         (folder / name).symlink_to('/dev/sdxa')
     monkeypatch.setattr(addresses, 'FOLDER', str(folder))
-    monkeypatch.setattr(system, 'place', lambda device: Place(bay='slot 7' if device.path == '/dev/sdxa' else ''))
-    reads = [Read(Device(f'/dev/{name}', '', name), DriveError('does not answer')) for name in ('sdxa', 'sdxb')]
+    monkeypatch.setattr(
+        system, 'place', lambda device: Place(bay='slot 7' if device.path == '/dev/sdxa' else '')
+    )
+    reads = [
+        Read(Device(f'/dev/{name}', '', name), DriveError('does not answer'))
+        for name in ('sdxa', 'sdxb')
+    ]
 
     for word in ('ata-ACME_X1_S0001', 'ata_acme_x1_s0001', 'wwn-0x5000c500a1b2c3d4'):
         asked = named_drives.narrowed(Options(which=Which(names=(word,))))
-        assert (asked.which.devices, asked.which.names, asked.which.scan) == (('/dev/sdxa',), (), False)
+        assert (asked.which.devices, asked.which.names, asked.which.scan) == (
+            ('/dev/sdxa',),
+            (),
+            False,
+        )
     for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
-        assert named_drives.selected(reads, Options(which=Which(names=(word,))), Remembered()) == reads[:1]
+        assert (
+            named_drives.selected(reads, Options(which=Which(names=(word,))), Remembered())
+            == reads[:1]
+        )
 
 
 def test_a_name_on_two_hosts_is_a_question(tmp_path):
@@ -323,7 +532,10 @@ def test_a_name_on_two_hosts_is_a_question(tmp_path):
     (tmp_path / 'sda.json').unlink()
 
     done = run('fleet', str(tmp_path), '--drive', 'sda')
-    assert (done.code, done.first_line) == (3, 'error: [usage-error] "sda" is the name of 2 drives; write '
-                                               'the address of one: web1:sda, web2:sda')
+    assert (done.code, done.first_line) == (
+        3,
+        'error: [usage-error] "sda" is the name of 2 drives; write '
+        'the address of one: web1:sda, web2:sda',
+    )
     told = json.loads(run('fleet', str(tmp_path), '--drive', 'web2:sda', '--json').text)
     assert [(each['host'], each['name']) for each in told['drives']] == [('web2', 'sda')]

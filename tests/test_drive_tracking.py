@@ -1,4 +1,5 @@
 """Drives that come, go, move and sleep, as a check tells them."""
+
 from __future__ import annotations
 
 import json
@@ -28,8 +29,11 @@ def machine(tmp_path: Path) -> Machine:
 def told(result: Result) -> list:
     """Return what is told without -v of the run as a whole."""
     assert 'list of devices' not in result.text
-    return [line[6:] for line in result.text.splitlines() if line.startswith('note: ')
-            and 'attributes.json' not in line]
+    return [
+        line[6:]
+        for line in result.text.splitlines()
+        if line.startswith('note: ') and 'attributes.json' not in line
+    ]
 
 
 def test_nothing_is_told_while_all_stay_where_they_are(machine):
@@ -54,8 +58,10 @@ def test_a_drive_that_moved_is_the_same_drive(machine):
 
     result = machine.check(START + HOUR, '--scan', '--gone', 'critical')
 
-    assert told(result) == ['ACME HD4000 SERIAL01 has moved from /dev/sda to /dev/sdb',
-                            'ACME HD4000 SERIAL02 has moved from /dev/sdb to /dev/sda']
+    assert told(result) == [
+        'ACME HD4000 SERIAL01 has moved from /dev/sda to /dev/sdb',
+        'ACME HD4000 SERIAL02 has moved from /dev/sdb to /dev/sda',
+    ]
     assert 'sda crc_errors grew by 3' in result.first_line
 
 
@@ -68,14 +74,18 @@ def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
     assert first.code == 1
     assert first.first_line.startswith(f'SMART WARNING - [drive-gone] {words}; ')
     assert told(machine.check(START + HOUR, '--scan', '--gone', 'ok')) == [
-        f'{words}; history --forget SERIAL02 retires it']
+        f'{words}; history --forget SERIAL02 retires it'
+    ]
     assert machine.check(START + 40 * DAY, '--scan').first_line.startswith(
-        f'SMART WARNING - [drive-gone] {words}, noticed 40 d ago; ')
+        f'SMART WARNING - [drive-gone] {words}, noticed 40 d ago; '
+    )
     later = machine.check(START + 40 * DAY, '--scan', '--gone', 'critical')
     assert later.code == 2
     assert later.first_line.startswith(f'SMART CRITICAL - [drive-gone] {words}, noticed 40 d ago; ')
     document = machine.folder / 'host.json'
-    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'critical', '--json').text)
+    document.write_text(
+        machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'critical', '--json').text
+    )
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['search', 'nothing']
     quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
@@ -85,22 +95,43 @@ def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):
-    """What was swapped or moved for a month, what is gone until it is retired; as a table, as JSON, on the page."""
+    """What was swapped or moved for a month, what is gone until it is retired; as a table, as
+    JSON, on the page.
+    """
     machine.holds(sda=disk('SERIAL03'))
     machine.check(START + HOUR, '--scan')
     assert told(machine.check(START + 20 * DAY, '--scan')) == []
-    gone = 'ACME HD4000 SERIAL02 is gone from /dev/sdb, noticed {} d ago; history --forget SERIAL02 retires it'
-    swapped = '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL03, noticed 20 d ago'
+    gone = (
+        'ACME HD4000 SERIAL02 is gone from /dev/sdb, noticed {} d ago; history --forget '
+        'SERIAL02 retires it'
+    )
+    swapped = (
+        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL03, noticed 20 d ago'
+    )
 
     assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped]
-    assert told(machine.run(START + 20 * DAY, 'triage', '--scan', '--gone', 'ok')) == [swapped, gone.format(20)]
+    assert told(machine.run(START + 20 * DAY, 'triage', '--scan', '--gone', 'ok')) == [
+        swapped,
+        gone.format(20),
+    ]
     page = machine.folder / 'page.html'
     machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
     assert f'<p class="remark">{swapped}</p>' in page.read_text()
-    found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'ok', '--json').text)
-    assert (found['state'], found['remarks']) == ('OK', [
-        {'code': 'drive-gone', 'text': gone.format(40), 'address': '/dev/sdb', 'model': 'ACME HD4000',
-         'serial': 'SERIAL02'}])
+    found = json.loads(
+        machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'ok', '--json').text
+    )
+    assert (found['state'], found['remarks']) == (
+        'OK',
+        [
+            {
+                'code': 'drive-gone',
+                'text': gone.format(40),
+                'address': '/dev/sdb',
+                'model': 'ACME HD4000',
+                'serial': 'SERIAL02',
+            }
+        ],
+    )
 
 
 def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(machine):
@@ -111,29 +142,49 @@ def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(mac
 
     found = json.loads(machine.run(START + HOUR, *words, '--json').text)
     assert found['state'] == 'CRITICAL'
-    assert [(note['code'], note['text'][:11]) for note in found['notes']] == [('history-unusable', 'no history:')]
-    assert machine.run(START + HOUR, *words).first_line.startswith('[history-unusable] no history: ')
-    assert [remark['text'][:12] for remark in json.loads(
-        machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
+    assert [(note['code'], note['text'][:11]) for note in found['notes']] == [
+        ('history-unusable', 'no history:')
+    ]
+    assert machine.run(START + HOUR, *words).first_line.startswith(
+        '[history-unusable] no history: '
+    )
+    assert [
+        remark['text'][:12]
+        for remark in json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)[
+            'remarks'
+        ]
+    ] == ['no history: ']
 
 
 def silent() -> dict[str, Any]:
     """What smartctl says of a drive that is there and does not answer."""
     said = asleep()
-    said['smartctl']['messages'] = [{'string': 'Smartctl open device: /dev/sdb [SAT] failed: Input/output error',
-                                     'severity': 'error'}]
+    said['smartctl']['messages'] = [
+        {
+            'string': 'Smartctl open device: /dev/sdb [SAT] failed: Input/output error',
+            'severity': 'error',
+        }
+    ]
     return said
 
 
 def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
     """Its line cannot tell who it is, and somebody has to pull the right one; so in every face."""
     machine.holds(sda=disk(), sdb=silent())
-    words = 'cannot be opened: Input/output error; check drive, cable and controller, and the kernel log: dmesg -T'
+    words = (
+        'cannot be opened: Input/output error; check drive, cable and controller, and '
+        'the kernel log: dmesg -T'
+    )
     seen = 'last seen there: ACME HD4000 (serial SERIAL02), 5 h ago'
 
     result = machine.check(START + 5 * HOUR, '--scan')
-    assert result.first_line == f'SMART UNKNOWN - sdb [device-open-failed] {words}; {seen}; 2 drives: 1 unknown, 1 ok'
-    assert machine.check(START + 6 * HOUR, '--scan').first_line == result.first_line.replace('5 h', '6 h')
+    assert (
+        result.first_line
+        == f'SMART UNKNOWN - sdb [device-open-failed] {words}; {seen}; 2 drives: 1 unknown, 1 ok'
+    )
+    assert machine.check(START + 6 * HOUR, '--scan').first_line == result.first_line.replace(
+        '5 h', '6 h'
+    )
     page = json.loads(machine.run(START + 5 * HOUR, 'triage', '--scan', '--json').text)
     assert [drive['why'] for drive in page['drives']] == [f'{words}; {seen}', None]
     hidden = machine.check(START + 5 * HOUR, '--scan', '--hide-serial').text
@@ -163,7 +214,10 @@ def test_serial_numbers_are_hidden_here_as_well(machine):
 
 def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     """It is there, and nobody wants to know more of it."""
-    assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--gone', 'critical')) == []
+    assert (
+        told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--gone', 'critical'))
+        == []
+    )
 
 
 def test_a_sleeping_disk_is_no_solid_state_drive(machine):
@@ -172,12 +226,17 @@ def test_a_sleeping_disk_is_no_solid_state_drive(machine):
 
     drives = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['drives']
     assert {drive['name']: (drive['model'], drive['kind']) for drive in drives} == {
-        'sda': ('ACME HD4000', None), 'sdb': ('ACME HD4000', 'hdd')}
+        'sda': ('ACME HD4000', None),
+        'sdb': ('ACME HD4000', 'hdd'),
+    }
 
 
 # --- what is told of values ---------------------------------------------------------------------
 
-DISK, OTHER = Identity(model='ACME HD4000', serial='SERIAL01'), Identity(model='ACME HD4000', serial='SERIAL02')
+DISK, OTHER = (
+    Identity(model='ACME HD4000', serial='SERIAL01'),
+    Identity(model='ACME HD4000', serial='SERIAL02'),
+)
 SCAN = Scope(is_scan=True)
 
 
@@ -186,22 +245,38 @@ def accepts_none(identity: Identity, since: int) -> bool:
 
 
 def known(*identities: Identity, **more: Any) -> Whereabouts:
-    """Drives that history has known for a day and a scan has found at sda, sdb and so on; where they are now."""
-    records = [Record(number, identity, START - DAY, START - DAY) for number, identity in enumerate(identities, 1)]
-    places = [DrivePlace(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
-              for record in records]
+    """Drives that history has known for a day and a scan has found at sda, sdb and so on; where
+    they are now.
+    """
+    records = [
+        Record(number, identity, START - DAY, START - DAY)
+        for number, identity in enumerate(identities, 1)
+    ]
+    places = [
+        DrivePlace(
+            f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True
+        )
+        for record in records
+    ]
     met = more.get('met', ())
-    return drive_tracking.found(places, records, met, {address: '' for address, _, _ in met}, SCAN, START)
+    return drive_tracking.found(
+        places, records, met, {address: '' for address, _, _ in met}, SCAN, START
+    )
 
 
 def test_drives_that_are_new_have_numbers_that_no_other_one_has():
-    """As history gives them when the answer is out; until then they must not be taken for drives that it knows."""
+    """As history gives them when the answer is out; until then they must not be taken for drives
+    that it knows.
+    """
     first, second = Identity(serial='SERIAL08'), Identity(serial='SERIAL09')
     met = [('/dev/sdc', first, Match()), ('/dev/sdd', second, Match())]
 
     assert known(DISK, OTHER, met=met).records == {
-        1: Record(1, DISK, START - DAY, START - DAY), 2: Record(2, OTHER, START - DAY, START - DAY),
-        3: Record(3, first, START, START), 4: Record(4, second, START, START)}
+        1: Record(1, DISK, START - DAY, START - DAY),
+        2: Record(2, OTHER, START - DAY, START - DAY),
+        3: Record(3, first, START, START),
+        4: Record(4, second, START, START),
+    }
     assert list(known(met=met).records) == [1, 2]
 
 
@@ -218,32 +293,49 @@ def test_a_drive_that_is_gone_is_named_as_it_may_be():
     gone, nameless = known(DISK), known(Identity())
 
     assert drive_tracking.gone(gone, False, accepts_none) == [
-        'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01 retires it']
+        'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01 retires it'
+    ]
     assert drive_tracking.gone(gone, True, accepts_none) == [
-        'ACME HD4000 is gone from /dev/sda; history --forget SERIAL retires it']
+        'ACME HD4000 is gone from /dev/sda; history --forget SERIAL retires it'
+    ]
     assert drive_tracking.gone(nameless, False, accepts_none) == [
-        'a drive is gone from /dev/sda; history --forget SERIAL retires it']
+        'a drive is gone from /dev/sda; history --forget SERIAL retires it'
+    ]
 
 
 def test_who_took_another_one_s_place_did_not_just_come():
     """One of them is told of both."""
     replaced = known(DISK, met=[('/dev/sda', OTHER, Match())])
-    came = known(DISK, met=[('/dev/sda', DISK, Match(Record(1, DISK, 0, START))), ('/dev/sdb', OTHER, Match())])
+    came = known(
+        DISK,
+        met=[('/dev/sda', DISK, Match(Record(1, DISK, 0, START))), ('/dev/sdb', OTHER, Match())],
+    )
 
     assert drive_tracking.came(replaced, False, DAY, START - 9 * DAY) == []
     assert drive_tracking.went(replaced, False, DAY) == [
-        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL02']
-    assert drive_tracking.came(came, False, DAY, START - 9 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sdb']
+        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL02'
+    ]
+    assert drive_tracking.came(came, False, DAY, START - 9 * DAY) == [
+        'ACME HD4000 SERIAL02 came to /dev/sdb'
+    ]
 
 
 def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
     """That another one went there is no news any more, and would tell nobody of this one."""
     left = DrivePlace('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
-    found = drive_tracking.found([left], [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
-                                 [('/dev/sda', OTHER, Match())], {'/dev/sda': ''}, SCAN, START)
+    found = drive_tracking.found(
+        [left],
+        [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
+        [('/dev/sda', OTHER, Match())],
+        {'/dev/sda': ''},
+        SCAN,
+        START,
+    )
 
     assert drive_tracking.went(found, False, DAY) == []
-    assert drive_tracking.came(found, False, DAY, START - 30 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sda']
+    assert drive_tracking.came(found, False, DAY, START - 30 * DAY) == [
+        'ACME HD4000 SERIAL02 came to /dev/sda'
+    ]
 
 
 @pytest.mark.parametrize(('later', 'ago'), [(59, ''), (60, ', noticed 1 min ago')])
@@ -252,16 +344,25 @@ def test_what_was_noticed_a_minute_ago_is_old_news(later, ago):
     gone = known(DISK)._replace(now=START + later)
 
     assert drive_tracking.gone(gone, False, accepts_none) == [
-        f'ACME HD4000 SERIAL01 is gone from /dev/sda{ago}; history --forget SERIAL01 retires it']
+        f'ACME HD4000 SERIAL01 is gone from /dev/sda{ago}; history --forget SERIAL01 retires it'
+    ]
 
 
 def test_where_nobody_was_seen_nothing_is_said():
     assert drive_tracking.last_seen(known(DISK), '/dev/sdz', False) == ''
 
 
-@pytest.mark.parametrize(('silence', 'state', 'words'), [
-    (DAY, State.OK, 'asleep; last read 24 h ago'),
-    (DAY + 1, State.WARNING, 'asleep; last read 24 h ago, which is longer than 24 h (--asleep-max-age)')])
+@pytest.mark.parametrize(
+    ('silence', 'state', 'words'),
+    [
+        (DAY, State.OK, 'asleep; last read 24 h ago'),
+        (
+            DAY + 1,
+            State.WARNING,
+            'asleep; last read 24 h ago, which is longer than 24 h (--asleep-max-age)',
+        ),
+    ],
+)
 def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state, words):
     verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')
     found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
@@ -269,9 +370,16 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state, words):
     assert (found.state, found.problem, found.identity) == (state, words, DISK)
 
 
-@pytest.mark.parametrize(('options', 'drives'), [
-    (['--ignore', 'SERIAL02'], ['sda']), (['--ignore', 'SERIAL01'], ['sdb']), (['--match', 'SERIAL01$'], ['sda']),
-    (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']), (['--match', 'HD4000'], ['sda', 'sdb'])])
+@pytest.mark.parametrize(
+    ('options', 'drives'),
+    [
+        (['--ignore', 'SERIAL02'], ['sda']),
+        (['--ignore', 'SERIAL01'], ['sdb']),
+        (['--match', 'SERIAL01$'], ['sda']),
+        (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']),
+        (['--match', 'HD4000'], ['sda', 'sdb']),
+    ],
+)
 def test_patterns_know_a_sleeping_drive_by_its_remembered_name(machine, options, drives):
     """A service for one kind of drives keeps its drives when some sleep."""
     machine.holds(sda=disk(), sdb=asleep())
@@ -296,7 +404,9 @@ def test_another_user_s_history_leaves_no_drive_out(open_place):
     machine.check(START, '--scan')
     machine.holds(sda=disk(), sdb=asleep())
 
-    assert 'SERIAL02' in machine.check(START + HOUR, '--scan', '--ignore', 'SERIAL02').line_of('sdb')
+    assert 'SERIAL02' in machine.check(START + HOUR, '--scan', '--ignore', 'SERIAL02').line_of(
+        'sdb'
+    )
 
 
 def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
@@ -312,9 +422,16 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     assert told(result) == []
 
 
-@pytest.mark.parametrize(('days', 'options', 'code'), [
-    (6, [], 0), (8, [], 1), (8, ['--asleep-max-age', '30d'], 0), (2, ['--asleep-max-age', '36h'], 1),
-    (8, ['--asleep', 'critical'], 2)])
+@pytest.mark.parametrize(
+    ('days', 'options', 'code'),
+    [
+        (6, [], 0),
+        (8, [], 1),
+        (8, ['--asleep-max-age', '30d'], 0),
+        (2, ['--asleep-max-age', '36h'], 1),
+        (8, ['--asleep', 'critical'], 2),
+    ],
+)
 def test_a_drive_that_sleeps_for_too_long_is_a_warning(machine, days, options, code):
     """Nobody knows how it is."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))

@@ -1,4 +1,5 @@
 """What smartmontools knows and the database lacks is listed, and only that."""
+
 from __future__ import annotations
 
 import sys
@@ -12,7 +13,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 sys.path.insert(0, str(ROOT / 'tools'))
 import drivedb_gaps
 
-KNOWN = '''  { "ACME X1 SSDs", // tested with ACME X1-240/1.0
+KNOWN = """  { "ACME X1 SSDs", // tested with ACME X1-240/1.0
     "ACME X1-[0-9]{3}",
     "1\\\\.[0-9]",
     "This firmware stops, "
@@ -27,7 +28,7 @@ KNOWN = '''  { "ACME X1 SSDs", // tested with ACME X1-240/1.0
     "ACME (Z9|Y9) ?.*",
     "", "", ""
   },
-'''
+"""
 
 
 def test_families_names_and_warnings_that_are_lacking_are_listed():
@@ -35,13 +36,21 @@ def test_families_names_and_warnings_that_are_lacking_are_listed():
     data = {**database(), 'advisories': []}
     lines = [drivedb_gaps.gaps(entry, SpecDatabase(data)) for entry in drivedb_gaps.entries(KNOWN)]
 
-    assert lines == [['attribute: ACME X1 SSDs (ACME X1-000 1.0): 248 Flux',
-                      'warning: ACME X1 SSDs (ACME X1-000 1.0): This firmware stops, see https://acme.example/x1'],
-                     ['family: ACME Z9 SSDs (ACME Z9)']]
-    assert len(drivedb_gaps.gaps(drivedb_gaps.entries(KNOWN)[0], SpecDatabase(database()))) == 1  # it has an advisory
+    assert lines == [
+        [
+            'attribute: ACME X1 SSDs (ACME X1-000 1.0): 248 Flux',
+            'warning: ACME X1 SSDs (ACME X1-000 1.0): This firmware stops, see '
+            'https://acme.example/x1',
+        ],
+        ['family: ACME Z9 SSDs (ACME Z9)'],
+    ]
+    # it has an advisory
+    assert len(drivedb_gaps.gaps(drivedb_gaps.entries(KNOWN)[0], SpecDatabase(database()))) == 1
 
 
-@pytest.mark.parametrize(('pattern', 'text'), [('A[1-9B]C?', 'A1'), ('(X|Y)(Z{2})', 'XZZ'), ('.*K.+', 'KX'), ('', '')])
+@pytest.mark.parametrize(
+    ('pattern', 'text'), [('A[1-9B]C?', 'A1'), ('(X|Y)(Z{2})', 'XZZ'), ('.*K.+', 'KX'), ('', '')]
+)
 def test_the_example_is_the_shortest_text_that_matches(pattern, text):
     """It is asked about in the place of a drive."""
     assert drivedb_gaps.example(pattern) == text

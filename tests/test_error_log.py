@@ -1,4 +1,5 @@
 """What the ATA error log tells of when data were lost."""
+
 import pytest
 
 from smart_attributes.knowledge import drive_logs, shipped_data
@@ -19,22 +20,35 @@ def error(ago, *kind):
 def found(*errors, counted=(), count=None, age=AGE):
     """Return the readings with the history of a log, by metric."""
     report = Report(DISK, errors=errors, error_count=len(errors) if count is None else count)
-    readings = [Reading('reported_uncorrect', number, '', Source(attribute=187)) for number in counted]
+    readings = [
+        Reading('reported_uncorrect', number, '', Source(attribute=187)) for number in counted
+    ]
     dated = with_history(readings, report, METRICS, age) if errors else readings
     return {reading.metric: reading for reading in dated}
 
 
-@pytest.mark.parametrize(('errors', 'count', 'quiet'), [
-    ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)),
-    ((error(700, 'IDNF'),), 1, (700, False)),
-    ((error(700, 'ABRT'), error(750, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)),
-    ((error(700, 'ABRT'),), 1, (None, False)),
-    ((error(700), error(900, 'UNC')), 2, (700, False)), ((error(-100, 'UNC'),), 1, (None, False))],
-    ids=['newest-data-error', 'not-found', 'older-than-all-that-is-kept', 'the-log-does-not-know-it',
-         'unknown-kind-may-be-one', 'ahead'])
+@pytest.mark.parametrize(
+    ('errors', 'count', 'quiet'),
+    [
+        ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)),
+        ((error(700, 'IDNF'),), 1, (700, False)),
+        ((error(700, 'ABRT'), error(750, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)),
+        ((error(700, 'ABRT'),), 1, (None, False)),
+        ((error(700), error(900, 'UNC')), 2, (700, False)),
+        ((error(-100, 'UNC'),), 1, (None, False)),
+    ],
+    ids=[
+        'newest-data-error',
+        'not-found',
+        'older-than-all-that-is-kept',
+        'the-log-does-not-know-it',
+        'unknown-kind-may-be-one',
+        'ahead',
+    ],
+)
 def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(errors, count, quiet):
-    """Aborted commands and repeated transfers are none; a log that lost entries still tells how old the lost ones must
-    be.
+    """Aborted commands and repeated transfers are none; a log that lost entries still tells how old
+    the lost ones must be.
     """
     reading = found(*errors, counted=[7], count=count)['reported_uncorrect']
 
@@ -46,13 +60,25 @@ def test_a_counter_at_zero_has_no_age():
     assert found(error(900, 'UNC'), counted=[0])['reported_uncorrect'].quiet is None
 
 
-@pytest.mark.parametrize(('errors', 'number', 'newest'), [
-    ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10), ((error(1001, 'UNC'),), 1, 1001),
-    ((error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)), 1, 10),
-    ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70), ((error(20, 'WP'), error(70, 'ABRT')), 1, 20)],
-    ids=['all', 'old', 'data-errors-only', 'one-of-unknown-age', 'of-a-write'])
+@pytest.mark.parametrize(
+    ('errors', 'number', 'newest'),
+    [
+        ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10),
+        ((error(1001, 'UNC'),), 1, 1001),
+        (
+            (error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)),
+            1,
+            10,
+        ),
+        ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70),
+        ((error(20, 'WP'), error(70, 'ABRT')), 1, 20),
+    ],
+    ids=['all', 'old', 'data-errors-only', 'one-of-unknown-age', 'of-a-write'],
+)
 @pytest.mark.parametrize('counted', [(), (0,)], ids=['no-counter', 'counter-at-zero'])
-def test_data_errors_in_the_log_of_a_drive_without_a_counter_are_counted_and_dated(errors, number, newest, counted):
+def test_data_errors_in_the_log_of_a_drive_without_a_counter_are_counted_and_dated(
+    errors, number, newest, counted
+):
     """Many disks have no attribute 187, and none of them is OK by silence."""
     reading = found(*errors, counted=counted)['logged_data_errors']
 
@@ -67,10 +93,16 @@ def test_logged_data_errors_are_reported_once():
     assert found() == {}
 
 
-@pytest.mark.parametrize('errors, number, newest', [
-    ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10), ((error(900, 'ICRC'),), 1, 900),
-    ((error(10, 'ABRT'), error(11, 'ICRC')), None, None), ((error(10, 'UNC'),), None, None)],
-    ids=['newest', 'old', 'newest-is-another', 'no-interface-error'])
+@pytest.mark.parametrize(
+    'errors, number, newest',
+    [
+        ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10),
+        ((error(900, 'ICRC'),), 1, 900),
+        ((error(10, 'ABRT'), error(11, 'ICRC')), None, None),
+        ((error(10, 'UNC'),), None, None),
+    ],
+    ids=['newest', 'old', 'newest-is-another', 'no-interface-error'],
+)
 def test_interface_errors_are_reported_only_if_the_newest_entry_is_one(errors, number, newest):
     """An older one has been followed by other commands without a transfer error."""
     reading = found(*errors).get('logged_interface_errors')
@@ -86,20 +118,31 @@ def test_an_interface_error_is_reported_beside_the_data_errors():
     assert set(found(*logged, counted=[7])) == {'reported_uncorrect', 'logged_interface_errors'}
 
 
-@pytest.mark.parametrize('kind, status, passed, ago, pending, is_tested', [
-    ('Extended offline', 'Completed without error', True, 50, 0, True),
-    ('Extended offline', 'Completed without error', True, 50, None, True),
-    ('Extended offline', 'Completed without error', True, 50, 1, False),
-    ('Extended offline', 'Completed without error', True, 900, 0, False),
-    ('Short offline', 'Completed without error', True, 50, 0, False),
-    ('Extended offline', 'Completed: read failure', False, 50, 0, False)],
-    ids=['passed-since', 'no-counter', 'pending', 'before-the-error', 'short', 'failed'])
+@pytest.mark.parametrize(
+    'kind, status, passed, ago, pending, is_tested',
+    [
+        ('Extended offline', 'Completed without error', True, 50, 0, True),
+        ('Extended offline', 'Completed without error', True, 50, None, True),
+        ('Extended offline', 'Completed without error', True, 50, 1, False),
+        ('Extended offline', 'Completed without error', True, 900, 0, False),
+        ('Short offline', 'Completed without error', True, 50, 0, False),
+        ('Extended offline', 'Completed: read failure', False, 50, 0, False),
+    ],
+    ids=['passed-since', 'no-counter', 'pending', 'before-the-error', 'short', 'failed'],
+)
 def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sector_is_pending(
-        kind, status, passed, ago, pending, is_tested):
-    report = Report(DISK, errors=(error(900, 'UNC'),), error_count=1,
-                    self_tests=(SelfTest(kind, status, passed, 40000 - ago),))
-    readings = [Reading('reported_uncorrect', 7, '', Source(attribute=187)),
-                *([] if pending is None else [Reading('pending', pending, '', Source(attribute=197))])]
+    kind, status, passed, ago, pending, is_tested
+):
+    report = Report(
+        DISK,
+        errors=(error(900, 'UNC'),),
+        error_count=1,
+        self_tests=(SelfTest(kind, status, passed, 40000 - ago),),
+    )
+    readings = [
+        Reading('reported_uncorrect', 7, '', Source(attribute=187)),
+        *([] if pending is None else [Reading('pending', pending, '', Source(attribute=197))]),
+    ]
 
     dated = {reading.metric: reading for reading in with_history(readings, report, METRICS, AGE)}
 
@@ -116,11 +159,24 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     assert reading.unknown == 'the hour of the errors does not fit the power-on time'
 
 
-@pytest.mark.parametrize(('hour', 'age', 'since'), [
-    (100, 300, 200), (100, 65536 + 300, 200), (65500, 65536 + 64, 100), (101, 100, 0), (124, 100, 0), (125, 100, None),
-    (10, 65500, 65490), (10, 65536 + 5, 0), (100, 2 * 65536 + 300, 200)])
+@pytest.mark.parametrize(
+    ('hour', 'age', 'since'),
+    [
+        (100, 300, 200),
+        (100, 65536 + 300, 200),
+        (65500, 65536 + 64, 100),
+        (101, 100, 0),
+        (124, 100, 0),
+        (125, 100, None),
+        (10, 65500, 65490),
+        (10, 65536 + 5, 0),
+        (100, 2 * 65536 + 300, 200),
+    ],
+)
 def test_a_16_bit_hour_means_the_latest_time_that_it_can(hour, age, since):
-    """Old errors must not look older than they are; clocks of log and counter may be a day apart."""
+    """Old errors must not look older than they are; clocks of log and counter may be a day
+    apart.
+    """
     seconds = drive_logs.seconds_since(hour, age * HOUR)
 
     assert seconds == (None if since is None else since * HOUR)

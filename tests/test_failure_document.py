@@ -1,4 +1,5 @@
 """Exactly one JSON document comes out of a command with --json, however the command ends."""
+
 from __future__ import annotations
 
 import json
@@ -18,6 +19,7 @@ def printing(text: str, code: int = 0) -> Callable[[], int]:
     def work() -> int:
         print(text, end='')
         return code
+
     return work
 
 
@@ -25,21 +27,32 @@ def raising(error: BaseException, text: str = '{"drives": []}') -> Callable[[], 
     def work() -> int:
         print(text)
         raise error
+
     return work
 
 
 def done(work: Callable[[], int], capsys: Any) -> tuple[int, str]:
-    """Return exit status and output; a failure is its sentence in brackets, an explained error its type."""
-    code = failure_document.run(work, lambda sentence: f'<{sentence}>', lambda error: type(error).__name__)
+    """Return exit status and output; a failure is its sentence in brackets, an explained error
+    its type.
+    """
+    code = failure_document.run(
+        work, lambda sentence: f'<{sentence}>', lambda error: type(error).__name__
+    )
     return code, capsys.readouterr().out
 
 
-@pytest.mark.parametrize('text, code, output', [
-    pytest.param('{"drives": []}\n', 0, '{"drives": []}\n', id='document'),
-    pytest.param('{}\n', 3, '{}\n', id='document-with-a-state'),
-    pytest.param('{"model": "Ö"}\n', 1, '{"model": "Ö"}\n', id='not-ASCII'),
-    pytest.param('one\ntwo\n', 3, '<one; two>\n', id='lines-of-a-failure')])
-def test_a_document_is_printed_as_it_is_and_lines_of_a_failure_become_one(text, code, output, capsys):
+@pytest.mark.parametrize(
+    'text, code, output',
+    [
+        pytest.param('{"drives": []}\n', 0, '{"drives": []}\n', id='document'),
+        pytest.param('{}\n', 3, '{}\n', id='document-with-a-state'),
+        pytest.param('{"model": "Ö"}\n', 1, '{"model": "Ö"}\n', id='not-ASCII'),
+        pytest.param('one\ntwo\n', 3, '<one; two>\n', id='lines-of-a-failure'),
+    ],
+)
+def test_a_document_is_printed_as_it_is_and_lines_of_a_failure_become_one(
+    text, code, output, capsys
+):
     assert done(printing(text, code), capsys) == (code, output)
 
 
@@ -47,7 +60,10 @@ def test_a_document_larger_than_the_memory_for_it_is_printed_as_it_is(capsys, mo
     """It waits in a temporary file, in which half a character of a file name is no error either."""
     monkeypatch.setattr(failure_document, 'ROOM', 10)
 
-    assert done(printing('{"model": "a long one, Ö, \udc80"}'), capsys) == (0, '{"model": "a long one, Ö, ?"}')
+    assert done(printing('{"model": "a long one, Ö, \udc80"}'), capsys) == (
+        0,
+        '{"model": "a long one, Ö, ?"}',
+    )
 
 
 @pytest.mark.parametrize('code', [0, 1])
@@ -56,18 +72,33 @@ def test_lines_of_a_command_without_a_document_are_its_messages(code, capsys):
     status, output = done(printing('forgotten: EXAMPLE0001\nnote: it answers\n', code), capsys)
 
     assert status == code
-    assert output == json.dumps({'version': VERSION, 'state': 'OK', 'messages': [
-        'forgotten: EXAMPLE0001', 'note: it answers']}, indent=1) + '\n'
+    assert (
+        output
+        == json.dumps(
+            {
+                'version': VERSION,
+                'state': 'OK',
+                'messages': ['forgotten: EXAMPLE0001', 'note: it answers'],
+            },
+            indent=1,
+        )
+        + '\n'
+    )
 
 
-@pytest.mark.parametrize('error', [ValueError('no'), alarm.TimeIsOver('time was over'), KeyboardInterrupt()],
-                         ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    'error',
+    [ValueError('no'), alarm.TimeIsOver('time was over'), KeyboardInterrupt()],
+    ids=lambda error: type(error).__name__,
+)
 def test_a_failed_command_prints_its_failure_alone(error, capsys):
     """Half a document before it would make the output unreadable."""
     assert done(raising(error), capsys) == (3, f'<{type(error).__name__}>\n')
 
 
-@pytest.mark.parametrize('code, output', [(0, '{"drives": []}\n'), (1, '')], ids=['help', 'reader-gone'])
+@pytest.mark.parametrize(
+    'code, output', [(0, '{"drives": []}\n'), (1, '')], ids=['help', 'reader-gone']
+)
 def test_leaving_is_no_failure(code, output, capsys):
     """argparse leaves with 0 after --help, whose text is printed; rich with 1 if nobody reads."""
     with pytest.raises(SystemExit) as leaving:

@@ -1,4 +1,5 @@
 """Seagate's FARM log: what is read of it, when a disk is asked for it, and what it contradicts."""
+
 from __future__ import annotations
 
 import copy
@@ -42,11 +43,13 @@ from smart_attributes.reading import farm, smartctl_calls, text_report
 
 HOUR = 3600
 SHIPPED = judge_of(Options(), Site())
-REPORTS = ROOT / 'tests/farm'    # what the real smartctl 7.4 printed of simulated drives
+REPORTS = ROOT / 'tests/farm'  # what the real smartctl 7.4 printed of simulated drives
 OF_SATA, OF_SAS = ((REPORTS / name).read_bytes() for name in ('sata.json', 'sas.json'))
 LOG: Any = json.loads(OF_SATA)['seagate_farm_log']
 HEADS = (Head(1, 3, 2, 7), Head(3, 0, 0, 1))
-DISK = Identity(protocol='ATA', model='ST10000DM0004-1ZC101', firmware='DN01', serial='ZL2ABCDE', rotation=7200)
+DISK = Identity(
+    protocol='ATA', model='ST10000DM0004-1ZC101', firmware='DN01', serial='ZL2ABCDE', rotation=7200
+)
 
 
 def report(hours, log, power_on=None):
@@ -56,14 +59,22 @@ def report(hours, log, power_on=None):
 
 
 def notes(of):
-    verdict = judging.judge(Device('/dev/sda', name='sda'), of, SHIPPED.database, SHIPPED.thresholds, judging.Rules())
+    verdict = judging.judge(
+        Device('/dev/sda', name='sda'), of, SHIPPED.database, SHIPPED.thresholds, judging.Rules()
+    )
     assert verdict.state is State.OK
-    hidden = [(each.reading.number / HOUR, each.reading.judged, str(each.reading.source))
-              for each in verdict.judgements if each.reading.metric == drive_logs.HIDDEN]
-    return hidden, [str(note) for note in verdict.notes if note.code.startswith(('farm', 'power-on-time'))]
+    hidden = [
+        (each.reading.number / HOUR, each.reading.judged, str(each.reading.source))
+        for each in verdict.judgements
+        if each.reading.metric == drive_logs.HIDDEN
+    ]
+    return hidden, [
+        str(note) for note in verdict.notes if note.code.startswith(('farm', 'power-on-time'))
+    ]
 
 
 # --- the reader ------------------------------------------------------------------------
+
 
 def changed(path: str, value: Any) -> Any:
     """Return a document with one value of the log changed; ... takes it away."""
@@ -79,42 +90,105 @@ def changed(path: str, value: Any) -> Any:
     return {'seagate_farm_log': log}
 
 
-@pytest.mark.parametrize(('path', 'value', 'log'), [
-    ('supported', True, Farm('EXAMPLE0', 25000, HEADS)),
-    *(('supported', value, None) for value in (..., None, 'true', 'yes', 1, False, [], {})),
-    *((f'page_1_drive_information.{key}', 1, Farm('EXAMPLE0', 25000, HEADS)) for key in ('spoh', 'date_of_assembly')),
-    *(('page_1_drive_information.poh', value, Farm('EXAMPLE0', None, HEADS))
-      for value in (..., 0, None, '25000', 2**56, 2**63, 2**64, -1, 0.5, 1e300, float('nan'), True, [25000])),
-    ('page_1_drive_information.poh', 2**56 - 1, Farm('EXAMPLE0', 2**56 - 1, HEADS)),
-    *(('page_1_drive_information.serial_number', value, Farm('', 25000, HEADS)) for value in (..., None, 7, [])),
-    *(('page_1_drive_information', value, None) for value in (..., None, 'x', [])),
-    *((f'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{head}', 5,
-       Farm('EXAMPLE0', 25000, HEADS)) for head in ('24', '99', '-1', '1e0', 'x', '')),
-    ('page_5_reliability_statistics.number_of_reallocated_sectors_by_head_23', 5,
-     Farm('EXAMPLE0', 25000, (*HEADS, Head(23, 5)))),
-    ('page_5_reliability_statistics.number_of_reallocated_sectors_by_head_1', '3',
-     Farm('EXAMPLE0', 25000, (Head(1, 0, 2, 7), Head(3, 0, 0, 1)))),
-    ('page_5_reliability_statistics.write_workload_power_on_time_by_head_1', 29_325_713,
-     Farm('EXAMPLE0', 25000, HEADS)),
-    ('page_3_error_statistics.cum_lifetime_unrecoverable_by_head_1', None,
-     Farm('EXAMPLE0', 25000, (Head(1, 3), Head(3, 0, 0, 1)))),
-    *(('page_5_reliability_statistics', value, Farm('EXAMPLE0', 25000, (Head(1, 0, 2, 7), Head(3, 0, 0, 1))))
-      for value in (..., [], 'x'))], ids=str)
+@pytest.mark.parametrize(
+    ('path', 'value', 'log'),
+    [
+        ('supported', True, Farm('EXAMPLE0', 25000, HEADS)),
+        *(('supported', value, None) for value in (..., None, 'true', 'yes', 1, False, [], {})),
+        *(
+            (f'page_1_drive_information.{key}', 1, Farm('EXAMPLE0', 25000, HEADS))
+            for key in ('spoh', 'date_of_assembly')
+        ),
+        *(
+            ('page_1_drive_information.poh', value, Farm('EXAMPLE0', None, HEADS))
+            for value in (
+                ...,
+                0,
+                None,
+                '25000',
+                2**56,
+                2**63,
+                2**64,
+                -1,
+                0.5,
+                1e300,
+                float('nan'),
+                True,
+                [25000],
+            )
+        ),
+        ('page_1_drive_information.poh', 2**56 - 1, Farm('EXAMPLE0', 2**56 - 1, HEADS)),
+        *(
+            ('page_1_drive_information.serial_number', value, Farm('', 25000, HEADS))
+            for value in (..., None, 7, [])
+        ),
+        *(('page_1_drive_information', value, None) for value in (..., None, 'x', [])),
+        *(
+            (
+                f'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{head}',
+                5,
+                Farm('EXAMPLE0', 25000, HEADS),
+            )
+            for head in ('24', '99', '-1', '1e0', 'x', '')
+        ),
+        (
+            'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_23',
+            5,
+            Farm('EXAMPLE0', 25000, (*HEADS, Head(23, 5))),
+        ),
+        (
+            'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_1',
+            '3',
+            Farm('EXAMPLE0', 25000, (Head(1, 0, 2, 7), Head(3, 0, 0, 1))),
+        ),
+        (
+            'page_5_reliability_statistics.write_workload_power_on_time_by_head_1',
+            29_325_713,
+            Farm('EXAMPLE0', 25000, HEADS),
+        ),
+        (
+            'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_1',
+            None,
+            Farm('EXAMPLE0', 25000, (Head(1, 3), Head(3, 0, 0, 1))),
+        ),
+        *(
+            (
+                'page_5_reliability_statistics',
+                value,
+                Farm('EXAMPLE0', 25000, (Head(1, 0, 2, 7), Head(3, 0, 0, 1))),
+            )
+            for value in (..., [], 'x')
+        ),
+    ],
+    ids=str,
+)
 def test_what_the_log_cannot_contain_counts_as_absent(path, value, log):
     """Nothing is guessed; the date of assembly and the write power-on time are not read at all."""
     assert farm.of_json(changed(path, value)) == log
 
 
-@pytest.mark.parametrize('document', [{}, {'seagate_farm_log': None}, {'seagate_farm_log': []},
-                                      {'seagate_farm_log': {'supported': True}}])
+@pytest.mark.parametrize(
+    'document',
+    [
+        {},
+        {'seagate_farm_log': None},
+        {'seagate_farm_log': []},
+        {'seagate_farm_log': {'supported': True}},
+    ],
+)
 def test_a_document_without_the_log_has_none(document):
     """smartctl -x of 7.4 and newer prints only whether it is supported."""
     assert farm.of_json(document) is None
 
 
 def of_sas(number: int) -> Any:
-    return {'seagate_farm_log': {'supported': True, 'drive_information': {'serial_number': 'A', 'power_on_hour': 7},
-                                 'head_information': {f'number_of_reallocated_sectors_{number}': 5}}}
+    return {
+        'seagate_farm_log': {
+            'supported': True,
+            'drive_information': {'serial_number': 'A', 'power_on_hour': 7},
+            'head_information': {f'number_of_reallocated_sectors_{number}': 5},
+        }
+    }
 
 
 def test_smartctl_has_20_places_for_the_heads_of_a_sas_drive():
@@ -123,8 +197,11 @@ def test_smartctl_has_20_places_for_the_heads_of_a_sas_drive():
     assert farm.of_json(of_sas(20)) == Farm('A', 7)
 
 
-@pytest.mark.parametrize(('content', 'hours', 'serial'), [
-    (OF_SATA, 25000, 'EXAMPLE0'), (OF_SAS, 65000, 'ZL2ABCDE')], ids=['sata', 'sas'])
+@pytest.mark.parametrize(
+    ('content', 'hours', 'serial'),
+    [(OF_SATA, 25000, 'EXAMPLE0'), (OF_SAS, 65000, 'ZL2ABCDE')],
+    ids=['sata', 'sas'],
+)
 def test_both_protocols_say_the_same(content, hours, serial):
     """The real smartctl 7.4 printed both, of the pages that the simulator serves."""
     read_ = text_report.parse_report(content)
@@ -133,10 +210,16 @@ def test_both_protocols_say_the_same(content, hours, serial):
     assert (read_.identity.kind, read_.gaps) == ('hdd' if content is OF_SATA else 'sas', ())
 
 
-# Facts of public outputs: model, hours by SMART and by FARM. TheRealDevKat/farm-check, issues 14, 18 and 23.
-AGREEING = [('ST20000NM007D-3DJ103', 940, 940), ('ST8000NM000A-2KE101', 8483, 8483),
-            ('ST16000NM001G-2KK103', 2970, 2970), ('ST16000NM001G-2KK103', 2867, 2867),
-            ('ST12000NM0127', 771, 772), ('ST12000NM0127', 772, 772)]
+# Facts of public outputs: model, hours by SMART and by FARM. TheRealDevKat/farm-check, issues 14,
+# 18 and 23.
+AGREEING = [
+    ('ST20000NM007D-3DJ103', 940, 940),
+    ('ST8000NM000A-2KE101', 8483, 8483),
+    ('ST16000NM001G-2KK103', 2970, 2970),
+    ('ST16000NM001G-2KK103', 2867, 2867),
+    ('ST12000NM0127', 771, 772),
+    ('ST12000NM0127', 772, 772),
+]
 
 
 @pytest.mark.parametrize(('model', 'hours', 'by_farm'), AGREEING)
@@ -147,7 +230,8 @@ def test_public_reports_of_honest_disks_contradict_nothing(model, hours, by_farm
     assert notes(of._replace(identity=DISK._replace(model=model))) == ([], [])
 
 
-# smartmontools, issues 616 (ST4000VN006, smartctl 7.5 on FreeBSD) and 589 (in a USB enclosure): text.
+# smartmontools, issues 616 (ST4000VN006, smartctl 7.5 on FreeBSD) and 589 (in a USB enclosure):
+# text.
 TEXT = """smartctl 7.5 2025-04-30 r5714 [FreeBSD 15.1-RELEASE amd64] (local build)
 
 Seagate Field Access Reliability Metrics log (FARM) (GP Log 0xa6)
@@ -170,11 +254,16 @@ Seagate Field Access Reliability Metrics log (FARM) (GP Log 0xa6)
 """
 
 
-@pytest.mark.parametrize(('serial', 'hours', 'repeated', 'log'), [
-    ('WW60N2JG', 31383, 0, Farm('WW60N2JG', 31383, (Head(2, 12, 1),))),
-    ('ZCT1K8G2', 48884, 4, Farm('ZCT1K8G2', 48884, (Head(2, 12, 1, 4),))),
-    ('', 0, 0, Farm('', None, (Head(2, 12, 1),))), ('x', 2**63, 'x', Farm('x', None, (Head(2, 12, 1),))),
-    ('x', '9' * 40, '\u00b2', Farm('x', None, (Head(2, 12, 1),)))])
+@pytest.mark.parametrize(
+    ('serial', 'hours', 'repeated', 'log'),
+    [
+        ('WW60N2JG', 31383, 0, Farm('WW60N2JG', 31383, (Head(2, 12, 1),))),
+        ('ZCT1K8G2', 48884, 4, Farm('ZCT1K8G2', 48884, (Head(2, 12, 1, 4),))),
+        ('', 0, 0, Farm('', None, (Head(2, 12, 1),))),
+        ('x', 2**63, 'x', Farm('x', None, (Head(2, 12, 1),))),
+        ('x', '9' * 40, '\u00b2', Farm('x', None, (Head(2, 12, 1),))),
+    ],
+)
 def test_a_text_of_the_log_is_read(serial, hours, repeated, log):
     """Its "Model Number" is no sign of an NVMe drive."""
     found = text_report.parse_report(TEXT.format(serial, hours, repeated).encode())
@@ -187,15 +276,24 @@ def test_counts_without_their_headline_belong_to_no_head():
     text = TEXT.format('A', 1, 3).replace('\t\tCum Lifetime Unrecoverable by head 2:\n', '')
 
     assert text_report.parse_report(text.encode()).farm == Farm('A', 1, (Head(2, 12),))
-    lines = ('\t\tCum Lifetime Unrecoverable by head 1:\n\t\t\tCumulative Lifetime Unrecoverable Read Repeating: 5\n'
-             '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 8\n')
+    lines = (
+        '\t\tCum Lifetime Unrecoverable by head 1:\n\t\t\tCumulative Lifetime Unrecoverable Read '
+        'Repeating: 5\n'
+        '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 8\n'
+    )
     text = text.replace('\t\t\tCumulative', f'{lines}\t\t\tCumulative', 1)
-    assert text_report.parse_report(text.encode()).farm == Farm('A', 1, (Head(1, 0, 8, 5), Head(2, 12)))
+    assert text_report.parse_report(text.encode()).farm == Farm(
+        'A', 1, (Head(1, 0, 8, 5), Head(2, 12))
+    )
 
 
-@pytest.mark.parametrize('content', [OF_SATA, OF_SAS, TEXT.format('A', 7, 2).encode()], ids=['sata', 'sas', 'text'])
+@pytest.mark.parametrize(
+    'content', [OF_SATA, OF_SAS, TEXT.format('A', 7, 2).encode()], ids=['sata', 'sas', 'text']
+)
 def test_damage_to_the_log_is_said_or_changes_nothing(content):
-    """The serial number and the hours are as they were, or a note says what is missing; no head has other counts."""
+    """The serial number and the hours are as they were, or a note says what is missing; no head
+    has other counts.
+    """
     whole, told = text_report.parse_report(content), 0
     is_json = content in (OF_SATA, OF_SAS)
     for number in range(500):
@@ -207,7 +305,9 @@ def test_damage_to_the_log_is_said_or_changes_nothing(content):
             continue
         told += found.farm != whole.farm
         numbers = {value for head in whole.farm.heads for value in head} | {0}
-        assert found.farm is None or {value for head in found.farm.heads for value in head} <= numbers
+        assert (
+            found.farm is None or {value for head in found.farm.heads for value in head} <= numbers
+        )
         assert not is_json or (found.farm or Farm())[:2] == whole.farm[:2] or found.gaps
     assert told > 10
 
@@ -217,39 +317,98 @@ def test_damage_to_the_log_is_said_or_changes_nothing(content):
 SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counter was set back'
 
 
-@pytest.mark.parametrize(('of', 'hidden', 'said'), [
-    (report(1000, Farm('ZL2ABCDE', 1044), 1000), [], []),
-    (report(1000, Farm('ZL2ABCDE', 1045), 1000), [(45, True, 'FARM log')], [SET_BACK.format(45)]),
-    (report(1000, Farm('ZL2ABCDE', 1045)), [(45, True, 'FARM log')], [SET_BACK.format(45) + ', or overflowed']),
-    (report(0, Farm('', 25)), [(25, True, 'FARM log')], [SET_BACK.format(25) + ', or overflowed']),
-    (report(0, Farm('', 24), 0), [], []), (report(1000, Farm('ZL2ABCDE', 0), 1000), [], []),
-    (report(1000, Farm('ZL2ABCDE', None), 1000), [], []), (report(1000, None, 1000), [], []),
-    (report(9000, Farm('ZL2ABCDE', 5), 9000), [], []),
-    (report(1000, Farm('ZL2ABCDE', 200_000), 1000), [(199_000, True, 'FARM log')], [SET_BACK.format(199_000)]),
-    (report(1000, Farm('ZL2ABCDE', 200_001), 1000), [], []), (report(1000, Farm('', 2**55), 1000), [], []),
-    (report(1000, Farm('ZZZZZZZZ', 25_000, is_foreign=True), 1000), [],
-     ['the FARM log and the drive have different serial numbers, so the hours are not compared'])],
-    ids=['24-h-and-2-%', 'more', 'uncertain', 'new-disk', 'a-day', 'not-reported', 'absent', 'no-log', 'reset-log',
-         'largest', 'impossible', 'huge', 'of-another-disk'])
+@pytest.mark.parametrize(
+    ('of', 'hidden', 'said'),
+    [
+        (report(1000, Farm('ZL2ABCDE', 1044), 1000), [], []),
+        (
+            report(1000, Farm('ZL2ABCDE', 1045), 1000),
+            [(45, True, 'FARM log')],
+            [SET_BACK.format(45)],
+        ),
+        (
+            report(1000, Farm('ZL2ABCDE', 1045)),
+            [(45, True, 'FARM log')],
+            [SET_BACK.format(45) + ', or overflowed'],
+        ),
+        (
+            report(0, Farm('', 25)),
+            [(25, True, 'FARM log')],
+            [SET_BACK.format(25) + ', or overflowed'],
+        ),
+        (report(0, Farm('', 24), 0), [], []),
+        (report(1000, Farm('ZL2ABCDE', 0), 1000), [], []),
+        (report(1000, Farm('ZL2ABCDE', None), 1000), [], []),
+        (report(1000, None, 1000), [], []),
+        (report(9000, Farm('ZL2ABCDE', 5), 9000), [], []),
+        (
+            report(1000, Farm('ZL2ABCDE', 200_000), 1000),
+            [(199_000, True, 'FARM log')],
+            [SET_BACK.format(199_000)],
+        ),
+        (report(1000, Farm('ZL2ABCDE', 200_001), 1000), [], []),
+        (report(1000, Farm('', 2**55), 1000), [], []),
+        (
+            report(1000, Farm('ZZZZZZZZ', 25_000, is_foreign=True), 1000),
+            [],
+            [
+                'the FARM log and the drive have different serial numbers, so the hours are not '
+                'compared'
+            ],
+        ),
+    ],
+    ids=[
+        '24-h-and-2-%',
+        'more',
+        'uncertain',
+        'new-disk',
+        'a-day',
+        'not-reported',
+        'absent',
+        'no-log',
+        'reset-log',
+        'largest',
+        'impossible',
+        'huge',
+        'of-another-disk',
+    ],
+)
 def test_the_log_contradicts_a_counter_that_is_a_day_and_2_percent_behind(of, hidden, said):
-    """It changes no state. A log that is behind, or missing, proves nothing: recertification resets it."""
+    """It changes no state.
+
+    A log that is behind, or missing, proves nothing: recertification resets it.
+    """
     assert notes(of) == (hidden, said)
 
 
 def test_each_witness_has_its_note_and_the_larger_time_counts():
     """The self-test log has 16 bits and stops with the last test; the FARM log goes on."""
     of = report(500, Farm('ZL2ABCDE', 30_000), 500)
-    hidden, said = notes(of._replace(self_tests=(SelfTest('Short offline', 'Completed', True, 9000),)))
+    hidden, said = notes(
+        of._replace(self_tests=(SelfTest('Short offline', 'Completed', True, 9000),))
+    )
 
     assert hidden == [(29_500, True, 'FARM log'), (8500, False, 'self-test log')]
     assert said == [SET_BACK.format(29_500), SET_BACK.format(8500).replace('FARM', 'self-test')]
 
 
-@pytest.mark.parametrize(('serial', 'own', 'is_foreign'), [
-    ('ZL2ABCDE', 'ZL2ABCDE', False), ('ZL2ABCDE', 'ZL2ABCDE0000C1234567', False), ('ZL2ABCDE', 'zl2abcde', False),
-    ('ZL2ABCDE', '00000ZL2ABCDE0000RXB', False), ('ZL2ABCDE', 'ZZZZYYYY', True), ('', 'ZZZZYYYY', False),
-    ('ZL2ABCDE', '', False), ('ZL2ABCDE', '--', False), ('ZL2ABCDE', 'XXXXXXXX', False),
-    ('ZL2ABCDE', 'ZL2AXXXX', False), ('00000000', 'ZL2ABCDE', False), ('ZL2ABCDEFG', 'ZL2ABCDE', False)])
+@pytest.mark.parametrize(
+    ('serial', 'own', 'is_foreign'),
+    [
+        ('ZL2ABCDE', 'ZL2ABCDE', False),
+        ('ZL2ABCDE', 'ZL2ABCDE0000C1234567', False),
+        ('ZL2ABCDE', 'zl2abcde', False),
+        ('ZL2ABCDE', '00000ZL2ABCDE0000RXB', False),
+        ('ZL2ABCDE', 'ZZZZYYYY', True),
+        ('', 'ZZZZYYYY', False),
+        ('ZL2ABCDE', '', False),
+        ('ZL2ABCDE', '--', False),
+        ('ZL2ABCDE', 'XXXXXXXX', False),
+        ('ZL2ABCDE', 'ZL2AXXXX', False),
+        ('00000000', 'ZL2ABCDE', False),
+        ('ZL2ABCDEFG', 'ZL2ABCDE', False),
+    ],
+)
 def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_foreign):
     """SAS drives append that of their board; people mask theirs."""
     assert farm.beside(Farm(serial, 5), own) == Farm(serial, 5, is_foreign=is_foreign)
@@ -257,31 +416,70 @@ def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_fore
 
 # --- what is remembered ----------------------------------------------------------------
 
-ANSWERS = {'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000),
-           'A': Farm(asked=5, unread=farm_answers.UNREAD)}
+ANSWERS = {
+    'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000),
+    'A': Farm(asked=5, unread=farm_answers.UNREAD),
+}
 
 
 def test_what_was_answered_comes_back():
     assert farm_answers.parse(farm_answers.document(ANSWERS)) == ANSWERS
     many = {str(number): Farm(asked=number) for number in range(farm_answers.MOST_DRIVES + 5)}
-    assert set(farm_answers.parse(farm_answers.document(many))) == {str(number) for number in range(5, 1005)}
+    assert set(farm_answers.parse(farm_answers.document(many))) == {
+        str(number) for number in range(5, 1005)
+    }
 
 
 GOOD = {'asked': 5, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
 
 
-@pytest.mark.parametrize('text', [
-    '', '{', '[]', 'null', '[' * 100_000, '9' * 5000, '{"A": ' + '9' * 5000 + '}', '{"A": []}', '{"A": {}}',
-    *(json.dumps({'A': {**GOOD, key: value}}) for key, value in (
-        ('asked', None), ('asked', '5'), ('asked', -1), ('asked', 1.5), ('asked', True), ('asked', 10**30),
-        ('serial', 7), ('serial', None), ('hours', '9'), ('hours', 2**70), ('heads', {}), ('heads', [5]),
-        ('heads', [[0, 1, 2]]), ('heads', [[0, 1, 2, '3']]), ('heads', [[0, 1, 2, 3, 4]]), ('heads', [[-1, 1, 2, 3]]),
-        ('unread', None), ('unread', ''),
-        ('unread', 'run: rm -r /'), ('unread', 1), ('asked', 10**10), ('asked', 10**17)))])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        '{',
+        '[]',
+        'null',
+        '[' * 100_000,
+        '9' * 5000,
+        '{"A": ' + '9' * 5000 + '}',
+        '{"A": []}',
+        '{"A": {}}',
+        *(
+            json.dumps({'A': {**GOOD, key: value}})
+            for key, value in (
+                ('asked', None),
+                ('asked', '5'),
+                ('asked', -1),
+                ('asked', 1.5),
+                ('asked', True),
+                ('asked', 10**30),
+                ('serial', 7),
+                ('serial', None),
+                ('hours', '9'),
+                ('hours', 2**70),
+                ('heads', {}),
+                ('heads', [5]),
+                ('heads', [[0, 1, 2]]),
+                ('heads', [[0, 1, 2, '3']]),
+                ('heads', [[0, 1, 2, 3, 4]]),
+                ('heads', [[-1, 1, 2, 3]]),
+                ('unread', None),
+                ('unread', ''),
+                ('unread', 'run: rm -r /'),
+                ('unread', 1),
+                ('asked', 10**10),
+                ('asked', 10**17),
+            )
+        ),
+    ],
+)
 def test_a_damaged_answer_is_none(text):
     """The file belongs to the monitoring user, while root reads it."""
     assert farm_answers.parse(text) == {}
-    assert farm_answers.parse(json.dumps({'A': GOOD}))['A'] == Farm('A', 9, (Head(0, 1, 2, 3),), asked=5)
+    assert farm_answers.parse(json.dumps({'A': GOOD}))['A'] == Farm(
+        'A', 9, (Head(0, 1, 2, 3),), asked=5
+    )
 
 
 def _elsewhere(path: Path) -> Path:
@@ -290,10 +488,17 @@ def _elsewhere(path: Path) -> Path:
     return other
 
 
-@pytest.mark.parametrize('make', [
-    lambda path: path.mkdir(), lambda path: os.mkfifo(path), lambda path: path.write_bytes(b'{' * (2 << 20)),
-    lambda path: path.symlink_to('/dev/zero'), lambda path: path.symlink_to(_elsewhere(path))],
-    ids=['folder', 'pipe', 'large', 'endless', 'link'])
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda path: path.mkdir(),
+        lambda path: os.mkfifo(path),
+        lambda path: path.write_bytes(b'{' * (2 << 20)),
+        lambda path: path.symlink_to('/dev/zero'),
+        lambda path: path.symlink_to(_elsewhere(path)),
+    ],
+    ids=['folder', 'pipe', 'large', 'endless', 'link'],
+)
 def test_something_else_in_its_place_is_no_answer(make, tmp_path):
     make(tmp_path / farm_answers.FILE)
 
@@ -302,13 +507,18 @@ def test_something_else_in_its_place_is_no_answer(make, tmp_path):
 
 # --- asking ----------------------------------------------------------------------------
 
+
 class Bed:
     """A program in place of smartctl, with one Seagate disk; a state directory."""
 
-    def __init__(self, folder: Path, version: tuple[int, int] = (7, 4), model: str = 'ST10000DM0004-1ZC101') -> None:
+    def __init__(
+        self, folder: Path, version: tuple[int, int] = (7, 4), model: str = 'ST10000DM0004-1ZC101'
+    ) -> None:
         document = json.loads(OF_SATA)
-        self.log = {key: document.pop(key) if key == 'seagate_farm_log' else document[key]
-                    for key in ('seagate_farm_log', 'smartctl', 'device')}
+        self.log = {
+            key: document.pop(key) if key == 'seagate_farm_log' else document[key]
+            for key in ('seagate_farm_log', 'smartctl', 'device')
+        }
         document['smartctl'].update(version=list(version), argv=['smartctl', '-x'])
         document['model_name'] = model
         self.smartctl, self.state = FakeSmartctl(folder / 'bin'), folder / 'state'
@@ -316,13 +526,25 @@ class Bed:
         self.smartctl.answers(smartctl_calls.read_arguments('/dev/sda'), json.dumps(document))
 
     def answers(self, output: Any = None, **behaviour: Any) -> None:
-        self.smartctl.answers(smartctl_calls.farm_arguments('/dev/sda'),
-                              output if isinstance(output, str) else json.dumps(output or self.log), **behaviour)
+        self.smartctl.answers(
+            smartctl_calls.farm_arguments('/dev/sda'),
+            output if isinstance(output, str) else json.dumps(output or self.log),
+            **behaviour,
+        )
 
     def says(self, command: str = 'explain', *more: str) -> str:
         words = [command] if command else []
-        return run(*words, '-p', self.smartctl.path, '--nosudo', '-d', '/dev/sda', '--state-dir', str(self.state),
-                   *more).text
+        return run(
+            *words,
+            '-p',
+            self.smartctl.path,
+            '--nosudo',
+            '-d',
+            '/dev/sda',
+            '--state-dir',
+            str(self.state),
+            *more,
+        ).text
 
     @property
     def asked(self) -> int:
@@ -346,7 +568,9 @@ def test_explain_shows_the_log_and_the_counts_of_heads(bed):
     said = bed.says()
 
     assert 'FARM log    power-on time 25000 h, serial EXAMPLE0, read on 20' in said
-    assert '\nhead  reallocated  unrecoverable  repeated\n1     3            2              7 ' in said
+    assert (
+        '\nhead  reallocated  unrecoverable  repeated\n1     3            2              7 ' in said
+    )
     assert f'note: {SET_BACK.format(13241)}' in said.replace('\n', ' ')
     assert 'EXAMPLE0' not in bed.says('explain', '--hide-serial')
 
@@ -364,7 +588,7 @@ def test_a_disk_is_asked_once_a_week_and_the_answer_is_remembered(bed):
     assert (bed.says() and bed.asked) == 1
     bed.is_later(120)
     assert (bed.says() and bed.asked) == 2
-    bed.is_later(-3600)    # the clock of the machine was wrong
+    bed.is_later(-3600)  # the clock of the machine was wrong
     assert (bed.says() and bed.asked) == 3
 
 
@@ -376,9 +600,16 @@ def test_no_other_command_asks(bed, command):
     assert not (bed.state / farm_answers.FILE).exists()
 
 
-@pytest.mark.parametrize(('version', 'model', 'asked'), [
-    ((7, 3), 'ST10000DM0004-1ZC101', 0), ((7, 4), 'ST10000DM0004-1ZC101', 1), ((8, 0), 'ST10000DM0004-1ZC101', 1),
-    ((7, 4), 'WDC WD4003FRYZ-01F0DB0', 0), ((7, 4), 'ACME 1', 0)])
+@pytest.mark.parametrize(
+    ('version', 'model', 'asked'),
+    [
+        ((7, 3), 'ST10000DM0004-1ZC101', 0),
+        ((7, 4), 'ST10000DM0004-1ZC101', 1),
+        ((8, 0), 'ST10000DM0004-1ZC101', 1),
+        ((7, 4), 'WDC WD4003FRYZ-01F0DB0', 0),
+        ((7, 4), 'ACME 1', 0),
+    ],
+)
 def test_only_disks_whose_entry_says_so_are_asked_by_smartctl_7_4(tmp_path, version, model, asked):
     """Before 7.4 the option is unknown; other vendors' disks have something else in log A6h."""
     bed = Bed(tmp_path, version, model)
@@ -391,38 +622,78 @@ def test_only_disks_whose_entry_says_so_are_asked_by_smartctl_7_4(tmp_path, vers
 def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
     bed.answers()
     bed.says('explain', '--no-history')
-    os.chmod(bed.state, 0o777)     # others could write there
+    os.chmod(bed.state, 0o777)  # others could write there
     bed.says()
 
     assert bed.asked == 0
 
 
-@pytest.mark.parametrize(('output', 'behaviour', 'why'), [
-    ('Smartctl: Exception: json.cpp(401): Assertion failed: value != nullptr\n', {'status': 1},
-     'smartctl ended with exit status 1 and without a log'),
-    ('', {'after': 'kill -ABRT $$'}, 'smartctl was terminated by signal 6'),
-    ('', {'before': HANGS}, 'no answer within 1 s'),
-    ('{"smartctl": {"exit_status": 4}, "seagate_farm_log"', {'status': 4}, 'exit status 4 and without a log'),
-    ('{"x": 1}', {'status': 0}, 'exit status 0 and without a log'),
-    ({'smartctl': {'exit_status': 4}, 'seagate_farm_log': {'supported': False}}, {'status': 4},
-     'smartctl ended with exit status 4'),
-    ({'smartctl': {'exit_status': 0, 'messages': [{'string': 'Read FARM Log page 3 failed', 'severity': 'error'}]},
-      'seagate_farm_log': {'supported': False}}, {}, 'smartctl reports "Read FARM Log page 3 failed"')],
-    ids=['assertion-of-7.4', 'signal', 'hangs', 'cut', 'other-json', 'directory', 'page'])
+@pytest.mark.parametrize(
+    ('output', 'behaviour', 'why'),
+    [
+        (
+            'Smartctl: Exception: json.cpp(401): Assertion failed: value != nullptr\n',
+            {'status': 1},
+            'smartctl ended with exit status 1 and without a log',
+        ),
+        ('', {'after': 'kill -ABRT $$'}, 'smartctl was terminated by signal 6'),
+        ('', {'before': HANGS}, 'no answer within 1 s'),
+        (
+            '{"smartctl": {"exit_status": 4}, "seagate_farm_log"',
+            {'status': 4},
+            'exit status 4 and without a log',
+        ),
+        ('{"x": 1}', {'status': 0}, 'exit status 0 and without a log'),
+        (
+            {'smartctl': {'exit_status': 4}, 'seagate_farm_log': {'supported': False}},
+            {'status': 4},
+            'smartctl ended with exit status 4',
+        ),
+        (
+            {
+                'smartctl': {
+                    'exit_status': 0,
+                    'messages': [{'string': 'Read FARM Log page 3 failed', 'severity': 'error'}],
+                },
+                'seagate_farm_log': {'supported': False},
+            },
+            {},
+            'smartctl reports "Read FARM Log page 3 failed"',
+        ),
+    ],
+    ids=['assertion-of-7.4', 'signal', 'hangs', 'cut', 'other-json', 'directory', 'page'],
+)
 def test_a_log_that_cannot_be_read_is_a_note_for_a_week(bed, output, behaviour, why):
     """The drive keeps its verdict, and is left alone for a week."""
     bed.answers(output, **behaviour)
     for reason in (why, farm_answers.UNREAD):
         said = ' '.join(bed.says('explain', '--drive-timeout', '1').split())
         assert ' OK What to do: nothing' in said
-        assert f'note: the FARM log could not be read on {time.strftime("%Y-%m-%d")}: ' in said and reason in said
+        assert (
+            f'note: the FARM log could not be read on {time.strftime("%Y-%m-%d")}: ' in said
+            and reason in said
+        )
     assert bed.asked == 1
 
 
-@pytest.mark.parametrize('document', [
-    {'smartctl': {'exit_status': 0}, 'seagate_farm_log': {'supported': False}}, {'smartctl': {'exit_status': 0}},
-    {'smartctl': {'exit_status': 4, 'messages': [
-        {'string': 'FARM log (GP Log 0xa6) not supported for non-Seagate drives', 'severity': 'error'}]}}])
+@pytest.mark.parametrize(
+    'document',
+    [
+        {'smartctl': {'exit_status': 0}, 'seagate_farm_log': {'supported': False}},
+        {'smartctl': {'exit_status': 0}},
+        {
+            'smartctl': {
+                'exit_status': 4,
+                'messages': [
+                    {
+                        'string': 'FARM log (GP Log 0xa6) not supported for non-Seagate drives',
+                        'severity': 'error',
+                    }
+                ],
+            }
+        },
+    ],
+)
 def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
     """No log proves nothing."""
     bed.answers(document)
@@ -430,10 +701,14 @@ def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
     assert 'FARM' not in bed.says('explain', '-v') and bed.asked == 1
 
 
-@pytest.mark.parametrize('known', [{}, {'ZL2ABCDE': ANSWERS['ZL2ABCDE']}], ids=['never', 'weeks-ago'])
+@pytest.mark.parametrize(
+    'known', [{}, {'ZL2ABCDE': ANSWERS['ZL2ABCDE']}], ids=['never', 'weeks-ago']
+)
 def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
     farm_answers.keep(state_directory.there(str(tmp_path)), known)
-    logs = further_logs.FarmLogs(SHIPPED, Options(how_read=HowRead(nosudo=True), state_dir=str(tmp_path)))
+    logs = further_logs.FarmLogs(
+        SHIPPED, Options(how_read=HowRead(nosudo=True), state_dir=str(tmp_path))
+    )
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
     call = logs.call(disk, None, True)
     asked = farm_answers.load(state_directory.there(str(tmp_path)))['ZL2ABCDE']
@@ -457,7 +732,9 @@ def test_the_monitoring_user_is_not_refused_and_sees_what_root_was_told(bed, tmp
     """sudo would refuse the call and log that; explain -v says who can read the log."""
     bed.answers()
     for path in (tmp_path, *tmp_path.parents):
-        path.chmod(path.stat().st_mode | 0o055) if path.stat().st_uid == 0 and path != Path('/') else None
+        path.chmod(path.stat().st_mode | 0o055) if path.stat().st_uid == 0 and path != Path(
+            '/'
+        ) else None
     os.chown(bed.state, NOBODY, NOBODY)
     sudo = tmp_path / 'bin/sudo'
     sudo.write_text(f'#!/bin/sh\necho "sudo $*" >>{tmp_path}/refused; shift; exec "$@"\n')
@@ -466,13 +743,37 @@ def test_the_monitoring_user_is_not_refused_and_sees_what_root_was_told(bed, tmp
     (tmp_path / 'refused').chmod(0o666)
     (tmp_path / 'bin/calls').touch()
     (tmp_path / 'bin/calls').chmod(0o666)
-    command = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', 'env', '-i', 'LC_ALL=C',
-               f'PATH={tmp_path}/bin:/usr/bin:/bin')
+    command = (
+        'setpriv',
+        f'--reuid={NOBODY}',
+        f'--regid={NOBODY}',
+        '--clear-groups',
+        'env',
+        '-i',
+        'LC_ALL=C',
+        f'PATH={tmp_path}/bin:/usr/bin:/bin',
+    )
 
     def says(*more: str) -> str:
-        done = subprocess.run([*command, '/usr/bin/python3', '-IB', str(ROOT / 'check_smart_attributes'), 'explain',
-                               '-p', bed.smartctl.path, '-d', '/dev/sda', '--state-dir', str(bed.state), *more],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [
+                *command,
+                '/usr/bin/python3',
+                '-IB',
+                str(ROOT / 'check_smart_attributes'),
+                'explain',
+                '-p',
+                bed.smartctl.path,
+                '-d',
+                '/dev/sda',
+                '--state-dir',
+                str(bed.state),
+                *more,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return done.stdout + done.stderr
 
     said = says()
@@ -480,41 +781,85 @@ def test_the_monitoring_user_is_not_refused_and_sees_what_root_was_told(bed, tmp
     assert 'FARM log    not read; to see it, run as root (smartctl 7.4 or newer)' in says('-v')
     assert 'farm' not in (tmp_path / 'refused').read_text()
     assert SET_BACK.format(13241) in bed.says().replace('\n', ' ')
-    assert (bed.state / farm_answers.FILE).stat().st_uid == NOBODY, 'root acts as the owner of the directory'
+    assert (bed.state / farm_answers.FILE).stat().st_uid == NOBODY, (
+        'root acts as the owner of the directory'
+    )
     assert SET_BACK.format(13241) in says().replace('\n', ' ')
     assert bed.asked == 1
 
 
 # --- the real smartctl -----------------------------------------------------------------
 
+
 def _version() -> tuple[int, ...]:
-    return () if why_not() else smartctl_calls.version(
-        subprocess.run([library.SMARTCTL, '--version'], capture_output=True, check=False).stdout)
+    return (
+        ()
+        if why_not()
+        else smartctl_calls.version(
+            subprocess.run([library.SMARTCTL, '--version'], capture_output=True, check=False).stdout
+        )
+    )
 
 
-needs_7_4 = pytest.mark.skipif(_version() < (7, 4), reason='smartctl 7.4 or newer is needed: set SMARTCTL')
-GIVEN = {'hours': 25_000, 'heads': 4, 'reallocated': [0, 3, 0, 0], 'unrecoverable': [0, 2, 0, 0],
-         'repeated': [0, 7, 0, 1]}
+needs_7_4 = pytest.mark.skipif(
+    _version() < (7, 4), reason='smartctl 7.4 or newer is needed: set SMARTCTL'
+)
+GIVEN = {
+    'hours': 25_000,
+    'heads': 4,
+    'reallocated': [0, 3, 0, 0],
+    'unrecoverable': [0, 2, 0, 0],
+    'repeated': [0, 7, 0, 1],
+}
 
 
 @needs_7_4
-@pytest.mark.parametrize(('name', 'given', 'said', 'unsaid'), [
-    ('seagate-hdd-healthy', GIVEN, ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 13241 h'],
-     'could not'),
-    ('sas-seagate-healthy', GIVEN, ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 2668 h'],
-     'could not'),
-    ('seagate-hdd-healthy', {**GIVEN, 'serial': 'OTHERONE'}, ['have different serial numbers'], 'ahead'),
-    ('seagate-hdd-healthy', {**GIVEN, 'hours': 0}, ['power-on time not reported'], 'ahead'),
-    ('seagate-hdd-healthy', {**GIVEN, 'hours': 11_800}, ['power-on time 11800 h'], 'ahead'),
-    ('seagate-hdd-healthy', {}, ['ST10000DM0004'], 'FARM'), ('wd-hdd-healthy', GIVEN, ['WDC'], 'FARM')],
-    ids=['sata', 'sas', 'another-serial', 'hours-0', 'agrees', 'no-log', 'other-vendor'])
+@pytest.mark.parametrize(
+    ('name', 'given', 'said', 'unsaid'),
+    [
+        (
+            'seagate-hdd-healthy',
+            GIVEN,
+            ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 13241 h'],
+            'could not',
+        ),
+        (
+            'sas-seagate-healthy',
+            GIVEN,
+            ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 2668 h'],
+            'could not',
+        ),
+        (
+            'seagate-hdd-healthy',
+            {**GIVEN, 'serial': 'OTHERONE'},
+            ['have different serial numbers'],
+            'ahead',
+        ),
+        ('seagate-hdd-healthy', {**GIVEN, 'hours': 0}, ['power-on time not reported'], 'ahead'),
+        ('seagate-hdd-healthy', {**GIVEN, 'hours': 11_800}, ['power-on time 11800 h'], 'ahead'),
+        ('seagate-hdd-healthy', {}, ['ST10000DM0004'], 'FARM'),
+        ('wd-hdd-healthy', GIVEN, ['WDC'], 'FARM'),
+    ],
+    ids=['sata', 'sas', 'another-serial', 'hours-0', 'agrees', 'no-log', 'other-vendor'],
+)
 def test_the_real_smartctl_reads_the_page_that_a_drive_serves(tmp_path, name, given, said, unsaid):
     """Log A6h by READ LOG EXT, log page 3Dh by LOG SENSE."""
     machine = Machine(tmp_path / 'machine')
     machine.add('/dev/sda', read(name)._replace(farm=given))
-    printed = run('explain', '-p', machine.smartctl, '--nosudo', '-d', '/dev/sda', '--state-dir', str(tmp_path)).text
+    printed = run(
+        'explain',
+        '-p',
+        machine.smartctl,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '--state-dir',
+        str(tmp_path),
+    ).text
 
-    assert [words for words in said if words not in printed.replace('\n', ' ')] == [] and unsaid not in printed, printed
+    assert [
+        words for words in said if words not in printed.replace('\n', ' ')
+    ] == [] and unsaid not in printed, printed
 
 
 @needs_7_4
@@ -522,7 +867,16 @@ def test_the_assertion_of_smartctl_7_4_and_7_5_is_a_note(tmp_path):
     """They have no name for form factor 9, and with --json they abort."""
     machine = Machine(tmp_path / 'machine')
     machine.add('/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'form_factor': 9}))
-    printed = run('explain', '-p', machine.smartctl, '--nosudo', '-d', '/dev/sda', '--state-dir', str(tmp_path)).text
+    printed = run(
+        'explain',
+        '-p',
+        machine.smartctl,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '--state-dir',
+        str(tmp_path),
+    ).text
 
     assert ('could not be read' in printed) is (_version() in ((7, 4), (7, 5)))
     assert ' OK\nWhat to do: nothing' in printed
@@ -532,9 +886,14 @@ def test_the_assertion_of_smartctl_7_4_and_7_5_is_a_note(tmp_path):
 def test_a_report_of_everything_holds_the_log_as_recorded(tmp_path):
     """What tests/farm/sata.json holds is what smartctl prints of the same drive."""
     machine = Machine(tmp_path)
-    machine.add('/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'spindle_hours': 24_990}))
-    printed = subprocess.run([machine.smartctl, '--json=c', '-x', '-l', 'farm', '/dev/sda'], stdout=subprocess.PIPE,
-                             check=False).stdout
+    machine.add(
+        '/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'spindle_hours': 24_990})
+    )
+    printed = subprocess.run(
+        [machine.smartctl, '--json=c', '-x', '-l', 'farm', '/dev/sda'],
+        stdout=subprocess.PIPE,
+        check=False,
+    ).stdout
 
     assert json.loads(printed)['seagate_farm_log'] == LOG
 
@@ -542,13 +901,22 @@ def test_a_report_of_everything_holds_the_log_as_recorded(tmp_path):
 @needs_7_4
 @pytest.mark.parametrize('name', ['seagate-hdd-healthy', 'sas-seagate-healthy'])
 def test_the_text_of_the_real_smartctl_says_the_same_as_its_json(tmp_path, name):
-    """Alone and with everything else; the labels of the log are not taken for those of other logs."""
+    """Alone and with everything else; the labels of the log are not taken for those of other
+    logs.
+    """
     machine = Machine(tmp_path)
     machine.add('/dev/sda', read(name)._replace(farm=GIVEN))
     found = []
     for options in ('--json=c -l farm', '-l farm', '--json=c -x -l farm', '-x -l farm'):
-        found.append(text_report.parse_report(subprocess.run(
-            [machine.smartctl, *options.split(), '/dev/sda'], stdout=subprocess.PIPE, check=False).stdout))
+        found.append(
+            text_report.parse_report(
+                subprocess.run(
+                    [machine.smartctl, *options.split(), '/dev/sda'],
+                    stdout=subprocess.PIPE,
+                    check=False,
+                ).stdout
+            )
+        )
 
     assert [each.farm for each in found] == [Farm('EXAMPLE0', 25000, HEADS)] * 4
     assert found[2].identity == found[3].identity
@@ -556,16 +924,29 @@ def test_the_text_of_the_real_smartctl_says_the_same_as_its_json(tmp_path, name)
 
 def test_recorded_reports_are_judged_with_their_log():
     """A file that holds only the log says so, and what it holds."""
-    assert SET_BACK.format(13241) in run('explain', '--report', str(REPORTS / 'sata.json')).text.replace('\n', ' ')
-    assert SET_BACK.format(42668) in run('explain', '--report', str(REPORTS / 'sas.json')).text.replace('\n', ' ')
+    assert SET_BACK.format(13241) in run(
+        'explain', '--report', str(REPORTS / 'sata.json')
+    ).text.replace('\n', ' ')
+    assert SET_BACK.format(42668) in run(
+        'explain', '--report', str(REPORTS / 'sas.json')
+    ).text.replace('\n', ' ')
 
 
 def test_a_file_with_only_the_log_says_what_it_lacks(tmp_path):
     """Its hours are shown and compared with nothing; no health status is made up."""
     file = tmp_path / 'farm.json'
-    file.write_text(json.dumps({**{key: json.loads(OF_SATA)[key] for key in ('device', 'seagate_farm_log')},
-                                'smartctl': {'argv': ['smartctl', '-l', 'farm', '/dev/sda']}}))
+    file.write_text(
+        json.dumps(
+            {
+                **{key: json.loads(OF_SATA)[key] for key in ('device', 'seagate_farm_log')},
+                'smartctl': {'argv': ['smartctl', '-l', 'farm', '/dev/sda']},
+            }
+        )
+    )
     said = run('explain', '--report', str(file)).text.replace('\n', ' ')
 
-    assert 'the report contains only the FARM log; record the rest as well: smartctl --json -x -l farm' in said
+    assert (
+        'the report contains only the FARM log; record the rest as well: smartctl --json -x -l farm'
+        in said
+    )
     assert '  UNKNOWN' in said and 'FARM log    power-on time 25000 h, serial EXAMPLE0 ' in said

@@ -1,4 +1,7 @@
-"""The early start: what is surely wanted, in every spelling, and never more at once than PARALLEL."""
+"""The early start: what is surely wanted, in every spelling, and never more at once than
+PARALLEL.
+"""
+
 from __future__ import annotations
 
 import argparse
@@ -16,19 +19,24 @@ from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 FLAGS = {spelling for spellings in fast_path.FLAGS for spelling in spellings}
 WITH_VALUE = {spelling for spellings in fast_path.WITH_VALUE for spelling in spellings}
-OF_A_CHECK = {spelling for action in described.whole_parser('check')._actions for spelling in action.option_strings}
+OF_A_CHECK = {
+    spelling
+    for action in described.whole_parser('check')._actions
+    for spelling in action.option_strings
+}
 ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
 
 
 def sure(words):
     """Return the arguments of what is started early, with a program that exists."""
     started = early.commands([*words.split(), '-p', '/bin/true', '--nosudo'])
-    return [command[command.index('/bin/true') + 1:] for command in started]
+    return [command[command.index('/bin/true') + 1 :] for command in started]
 
 
 @pytest.mark.parametrize('action', ACTIONS, ids=lambda action: action.dest)
 def test_every_spelling_of_every_option_is_known_to_the_early_start(action):
-    """A check with an option that it has not heard of starts its drives 30 ms late, and nobody notices.
+    """A check with an option that it has not heard of starts its drives 30 ms late, and nobody
+    notices.
 
     Options of triage alone may be missing: a person does not feel 30 ms.
     """
@@ -49,61 +57,112 @@ def test_the_early_start_knows_no_option_that_is_none():
 def test_what_an_option_does_to_drives_is_no_secret():
     """--match and the like may forbid a drive, so nothing starts before they are understood."""
     names = ('reports', 'match', 'ignore', 'regex', 'type_option', 'user_config', 'show_version')
-    deciding = {spelling for action in ACTIONS for spelling in action.option_strings
-                if action.dest in names or isinstance(action, argparse._HelpAction)}
+    deciding = {
+        spelling
+        for action in ACTIONS
+        for spelling in action.option_strings
+        if action.dest in names or isinstance(action, argparse._HelpAction)
+    }
 
     assert deciding == set(fast_path.DECIDING)
 
 
-@pytest.mark.parametrize('words, expected', [
-    ('-d /dev/sda --critical_on_unknown', [read_arguments('/dev/sda')]),  # as Icinga's own CheckCommand writes it
-    ('-d /dev/sda --expect=1 --label=wwn', [read_arguments('/dev/sda')]),
-    ('--scan', [SCAN]),
-    ('--scan -d /dev/sda', [SCAN]),
-    ('--nosudo -d /dev/sda', [read_arguments('/dev/sda')]),
-    ('triage', [SCAN]),
-    ('--device=/dev/sda', [read_arguments('/dev/sda')]),
-    ('-d', []),
-    ('-d /dev/sda triage', []),
-    ('--verbose=1 -d /dev/sda', []),
-])
+@pytest.mark.parametrize(
+    'words, expected',
+    [
+        # as Icinga's own CheckCommand writes it
+        ('-d /dev/sda --critical_on_unknown', [read_arguments('/dev/sda')]),
+        ('-d /dev/sda --expect=1 --label=wwn', [read_arguments('/dev/sda')]),
+        ('--scan', [SCAN]),
+        ('--scan -d /dev/sda', [SCAN]),
+        ('--nosudo -d /dev/sda', [read_arguments('/dev/sda')]),
+        ('triage', [SCAN]),
+        ('--device=/dev/sda', [read_arguments('/dev/sda')]),
+        ('-d', []),
+        ('-d /dev/sda triage', []),
+        ('--verbose=1 -d /dev/sda', []),
+    ],
+)
 def test_what_is_sure(words, expected):
     """A guess that is wrong costs a process; one that is missing costs time."""
     assert sure(words) == expected
 
 
-@pytest.mark.parametrize('path, is_plain', [
-    ('/dev/sda', True), ('/dev/nvme0', True), ('/dev/sg3', True), ('/dev/bus/0', True), ('/dev/md0', False),
-    ('/dev/disk/sda', False), ('/dev/sd-a', False), ('/dev/sd\u00e4', False), ('sda', False), ('', False)])
+@pytest.mark.parametrize(
+    'path, is_plain',
+    [
+        ('/dev/sda', True),
+        ('/dev/nvme0', True),
+        ('/dev/sg3', True),
+        ('/dev/bus/0', True),
+        ('/dev/md0', False),
+        ('/dev/disk/sda', False),
+        ('/dev/sd-a', False),
+        ('/dev/sd\u00e4', False),
+        ('sda', False),
+        ('', False),
+    ],
+)
 def test_a_plain_path_is_that_of_a_disk_or_a_bus(path, is_plain):
     assert fast_path._is_plain_path(path) is is_plain
 
 
-@pytest.mark.parametrize('device_type, is_plain', [
-    ('', True), ('sat', True), ('scsi', True), ('nvme', True), ('megaraid,4', True), ('sat+megaraid,4', True),
-    ('ata', False), ('megaraid', False), ('megaraid,x', False), ('scsi+megaraid,4', False), ('areca,1', False),
-    ('sat+cciss,0', True), ('absent,1', False)])
+@pytest.mark.parametrize(
+    'device_type, is_plain',
+    [
+        ('', True),
+        ('sat', True),
+        ('scsi', True),
+        ('nvme', True),
+        ('megaraid,4', True),
+        ('sat+megaraid,4', True),
+        ('ata', False),
+        ('megaraid', False),
+        ('megaraid,x', False),
+        ('scsi+megaraid,4', False),
+        ('areca,1', False),
+        ('sat+cciss,0', True),
+        ('absent,1', False),
+    ],
+)
 def test_a_plain_type_needs_no_command_of_a_vendor(device_type, is_plain):
     assert fast_path._is_plain_type(device_type) is is_plain
 
 
-@pytest.mark.parametrize('is_root, nosudo, begin', [
-    (True, False, ('/sbin/smartctl',)), (False, True, ('/sbin/smartctl',)),
-    (False, False, ('/usr/bin/sudo', '-n', '/sbin/smartctl'))])
+@pytest.mark.parametrize(
+    'is_root, nosudo, begin',
+    [
+        (True, False, ('/sbin/smartctl',)),
+        (False, True, ('/sbin/smartctl',)),
+        (False, False, ('/usr/bin/sudo', '-n', '/sbin/smartctl')),
+    ],
+)
 def test_a_user_starts_smartctl_through_sudo(monkeypatch, is_root, nosudo, begin):
     checked = []
     monkeypatch.setattr(fast_path.os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
-    monkeypatch.setattr(smartctl_calls, 'check_executable', lambda *given, **how: checked.append((given, how)))
-    words = ['-p', '/sbin/smartctl', '-d', '/dev/sda', '--config', '/nonexistent', *(['--nosudo'] if nosudo else [])]
+    monkeypatch.setattr(
+        smartctl_calls, 'check_executable', lambda *given, **how: checked.append((given, how))
+    )
+    words = [
+        '-p',
+        '/sbin/smartctl',
+        '-d',
+        '/dev/sda',
+        '--config',
+        '/nonexistent',
+        *(['--nosudo'] if nosudo else []),
+    ]
     [command] = fast_path._commands(fast_path._options(words))
 
     assert command == (*begin, *read_arguments('/dev/sda'))
     assert checked == [(('/sbin/smartctl', is_root), {'through_sudo': len(begin) > 1})]
 
 
-@pytest.mark.parametrize('words, expected', [
-    (['--scan'], ['']), (['--state-dir', '/a', '--state-dir=/b'], ['/b']), (['-d'], [])])
+@pytest.mark.parametrize(
+    'words, expected',
+    [(['--scan'], ['']), (['--state-dir', '/a', '--state-dir=/b'], ['/b']), (['-d'], [])],
+)
 def test_locks_are_looked_for_in_the_state_folder_before_anything_starts(words, expected):
     listener = early.Listener()
     fast_path.start(['-p', '/bin/true', '--nosudo', *words], listener)
@@ -114,15 +173,25 @@ def test_locks_are_looked_for_in_the_state_folder_before_anything_starts(words, 
 SDB = {'for': {'device': '/dev/sdb'}, 'why': 'reading it can lose data'}
 
 
-@pytest.mark.parametrize('overrides, expected', [
-    ([], 'abc'), ([{**SDB, 'metrics': {'temperature': {'warning': '60'}}}], 'abc'),
-    ([{**SDB, 'read': False}], 'ac'), ([{**SDB, 'skip': ['selftest']}], 'ac'),
-    ([{**SDB, 'for': {'device': 'sdb'}, 'read': False}], 'ac'),
-    ([{**SDB, 'for': {'device': 'sat@/dev/sdb'}, 'read': False}], 'abc'),
-    ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], 'abc'), ([{'read': False}], ''), ({'read': 1}, '')],
-    ids=str)
+@pytest.mark.parametrize(
+    'overrides, expected',
+    [
+        ([], 'abc'),
+        ([{**SDB, 'metrics': {'temperature': {'warning': '60'}}}], 'abc'),
+        ([{**SDB, 'read': False}], 'ac'),
+        ([{**SDB, 'skip': ['selftest']}], 'ac'),
+        ([{**SDB, 'for': {'device': 'sdb'}, 'read': False}], 'ac'),
+        ([{**SDB, 'for': {'device': 'sat@/dev/sdb'}, 'read': False}], 'abc'),
+        ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], 'abc'),
+        ([{'read': False}], ''),
+        ({'read': 1}, ''),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize('is_named', [True, False])
-def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(tmp_path, overrides, expected, is_named):
+def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(
+    tmp_path, overrides, expected, is_named
+):
     """A site with limits must not pay for them with a late start of every drive."""
     (tmp_path / 'thresholds.d').mkdir()
     file = tmp_path / ('limits.json' if is_named else 'thresholds.d/site.json')
@@ -130,15 +199,19 @@ def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(tmp_path, overri
 
     words = f'--thresholds {file}' if is_named else f'--config {tmp_path}'
 
-    assert sure(f'-d /dev/sda -d /dev/sdb -d /dev/sdc {words}') == [read_arguments(f'/dev/sd{letter}')
-                                                                    for letter in expected]
+    assert sure(f'-d /dev/sda -d /dev/sdb -d /dev/sdc {words}') == [
+        read_arguments(f'/dev/sd{letter}') for letter in expected
+    ]
 
 
 def test_a_protecting_word_is_found_however_it_is_written(tmp_path):
     """JSON may spell any letter by its number."""
     file = tmp_path / 'limits.json'
-    file.write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", "\\u0072ead": '
-                    'false}]}')
+    file.write_text(
+        '{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", '
+        '"\\u0072ead": '
+        'false}]}'
+    )
 
     assert sure(f'-d /dev/sda -d /dev/sdb --thresholds {file}') == [read_arguments('/dev/sdb')]
 
@@ -160,11 +233,16 @@ def test_80_drives_never_make_more_processes_at_once_than_allowed(tmp_path, most
     running.mkdir()
     names = [f'/dev/sd{first}{second}' for first in 'abcd' for second in 'abcdefghijklmnopqrst']
     for name in names:
-        fake.answers(read_arguments(name), drive('intel-worn'),
-                     before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
-                     after=f'rmdir {running}/$$')
+        fake.answers(
+            read_arguments(name),
+            drive('intel-worn'),
+            before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
+            after=f'rmdir {running}/$$',
+        )
 
-    result = run_in_parallel(most, '-p', fake.path, '--nosudo', *(word for name in names for word in ('-d', name)))
+    result = run_in_parallel(
+        most, '-p', fake.path, '--nosudo', *(word for name in names for word in ('-d', name))
+    )
 
     seen = [int(line) for line in counts.read_text().split()]
     assert (len(seen), max(seen) <= most) == (80, True)
@@ -172,13 +250,19 @@ def test_80_drives_never_make_more_processes_at_once_than_allowed(tmp_path, most
 
 
 def test_a_drive_that_is_being_ended_still_counts(tmp_path):
-    """The next command into a controller waits until the one that hung is gone, or cannot be ended."""
+    """The next command into a controller waits until the one that hung is gone, or cannot be
+    ended.
+    """
     fake = FakeSmartctl(tmp_path / 'fake')
     trace = tmp_path / 'trace'
-    fake.answers(read_arguments('/dev/sda'),
-                 before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
+    fake.answers(
+        read_arguments('/dev/sda'),
+        before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait",
+    )
     fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
 
-    run_in_parallel(1, '-p', fake.path, '--nosudo', '--drive-timeout', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
+    run_in_parallel(
+        1, '-p', fake.path, '--nosudo', '--drive-timeout', '2', '-d', '/dev/sda', '-d', '/dev/sdb'
+    )
 
     assert trace.read_text().split() == ['over', 'next']

@@ -1,4 +1,7 @@
-"""The fence around each drive: whatever its report makes of our code, its neighbors are reported as usual."""
+"""The fence around each drive: whatever its report makes of our code, its neighbors are reported
+as usual.
+"""
+
 from __future__ import annotations
 
 import json
@@ -34,7 +37,9 @@ LINE = 'inside check_smart_attributes; please report this with the output of: sm
 def folder(tmp_path: Path) -> Path:
     """A failed drive, and another one that something happens to."""
     for name, source in (('bad', FAILED), ('odd', OTHER)):
-        (tmp_path / f'{name}.json').write_bytes((ROOT / f'tests/reports/{source}.json').read_bytes())
+        (tmp_path / f'{name}.json').write_bytes(
+            (ROOT / f'tests/reports/{source}.json').read_bytes()
+        )
     return tmp_path
 
 
@@ -46,15 +51,28 @@ def run(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 READ, JUDGED = (text_report, 'parse_report'), (judging, 'judge')
 REMEMBERED = (history_access.Remembered, 'notes')
 COMMANDS = {
-    'check': (), 'triage': ('triage',), 'json': ('triage', '--json'), 'explain': ('explain',), 'list': ('list',),
-    'metrics': ('metrics',), 'zabbix': ('metrics', '--json')}
+    'check': (),
+    'triage': ('triage',),
+    'json': ('triage', '--json'),
+    'explain': ('explain',),
+    'list': ('list',),
+    'metrics': ('metrics',),
+    'zabbix': ('metrics', '--json'),
+}
 
 
-@pytest.mark.parametrize('place, command', [
-    pytest.param(place, command, id=f'{name}-{command}')
-    for name, place in (('reading', READ), ('judging', JUDGED), ('remembering', REMEMBERED)) for command in COMMANDS
-    if (name, command) != ('judging', 'list')])   # it judges no drive
-def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, command, folder, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    'place, command',
+    [
+        pytest.param(place, command, id=f'{name}-{command}')
+        for name, place in (('reading', READ), ('judging', JUDGED), ('remembering', REMEMBERED))
+        for command in COMMANDS
+        if (name, command) != ('judging', 'list')
+    ],
+)  # it judges no drive
+def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(
+    place, command, folder, monkeypatch, capsys
+):
     """At each stage, in each output."""
     module, name = place
     work = getattr(module, name)
@@ -63,6 +81,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
         if any('EXAMPLE0001' in repr(each) for each in arguments) or arguments[:1] == (odd,):
             raise ZeroDivisionError
         return work(*arguments, **named)
+
     odd = (folder / 'odd.json').read_bytes()
     monkeypatch.setattr(module, name, broken)
 
@@ -72,47 +91,77 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
     assert 'SMART UNKNOWN - [internal-error]' not in text
     if command == 'check':
         assert (code, text[:44]) == (2, 'SMART CRITICAL - bad smart_status: FAILED; r')
-        assert any(line.startswith('UNKNOWN') and ' odd ' in line and LINE in line for line in text.splitlines())
+        assert any(
+            line.startswith('UNKNOWN') and ' odd ' in line and LINE in line
+            for line in text.splitlines()
+        )
     if command == 'json':
-        states = {drive['name']: (drive['state'], drive['code']) for drive in json.loads(text)['drives']}
+        states = {
+            drive['name']: (drive['state'], drive['code']) for drive in json.loads(text)['drives']
+        }
         assert states == {'bad': ('CRITICAL', None), 'odd': ('UNKNOWN', 'internal-error')}
 
 
-@pytest.mark.parametrize('command, module, name', [
-    ('check', plugin, 'drive_lines'), ('triage', triage_table, '_row'),
-    ('json', json_document, '_drive'), ('metrics', metrics, '_of_readings'), ('zabbix', metrics_document, '_drive'),
-    ('list', drive_list, 'as_text'), ('explain', explain, 'head')])
-def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(command, module, name, folder, monkeypatch,
-                                                                         capsys):
+@pytest.mark.parametrize(
+    'command, module, name',
+    [
+        ('check', plugin, 'drive_lines'),
+        ('triage', triage_table, '_row'),
+        ('json', json_document, '_drive'),
+        ('metrics', metrics, '_of_readings'),
+        ('zabbix', metrics_document, '_drive'),
+        ('list', drive_list, 'as_text'),
+        ('explain', explain, 'head'),
+    ],
+)
+def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(
+    command, module, name, folder, monkeypatch, capsys
+):
     """Its state is part of the output, and so is that of the failed drive beside it."""
     work = getattr(module, name)
 
     def broken(*arguments, **named):
-        found = [each for argument in arguments for each in (argument if isinstance(argument, (list, tuple)) else ())]
-        if any(isinstance(each, Verdict) and each.device.name == 'odd' and not each.problem
-               for each in (*arguments, *found)):
+        found = [
+            each
+            for argument in arguments
+            for each in (argument if isinstance(argument, (list, tuple)) else ())
+        ]
+        if any(
+            isinstance(each, Verdict) and each.device.name == 'odd' and not each.problem
+            for each in (*arguments, *found)
+        ):
             raise ZeroDivisionError
         return work(*arguments, **named)
+
     monkeypatch.setattr(module, name, broken)
     monkeypatch.setenv('COLUMNS', '400')
 
     code, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
 
     assert 'HGST HUS724020ALA640' in text and code == (2 if command == 'check' else 0)
-    assert command in ('metrics', 'list') or f'cannot be shown: ZeroDivisionError {LINE}' in ' '.join(text.split())
+    assert command in (
+        'metrics',
+        'list',
+    ) or f'cannot be shown: ZeroDivisionError {LINE}' in ' '.join(text.split())
     if command == 'check':
         assert text.startswith('SMART CRITICAL - bad smart_status: FAILED')
 
 
 @pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix'])
-def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(command, folder, monkeypatch, capsys):
-    """Not even the groups, which depend on the actions of all drives. Of a drive that is OK, a check decides none."""
+def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(
+    command, folder, monkeypatch, capsys
+):
+    """Not even the groups, which depend on the actions of all drives.
+
+    Of a drive that is OK, a check decides none.
+    """
     own = work_list._own
 
     def broken(verdict, now):
         if verdict.device.name == 'odd' and not verdict.problem:
             raise ZeroDivisionError
         return own(verdict, now)
+
     monkeypatch.setattr(work_list, '_own', broken)
     monkeypatch.setenv('COLUMNS', '400')
 
@@ -120,17 +169,37 @@ def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(comm
 
     assert 'HGST HUS724020ALA640' in text and 'SMART UNKNOWN - [internal-error]' not in text
     assert (f'has no recommended action: ZeroDivisionError {LINE}' in ' '.join(text.split())) is (
-        command in ('triage', 'json', 'explain', 'zabbix'))
+        command in ('triage', 'json', 'explain', 'zabbix')
+    )
 
 
 @pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix'])
-@pytest.mark.parametrize('error, code, words', [
-    (ZeroDivisionError(), 'internal-error', f'ZeroDivisionError {LINE[:-len("smartctl --json -x")]}lsblk'),
-    (SyntaxError(), 'plugin-damaged', 'SyntaxError in a file of check_smart_attributes; reinstall it')], ids=str)
-def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(command, error, code, words, folder, monkeypatch, capsys):
-    """The groups only add to the verdicts, which stay as they are; a remark tells what is missing."""
+@pytest.mark.parametrize(
+    'error, code, words',
+    [
+        (
+            ZeroDivisionError(),
+            'internal-error',
+            f'ZeroDivisionError {LINE[: -len("smartctl --json -x")]}lsblk',
+        ),
+        (
+            SyntaxError(),
+            'plugin-damaged',
+            'SyntaxError in a file of check_smart_attributes; reinstall it',
+        ),
+    ],
+    ids=str,
+)
+def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(
+    command, error, code, words, folder, monkeypatch, capsys
+):
+    """The groups only add to the verdicts, which stay as they are; a remark tells what is
+    missing.
+    """
+
     def broken(*_):
         raise error
+
     monkeypatch.setattr(dependence, 'disks', broken)
 
     status = main.run([*COMMANDS[command], '--report', str(folder)])
@@ -145,10 +214,21 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(command, error, cod
         assert json.loads(printed.out)['remarks'][0]['code'] == code
 
 
-@pytest.mark.parametrize('suffix, text', [
-    ('txt', 'smartctl 7.{} 2022-02-28 r5338 [x86_64-linux-6.1.0]\n\nDevice Model:     ACME X1\n'
-            'SMART overall-health self-assessment test result: PASSED\n'),
-    ('json', '{{"smartctl": {{"version": [7, {}], "argv": ["smartctl", "-x"]}}, "smart_status": {{"passed": true}}}}')])
+@pytest.mark.parametrize(
+    'suffix, text',
+    [
+        (
+            'txt',
+            'smartctl 7.{} 2022-02-28 r5338 [x86_64-linux-6.1.0]\n\nDevice Model:     ACME X1\n'
+            'SMART overall-health self-assessment test result: PASSED\n',
+        ),
+        (
+            'json',
+            '{{"smartctl": {{"version": [7, {}], "argv": ["smartctl", "-x"]}}, "smart_status": '
+            '{{"passed": true}}}}',
+        ),
+    ],
+)
 def test_numbers_of_thousands_of_digits_are_the_matter_of_one_drive(suffix, text, folder, capsys):
     """int() raises an error for more than 4,300 digits since Python 3.11, and takes long before."""
     (folder / f'odd.{suffix}').write_text(text.format('9' * 5000))
@@ -158,11 +238,21 @@ def test_numbers_of_thousands_of_digits_are_the_matter_of_one_drive(suffix, text
     assert code == 2 and printed.startswith('SMART CRITICAL - bad smart_status: FAILED')
 
 
-@pytest.mark.parametrize('content, code, words', [
-    (b'sma\0rtctl 7.3 x', 3, 'not-a-report'), (b'{"json_format_version": [1', 3, 'report-damaged'), (b'smart', 3, ''),
-    (b'', 3, 'report-empty'), (b'call the vendor', 0, 'left out 1 file without a smartctl report: x.txt'),
-    (b'{"a": 1}', 0, 'left out 1 file without a smartctl report: x.txt')], ids=str)
-def test_a_file_that_was_meant_as_a_report_is_never_left_out(content, code, words, tmp_path, capsys):
+@pytest.mark.parametrize(
+    'content, code, words',
+    [
+        (b'sma\0rtctl 7.3 x', 3, 'not-a-report'),
+        (b'{"json_format_version": [1', 3, 'report-damaged'),
+        (b'smart', 3, ''),
+        (b'', 3, 'report-empty'),
+        (b'call the vendor', 0, 'left out 1 file without a smartctl report: x.txt'),
+        (b'{"a": 1}', 0, 'left out 1 file without a smartctl report: x.txt'),
+    ],
+    ids=str,
+)
+def test_a_file_that_was_meant_as_a_report_is_never_left_out(
+    content, code, words, tmp_path, capsys
+):
     """It may be the one of a failing drive."""
     (tmp_path / 'good.json').write_bytes((ROOT / f'tests/reports/{OTHER}.json').read_bytes())
     (tmp_path / 'x.txt').write_bytes(content)
@@ -172,9 +262,14 @@ def test_a_file_that_was_meant_as_a_report_is_never_left_out(content, code, word
     assert (result, words in text) == (code, True)
 
 
-@pytest.mark.parametrize('before, after, known', [
-    (State.CRITICAL, State.CRITICAL, 'is CRITICAL, but cannot be shown: '), (State.WARNING, State.UNKNOWN, ''),
-    (State.OK, State.UNKNOWN, '')])
+@pytest.mark.parametrize(
+    'before, after, known',
+    [
+        (State.CRITICAL, State.CRITICAL, 'is CRITICAL, but cannot be shown: '),
+        (State.WARNING, State.UNKNOWN, ''),
+        (State.OK, State.UNKNOWN, ''),
+    ],
+)
 def test_a_drive_that_fails_us_keeps_its_place_and_its_worst_state(before, after, known):
     verdict = Verdict(Device('/dev/sda'), Identity(model='X1'), before, place=Place('md0'))
     found = fence.failed(verdict, ZeroDivisionError(), 'cannot be shown')
@@ -184,7 +279,9 @@ def test_a_drive_that_fails_us_keeps_its_place_and_its_worst_state(before, after
 
 
 @pytest.mark.parametrize('module, name', [JUDGED, REMEMBERED], ids=['judging', 'remembering'])
-def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(module, name, fake, tmp_path, monkeypatch, capsys):
+def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(
+    module, name, fake, tmp_path, monkeypatch, capsys
+):
     for path, source in (('/dev/sda', OTHER), ('/dev/sdb', 'intel-worn')):
         fake.answers(read_arguments(path), drive(source))
     work = getattr(module, name)
@@ -193,9 +290,20 @@ def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(module, name
         if any('/dev/sda' in repr(each) for each in arguments):
             raise ZeroDivisionError
         return work(*arguments, **named)
+
     monkeypatch.setattr(module, name, broken)
     state = tmp_path / 'state'
-    options = ['-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sda', '-d', '/dev/sdb']
+    options = [
+        '-p',
+        fake.path,
+        '--nosudo',
+        '--state-dir',
+        str(state),
+        '-d',
+        '/dev/sda',
+        '-d',
+        '/dev/sdb',
+    ]
     later: list[Callable[[], object]] = []
     state.mkdir()
 
@@ -205,7 +313,9 @@ def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(module, name
     monkeypatch.undo()
     told = capsys.readouterr().out
     main.run(['history', '--json', *options])
-    models = [each['model'] for each in json.loads(capsys.readouterr().out)['drives'] if each['series']]
+    models = [
+        each['model'] for each in json.loads(capsys.readouterr().out)['drives'] if each['series']
+    ]
 
     assert code == 3 and '\nUNKNOWN   sda' in told and '\nWARNING   sdb' in told
     assert json.loads(drive('intel-worn'))['model_name'] in models
@@ -217,10 +327,16 @@ def test_each_drive_is_shown_alone_with_its_own_report():
         reads: tuple[str, ...]
 
     def show(run: Run) -> list[str]:
-        if any(not verdict.problem and read == 'odd' for verdict, read in zip(run.verdicts, run.reads)):
+        if any(
+            not verdict.problem and read == 'odd' for verdict, read in zip(run.verdicts, run.reads)
+        ):
             raise ZeroDivisionError
         return [verdict.problem for verdict in run.verdicts]
-    run = Run(tuple(Verdict(Device(f'/dev/{name}'), Identity(), State.OK) for name in ('sda', 'sdb')), ('odd', 'good'))
+
+    run = Run(
+        tuple(Verdict(Device(f'/dev/{name}'), Identity(), State.OK) for name in ('sda', 'sdb')),
+        ('odd', 'good'),
+    )
     told, fenced = fence.shown(run, show)
 
     assert [bool(problem) for problem in told] == [True, False] and fenced.reads == run.reads

@@ -1,4 +1,5 @@
 """What regular files hold, and that nothing else is waited for."""
+
 from __future__ import annotations
 
 import errno
@@ -12,8 +13,10 @@ from conftest import SOON, run
 
 from smart_attributes import files
 
-as_root = pytest.mark.skipif(not abilities.IS_ROOT or not os.path.exists('/proc/kmsg'),
-                             reason='only root may read /proc/kmsg')
+as_root = pytest.mark.skipif(
+    not abilities.IS_ROOT or not os.path.exists('/proc/kmsg'),
+    reason='only root may read /proc/kmsg',
+)
 
 
 def test_a_file_of_exactly_the_size_is_read_and_one_byte_more_is_not(tmp_path):
@@ -43,20 +46,27 @@ def test_pipes_and_folders_are_not_waited_for(tmp_path):
 @as_root
 @pytest.mark.parametrize('option', ['--report', '--thresholds', '--attributes'])
 def test_a_file_that_only_looks_regular_is_not_waited_for(option):
-    """The kernel calls /proc/kmsg a regular file, and whoever reads it waits for the next message."""
+    """The kernel calls /proc/kmsg a regular file, and whoever reads it waits for the next
+    message.
+    """
     before = time.monotonic()
     result = run(option, '/proc/kmsg', '--report', 'tests/reports/hgst-failed.json', timeout=20)
 
     assert time.monotonic() - before < SOON
     assert 'inside check_smart_attributes' not in result.text
-    assert 'Resource temporarily unavailable' in result.text or 'Operation not permitted' in result.text
+    assert (
+        'Resource temporarily unavailable' in result.text
+        or 'Operation not permitted' in result.text
+    )
 
 
 def test_why_a_file_is_not_read_is_said(tmp_path):
     path = tmp_path / 'file'
     path.touch()
-    for other, number, why in ((tmp_path, errno.EINVAL, 'it is not a regular file'),
-                               ('a\0b', errno.EINVAL, 'embedded null byte')):
+    for other, number, why in (
+        (tmp_path, errno.EINVAL, 'it is not a regular file'),
+        ('a\0b', errno.EINVAL, 'embedded null byte'),
+    ):
         with pytest.raises(OSError, match=why) as caught:
             files.content(str(other), 10)
         assert caught.value.errno == number
@@ -73,11 +83,15 @@ def test_a_file_inside_the_single_file_program_is_read_from_it(tmp_path, monkeyp
     class Loader:
         def get_data(self, path: str) -> bytes:
             return path.encode()
+
     (tmp_path / 'program').touch()
     monkeypatch.setattr(files, 'PROGRAM', f'{tmp_path}/program/package')
     monkeypatch.setattr(files, '__loader__', Loader())
 
-    assert files.content(f'{tmp_path}/program/package/x', 10) == f'{tmp_path}/program/package/x'.encode()
+    assert (
+        files.content(f'{tmp_path}/program/package/x', 10)
+        == f'{tmp_path}/program/package/x'.encode()
+    )
     with pytest.raises(NotADirectoryError):
         files.content(f'{tmp_path}/program/x', 10)
 

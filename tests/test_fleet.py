@@ -1,9 +1,11 @@
 """Real drives of every model get a verdict, and the database says something true about them.
 
-The drives are those of linuxhw/EnterpriseDrive beside the project: 18,433 hard disks, 14,425 SATA SSDs, 7,324 NVMe
-drives. Of each of their 2,044 models, two drives and all that said FAILED are put into the JSON that smartctl would
-print, and read and judged like any other report. `make verdicts` judges all drives.
+The drives are those of linuxhw/EnterpriseDrive beside the project: 18,433 hard disks, 14,425 SATA
+SSDs, 7,324 NVMe drives. Of each of their 2,044 models, two drives and all that said FAILED are put
+into the JSON that smartctl would print, and read and judged like any other report. `make verdicts`
+judges all drives.
 """
+
 from __future__ import annotations
 
 import gc
@@ -35,10 +37,10 @@ STRANGE = 'WD_BLACK AN1500'
 class Judged(NamedTuple):
     """One drive of the fleet: what was known of it, and what we said."""
 
-    kind: str               # "HDD", "SSD", "NVMe"
+    kind: str  # "HDD", "SSD", "NVMe"
     facts: dict[str, Any]
     verdict: Verdict
-    weight: float           # drives of its model for which it stands
+    weight: float  # drives of its model for which it stands
     claims: tuple[str, ...]  # families of the entries that claim the drive by its attributes
 
 
@@ -62,7 +64,8 @@ def database() -> drive_database.SpecDatabase:
 def fleet(shared, database) -> Fleet:
     limits = thresholds.Thresholds(load('thresholds/default.json'))
     drives, seconds = [], 0.0
-    gc.disable()  # no cycles are left behind, and each collection would look through all drives so far
+    # no cycles are left behind, and each collection would look through all drives so far
+    gc.disable()
     for facts, weight in facts_of(shared):
         document = json.dumps(smartctl_output.as_json(facts))
         started = time.process_time()
@@ -82,7 +85,11 @@ def fleet(shared, database) -> Fleet:
 def families_that_claim(database: drive_database.SpecDatabase, report: Report) -> tuple[str, ...]:
     """Return the families of all entries that fit a report with attributes."""
     numbers = [row.id for row in report.attributes]
-    return tuple(entry['family'] for _, entry in database.claims(report.identity, numbers)) if numbers else ()
+    return (
+        tuple(entry['family'] for _, entry in database.claims(report.identity, numbers))
+        if numbers
+        else ()
+    )
 
 
 def facts_of(shared: Path) -> Iterator[tuple[dict[str, Any], float]]:
@@ -90,8 +97,8 @@ def facts_of(shared: Path) -> Iterator[tuple[dict[str, Any], float]]:
     numbers: Counter[str] = Counter()
     chosen: dict[str, list[str]] = {}
     with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as lines:
-        for line in lines:   # {"path": "SSD/vendor/family/model/number", ...
-            model = line[:line.index('",')].rpartition('/')[0]
+        for line in lines:  # {"path": "SSD/vendor/family/model/number", ...
+            model = line[: line.index('",')].rpartition('/')[0]
             numbers[model] += 1
             if numbers[model] <= OF_A_MODEL or FAILED in line:
                 chosen.setdefault(model, []).append(line)
@@ -108,26 +115,40 @@ def statistic(judged: Judged) -> int:
 
 def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
     """Return (number, source) of every known reading of a metric."""
-    return [(j.reading.number, str(j.reading.source)) for j in judged.verdict.judgements
-            if j.reading.metric == metric and j.reading.number is not None]
+    return [
+        (j.reading.number, str(j.reading.source))
+        for j in judged.verdict.judgements
+        if j.reading.metric == metric and j.reading.number is not None
+    ]
 
 
 def test_every_drive_gets_a_verdict_at_300_a_second_or_more(fleet):
-    """No model is too strange; the rate is of processor time, so a busy machine does not lower it."""
+    """No model is too strange; the rate is of processor time, so a busy machine does not lower
+    it.
+    """
     states = Counter((judged.kind, judged.verdict.state.name) for judged in fleet.drives)
-    print(f'\n{len(fleet.drives)} drives, {len(fleet.drives) / fleet.seconds:.0f} a second; {dict(states)}')
+    print(
+        f'\n{len(fleet.drives)} drives, {len(fleet.drives) / fleet.seconds:.0f} a second; '
+        f'{dict(states)}'
+    )
 
     assert len({judged.facts['path'].rpartition('/')[0] for judged in fleet.drives}) == MODELS
-    # A card with two drives behind it that answers for them, with a log of zeros beside the temperature.
+    # A card with two drives behind it that answers for them, with a log of zeros beside the
+    # temperature.
     assert {judged.facts['model'] for judged in fleet.drives if judged.verdict.problem} == {STRANGE}
     assert len(fleet.drives) / fleet.seconds > 300
 
 
 def test_every_drive_that_says_failed_is_critical(fleet):
-    """The vendor's own verdict is near-certain; only known bogus thresholds and a warm NVMe drive are let off."""
+    """The vendor's own verdict is near-certain; only known bogus thresholds and a warm NVMe
+    drive are let off.
+    """
     failed = [judged for judged in fleet.drives if judged.facts.get('health') == 'FAILED!']
-    spared = [(judged.facts['path'], judged.verdict.state.name) for judged in failed
-              if judged.verdict.state is not State.CRITICAL]
+    spared = [
+        (judged.facts['path'], judged.verdict.state.name)
+        for judged in failed
+        if judged.verdict.state is not State.CRITICAL
+    ]
 
     assert len(failed) == 102
     assert spared == []
@@ -136,19 +157,30 @@ def test_every_drive_that_says_failed_is_critical(fleet):
 def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet):
     """UNKNOWN for half of the drives is what made the older plugin useless."""
     ssds = [judged for judged in fleet.drives if judged.kind == 'SSD']
-    told = sum(any(source.startswith('attribute') for _, source in readings_of(judged, 'endurance_used'))
-               for judged in ssds)
-    print(f'\n{told} of {len(ssds)} SATA SSDs: endurance from a vendor attribute, {100 * told / len(ssds):.2f} %')
+    told = sum(
+        any(source.startswith('attribute') for _, source in readings_of(judged, 'endurance_used'))
+        for judged in ssds
+    )
+    print(
+        f'\n{told} of {len(ssds)} SATA SSDs: endurance from a vendor attribute, '
+        f'{100 * told / len(ssds):.2f} %'
+    )
 
     assert told / len(ssds) >= 0.85
 
 
 def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
     """Within 2 points or 6 % on 97.5 % of worn drives: the figure that no other tool has."""
-    worn = [judged for judged in fleet.drives if judged.kind == 'SSD' and 1 <= statistic(judged) <= 99]
+    worn = [
+        judged for judged in fleet.drives if judged.kind == 'SSD' and 1 <= statistic(judged) <= 99
+    ]
     agree = 0.0
     for judged in worn:
-        vendor = [number for number, source in readings_of(judged, 'endurance_used') if source != DEVICE_STATISTICS]
+        vendor = [
+            number
+            for number, source in readings_of(judged, 'endurance_used')
+            if source != DEVICE_STATISTICS
+        ]
         distance = abs(vendor[0] - statistic(judged)) if vendor else 1000
         agree += judged.weight * (distance <= max(2, 0.06 * statistic(judged)))
     share = agree / sum(judged.weight for judged in worn)
@@ -158,33 +190,59 @@ def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
 
 
 def test_no_endurance_is_invented(fleet):
-    """A drive with neither attribute nor statistic has no endurance; no figure is below 0 or above 255."""
-    invented = [judged.facts['path'] for judged in fleet.drives for number, _ in readings_of(judged, 'endurance_used')
-                if not 0 <= number <= 255 or not (judged.facts.get('attributes') or judged.facts.get('nvme')
-                                                  or judged.facts.get('scsi_percent_used') or statistic(judged) >= 0)]
+    """A drive with neither attribute nor statistic has no endurance; no figure is below 0 or
+    above 255.
+    """
+    invented = [
+        judged.facts['path']
+        for judged in fleet.drives
+        for number, _ in readings_of(judged, 'endurance_used')
+        if not 0 <= number <= 255
+        or not (
+            judged.facts.get('attributes')
+            or judged.facts.get('nvme')
+            or judged.facts.get('scsi_percent_used')
+            or statistic(judged) >= 0
+        )
+    ]
 
     assert invented == []
 
 
 def test_no_drive_is_claimed_by_two_entries(fleet):
     """Which entry speaks must not depend on their order."""
-    assert {(judged.facts['model'], *judged.claims) for judged in fleet.drives if len(judged.claims) > 1} == set()
+    assert {
+        (judged.facts['model'], *judged.claims) for judged in fleet.drives if len(judged.claims) > 1
+    } == set()
 
 
 def test_a_healthy_fleet_does_not_ring_at_night(fleet):
-    """CRITICAL among drives that say PASSED comes only from metrics whose critical limit is meant so."""
+    """CRITICAL among drives that say PASSED comes only from metrics whose critical limit is
+    meant so.
+    """
     reasons: Counter = Counter()
     for judged in fleet.drives:
         if judged.facts.get('health') == 'PASSED':
-            reasons.update({j.reading.metric for j in judged.verdict.judgements if j.state is State.CRITICAL})
+            reasons.update(
+                {j.reading.metric for j in judged.verdict.judgements if j.state is State.CRITICAL}
+            )
     print(f'\nCRITICAL among PASSED: {dict(reasons.most_common())}')
     metrics = load('thresholds/default.json')['metrics']
 
     def may_be_critical(metric: str) -> bool:
         kinds = [metrics[metric].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas')]
-        limits = [metrics[metric], *kinds, *(group for kind in kinds for group in kind.get('groups', {}).values())]
+        limits = [
+            metrics[metric],
+            *kinds,
+            *(group for kind in kinds for group in kind.get('groups', {}).values()),
+        ]
         return any(limit.get('critical') is not None for limit in limits) or metric in (
-            'vendor_threshold', 'self_test', 'firmware_advisory', 'power_loss_protection', 'write_protect')
+            'vendor_threshold',
+            'self_test',
+            'firmware_advisory',
+            'power_loss_protection',
+            'write_protect',
+        )
 
     assert [metric for metric in reasons if not may_be_critical(metric)] == []
     assert reasons['error_log_count'] == reasons['crc_errors'] == 0

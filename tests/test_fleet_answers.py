@@ -1,4 +1,7 @@
-"""`fleet` and an API that does not answer as Icinga 2 does: what no real daemon can be brought to say."""
+"""`fleet` and an API that does not answer as Icinga 2 does: what no real daemon can be brought
+to say.
+"""
+
 from __future__ import annotations
 
 import http.server
@@ -16,16 +19,24 @@ import pytest
 from conftest import Result, run, texts
 
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  {serial}  firmware 1.0'
-EC_KEY = ('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1')   # one of RSA takes up to a second
+# one of RSA takes up to a second
+EC_KEY = ('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1')
 Raw = Callable[[Callable[[bytes], object]], None]
 Answer = Union[tuple[int, bytes], Raw]
 
 
 def service(name: str, **facts: Any) -> dict[str, Any]:
     """Return a service as Icinga tells it, or otherwise."""
-    result = {'state': 0, 'output': 'SMART OK - x; 1 drive: 1 ok\n' + LINE.format(serial=f'EXAMPLE{name}'),
-              'performance_data': ["'sda_endurance_used'=1%;85;95;0;"], 'execution_end': 2e9}
-    return {'name': f'{name}!smart', 'attrs': {'last_check_result': result, 'check_interval': 300, **facts}}
+    result = {
+        'state': 0,
+        'output': 'SMART OK - x; 1 drive: 1 ok\n' + LINE.format(serial=f'EXAMPLE{name}'),
+        'performance_data': ["'sda_endurance_used'=1%;85;95;0;"],
+        'execution_end': 2e9,
+    }
+    return {
+        'name': f'{name}!smart',
+        'attrs': {'last_check_result': result, 'check_interval': 300, **facts},
+    }
 
 
 def told(*services: Any) -> bytes:
@@ -72,9 +83,27 @@ class Fake:
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
         self.server.handle_error = lambda *_: None  # who has no trust in us hangs up, as it should
         self.certificate = folder / 'fake.crt'
-        subprocess.run(['openssl', 'req', '-x509', *EC_KEY, '-nodes', '-keyout', str(folder / 'fake.key'), '-out',
-                        str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext',
-                        'subjectAltName=IP:127.0.0.1'], check=True, capture_output=True)
+        subprocess.run(
+            [
+                'openssl',
+                'req',
+                '-x509',
+                *EC_KEY,
+                '-nodes',
+                '-keyout',
+                str(folder / 'fake.key'),
+                '-out',
+                str(self.certificate),
+                '-days',
+                '1',
+                '-subj',
+                '/CN=fake',
+                '-addext',
+                'subjectAltName=IP:127.0.0.1',
+            ],
+            check=True,
+            capture_output=True,
+        )
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.shows(self.certificate, folder / 'fake.key')
         if not is_plain:
@@ -91,8 +120,16 @@ class Fake:
     @property
     def arguments(self) -> list[str]:
         """Return the options that lead to it."""
-        return ['--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u', '--password-file',
-                str(self.password), '--ca', str(self.certificate)]
+        return [
+            '--icinga',
+            f'https://127.0.0.1:{self.server.server_address[1]}',
+            '--user',
+            'u',
+            '--password-file',
+            str(self.password),
+            '--ca',
+            str(self.certificate),
+        ]
 
     def fleet(self, *arguments: str) -> Result:
         return run('fleet', *self.arguments, *arguments)
@@ -111,14 +148,30 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
     made.close()
 
 
-@pytest.mark.parametrize('answer, said', [
-    pytest.param((200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2', id='no-json'),
-    pytest.param((200, b'{"results": {}}'), 'this is not the API of Icinga 2', id='no-list'),
-    pytest.param((200, b'{"results": [1]}'), 'this is not the API of Icinga 2', id='no-objects'),
-    pytest.param((200, b'[' * 100_000), 'this is not the API of Icinga 2', id='too-deep'),
-    pytest.param((302, b''), 'the server redirects to https://elsewhere.example.org/', id='leads-elsewhere'),
-    pytest.param((500, b'x'), 'Icinga answered 500 Internal Server Error; see its log', id='its-own-trouble'),
-    pytest.param(None, 'the answer is incomplete', id='hangs-up')])
+@pytest.mark.parametrize(
+    'answer, said',
+    [
+        pytest.param(
+            (200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2', id='no-json'
+        ),
+        pytest.param((200, b'{"results": {}}'), 'this is not the API of Icinga 2', id='no-list'),
+        pytest.param(
+            (200, b'{"results": [1]}'), 'this is not the API of Icinga 2', id='no-objects'
+        ),
+        pytest.param((200, b'[' * 100_000), 'this is not the API of Icinga 2', id='too-deep'),
+        pytest.param(
+            (302, b''),
+            'the server redirects to https://elsewhere.example.org/',
+            id='leads-elsewhere',
+        ),
+        pytest.param(
+            (500, b'x'),
+            'Icinga answered 500 Internal Server Error; see its log',
+            id='its-own-trouble',
+        ),
+        pytest.param(None, 'the answer is incomplete', id='hangs-up'),
+    ],
+)
 def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
     """And 3, and nothing that moves a cursor."""
     fake.answer = lambda question: answer
@@ -136,12 +189,24 @@ def test_no_service_at_all_is_said(fake):
     assert 'Icinga returned no service that runs this plugin' in done.text
 
 
-@pytest.mark.parametrize('facts', [
-    {'last_check_result': 7}, {'last_check_result': {}},
-    {'last_check_result': {'output': 5, 'state': 'x', 'performance_data': 1}},
-    {'last_check_result': {'output': 'SMART OK - x', 'performance_data': [{'value': 1}, None], 'execution_end': 'y'}},
-    {'check_interval': None, 'enable_active_checks': 'x'},
-    {'last_check_result': {'state': 1e300, 'output': '\x00\x1b[2J'}}], ids=str)
+@pytest.mark.parametrize(
+    'facts',
+    [
+        {'last_check_result': 7},
+        {'last_check_result': {}},
+        {'last_check_result': {'output': 5, 'state': 'x', 'performance_data': 1}},
+        {
+            'last_check_result': {
+                'output': 'SMART OK - x',
+                'performance_data': [{'value': 1}, None],
+                'execution_end': 'y',
+            }
+        },
+        {'check_interval': None, 'enable_active_checks': 'x'},
+        {'last_check_result': {'state': 1e300, 'output': '\x00\x1b[2J'}},
+    ],
+    ids=str,
+)
 def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
     """A later version, or a damaged state file."""
     fake.answer = lambda question: (200, told(service('a', **facts), service('b')))
@@ -164,8 +229,10 @@ def test_a_service_without_a_name_hides_no_other(fake, face):
 def test_services_are_asked_for_250_at_a_time_and_by_name(fake):
     """All at once would cost half a gigabyte on both sides."""
     names = [f'h{number:04}' for number in range(600)]
-    fake.answer = lambda question: (200, told(*(service(name.partition('!')[0])
-                                                for name in question.get('services', names))))
+    fake.answer = lambda question: (
+        200,
+        told(*(service(name.partition('!')[0]) for name in question.get('services', names))),
+    )
     done = fake.fleet('--json')
 
     assert len(json.loads(done.text)['drives']) == 600
@@ -179,8 +246,11 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
 
     def answer(question: dict[str, Any]) -> Answer:
         wanted = question.get('services', names)
-        return (404, b'{"error":404}') if 'h4!smart' in wanted else (200, told(*(service(name.partition('!')[0])
-                                                                                 for name in wanted)))
+        return (
+            (404, b'{"error":404}')
+            if 'h4!smart' in wanted
+            else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+        )
 
     fake.answer = answer
     found = json.loads(fake.fleet('--json').text)
@@ -196,13 +266,18 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     def answer(question: dict[str, Any]) -> Answer:
         if len(fake.asked) > 2:
             return 500, b''
-        return 200, told(*(service(name.partition('!')[0]) for name in question.get('services', names)))
+        return 200, told(
+            *(service(name.partition('!')[0]) for name in question.get('services', names))
+        )
 
     fake.answer = answer
     done = fake.fleet('--html', str(tmp_path / 'page.html'))
 
     assert done.code == 3
-    assert 'Icinga answered 500 Internal Server Error; see its log; only drives read before' in done.text
+    assert (
+        'Icinga answered 500 Internal Server Error; see its log; only drives read before'
+        in done.text
+    )
     assert '250 drives on 250 hosts' in (tmp_path / 'page.html').read_text()
     assert 'class="run"' in (tmp_path / 'page.html').read_text()
 
@@ -238,13 +313,16 @@ def test_who_does_not_answer_is_not_waited_for(fake):
 
 # --- who is asked, and what is told to whom ------------------------------------------------------
 
+
 def without(words: list[str], option: str) -> list[str]:
     place = words.index(option)
-    return words[:place] + words[place + 2:]
+    return words[:place] + words[place + 2 :]
 
 
 def test_nothing_but_looking_is_asked_of_icinga(fake):
-    """A POST that Icinga takes for a GET, as its API has it for long questions, and for objects alone."""
+    """A POST that Icinga takes for a GET, as its API has it for long questions, and for objects
+    alone.
+    """
     fake.answer = lambda question: (200, told(service('a')))
     assert fake.fleet('--hosts').code == 0
 
@@ -266,7 +344,10 @@ def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
     done = fake.fleet('--icinga-name', 'other.example.org')
 
     assert (done.code, fake.asked) == (3, [])
-    assert "Icinga's certificate is refused (Hostname mismatch" in done.text and '--icinga-name' in done.text
+    assert (
+        "Icinga's certificate is refused (Hostname mismatch" in done.text
+        and '--icinga-name' in done.text
+    )
 
 
 @pytest.mark.parametrize('mode', [0o644, 0o622, 0o606, 0o604, 0o640])
@@ -279,18 +360,39 @@ def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
     assert 'use a file that you own, mode 0600' in done.text
 
 
-@pytest.mark.parametrize('face', [[], ['--json'], ['--html', 'PAGE']], ids=['table', 'json', 'page'])
+@pytest.mark.parametrize(
+    'face', [[], ['--json'], ['--html', 'PAGE']], ids=['table', 'json', 'page']
+)
 def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
-    """On a terminal, in JSON and in the page: in each column of a line, in its name and in words that are none of
-    ours.
+    """On a terminal, in JSON and in the page: in each column of a line, in its name and in words
+    that are none of ours.
     """
     nasty = '<img src=x onerror=alert(1)>\x1b[2J\u202e</script><script>alert(1)</script>{{7*7}}'
-    columns = f's{nasty}  M{nasty}  pending 16, critical above 8 {nasty}  S{nasty}  firmware {nasty}'
-    lines = f'SMART CRITICAL - {nasty}; 1 drive: 1 critical\nCRITICAL  {columns}\nUNKNOWN   (check)  {nasty}'
-    results = [{'output': output, 'state': 2, 'execution_end': 2e9, 'performance_data': [f"'s{nasty}_pending'=16;;"]}
-               for output in (lines, nasty, f'SMART OK - {nasty}')]
-    fake.answer = lambda question: (200, told(*(service(f'h{number}{nasty}', last_check_result=result)
-                                                for number, result in enumerate(results))))
+    columns = (
+        f's{nasty}  M{nasty}  pending 16, critical above 8 {nasty}  S{nasty}  firmware {nasty}'
+    )
+    lines = (
+        f'SMART CRITICAL - {nasty}; 1 drive: 1 critical\nCRITICAL  {columns}\nUNKNOWN  '
+        f' (check)  {nasty}'
+    )
+    results = [
+        {
+            'output': output,
+            'state': 2,
+            'execution_end': 2e9,
+            'performance_data': [f"'s{nasty}_pending'=16;;"],
+        }
+        for output in (lines, nasty, f'SMART OK - {nasty}')
+    ]
+    fake.answer = lambda question: (
+        200,
+        told(
+            *(
+                service(f'h{number}{nasty}', last_check_result=result)
+                for number, result in enumerate(results)
+            )
+        ),
+    )
     page = tmp_path / 'page.html'
     done = fake.fleet(*(str(page) if word == 'PAGE' else word for word in face))
     shown = done.text + (page.read_text() if page.exists() else '')
@@ -302,11 +404,19 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
         assert '{{7*7}}' in shown.partition('<main')[2].partition('<script')[0]
 
 
-@pytest.mark.parametrize(('change', 'said'), [
-    (('chmod', '0640'), 'its group, or a user of its access-control list, can read it'),
-    (('chmod', '0604'), 'everybody can read it'), (('chmod', '0644'), 'everybody can read it'),
-    (('setfacl', '-m', 'u:65534:r'), 'its group, or a user of its access-control list, can read it')],
-    ids=['group', 'others', 'all', 'list'])
+@pytest.mark.parametrize(
+    ('change', 'said'),
+    [
+        (('chmod', '0640'), 'its group, or a user of its access-control list, can read it'),
+        (('chmod', '0604'), 'everybody can read it'),
+        (('chmod', '0644'), 'everybody can read it'),
+        (
+            ('setfacl', '-m', 'u:65534:r'),
+            'its group, or a user of its access-control list, can read it',
+        ),
+    ],
+    ids=['group', 'others', 'all', 'list'],
+)
 @pytest.mark.parametrize('option', ['--password-file', '--cert'])
 def test_a_secret_that_others_can_read_is_not_used(tmp_path, option, change, said):
     """A group has members; a list has more readers than the mode shows. It is not even sent."""

@@ -1,6 +1,7 @@
-"""`fleet` lists each host whose check has no drives to show, with the cause and the next step, and how Icinga's users
-handle it.
+"""`fleet` lists each host whose check has no drives to show, with the cause and the next step, and
+how Icinga's users handle it.
 """
+
 from __future__ import annotations
 
 import html
@@ -31,64 +32,149 @@ OUTPUTS: list[tuple[str, str, int]] = [
     ('CHECK_NRPE: Socket timeout after 60 seconds.', 'nrpe-timeout', 3),
     ('NRPE: Command timed out after 60 seconds', 'nrpe-command-timeout', 3),
     ("NRPE: Command 'check_smart' not defined", 'nrpe-command-undefined', 3),
-    ('NRPE: Unable to read output', 'nrpe-no-output', 3), ('NRPE: Unable to to read output', 'nrpe-no-output', 3),
-    ('NRPE: Call to popen() failed', 'nrpe-no-output', 3), ('NRPE: Call to fork() failed', 'nrpe-no-output', 3),
+    ('NRPE: Unable to read output', 'nrpe-no-output', 3),
+    ('NRPE: Unable to to read output', 'nrpe-no-output', 3),
+    ('NRPE: Call to popen() failed', 'nrpe-no-output', 3),
+    ('NRPE: Call to fork() failed', 'nrpe-no-output', 3),
     ('CHECK_NRPE: No output returned from daemon.', 'nrpe-no-output', 3),
-    ('CHECK_NRPE: Received 0 bytes from daemon.  Check the remote server logs for error messages.', 'nrpe-refused', 3),
-    ('CHECK_NRPE: (ssl_err != 5) Error - Could not complete SSL handshake with 192.0.2.1: 1', 'nrpe-refused', 2),
-    ('CHECK_NRPE: Error - Could not connect to 192.0.2.1: Connection reset by peer', 'nrpe-refused', 2),
+    (
+        'CHECK_NRPE: Received 0 bytes from daemon.  Check the remote server logs for error '
+        'messages.',
+        'nrpe-refused',
+        3,
+    ),
+    (
+        'CHECK_NRPE: (ssl_err != 5) Error - Could not complete SSL handshake with 192.0.2.1: 1',
+        'nrpe-refused',
+        2,
+    ),
+    (
+        'CHECK_NRPE: Error - Could not connect to 192.0.2.1: Connection reset by peer',
+        'nrpe-refused',
+        2,
+    ),
     ('CHECK_NRPE: Response packet had invalid CRC32.', 'nrpe-answer-damaged', 3),
-    ('CHECK_NRPE: Receive underflow - only 9 bytes received (1034 expected).', 'nrpe-answer-damaged', 3),
-    ('connect to address 192.0.2.1 port 5666: No route to host\nconnect to host 192.0.2.1 port 5666: No route to host',
-     'host-unreachable', 2),
+    (
+        'CHECK_NRPE: Receive underflow - only 9 bytes received (1034 expected).',
+        'nrpe-answer-damaged',
+        3,
+    ),
+    (
+        'connect to address 192.0.2.1 port 5666: No route to host\nconnect to host 192.0.2.1 port '
+        '5666: No route to host',
+        'host-unreachable',
+        2,
+    ),
     ('connect: No route to host', 'host-unreachable', 2),
     ('ssh: connect: Network is unreachable', 'host-unreachable', 3),
     ('connect to host 192.0.2.1 port 5666: Connection timed out', 'host-unreachable', 2),
     ('ssh: Could not resolve hostname x: Name or service not known', 'host-name-unknown', 3),
     ('Invalid hostname/address - x', 'host-name-unknown', 3),
     ('connect to host 192.0.2.1 port 5666: Connection refused', 'connection-refused', 2),
-    ('Remote command execution failed: nagios@x: Permission denied (publickey,password).', 'ssh-refused', 3),
+    (
+        'Remote command execution failed: nagios@x: Permission denied (publickey,password).',
+        'ssh-refused',
+        3,
+    ),
     ('Remote command execution failed: Host key verification failed.', 'ssh-refused', 3),
     ("Remote Icinga instance 'web1' is not connected to 'master'", 'agent-not-connected', 3),
     ("Endpoint 'web1' does not accept commands.", 'agent-refuses-commands', 3),
     ("Check command 'check-smart-attributes' does not exist.", 'command-undefined', 3),
-    ("Non-optional macro 'smart_attributes_device' used in argument '-d' is missing.", 'argument-missing', 3),
+    (
+        "Non-optional macro 'smart_attributes_device' used in argument '-d' is missing.",
+        'argument-missing',
+        3,
+    ),
     ('<Timeout exceeded.>', 'check-timeout', 3),
     ('<Timeout exceeded.><Terminated by signal 15 (Terminated).>', 'check-timeout', 128),
     ('(Service check timed out after 60.01 seconds)', 'check-timeout', 2),
     ('<Terminated by signal 9 (Killed).>', 'check-killed', 128),
-    ('execvpe(/usr/lib/nagios/plugins/check_smart_attributes) failed: No such file or directory', 'plugin-missing',
-     128),
+    (
+        'execvpe(/usr/lib/nagios/plugins/check_smart_attributes) failed: No such file or directory',
+        'plugin-missing',
+        128,
+    ),
     ('sh: 1: /usr/lib/nagios/plugins/check_smart_attributes: not found', 'plugin-missing', 127),
-    ('bash: /usr/lib/nagios/plugins/check_smart_attributes: Permission denied', 'plugin-missing', 126),
+    (
+        'bash: /usr/lib/nagios/plugins/check_smart_attributes: Permission denied',
+        'plugin-missing',
+        126,
+    ),
     ('(Return code of 127 is out of bounds - plugin may be missing)', 'plugin-missing', 3),
     ("UNKNOWN - check_by_ssh: Remote command 'x' returned status 127", 'plugin-missing', 3),
-    ('', 'plugin-missing', 127), ('sh: x', 'plugin-missing', 126),
+    ('', 'plugin-missing', 127),
+    ('sh: x', 'plugin-missing', 126),
     ('Traceback (most recent call last):\n  File "x", line 1\nKeyError: 7', 'python-traceback', 1),
-    ('SMART UNKNOWN - check_smart_attributes cannot start: ImportError: x; reinstall it', 'plugin-damaged', 3),
+    (
+        'SMART UNKNOWN - check_smart_attributes cannot start: ImportError: x; reinstall it',
+        'plugin-damaged',
+        3,
+    ),
     ('ModuleNotFoundError: No module named x', 'plugin-damaged', 1),
     ('Warning (sda) [sda_Reallocated_Sector_Ct = Warning]', 'plugin-1.6', 1),
-    ('OK (24 devices) ', 'plugin-1.6', 0), ('', 'no-output', 3), ('(No output on stdout) stderr: ', 'no-output', 3),
-    ('SMART UNKNOWN - [sudo-rule-missing] sudo does not let nagios run smartctl', 'sudo-rule-missing', 3),
+    ('OK (24 devices) ', 'plugin-1.6', 0),
+    ('', 'no-output', 3),
+    ('(No output on stdout) stderr: ', 'no-output', 3),
+    (
+        'SMART UNKNOWN - [sudo-rule-missing] sudo does not let nagios run smartctl',
+        'sudo-rule-missing',
+        3,
+    ),
     ('sudo: a password is required', 'sudo-rule-missing', 1),
-    (PROBLEM.format('[sudo-rule-missing] cannot be read: sudo wants a password'),
-     'sudo-rule-missing', 3),
-    (PROBLEM.format('[sudo-blocked] cannot be read: sudo insists on a terminal'), 'sudo-blocked', 3),
-    (PROBLEM.format('[smartctl-missing] cannot be read: smartctl is missing'), 'smartctl-missing', 3),
-    (PROBLEM.format('[no-such-device] is not there: no such device; check the path'), 'no-such-device', 3),
-    (PROBLEM.format('[no-permission] cannot be opened: Permission denied; run as root'), 'no-permission', 3),
+    (
+        PROBLEM.format('[sudo-rule-missing] cannot be read: sudo wants a password'),
+        'sudo-rule-missing',
+        3,
+    ),
+    (
+        PROBLEM.format('[sudo-blocked] cannot be read: sudo insists on a terminal'),
+        'sudo-blocked',
+        3,
+    ),
+    (
+        PROBLEM.format('[smartctl-missing] cannot be read: smartctl is missing'),
+        'smartctl-missing',
+        3,
+    ),
+    (
+        PROBLEM.format('[no-such-device] is not there: no such device; check the path'),
+        'no-such-device',
+        3,
+    ),
+    (
+        PROBLEM.format('[no-permission] cannot be opened: Permission denied; run as root'),
+        'no-permission',
+        3,
+    ),
     (PROBLEM.format('[timeout] no answer within 30 s'), 'timeout', 3),
     (PROBLEM.format('answers nothing: in SLEEP mode or dead'), 'drive-unreadable', 3),
-    ('SMART UNKNOWN - site.json: no JSON; 1 drive: 1 ok\nUNKNOWN   (check)  site.json: no JSON\n'
-     + LINE.format(serial='EXAMPLE0002'), 'check-incomplete', 3),
-    (CUT, 'output-cut', 0), ('DISK OK - 7 GB free', 'output-foreign', 0), ('DISK CRITICAL', 'output-foreign', 2)]
+    (
+        'SMART UNKNOWN - site.json: no JSON; 1 drive: 1 ok\nUNKNOWN   (check)  site.json: no JSON\n'
+        + LINE.format(serial='EXAMPLE0002'),
+        'check-incomplete',
+        3,
+    ),
+    (CUT, 'output-cut', 0),
+    ('DISK OK - 7 GB free', 'output-foreign', 0),
+    ('DISK CRITICAL', 'output-foreign', 2),
+]
 HANDLED = {'downtime_depth': 0, 'acknowledgement': 0, 'state_type': 1, 'last_reachable': True}
 
 
-def answered(name: str, output: str = 'SMART OK - 1 drive: 1 ok\n' + LINE.format(serial='EXAMPLE0003'), state: int = 0,
-             host: Any = None, **facts: Any) -> dict[str, Any]:
+def answered(
+    name: str,
+    output: str = 'SMART OK - 1 drive: 1 ok\n' + LINE.format(serial='EXAMPLE0003'),
+    state: int = 0,
+    host: Any = None,
+    **facts: Any,
+) -> dict[str, Any]:
     """Return a service with its result, and its host as Icinga joins it."""
-    result = {'state': min(state, 3), 'exit_status': state, 'output': output, 'execution_end': time.time()}
+    result = {
+        'state': min(state, 3),
+        'exit_status': state,
+        'output': output,
+        'execution_end': time.time(),
+    }
     found = service(name, **{**HANDLED, 'last_check_result': result, **facts})
     return {**found, 'joins': {'host': {**HANDLED, **(host or {})}} if host is not None else {}}
 
@@ -112,14 +198,26 @@ def drives(fake: Fake) -> dict[str, list[dict[str, Any]]]:
 
 # --- causes --------------------------------------------------------------------------------------
 
+
 def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
-    """A lost agent, an NRPE that does not answer and a missing sudo rule all said "find out why it cannot be read"."""
-    fake.answer = lambda question: (200, told(*(answered(f'h{place}', output, status)
-                                                for place, (output, _, status) in enumerate(OUTPUTS))))
+    """A lost agent, an NRPE that does not answer and a missing sudo rule all said "find out why
+    it cannot be read".
+    """
+    fake.answer = lambda question: (
+        200,
+        told(
+            *(
+                answered(f'h{place}', output, status)
+                for place, (output, _, status) in enumerate(OUTPUTS)
+            )
+        ),
+    )
     found = drives(fake)
 
-    assert {place: [each['code'] for each in found[f'h{place}'] if each['code']]
-            for place in range(len(OUTPUTS))} == {place: [code] for place, (_, code, _) in enumerate(OUTPUTS)}
+    assert {
+        place: [each['code'] for each in found[f'h{place}'] if each['code']]
+        for place in range(len(OUTPUTS))
+    } == {place: [code] for place, (_, code, _) in enumerate(OUTPUTS)}
     for host, (_, code, _) in zip(found.values(), OUTPUTS):
         row = next(each for each in host if each['code'])
         is_well = row['state'] == 'OK'
@@ -129,8 +227,10 @@ def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
 
 def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
     """What happened, why, next step."""
-    fake.answer = lambda question: (200, told(answered('h1', OUTPUTS[0][0], 2), answered('h2', CUT),
-                                            answered('h3', 'OK (sda)')))
+    fake.answer = lambda question: (
+        200,
+        told(answered('h1', OUTPUTS[0][0], 2), answered('h2', CUT), answered('h3', 'OK (sda)')),
+    )
     text, page = fake.fleet('--limit', '0').text, tmp_path / 'page.html'
     fake.fleet('--html', str(page))
     card = html.unescape(page.read_text()).partition('id="drives"')[2].partition('<section')[0]
@@ -148,37 +248,63 @@ def test_the_page_draws_code_and_handling_in_its_table(fake, tmp_path):
     chromium = browser.started()
     try:
         for more in ([], [answered('h2', OUTPUTS[0][0], 2, acknowledgement=1)]):
-            fake.answer = lambda question, more=more: (200, told(answered('h1', host={'downtime_depth': 1}), *more))
+            fake.answer = lambda question, more=more: (
+                200,
+                told(answered('h1', host={'downtime_depth': 1}), *more),
+            )
             fake.fleet('--html', str(page))
             chromium.open(page)
             assert 'host in downtime' in chromium.column('What to do')
-        assert any('[nrpe-timeout] NRPE did not answer in time' in text and 'service acknowledged' in text
-                   for text in chromium.column('What to do'))
+        assert any(
+            '[nrpe-timeout] NRPE did not answer in time' in text and 'service acknowledged' in text
+            for text in chromium.column('What to do')
+        )
     finally:
         chromium.driver.quit()
 
 
 def test_a_service_that_was_never_checked_is_listed(fake):
     """Only three of them were named."""
-    fake.answer = lambda question: (200, told(*(answered(f'h{number}', last_check_result=None) for number in range(5))))
+    fake.answer = lambda question: (
+        200,
+        told(*(answered(f'h{number}', last_check_result=None) for number in range(5))),
+    )
     found = drives(fake)
 
     assert list(found) == [f'h{number}' for number in range(5)]
-    assert {(row['code'], row['state'], row['action']) for rows in found.values() for row in rows} == {
-        ('never-checked', 'UNKNOWN', 'repair')}
+    assert {
+        (row['code'], row['state'], row['action']) for rows in found.values() for row in rows
+    } == {('never-checked', 'UNKNOWN', 'repair')}
 
 
 def test_a_document_of_a_host_has_the_same_causes(tmp_path):
     """Folders show a missing sudo rule as the API does."""
     path = tmp_path / 'web1.json'
     words = 'cannot be read: sudo wants a password, so the sudoers rule for this call is missing'
-    path.write_text(json.dumps({'version': 2, 'state': 'UNKNOWN', 'made': time.time(), 'drives': [
-        {'name': 'sda', 'state': 'UNKNOWN', 'action': 'read', 'why': words,
-         'code': 'sudo-rule-missing'}]}))
+    path.write_text(
+        json.dumps(
+            {
+                'version': 2,
+                'state': 'UNKNOWN',
+                'made': time.time(),
+                'drives': [
+                    {
+                        'name': 'sda',
+                        'state': 'UNKNOWN',
+                        'action': 'read',
+                        'why': words,
+                        'code': 'sudo-rule-missing',
+                    }
+                ],
+            }
+        )
+    )
     [drive] = json.loads(run('fleet', '--json', str(path)).text)['drives']
 
     assert (drive['code'], drive['to_do']) == (
-        'sudo-rule-missing', plugin_output.next_step(BY_NAME['sudo-rule-missing']))
+        'sudo-rule-missing',
+        plugin_output.next_step(BY_NAME['sudo-rule-missing']),
+    )
     assert drive['handling'] is None
 
 
@@ -187,38 +313,70 @@ def test_each_cause_is_shown_by_an_output():
     assert {each.name for each in CAUSES} - {code for _, code, _ in OUTPUTS} == {'never-checked'}
 
 
-@pytest.mark.parametrize('words, code', [
-    (Coded('timeout', 'x'), 'timeout'), (Coded('of-a-newer-version', 'x'), 'of-a-newer-version'),
-    ('no answer within 30 s', 'drive-unreadable'), ('x', 'drive-unreadable')])
+@pytest.mark.parametrize(
+    'words, code',
+    [
+        (Coded('timeout', 'x'), 'timeout'),
+        (Coded('of-a-newer-version', 'x'), 'of-a-newer-version'),
+        ('no answer within 30 s', 'drive-unreadable'),
+        ('x', 'drive-unreadable'),
+    ],
+)
 def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
     assert plugin_output.of_drive(words).name == code
 
 
-@pytest.mark.parametrize('words, name, remedy', [
-    ('x', 'check-incomplete', 'check-incomplete'), (Coded('of-a-newer-version', 'x'), 'of-a-newer-version',
-                                                    'check-incomplete'),
-    (Coded('scan-failed', 'no answer'), 'scan-failed', 'scan-failed')])
+@pytest.mark.parametrize(
+    'words, name, remedy',
+    [
+        ('x', 'check-incomplete', 'check-incomplete'),
+        (Coded('of-a-newer-version', 'x'), 'of-a-newer-version', 'check-incomplete'),
+        (Coded('scan-failed', 'no answer'), 'scan-failed', 'scan-failed'),
+    ],
+)
 def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy):
     assert plugin_output.of_check(words) == BY_NAME[remedy]._replace(name=name)
 
 
-@pytest.mark.parametrize('output, status, code', [
-    ('x', 3, 'output-foreign'), ('', 127, 'plugin-missing'), ('x', 126, 'plugin-missing'), ('', 3, 'no-output'),
-    ('a' * plugin_output.LONGEST_HEAD + 'Plugin timed out', 2, 'output-foreign')])
+@pytest.mark.parametrize(
+    'output, status, code',
+    [
+        ('x', 3, 'output-foreign'),
+        ('', 127, 'plugin-missing'),
+        ('x', 126, 'plugin-missing'),
+        ('', 3, 'no-output'),
+        ('a' * plugin_output.LONGEST_HEAD + 'Plugin timed out', 2, 'output-foreign'),
+    ],
+)
 def test_an_output_of_another_program_has_a_code(output, status, code):
     assert plugin_output.of_output(output, status) == BY_NAME[code]
 
 
-@pytest.mark.parametrize('code, step', [
-    ('ssh-refused', 'on the monitoring server, as its user, run: ssh HOST true'),
-    ('sudo-missing', 'on the host: install it: apt install sudo')])
+@pytest.mark.parametrize(
+    'code, step',
+    [
+        ('ssh-refused', 'on the monitoring server, as its user, run: ssh HOST true'),
+        ('sudo-missing', 'on the host: install it: apt install sudo'),
+    ],
+)
 def test_the_next_step_names_the_host_where_it_is_for_the_host(code, step):
     assert plugin_output.next_step(BY_NAME[code]) == step
 
 
-@pytest.mark.parametrize('words', ['a' * 4096, "Check command '" * 300, "NRPE: Command '" * 300, 'execvpe(' * 500,
-                                   'Remote Icinga instance ' * 200, 'sudo: ' * 700, 'check_smart' * 400,
-                                   'CHECK_NRPE' * 400, 'Permission denied (' + 'a' * 4000])
+@pytest.mark.parametrize(
+    'words',
+    [
+        'a' * 4096,
+        "Check command '" * 300,
+        "NRPE: Command '" * 300,
+        'execvpe(' * 500,
+        'Remote Icinga instance ' * 200,
+        'sudo: ' * 700,
+        'check_smart' * 400,
+        'CHECK_NRPE' * 400,
+        'Permission denied (' + 'a' * 4000,
+    ],
+)
 def test_hostile_words_cost_no_time(words):
     """Patterns must not repeat work for each character."""
     began = time.monotonic()
@@ -231,7 +389,9 @@ def test_folders_load_no_tls():
     """It costs 10 ms, and only the API needs it."""
     code = f'import sys\nsys.path.insert(0, {str(ROOT)!r})\n'
     code += 'from smart_attributes.commands import fleet\nprint(*sys.modules)'
-    loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True
+    ).stdout.split()
 
     assert 'smart_attributes.fleet.services' in loaded
     assert {'ssl', 'http.client', 'smart_attributes.fleet.icinga'} & set(loaded) == set()
@@ -239,15 +399,27 @@ def test_folders_load_no_tls():
 
 # --- how Icinga's users handle it ----------------------------------------------------------------
 
-@pytest.mark.parametrize('facts, host, wanted', [
-    ({}, {}, ()), ({'downtime_depth': 1}, {}, ('service in downtime',)),
-    ({}, {'downtime_depth': 2}, ('host in downtime',)),
-    ({'acknowledgement': 1}, {}, ('service acknowledged',)), ({'acknowledgement': 2}, {}, ('service acknowledged',)),
-    ({}, {'acknowledgement': 1}, ('host acknowledged',)),
-    ({'state_type': 0}, {}, ('soft state',)), ({'last_reachable': False}, {}, ('not reachable',)),
-    ({'downtime_depth': 1, 'acknowledgement': 1}, {'downtime_depth': 1},
-     ('host in downtime', 'service in downtime', 'service acknowledged')),
-    ({'downtime_depth': 'x', 'acknowledgement': None}, 7, ())], ids=str)
+
+@pytest.mark.parametrize(
+    'facts, host, wanted',
+    [
+        ({}, {}, ()),
+        ({'downtime_depth': 1}, {}, ('service in downtime',)),
+        ({}, {'downtime_depth': 2}, ('host in downtime',)),
+        ({'acknowledgement': 1}, {}, ('service acknowledged',)),
+        ({'acknowledgement': 2}, {}, ('service acknowledged',)),
+        ({}, {'acknowledgement': 1}, ('host acknowledged',)),
+        ({'state_type': 0}, {}, ('soft state',)),
+        ({'last_reachable': False}, {}, ('not reachable',)),
+        (
+            {'downtime_depth': 1, 'acknowledgement': 1},
+            {'downtime_depth': 1},
+            ('host in downtime', 'service in downtime', 'service acknowledged'),
+        ),
+        ({'downtime_depth': 'x', 'acknowledgement': None}, 7, ()),
+    ],
+    ids=str,
+)
 def test_downtimes_and_acknowledgements_are_read(facts, host, wanted):
     """By the names of Icinga's API."""
     found = answered('h', 'x', 2, {}, **facts)
@@ -263,13 +435,23 @@ def test_a_healthy_service_is_in_no_soft_state():
 
 def test_downtimes_and_acknowledgements_are_shown_with_each_drive(fake):
     """On the drive and on the row of a check; in the table too, and counted in a note."""
-    fake.answer = lambda question: (200, told(
-        answered('h1', host={'downtime_depth': 1}), answered('h2', OUTPUTS[0][0], 2, {}, acknowledgement=1),
-        answered('h3', host={}), answered('h4', last_check_result=None, host={}, downtime_depth=1)))
+    fake.answer = lambda question: (
+        200,
+        told(
+            answered('h1', host={'downtime_depth': 1}),
+            answered('h2', OUTPUTS[0][0], 2, {}, acknowledgement=1),
+            answered('h3', host={}),
+            answered('h4', last_check_result=None, host={}, downtime_depth=1),
+        ),
+    )
     found, text = drives(fake), fake.fleet().text
 
     assert {host: [each['handling'] for each in each_of] for host, each_of in found.items()} == {
-        'h1': [['host in downtime']], 'h2': [['service acknowledged']], 'h3': [[]], 'h4': [['service in downtime']]}
+        'h1': [['host in downtime']],
+        'h2': [['service acknowledged']],
+        'h3': [[]],
+        'h4': [['service in downtime']],
+    }
     assert 'note: 2 services marked in Icinga as in downtime: h1!smart, h4!smart' in text
     assert 'note: 1 service marked in Icinga as acknowledged: h2!smart' in text
     assert 'objects/query/Host' not in text
@@ -280,17 +462,38 @@ def test_a_host_that_icinga_does_not_show_is_said(fake):
     """Its downtime is not known, and not "none"."""
     fake.answer = lambda question: (200, told(answered('h1'), answered('h2', host={})))
 
-    assert ('note: 1 service whose host may be in downtime, which Icinga does not show to this ApiUser (give it the '
-            'permission objects/query/Host): h1!smart') in fake.fleet().text
+    assert (
+        'note: 1 service whose host may be in downtime, which Icinga does not show to this '
+        'ApiUser (give it the '
+        'permission objects/query/Host): h1!smart'
+    ) in fake.fleet().text
 
 
 # --- certificates --------------------------------------------------------------------------------
 
+
 def test_a_certificate_of_our_own_that_is_refused_is_named(fake, tmp_path):
     """It was "no TLS; the port of the API is 5665"."""
     key, certificate = tmp_path / 'client.key', tmp_path / 'client.crt'
-    subprocess.run(['openssl', 'req', '-x509', *EC_KEY, '-nodes', '-keyout', str(key), '-out', str(certificate),
-                    '-days', '1', '-subj', '/CN=client'], check=True, capture_output=True)
+    subprocess.run(
+        [
+            'openssl',
+            'req',
+            '-x509',
+            *EC_KEY,
+            '-nodes',
+            '-keyout',
+            str(key),
+            '-out',
+            str(certificate),
+            '-days',
+            '1',
+            '-subj',
+            '/CN=client',
+        ],
+        check=True,
+        capture_output=True,
+    )
     key.chmod(0o600)
     fake.context.maximum_version = ssl.TLSVersion.TLSv1_2  # which answers before a word is sent
     fake.context.load_verify_locations(fake.certificate)

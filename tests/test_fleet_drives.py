@@ -1,4 +1,5 @@
 """What the plugin's lines and perfdata tell a fleet is what triage says of the same drives."""
+
 from __future__ import annotations
 
 import json
@@ -32,59 +33,104 @@ def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, reque
         told = reader.drives(found.lines, text.splitlines()[-1][2:].split(' '), Origin('h'))
         wanted = {drive['name']: drive for drive in documents}
 
-        assert [(drive.facts['name'], drive.facts['action'], wanted[drive.facts['name']]['why']) for drive in told
-                if drive.facts['action'] != wanted[drive.facts['name']]['action']] == []
+        assert [
+            (drive.facts['name'], drive.facts['action'], wanted[drive.facts['name']]['why'])
+            for drive in told
+            if drive.facts['action'] != wanted[drive.facts['name']]['action']
+        ] == []
         for drive in told:
             whole = wanted[drive.facts['name']]
             assert drive.facts.get('why') == whole['why']
             assert [(each['metric'], each['text']) for each in drive.facts.get('findings', ())] == [
-                (each['metric'], each['text']) for each in whole['findings']]
-            assert [(own['code'], each['code']) for own, each in zip(drive.facts.get('findings', ()), whole['findings'])
-                    if own['code'] != each['code']] == []
+                (each['metric'], each['text']) for each in whole['findings']
+            ]
+            assert [
+                (own['code'], each['code'])
+                for own, each in zip(drive.facts.get('findings', ()), whole['findings'])
+                if own['code'] != each['code']
+            ] == []
             assert set(drive.facts.get('forecasts', {})) <= set(whole.get('forecasts', {}))
 
 
 @pytest.mark.parametrize('drives', ['recorded', 'simulated'])
 def test_each_reading_has_its_state(reader, drives, request):
-    """As far as findings tell it: a verdict without words about its state has at least that of the next one."""
+    """As far as findings tell it: a verdict without words about its state has at least that of
+    the next one.
+    """
     for text, documents in request.getfixturevalue(drives):
         found = services.plugin_text(text)
         assert found is not None
-        wanted = {drive['name']: {each['metric']: each['state'] for each in drive['readings'] if each['state'] != 'OK'}
-                  for drive in documents}
+        wanted = {
+            drive['name']: {
+                each['metric']: each['state'] for each in drive['readings'] if each['state'] != 'OK'
+            }
+            for drive in documents
+        }
         for line in found.lines:
             for metric, state, *_ in reader.alarms(line):
                 assert metric in wanted[line.name], (line, metric)
-                assert state.urgency <= max(State[each['state']].urgency for drive in documents
-                                            if drive['name'] == line.name
-                                            for each in drive['readings'] if each['metric'] == metric)
+                assert state.urgency <= max(
+                    State[each['state']].urgency
+                    for drive in documents
+                    if drive['name'] == line.name
+                    for each in drive['readings']
+                    if each['metric'] == metric
+                )
 
 
-@pytest.mark.parametrize('words, action', [
-    (Coded('no-such-device', 'is not there'), SEARCH), ('cannot be opened: Permission denied', READ),
-    (Coded('empty-slot', 'is an empty slot, or its drive is dead: INQUIRY failed'), SEARCH),
-    ('is not there, or smartctl cannot detect its device type (no such device, a partition)', READ)])
+@pytest.mark.parametrize(
+    'words, action',
+    [
+        (Coded('no-such-device', 'is not there'), SEARCH),
+        ('cannot be opened: Permission denied', READ),
+        (Coded('empty-slot', 'is an empty slot, or its drive is dead: INQUIRY failed'), SEARCH),
+        (
+            'is not there, or smartctl cannot detect its device type (no such device, a partition)',
+            READ,
+        ),
+    ],
+)
 def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, action):
     """As the host itself says."""
-    told, = reader.drives([plugin.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
+    (told,) = reader.drives([plugin.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
 
     assert told.facts['action'] == action
 
 
-@pytest.mark.parametrize('findings, state, alarms', [
-    ('pending 16, critical above 8; offline_uncorrectable 1, warning above 0', 'CRITICAL',
-     [('pending', 'CRITICAL'), ('offline_uncorrectable', 'WARNING')]),
-    ('firmware C402, fixed in C405: drive and data are lost; update it; self_test: Extended: read failure', 'CRITICAL',
-     [('firmware_advisory', 'CRITICAL'), ('self_test', 'WARNING')]),
-    ('attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5; pending 9, critical above 8',
-     'CRITICAL',
-     [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')]),
-    ('cannot be opened: pending 16, critical above 8', 'UNKNOWN', []),
-    ('no answer within 30 s', 'UNKNOWN', []),
-    ('crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h', 'WARNING',
-     [('crc_errors', 'WARNING')])])
+@pytest.mark.parametrize(
+    'findings, state, alarms',
+    [
+        (
+            'pending 16, critical above 8; offline_uncorrectable 1, warning above 0',
+            'CRITICAL',
+            [('pending', 'CRITICAL'), ('offline_uncorrectable', 'WARNING')],
+        ),
+        (
+            'firmware C402, fixed in C405: drive and data are lost; update it; self_test: '
+            'Extended: read failure',
+            'CRITICAL',
+            [('firmware_advisory', 'CRITICAL'), ('self_test', 'WARNING')],
+        ),
+        (
+            'attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5; pending 9, '
+            'critical above 8',
+            'CRITICAL',
+            [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')],
+        ),
+        ('cannot be opened: pending 16, critical above 8', 'UNKNOWN', []),
+        ('no answer within 30 s', 'UNKNOWN', []),
+        (
+            'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above '
+            '0 in 24 h',
+            'WARNING',
+            [('crc_errors', 'WARNING')],
+        ),
+    ],
+)
 def test_findings_are_alarms_of_metrics(reader, findings, state, alarms):
-    """What could not be read has none; the first has the state of the drive, and none is higher than surely known."""
+    """What could not be read has none; the first has the state of the drive, and none is higher
+    than surely known.
+    """
     line = plugin.Line(State[state], 'sda', 'ACME X1', findings)
 
     assert [(each.metric, each.state.name) for each in reader.alarms(line)] == alarms

@@ -1,6 +1,7 @@
-"""`fleet` and other machines that send too much, too slowly or nonsense: a sentence in time, in bounded memory, and the
-drives of all others.
+"""`fleet` and other machines that send too much, too slowly or nonsense: a sentence in time, in
+bounded memory, and the drives of all others.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -24,8 +25,8 @@ from smart_attributes.fleet.table import Kept, in_page
 
 pytestmark = pytest.mark.xdist_group('time')
 
-MEGABYTES = 300          # that a hostile answer has, and that `fleet` may take
-ENOUGH = '20'            # seconds, of which none of these needs half
+MEGABYTES = 300  # that a hostile answer has, and that `fleet` may take
+ENOUGH = '20'  # seconds, of which none of these needs half
 LITTLE = '2'
 Write = Callable[[bytes], object]
 
@@ -41,48 +42,65 @@ def fake(tmp_path) -> Iterator[Fake]:
 
 def long(start: bytes, repeated: bytes) -> Raw:
     """Return an answer of 300 MB, which says so."""
+
     def write(send: Write) -> None:
         block = repeated * ((1 << 20) // len(repeated))
         with contextlib.suppress(OSError):
-            send(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % (len(start) + MEGABYTES * len(block)) + start)
+            send(
+                b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n'
+                % (len(start) + MEGABYTES * len(block))
+                + start
+            )
             for _ in range(MEGABYTES):
                 send(block)
+
     return write
 
 
-def chunked(chunk: bytes, count: int = 10 ** 9) -> Raw:
+def chunked(chunk: bytes, count: int = 10**9) -> Raw:
     """Return an answer that does not end, in chunks."""
+
     def write(send: Write) -> None:
         block = (b'%x\r\n%s\r\n' % (len(chunk), chunk)) * max((64 << 10) // (len(chunk) + 6), 1)
         with contextlib.suppress(OSError):
             send(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
             for _ in range(count):
                 send(block)
+
     return write
 
 
 def dripping(head: bytes, drop: bytes) -> Raw:
     """Return an answer that comes drop by drop."""
+
     def write(send: Write) -> None:
         with contextlib.suppress(OSError):
             send(head)
             for _ in range(100):
                 send(drop)
                 time.sleep(0.1)
+
     return write
 
 
 FLOODS = {
-    'lists': long(b'{"results": [', b'[],'), 'objects': long(b'{"results": [', b'{},'),
-    'nested': long(b'{"results": [', b'['), 'nested-objects': long(b'{"results": [', b'{"":'),
-    'string': long(b'{"results": ["', b'a'), 'numbers': long(b'{"results": [', b'0.5,'),
-    'digits': long(b'{"results": [', b'9'), 'endless': chunked(b'a' * 60_000)}
+    'lists': long(b'{"results": [', b'[],'),
+    'objects': long(b'{"results": [', b'{},'),
+    'nested': long(b'{"results": [', b'['),
+    'nested-objects': long(b'{"results": [', b'{"":'),
+    'string': long(b'{"results": ["', b'a'),
+    'numbers': long(b'{"results": [', b'0.5,'),
+    'digits': long(b'{"results": [', b'9'),
+    'endless': chunked(b'a' * 60_000),
+}
 DRIPS = {
     'body': dripping(b'HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n', b' '),
-    'head': dripping(b'HTTP/1.1 200 OK\r\n', b'X: y\r\n'), 'status': dripping(b'', b'H'),
+    'head': dripping(b'HTTP/1.1 200 OK\r\n', b'X: y\r\n'),
+    'status': dripping(b'', b'H'),
     'continue': dripping(b'', b'HTTP/1.1 100 Continue\r\n\r\n'),
     'chunks': dripping(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', b'1\r\n \r\n'),
-    'crumbs': chunked(b'[]')}  # so many of them that a list of chunks would take 500 MB
+    'crumbs': chunked(b'[]'),
+}  # so many of them that a list of chunks would take 500 MB
 
 
 def assert_in_bounds(cost: Cost, limit: str) -> None:
@@ -106,10 +124,15 @@ def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
 @pytest.mark.parametrize('flood', FLOODS.values(), ids=FLOODS)
 def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
     """One host may send what it likes into Icinga; the others are asked for again without it."""
+
     def answer(question: dict[str, Any]) -> Answer:
         wanted = question.get('services', ['a!smart', 'b!smart', 'c!smart'])
         is_hostile = 'services' in question and 'b!smart' in wanted
-        return flood if is_hostile else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+        return (
+            flood
+            if is_hostile
+            else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+        )
 
     fake.answer = answer
     cost = measured(*fake.arguments, '--json', '-t', ENOUGH)
@@ -117,7 +140,11 @@ def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
 
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['a', 'c']
-    assert [note for note in texts(found['notes']) if note.startswith('b!smart: the answer is too large for')]
+    assert [
+        note
+        for note in texts(found['notes'])
+        if note.startswith('b!smart: the answer is too large for')
+    ]
     assert not [note for note in texts(found['notes']) if 'removed' in note]
 
 
@@ -133,13 +160,18 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
 
 
 def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
-    """Of thousands of services one that hangs must not cost all that is known, and no plan is made of a part."""
+    """Of thousands of services one that hangs must not cost all that is known, and no plan is
+    made of a part.
+    """
     names = [f'h{number:04}!smart' for number in range(icinga.BATCH + 1)]
 
     def answer(question: dict[str, Any]) -> Answer:
         wanted = question.get('services', names)
-        return DRIPS['body'] if names[-1:] == wanted else (200, told(*(service(name.partition('!')[0])
-                                                                      for name in wanted)))
+        return (
+            DRIPS['body']
+            if names[-1:] == wanted
+            else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+        )
 
     fake.answer = answer
     done = fake.fleet('--json', '-t', LITTLE, '--plan', str(tmp_path / 'plan.csv'))
@@ -147,19 +179,29 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert found['notes'][0]['text'].startswith(f'time limit of {LITTLE} s exceeded') and found['state'] == 'UNKNOWN'
-    assert found['notes'][0]['code'] == 'not-gathered'    # noted where it happened, so the other sources are still read
+    assert (
+        found['notes'][0]['text'].startswith(f'time limit of {LITTLE} s exceeded')
+        and found['state'] == 'UNKNOWN'
+    )
+    # noted where it happened, so the other sources are still read
+    assert found['notes'][0]['code'] == 'not-gathered'
     assert not (tmp_path / 'plan.csv').exists()
 
 
 def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
     """It is Icinga itself then."""
     names = [f'h{number:04}!smart' for number in range(600)]
-    fake.answer = lambda question: (200, b'x' if 'services' in question else told(*({'name': name} for name in names)))
+    fake.answer = lambda question: (
+        200,
+        b'x' if 'services' in question else told(*({'name': name} for name in names)),
+    )
     done = fake.fleet()
 
     assert done.code == 3
-    assert 'the answers for more than 20 services cannot be read: this is not the API of Icinga 2' in done.text
+    assert (
+        'the answers for more than 20 services cannot be read: this is not the API of Icinga 2'
+        in done.text
+    )
     assert len(fake.asked) < 100
 
 
@@ -167,18 +209,31 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
     """What is asked for must fit, ten times over: -ap, more drives, longer words."""
     lines = '\n'.join(LINE.format(serial=f'EXAMPLE{number:05}') for number in range(24))
     values = [f"'sd{number}_{metric}'=1%;85;95;0;" for number in range(24) for metric in range(12)]
-    one = service('db00001.example.org', last_check_result={'output': lines, 'performance_data': values, 'vars_after': {
-        'attempt': 1, 'reachable': True, 'state': 0, 'state_type': 1}})
+    one = service(
+        'db00001.example.org',
+        last_check_result={
+            'output': lines,
+            'performance_data': values,
+            'vars_after': {'attempt': 1, 'reachable': True, 'state': 0, 'state_type': 1},
+        },
+    )
     text = told(*[one] * icinga.BATCH)
 
     assert len(text) * 2 < icinga.LARGEST_ANSWER + icinga.LARGEST_NEXT_ANSWER * (icinga.BATCH - 1)
     assert untrusted.cost(text) * 4 < untrusted.LARGEST_PARSED
 
 
-@pytest.mark.parametrize('start, repeated, times, end', [
-    (b'[', b'[],', 4_000_000, b'0]'), (b'', b'[', 400_000, b''), (b'', b'{"a":', 400_000, b''),
-    (b'["', b'a', 30_000_000, rb'\ud83d\ude00"]'),
-    (b'["', '\U0001f600'.encode(), 6_000_000, b'"]')], ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'])
+@pytest.mark.parametrize(
+    'start, repeated, times, end',
+    [
+        (b'[', b'[],', 4_000_000, b'0]'),
+        (b'', b'[', 400_000, b''),
+        (b'', b'{"a":', 400_000, b''),
+        (b'["', b'a', 30_000_000, rb'\ud83d\ude00"]'),
+        (b'["', '\U0001f600'.encode(), 6_000_000, b'"]'),
+    ],
+    ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'],
+)
 def test_what_would_take_more_history_than_allowed_is_not_parsed(start, repeated, times, end):
     """The bound is on history, whatever the text is made of; too deep is ValueError, as no JSON."""
     with pytest.raises((untrusted.JsonTooLarge, ValueError)):
@@ -193,17 +248,28 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
     assert time.monotonic() - began < SOON
 
 
-@pytest.mark.parametrize('facts', [
-    {'output': f'SMART OK - x; {"9" * 5000} drives: 1 ok\n' + LINE.format(serial='X')},
-    {'performance_data': [f"'sda_endurance_used'={'9' * 5000}%;85;95;0;"]},
-    {'performance_data': [f"'sda_endurance_time_left'={'9' * 400};85;95;0;"]},
-    {'performance_data': [f"'sda_endurance_time_left'={'9' * 400}.5;85;95;0;"]},
-    {'performance_data': [f"'{'_' * 60_000}'=1;;;;"]},
-    {'performance_data': [f"'x_{number}'=1;;;;" for number in range(3_000)],
-     'output': 'SMART OK - x\n' + '\n'.join(f'OK        sd{number}  X  y  z' for number in range(2_500))},
-    {'output': 'SMART CRITICAL - x\nCRITICAL  sda  X  ' + 'pending 1; ' * 6_000},
-    {'execution_end': -9e11}, {'execution_end': 9e11}, {'execution_end': float('nan')},
-    {'state': -1}, {'state': 9e11}], ids=lambda facts: ','.join(facts))
+@pytest.mark.parametrize(
+    'facts',
+    [
+        {'output': f'SMART OK - x; {"9" * 5000} drives: 1 ok\n' + LINE.format(serial='X')},
+        {'performance_data': [f"'sda_endurance_used'={'9' * 5000}%;85;95;0;"]},
+        {'performance_data': [f"'sda_endurance_time_left'={'9' * 400};85;95;0;"]},
+        {'performance_data': [f"'sda_endurance_time_left'={'9' * 400}.5;85;95;0;"]},
+        {'performance_data': [f"'{'_' * 60_000}'=1;;;;"]},
+        {
+            'performance_data': [f"'x_{number}'=1;;;;" for number in range(3_000)],
+            'output': 'SMART OK - x\n'
+            + '\n'.join(f'OK        sd{number}  X  y  z' for number in range(2_500)),
+        },
+        {'output': 'SMART CRITICAL - x\nCRITICAL  sda  X  ' + 'pending 1; ' * 6_000},
+        {'execution_end': -9e11},
+        {'execution_end': 9e11},
+        {'execution_end': float('nan')},
+        {'state': -1},
+        {'state': 9e11},
+    ],
+    ids=lambda facts: ','.join(facts),
+)
 @pytest.mark.parametrize('face', ['--json', '--html'])
 @pytest.mark.long
 def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp_path):
@@ -223,6 +289,7 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
     from smart_attributes.commands import table
     from smart_attributes.fleet import services
     from smart_attributes.reading import processes
+
     real = services.told
 
     def told_or_not(found: icinga.Service, *rest: Any) -> services.Told:
@@ -237,39 +304,72 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
     sources = fleet_command._sources(fleet, options, processes.Runner())
 
     assert [drive.facts['host'] for drive in fleet.drives(sources, 60)] == ['b']
-    assert fleet.faults == ['a!smart cannot be read (OverflowError); please report this with the output of triage '
-                            '--json on that host']
+    assert fleet.faults == [
+        'a!smart cannot be read (OverflowError); please report this with the output of triage '
+        '--json on that host'
+    ]
 
 
 def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
     """The resolver of the C library waits for a minute and lets no alarm through."""
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(icinga.socket, 'getaddrinfo', lambda *_: threads.append(threading.current_thread()))
+    monkeypatch.setattr(
+        icinga.socket, 'getaddrinfo', lambda *_: threads.append(threading.current_thread())
+    )
     icinga._look_up('host.example.org', 5665)
 
     assert threads and threading.main_thread() not in threads
 
 
-# --- documents of other hosts -----------------------------------------------------------------------
+# --- documents of other hosts ---------------------------------------------------------------------
+
 
 def document(host: str, *drives: Any) -> str:
-    return json.dumps({'version': 2, 'state': 'OK', 'host': host, 'made': time.time(), 'drives': drives})
+    return json.dumps(
+        {'version': 2, 'state': 'OK', 'host': host, 'made': time.time(), 'drives': drives}
+    )
 
 
 WELL = {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': 'OK'}
 FLOOD = '{"version": 2, "drives": ['
 
 
-@pytest.mark.parametrize('start, repeated, times, end, said', [
-    pytest.param('', '[],', 1, '', 'larger than 16 MiB', id='300-mb'),
-    pytest.param('', '[],', 5_000_000, '0]}', 'too large for the drives of one host', id='lists'),
-    pytest.param('', '[', 1_000_000, '', 'it is damaged output of triage --json; copy it again', id='nested'),
-    pytest.param('', '{}', 1, '', 'it is damaged output of triage --json; copy it again', id='cut-off'),
-    pytest.param('"', '9', 5_000_000, '', 'it is damaged output of triage --json; copy it again', id='string')])
-def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, start, repeated, times, end, said):
-    """A document that was cut off on its way was taken for no document at all, with exit status 0."""
+@pytest.mark.parametrize(
+    'start, repeated, times, end, said',
+    [
+        pytest.param('', '[],', 1, '', 'larger than 16 MiB', id='300-mb'),
+        pytest.param(
+            '', '[],', 5_000_000, '0]}', 'too large for the drives of one host', id='lists'
+        ),
+        pytest.param(
+            '',
+            '[',
+            1_000_000,
+            '',
+            'it is damaged output of triage --json; copy it again',
+            id='nested',
+        ),
+        pytest.param(
+            '', '{}', 1, '', 'it is damaged output of triage --json; copy it again', id='cut-off'
+        ),
+        pytest.param(
+            '"',
+            '9',
+            5_000_000,
+            '',
+            'it is damaged output of triage --json; copy it again',
+            id='string',
+        ),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(
+    tmp_path, start, repeated, times, end, said
+):
+    """A document that was cut off on its way was taken for no document at all, with exit status
+    0.
+    """
     (tmp_path / 'a.json').write_text(FLOOD + start + repeated * times + end)
-    if 'larger' in said:    # a hole takes no time to write
+    if 'larger' in said:  # a hole takes no time to write
         os.truncate(tmp_path / 'a.json', MEGABYTES << 20)
     (tmp_path / 'b.json').write_text(document('b', WELL))
     cost = measured(str(tmp_path), '--json', '-t', ENOUGH)
@@ -277,14 +377,27 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, st
 
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['b']
-    assert [note for note in texts(found['notes']) if note.startswith(f'{tmp_path}/a.json: ') and said in note]
+    assert [
+        note
+        for note in texts(found['notes'])
+        if note.startswith(f'{tmp_path}/a.json: ') and said in note
+    ]
 
 
-@pytest.mark.parametrize('drives', [
-    lambda: [{**WELL, 'notes': ['x' * 500] * 20_000}], lambda: [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
-    lambda: [{**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}],
-    lambda: [{**WELL, 'why': 'x' * 9_000_000}], lambda: [{**WELL, 'serial': f'EXAMPLE{n}'} for n in range(30_000)],
-    lambda: [0] * 1_500_000], ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'])
+@pytest.mark.parametrize(
+    'drives',
+    [
+        lambda: [{**WELL, 'notes': ['x' * 500] * 20_000}],
+        lambda: [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
+        lambda: [
+            {**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}
+        ],
+        lambda: [{**WELL, 'why': 'x' * 9_000_000}],
+        lambda: [{**WELL, 'serial': f'EXAMPLE{n}'} for n in range(30_000)],
+        lambda: [0] * 1_500_000,
+    ],
+    ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'],
+)
 @pytest.mark.long
 def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):
     """In history and in the page; the others stay whole."""
@@ -302,51 +415,78 @@ def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):
 def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
     """Nothing is left out in silence."""
     path = tmp_path / 'a.json'
-    path.write_text(document('a', *({**WELL, 'serial': f'EXAMPLE{number}'} for number in range(2_500))))
+    path.write_text(
+        document('a', *({**WELL, 'serial': f'EXAMPLE{number}'} for number in range(2_500)))
+    )
     found = json.loads(run('fleet', '--json', str(path)).text)
 
     assert len(found['drives']) == 2_001
-    assert found['drives'][0]['why'] == '500 of 2500 drives are not shown: at most 2000 are read per host'
+    assert (
+        found['drives'][0]['why']
+        == '500 of 2500 drives are not shown: at most 2000 are read per host'
+    )
     assert found['drives'][0]['state'] == 'UNKNOWN'
 
 
 def test_rows_are_kept_within_their_memory():
-    """The worst stay, and how many do not is counted; a row that is too large keeps what is wrong."""
-    kept = Kept(10 ** 6, in_page)
+    """The worst stay, and how many do not is counted; a row that is too large keeps what is
+    wrong.
+    """
+    kept = Kept(10**6, in_page)
     words = [f'{number}' + 'x' * 500 for number in range(40)]
     for number in range(4_000):
-        facts = {'host': 'h', 'name': f'sd{number:05}', 'state': 'OK' if number else 'CRITICAL', 'action': 'nothing',
-                 'model': 'X', 'bay': 'x' * 30_000, 'past': {'p': [[1, word] for word in words]} if not number else {}}
+        facts = {
+            'host': 'h',
+            'name': f'sd{number:05}',
+            'state': 'OK' if number else 'CRITICAL',
+            'action': 'nothing',
+            'model': 'X',
+            'bay': 'x' * 30_000,
+            'past': {'p': [[1, word] for word in words]} if not number else {},
+        }
         kept.add(FleetDrive(facts, list))
 
     assert sum(len(row.text) for row in kept._rows()) <= 64 << 20
     assert sum(kept.kept) + kept.left_out == 4_000
     [worst] = kept.drives(1)
     assert (worst['state'], 'past' in worst, worst['notes']) == (
-        'CRITICAL', False, [{'code': 'readings-left-out',
-                             'text': 'its readings are omitted, because they are too large'}])
+        'CRITICAL',
+        False,
+        [
+            {
+                'code': 'readings-left-out',
+                'text': 'its readings are omitted, because they are too large',
+            }
+        ],
+    )
 
 
 def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
     """int() refuses 5,000 digits."""
     texts = [f"'{'x' * 201}'=1;;;;", f"'a'={'9' * 31};;;;", f"'b'=0.{'9' * 31};;;;", "'c'=7;1;2;;"]
 
-    assert plugin_output.read_values(texts) == [
-        ('c', 7, '1;2;;')]
+    assert plugin_output.read_values(texts) == [('c', 7, '1;2;;')]
 
 
 def test_a_document_from_the_future_is_as_old_as_its_file(tmp_path: Path):
     """A host whose clock is a year ahead, and that is gone since, must not look well for a year."""
     path = tmp_path / 'a.json'
-    path.write_text(json.dumps({**json.loads(document('a', WELL)), 'made': time.time() + 365 * 86_400}))
+    path.write_text(
+        json.dumps({**json.loads(document('a', WELL)), 'made': time.time() + 365 * 86_400})
+    )
     os.utime(path, (time.time() - 40 * 86_400,) * 2)
 
-    assert json.loads(run('fleet', '--json', str(path)).text)['drives'][0]['notes'][0]['text'].endswith(', 40 days ago')
+    assert json.loads(run('fleet', '--json', str(path)).text)['drives'][0]['notes'][0][
+        'text'
+    ].endswith(', 40 days ago')
 
 
 def test_a_result_from_the_future_is_said(fake):
     """Nobody knows how old it is."""
-    result = {**service('a')['attrs']['last_check_result'], 'execution_end': time.time() + 365 * 86_400}
+    result = {
+        **service('a')['attrs']['last_check_result'],
+        'execution_end': time.time() + 365 * 86_400,
+    }
     fake.answer = lambda question: (200, told(service('a', last_check_result=result)))
 
     assert 'note: 1 service with a result dated in the future' in fake.fleet().text

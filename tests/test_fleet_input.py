@@ -1,4 +1,7 @@
-"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed; by the command line."""
+"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed; by
+the command line.
+"""
+
 from __future__ import annotations
 
 import json
@@ -42,16 +45,21 @@ def collected(tmp_path, document) -> Path:
     (folder / 'db1').mkdir(parents=True)
     (folder / 'web1.json').write_text(json.dumps(without(document, 'hgst')))
     (folder / 'elsewhere').mkdir()
-    (folder / 'elsewhere/triage.json').write_text(json.dumps({**without(document, 'INTEL'),
-                                                              'host': 'web2.example.org'}))
+    (folder / 'elsewhere/triage.json').write_text(
+        json.dumps({**without(document, 'INTEL'), 'host': 'web2.example.org'})
+    )
     shutil.copy(drive_path('hgst-failed'), folder / 'db1/sda.json')
     shutil.copy(drive_path('seagate-sas-healthy'), folder / 'db1/sdb.txt')
     return folder
 
 
 def without(document: dict[str, Any], word: str) -> dict[str, Any]:
-    return {**document,
-            'drives': [each for each in document['drives'] if word.lower() not in str(each['model']).lower()]}
+    return {
+        **document,
+        'drives': [
+            each for each in document['drives'] if word.lower() not in str(each['model']).lower()
+        ],
+    }
 
 
 def fleet(*arguments: str) -> dict[str, Any]:
@@ -63,19 +71,27 @@ def fleet(*arguments: str) -> dict[str, Any]:
 def written(folder: Path, *drives: dict[str, Any], **facts: Any) -> str:
     """Write the document of a host and return its path."""
     path = folder / 'host.json'
-    path.write_text(json.dumps(shorthand.document({'state': 'OK', 'drives': list(drives), **FRESH, **facts})))
+    path.write_text(
+        json.dumps(shorthand.document({'state': 'OK', 'drives': list(drives), **FRESH, **facts}))
+    )
     return str(path)
 
 
 def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
     """By the name that a document gives itself, its file or its folder; a report by its folder."""
     found = fleet(str(collected))
-    hosts = {host: [each for each in found['drives'] if each['host'] == host]
-             for host in ('web1', 'web2.example.org', 'db1')}
+    hosts = {
+        host: [each for each in found['drives'] if each['host'] == host]
+        for host in ('web1', 'web2.example.org', 'db1')
+    }
 
-    assert {host: len(drives) for host, drives in hosts.items()} == {'web1': 12, 'web2.example.org': 8, 'db1': 2}
+    assert {host: len(drives) for host, drives in hosts.items()} == {
+        'web1': 12,
+        'web2.example.org': 8,
+        'db1': 2,
+    }
     assert len(found['drives']) == 22
-    assert (found['fleet']['drives'], found['fleet']['twin_count']) == (13, 9)   # each counts once
+    assert (found['fleet']['drives'], found['fleet']['twin_count']) == (13, 9)  # each counts once
     assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
     assert found['state'] == 'CRITICAL'
 
@@ -87,22 +103,36 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
 
     for wanted in document['drives']:
         told = found[wanted['name']]
-        other = ('readings', 'forecasts', 'risk')   # `meaning` says the risk in words
+        other = ('readings', 'forecasts', 'risk')  # `meaning` says the risk in words
         assert {key: told.get(key) for key in wanted if key not in other} == {
-            key: value for key, value in wanted.items() if key not in other}
-        assert [{key: each.get(key) for key in reading if key != 'said'} for each, reading in zip(
-            told['readings'], wanted['readings'])] == [
-            {key: value for key, value in reading.items() if key != 'said'} for reading in wanted['readings']]
+            key: value for key, value in wanted.items() if key not in other
+        }
+        assert [
+            {key: each.get(key) for key in reading if key != 'said'}
+            for each, reading in zip(told['readings'], wanted['readings'])
+        ] == [
+            {key: value for key, value in reading.items() if key != 'said'}
+            for reading in wanted['readings']
+        ]
         assert set(told['forecasts']) == set(wanted.get('forecasts', {}))
 
 
 def test_counts_by_model_and_firmware_have_their_states_and_hosts(collected):
     """What nobody sees on one host."""
-    models = {(each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']}
+    models = {
+        (each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']
+    }
 
     assert models['HGST HUS724020ALA640', 'MF6OAA70'] == {
-        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 1, 'hosts': 1, 'critical': 1, 'unknown': 0,
-        'warning': 0, 'ok': 0}
+        'model': 'HGST HUS724020ALA640',
+        'firmware': 'MF6OAA70',
+        'drives': 1,
+        'hosts': 1,
+        'critical': 1,
+        'unknown': 0,
+        'warning': 0,
+        'ok': 0,
+    }
     assert models['INTEL SSDSC2BB240G4', 'D2010370']['hosts'] == 1
     assert sum(each['drives'] for each in models.values()) == 13
 
@@ -112,21 +142,33 @@ def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
     found = fleet(str(collected))
     shared = {(each['serial'], *each['hosts']) for each in found['fleet']['twins']}
 
-    assert ('EXAMPLE0014', 'db1', 'web1') in shared or ('EXAMPLE0014', 'web1', 'db1') in shared or (
-        'EXAMPLE0014', 'web2.example.org', 'web1') in shared
-    assert any(note.startswith('drives reported by more than one host') for note in texts(found['notes']))
+    assert (
+        ('EXAMPLE0014', 'db1', 'web1') in shared
+        or ('EXAMPLE0014', 'web1', 'db1') in shared
+        or ('EXAMPLE0014', 'web2.example.org', 'web1') in shared
+    )
+    assert any(
+        note.startswith('drives reported by more than one host') for note in texts(found['notes'])
+    )
 
 
 def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
     """By two documents, or by Icinga and a document; what is not well is told each time."""
     for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
         (tmp_path / folder).mkdir()
-        written(tmp_path / folder, {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': state},
-                {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'}, host='web1',
-                state=state)
+        written(
+            tmp_path / folder,
+            {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': state},
+            {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'},
+            host='web1',
+            state=state,
+        )
     found = fleet(str(tmp_path))
 
-    assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == ['OK', 'CRITICAL']
+    assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == [
+        'OK',
+        'CRITICAL',
+    ]
     assert found['fleet']['twins'] == []
     assert '2 drives are reported twice by their host' in texts(found['notes'])
 
@@ -136,46 +178,76 @@ def test_what_is_no_serial_number_makes_no_twins(tmp_path, serial):
     """A bridge gives all its drives the same one."""
     for host in ('a', 'b'):
         (tmp_path / host).mkdir()
-        written(tmp_path / host, {'name': 'sda', 'model': 'ACME X1', 'serial': serial, 'state': 'OK'}, host=host)
+        written(
+            tmp_path / host,
+            {'name': 'sda', 'model': 'ACME X1', 'serial': serial, 'state': 'OK'},
+            host=host,
+        )
 
     assert fleet(str(tmp_path))['fleet']['twins'] == []
 
 
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     """By model and firmware alone: also of hosts whose own database does not know it yet."""
-    drive = {'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001',
-             'state': 'OK'}
+    drive = {
+        'name': 'sda',
+        'model': 'Corsair Force LS SSD',
+        'firmware': 'S9FM01.8',
+        'serial': 'EXAMPLE0001',
+        'state': 'OK',
+    }
     [told] = fleet(written(tmp_path, drive))['fleet']['advisories']
 
-    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1,
-                                                                                1)
+    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == (
+        'Corsair Force LS SSD',
+        'S9FM01.8',
+        1,
+        1,
+    )
     assert 'update' in told['what']
     # The maker names no version without the defect.
     assert '\n  watch: look again in a month  ' in run('fleet', written(tmp_path, drive)).text
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
-    """As CSV, first drives to replace now. What lasts 400 days must be ordered 90 days before; what lasts longer than
-    three years is not in the plan.
+    """As CSV, first drives to replace now.
+
+    What lasts 400 days must be ordered 90 days before; what lasts longer than three years is not in
+    the plan.
     """
     days = 86400
 
     def lasting(name: str, left: float, **facts: Any) -> dict[str, Any]:
-        return {'name': name, 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK', 'action': 'nothing',
-                'order_by': dates.day(time.time() + left - dates.LEAD_TIME), **facts}
+        return {
+            'name': name,
+            'model': 'ACME X1',
+            'serial': f'EXAMPLE{name}',
+            'state': 'OK',
+            'action': 'nothing',
+            'order_by': dates.day(time.time() + left - dates.LEAD_TIME),
+            **facts,
+        }
 
-    path = written(tmp_path, lasting('a', 5000 * days), lasting('b', 400 * days), lasting('c', 400 * days),
-                   lasting('d', 5000 * days, state='CRITICAL', action='replace', model='=cmd|x'),
-                   lasting('e', 5000 * days, state='CRITICAL', action='replace', model=' +cmd'))
+    path = written(
+        tmp_path,
+        lasting('a', 5000 * days),
+        lasting('b', 400 * days),
+        lasting('c', 400 * days),
+        lasting('d', 5000 * days, state='CRITICAL', action='replace', model='=cmd|x'),
+        lasting('e', 5000 * days, state='CRITICAL', action='replace', model=' +cmd'),
+    )
     done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
     when = time.gmtime(time.time() + 400 * days - dates.LEAD_TIME)
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
         'action,by,host,drive,serial,model,firmware,drives,hosts,why',
-        "replace now,now,host,d,EXAMPLEd,'=cmd|x,,1,1,", "replace now,now,host,e,EXAMPLEe,' +cmd,,1,1,",
-        "order,now,,,,' +cmd,,1,1,", "order,now,,,,'=cmd|x,,1,1,",
-        f'order,{when.tm_year}-Q{(when.tm_mon + 2) // 3},,,,ACME X1,,2,1,']
+        "replace now,now,host,d,EXAMPLEd,'=cmd|x,,1,1,",
+        "replace now,now,host,e,EXAMPLEe,' +cmd,,1,1,",
+        "order,now,,,,' +cmd,,1,1,",
+        "order,now,,,,'=cmd|x,,1,1,",
+        f'order,{when.tm_year}-Q{(when.tm_mon + 2) // 3},,,,ACME X1,,2,1,',
+    ]
 
 
 @pytest.mark.parametrize('face', [['--html', 'FOLDER/missing/page.html'], ['--html', '/dev/null']])
@@ -183,8 +255,13 @@ def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
     """Whoever orders waits for it; the missing page is said, and the exit status is 3."""
     path = written(tmp_path, *document['drives'])
 
-    done = run('fleet', path, *(word.replace('FOLDER', str(tmp_path)) for word in face),
-               '--plan', str(tmp_path / 'plan.csv'))
+    done = run(
+        'fleet',
+        path,
+        *(word.replace('FOLDER', str(tmp_path)) for word in face),
+        '--plan',
+        str(tmp_path / 'plan.csv'),
+    )
     assert done.code == 3 and 'cannot be written' in done.text
     assert (tmp_path / 'plan.csv').read_text().splitlines()[1].startswith('replace now,now,')
 
@@ -192,8 +269,16 @@ def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
 def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
     """Debian recommends it, and no more."""
     monkeypatch.setitem(sys.modules, 'jinja2', None)
-    wanted = table.understood(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
-                            '--plan', str(tmp_path / 'plan.csv')])[1]
+    wanted = table.understood(
+        [
+            'fleet',
+            written(tmp_path, *document['drives']),
+            '--html',
+            str(tmp_path / 'page.html'),
+            '--plan',
+            str(tmp_path / 'plan.csv'),
+        ]
+    )[1]
 
     with pytest.raises(SmartError, match='Jinja2, which is not installed'):
         fleet_command.run(wanted, processes.Runner())
@@ -211,21 +296,39 @@ def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     """triage tells it as a note as well."""
     words = 'cannot be opened: Permission denied'
-    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more'],
-                              'action': actions.READ, 'code': 'no-permission'})
+    path = written(
+        tmp_path,
+        {
+            'name': 'sda',
+            'state': 'UNKNOWN',
+            'why': words,
+            'notes': [words, 'and more'],
+            'action': actions.READ,
+            'code': 'no-permission',
+        },
+    )
 
-    row, = (line for line in run('fleet', path).text.splitlines() if words in line)
-    assert row.endswith(f'  [no-permission] {words}; {plugin_output.next_step(BY_NAME["no-permission"])}; and more')
+    (row,) = (line for line in run('fleet', path).text.splitlines() if words in line)
+    assert row.endswith(
+        f'  [no-permission] {words}; {plugin_output.next_step(BY_NAME["no-permission"])}; and more'
+    )
 
 
-@pytest.mark.parametrize('words', [
-    'no answer; last seen there: ACME HD4000 (serial EXAMPLE 1), 5 h ago',
-    'no answer; last seen there: ACME (2) HD4000 (serial EXAMPLE)1), 5 h ago',
-    'no answer; last seen there: ACME HD4000 (serial EXAMPLE...',
-    'no answer; last seen there: ACME HD4000 (serial EXAMPLE'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        'no answer; last seen there: ACME HD4000 (serial EXAMPLE 1), 5 h ago',
+        'no answer; last seen there: ACME (2) HD4000 (serial EXAMPLE)1), 5 h ago',
+        'no answer; last seen there: ACME HD4000 (serial EXAMPLE...',
+        'no answer; last seen there: ACME HD4000 (serial EXAMPLE',
+    ],
+)
 def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remembers(tmp_path, words):
     """In its reason and in its notes, also where a host has cut them off."""
-    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words], 'findings': [words]})
+    path = written(
+        tmp_path,
+        {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words], 'findings': [words]},
+    )
 
     told = run('fleet', path, '--hide-serial', '--json').text
     assert '(serial SERIAL' in told and 'EXAMPLE' not in told
@@ -235,10 +338,28 @@ def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remember
 def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wanted(tmp_path, face):
     """They stand in the words of the host."""
     path, page = tmp_path / 'web1.json', tmp_path / 'page.html'
-    path.write_text(json.dumps(shorthand.document({'state': 'CRITICAL', **FRESH, 'drives': [], 'notes': [
-        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it']})))
+    path.write_text(
+        json.dumps(
+            shorthand.document(
+                {
+                    'state': 'CRITICAL',
+                    **FRESH,
+                    'drives': [],
+                    'notes': [
+                        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget '
+                        'EXAMPLE0001 retires it'
+                    ],
+                }
+            )
+        )
+    )
 
-    done = run('fleet', str(path), '--hide-serial', *[str(page) if word == 'PAGE' else word for word in face])
+    done = run(
+        'fleet',
+        str(path),
+        '--hide-serial',
+        *[str(page) if word == 'PAGE' else word for word in face],
+    )
     told = done.text + (page.read_text() if page.exists() else '')
     assert 'ACME HD4000 SERIAL is gone from /dev/sda' in told
     assert 'EXAMPLE0001' not in told
@@ -247,13 +368,25 @@ def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wan
 def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(collected):
     """Counts, what to order, models; then as many drives as were asked for."""
     text = run('fleet', str(collected), '--limit', '3').text
-    rows = [line for line in text.splitlines() if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))]
+    rows = [
+        line
+        for line in text.splitlines()
+        if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))
+    ]
 
     assert text.startswith('13 drives on 3 hosts: 5 critical, 2 warning, 6 ok')
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
     assert '19 more drives, none of them worse; ' in text
-    assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
-                if line.startswith('OK ')]) > 5
+    assert (
+        len(
+            [
+                line
+                for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
+                if line.startswith('OK ')
+            ]
+        )
+        > 5
+    )
 
 
 def test_an_old_document_is_as_of_its_day(tmp_path, document):
@@ -264,11 +397,14 @@ def test_an_old_document_is_as_of_its_day(tmp_path, document):
     os.utime(by_file, (time.time() - 40 * 86400,) * 2)
     found = fleet(path, str(by_file))
 
-    assert [each['notes'][0]['text'].rpartition(', ')[2] for each in found['drives']] == ['5 days ago', '40 days ago']
+    assert [each['notes'][0]['text'].rpartition(', ')[2] for each in found['drives']] == [
+        '5 days ago',
+        '40 days ago',
+    ]
     assert '2 documents older than two days: host, web9' in texts(found['notes'])
 
 
-@pytest.mark.parametrize('made', [-2 ** 63, -1, 2 ** 40, 1e29, True, None, 'x'], ids=repr)
+@pytest.mark.parametrize('made', [-(2**63), -1, 2**40, 1e29, True, None, 'x'], ids=repr)
 def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
     """One host must not end the report on all others."""
     path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made)
@@ -279,13 +415,19 @@ def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
 
 def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
     """A missing drive has no line of its own."""
-    path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, state='CRITICAL',
-                   notes=['1 of 2 expected drives missing'])
+    path = written(
+        tmp_path,
+        {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'},
+        state='CRITICAL',
+        notes=['1 of 2 expected drives missing'],
+    )
     found = fleet(path)
 
     assert found['state'] == 'CRITICAL'
     assert [(each['name'], each['state'], each['why']) for each in found['drives']] == [
-        ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'), ('sda', 'OK', None)]
+        ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'),
+        ('sda', 'OK', None),
+    ]
     assert [each['action'] for each in found['drives']] == ['search', 'nothing']
     assert found['fleet']['drives'] == 1
 
@@ -295,7 +437,10 @@ def test_an_empty_folder_says_what_belongs_there(tmp_path):
     done = run('fleet', str(tmp_path))
 
     assert done.code == 3
-    assert f'{tmp_path}: no files found; save the output of triage --json there, one file per host' in done.text
+    assert (
+        f'{tmp_path}: no files found; save the output of triage --json there, one file per host'
+        in done.text
+    )
 
 
 def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
@@ -317,12 +462,19 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
     assert '13 drives on 3 hosts' in done.text
 
 
-@pytest.mark.parametrize('arguments, word', [([], 'fleet needs --icinga URL, or directories'),
-                                             (['--icinga', 'http://x'], '--icinga needs https://'),
-                                             (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
-                                             (['--icinga', 'https://x'], '--user with --password-file'),
-                                             (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
-                                              '--password-file secret: No such')])
+@pytest.mark.parametrize(
+    'arguments, word',
+    [
+        ([], 'fleet needs --icinga URL, or directories'),
+        (['--icinga', 'http://x'], '--icinga needs https://'),
+        (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
+        (['--icinga', 'https://x'], '--user with --password-file'),
+        (
+            ['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
+            '--password-file secret: No such',
+        ),
+    ],
+)
 def test_a_usage_error_is_one_sentence(arguments, word):
     """And 3; a password on the command line is none of the options."""
     done = run('fleet', *arguments)
@@ -342,23 +494,55 @@ def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
 
 # --- documents that hold anything ----------------------------------------------------------------
 
+
 @pytest.mark.parametrize('word', NASTY)
 def test_what_another_host_writes_stays_text(tmp_path, word):
     """On a terminal, and in a page."""
-    names = ('name', 'model', 'serial', 'firmware', 'why', 'bay', 'device', 'type', 'light', 'entry', 'kind')
-    readings = [{'metric': f'endurance_used{word}', 'value': word, 'judged': True, 'state': 'OK', 'source': word,
-                 'unit': word}]
-    path = written(tmp_path,
-                   {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'depends': [{'text': word}],
-                              'carries': [word], 'state': 'CRITICAL',
-                              'readings': readings, 'past': {word: [[1, 2]]}, 'forecasts': {word: {'left': 5}}},
-                   host=f'h{word}')
+    names = (
+        'name',
+        'model',
+        'serial',
+        'firmware',
+        'why',
+        'bay',
+        'device',
+        'type',
+        'light',
+        'entry',
+        'kind',
+    )
+    readings = [
+        {
+            'metric': f'endurance_used{word}',
+            'value': word,
+            'judged': True,
+            'state': 'OK',
+            'source': word,
+            'unit': word,
+        }
+    ]
+    path = written(
+        tmp_path,
+        {
+            **dict.fromkeys(names, f'x{word}'),
+            'notes': [word],
+            'depends': [{'text': word}],
+            'carries': [word],
+            'state': 'CRITICAL',
+            'readings': readings,
+            'past': {word: [[1, 2]]},
+            'forecasts': {word: {'left': 5}},
+        },
+        host=f'h{word}',
+    )
     done = run('fleet', path)
     run('fleet', path, '--html', str(tmp_path / 'page.html'))
 
     assert_harmless(done.text, '')
     assert '<script>alert' not in (tmp_path / 'page.html').read_text()
-    assert_harmless((tmp_path / 'page.html').read_text().partition('</header>')[2].partition('<script')[0], '')
+    assert_harmless(
+        (tmp_path / 'page.html').read_text().partition('</header>')[2].partition('<script')[0], ''
+    )
 
 
 def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_path, document):
@@ -386,57 +570,95 @@ def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
     assert [each['state'] for each in found['drives'][-1:]] == ['UNKNOWN']
 
 
-# --- tables of cases --------------------------------------------------------------------------------
+# --- tables of cases ------------------------------------------------------------------------------
 
 THREE = ('a', 'b', 'c')
 
 
-@pytest.mark.parametrize('things, said', [
-    (THREE[:1], '1 file skipped: a'), (THREE, '3 files skipped: a, b, c'),
-    ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'), (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more')])
+@pytest.mark.parametrize(
+    'things, said',
+    [
+        (THREE[:1], '1 file skipped: a'),
+        (THREE, '3 files skipped: a, b, c'),
+        ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'),
+        (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more'),
+    ],
+)
 def test_of_many_things_three_are_named(things, said):
     assert gathering._named(things, 'file skipped') == said
 
 
-@pytest.mark.parametrize('words, said', [
-    ('ACME SER1 is gone; history --forget SER1 retires it', 'ACME SERIAL is gone; history --forget SERIAL retires it'),
-    ('last seen there: ACME X1 (serial SERIE20), 3 d ago', 'last seen there: ACME X1 (serial SERIAL), 3 d ago'),
-    ('last seen there: ACME X1 (serial SERIE...', 'last seen there: ACME X1 (serial SERIAL...'),
-    ('last seen there: ACME X1 (serial SERI', 'last seen there: ACME X1 (serial SERIAL'),
-    ('pending 8, critical above 4', 'pending 8, critical above 4')])
+@pytest.mark.parametrize(
+    'words, said',
+    [
+        (
+            'ACME SER1 is gone; history --forget SER1 retires it',
+            'ACME SERIAL is gone; history --forget SERIAL retires it',
+        ),
+        (
+            'last seen there: ACME X1 (serial SERIE20), 3 d ago',
+            'last seen there: ACME X1 (serial SERIAL), 3 d ago',
+        ),
+        ('last seen there: ACME X1 (serial SERIE...', 'last seen there: ACME X1 (serial SERIAL...'),
+        ('last seen there: ACME X1 (serial SERI', 'last seen there: ACME X1 (serial SERIAL'),
+        ('pending 8, critical above 4', 'pending 8, critical above 4'),
+    ],
+)
 def test_serial_numbers_are_taken_out_of_sentences_also_where_they_are_cut_off(words, said):
     assert gathering._unnamed(words, ('SER1', 'SERIE20')) == said
 
 
 def fleet_drive(**facts: Any) -> fleet_command.FleetDrive:
-    return fleet_command.FleetDrive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
+    return fleet_command.FleetDrive(
+        {'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: []
+    )
 
 
 def test_hidden_drives_keep_all_but_serial_numbers():
     sentence = {'code': 'drive-gone', 'text': 'history --forget SER2 retires it'}
     hidden = {'code': 'drive-gone', 'text': 'history --forget SERIAL retires it'}
-    mentions = fleet_drive(why=sentence['text'], notes=[sentence], findings=[sentence])._replace(serials=('SER2',))
+    mentions = fleet_drive(why=sentence['text'], notes=[sentence], findings=[sentence])._replace(
+        serials=('SER2',)
+    )
     told, bare = map(gathering._hidden, (mentions, fleet_drive()))
 
-    assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden['text'], 'notes': [hidden],
-                          'findings': [hidden]}
+    assert told.facts == {
+        'host': 'db1',
+        'name': 'sda',
+        'serial': None,
+        'why': hidden['text'],
+        'notes': [hidden],
+        'findings': [hidden],
+    }
     assert bare.facts == {'host': 'db1', 'name': 'sda', 'serial': None}
 
 
 def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_last(tmp_path):
     """By its fields, whatever the sentence says."""
     words = 'no answer; EXAMPLE 1 was there'
-    drive = {'name': 'sda', 'state': 'UNKNOWN', 'action': actions.READ, 'code': 'timeout', 'why': words,
-             'notes': [{'code': 'timeout', 'text': words}], 'last_seen': {'model': 'ACME', 'serial': 'EXAMPLE 1'}}
+    drive = {
+        'name': 'sda',
+        'state': 'UNKNOWN',
+        'action': actions.READ,
+        'code': 'timeout',
+        'why': words,
+        'notes': [{'code': 'timeout', 'text': words}],
+        'last_seen': {'model': 'ACME', 'serial': 'EXAMPLE 1'},
+    }
     path = written(tmp_path, drive)
 
     [found] = fleet(path, '--hide-serial')['drives']
     assert (found['why'], found['code'], found['notes'][0]['text']) == (
-        'no answer; SERIAL was there', 'timeout', 'no answer; SERIAL was there')
+        'no answer; SERIAL was there',
+        'timeout',
+        'no answer; SERIAL was there',
+    )
     assert 'EXAMPLE 1' in fleet(path)['drives'][0]['why']
 
 
-@pytest.mark.parametrize('code, action', [('drive-gone', actions.SEARCH), ('site-file-mistake', actions.REPAIR)])
+@pytest.mark.parametrize(
+    'code, action', [('drive-gone', actions.SEARCH), ('site-file-mistake', actions.REPAIR)]
+)
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]
     path = written(tmp_path, version=2, state='CRITICAL', notes=notes)
@@ -449,45 +671,90 @@ def test_a_triage_that_failed_is_a_row_with_its_error(tmp_path):
     (tmp_path / 'web8.json').write_text(run('triage', '--json', '-d', 'x@@y').text)
 
     [row] = fleet(str(tmp_path))['drives']
-    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and row['why'].startswith('"x@@y" is not a device')
+    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and row['why'].startswith(
+        '"x@@y" is not a device'
+    )
 
 
 def test_findings_of_version_2_come_with_their_values(tmp_path):
-    finding = {'code': 'above-limit', 'text': 'pending 8, critical above 4', 'state': 'CRITICAL', 'metric': 'pending',
-               'value': 8, 'unit': '', 'limit': '4', 'grown': None, 'age': 60, 'source': 'attribute 197'}
-    path = written(tmp_path, {'name': 'sda', 'state': 'CRITICAL', 'findings': [finding, 7]}, version=2)
+    finding = {
+        'code': 'above-limit',
+        'text': 'pending 8, critical above 4',
+        'state': 'CRITICAL',
+        'metric': 'pending',
+        'value': 8,
+        'unit': '',
+        'limit': '4',
+        'grown': None,
+        'age': 60,
+        'source': 'attribute 197',
+    }
+    path = written(
+        tmp_path, {'name': 'sda', 'state': 'CRITICAL', 'findings': [finding, 7]}, version=2
+    )
 
     assert fleet(path)['drives'][0]['findings'] == [finding]
 
 
 def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
     """At any depth; a file that is named is taken whatever its name."""
-    for name in ('b.json', 'a.json', '.hidden.json', 'sub/c.json', 'sub/.d.json', '.git/e.json', 'aub/f.json'):
+    for name in (
+        'b.json',
+        'a.json',
+        '.hidden.json',
+        'sub/c.json',
+        'sub/.d.json',
+        '.git/e.json',
+        'aub/f.json',
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('')
 
     assert [os.path.relpath(path, tmp_path) for path in gathering._files([str(tmp_path)])] == [
-        'a.json', 'b.json', 'aub/f.json', 'sub/c.json']
-    assert list(gathering._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
+        'a.json',
+        'b.json',
+        'aub/f.json',
+        'sub/c.json',
+    ]
+    assert list(gathering._files([str(tmp_path / '.hidden.json')])) == [
+        str(tmp_path / '.hidden.json')
+    ]
 
 
-@pytest.mark.parametrize('words, whose', [
-    ((), 'all hosts'), (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
-    (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1')])
+@pytest.mark.parametrize(
+    'words, whose',
+    [
+        ((), 'all hosts'),
+        (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
+        (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1'),
+    ],
+)
 def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
     assert fleet_command._whose(table.understood(['fleet', *words])[1].own) == whose
 
 
 @pytest.fixture
 def empty_fleet() -> gathering.Fleet:
-    return fleet_command.fleet_of(table.understood(['fleet', '/nowhere', '--config', '/nonexistent'])[1], 1.8e9)
+    return fleet_command.fleet_of(
+        table.understood(['fleet', '/nowhere', '--config', '/nonexistent'])[1], 1.8e9
+    )
 
 
-@pytest.mark.parametrize('states, checks, faults, state', [
-    ([], [], [], 'UNKNOWN'), (['OK'], [], [], 'OK'), (['OK', 'WARNING'], [], [], 'WARNING'),
-    (['OK'], ['CRITICAL'], [], 'CRITICAL'), ([], ['OK'], [], 'OK'), (['OK'], [], ['a host is silent'], 'UNKNOWN'),
-    (['CRITICAL'], [], ['a host is silent'], 'CRITICAL')])
-def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(empty_fleet, states, checks, faults, state):
+@pytest.mark.parametrize(
+    'states, checks, faults, state',
+    [
+        ([], [], [], 'UNKNOWN'),
+        (['OK'], [], [], 'OK'),
+        (['OK', 'WARNING'], [], [], 'WARNING'),
+        (['OK'], ['CRITICAL'], [], 'CRITICAL'),
+        ([], ['OK'], [], 'OK'),
+        (['OK'], [], ['a host is silent'], 'UNKNOWN'),
+        (['CRITICAL'], [], ['a host is silent'], 'CRITICAL'),
+    ],
+)
+def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(
+    empty_fleet, states, checks, faults, state
+):
     empty_fleet.summary.states.update(states)
     empty_fleet.summary.checks.update(checks)
     empty_fleet.faults += faults
@@ -495,8 +762,14 @@ def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(empty_fleet
     assert empty_fleet.state().name == state
 
 
-@pytest.mark.parametrize('repeats, said', [
-    (0, []), (1, ['1 drive is reported twice by its host']), (2, ['2 drives are reported twice by their host'])])
+@pytest.mark.parametrize(
+    'repeats, said',
+    [
+        (0, []),
+        (1, ['1 drive is reported twice by its host']),
+        (2, ['2 drives are reported twice by their host']),
+    ],
+)
 def test_repeats_are_counted(empty_fleet, repeats, said):
     empty_fleet.summary.repeats = repeats
 
@@ -509,19 +782,27 @@ def test_faults_are_said_before_notes_and_remarks(empty_fleet):
     empty_fleet.remarks[Coded('serial-hidden', 'print no serial numbers: {}')] = ['db1!smart']
     said = empty_fleet.said()
 
-    assert (len(said[0]), said[1:]) == (500, ['a note', '1 service print no serial numbers: db1!smart'])
+    assert (len(said[0]), said[1:]) == (
+        500,
+        ['a note', '1 service print no serial numbers: db1!smart'],
+    )
     assert [each.code for each in said] == ['not-gathered', 'file-skipped', 'serial-hidden']
 
 
 @pytest.mark.parametrize('count, end', [(1, ''), (3, ''), (4, ' and 1 more'), (9, ' and 6 more')])
 def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
     found = empty_fleet.summary
-    found.twins = [summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))]
+    found.twins = [
+        summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))
+    ]
     found.twin_count = count
     [said] = gathering._of_twins(found)
 
-    assert said == ('drives reported by more than one host (shared enclosure, or moved): '
-                    + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3))) + end)
+    assert said == (
+        'drives reported by more than one host (shared enclosure, or moved): '
+        + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3)))
+        + end
+    )
 
 
 def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
@@ -530,8 +811,13 @@ def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
     assert 'ACME is on a and b' in gathering._of_twins(empty_fleet.summary)[0]
 
 
-@pytest.mark.parametrize('hosts, notes', [
-    (['a', 'b'], []), (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d'])])
+@pytest.mark.parametrize(
+    'hosts, notes',
+    [
+        (['a', 'b'], []),
+        (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d']),
+    ],
+)
 def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
     empty_fleet._hosts, empty_fleet._checked = dict.fromkeys(hosts), {'a', 'b'}
     empty_fleet._note_hosts()
@@ -544,55 +830,125 @@ def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
         raise ValueError('x')
 
     assert list(empty_fleet._from('db\x071', broken)) == []
-    assert empty_fleet.faults == ['db 1 cannot be read (ValueError); please report this with the output of triage '
-                                  '--json on that host']
+    assert empty_fleet.faults == [
+        'db 1 cannot be read (ValueError); please report this with the output of triage '
+        '--json on that host'
+    ]
 
 
 def test_a_reason_is_readable_where_there_is_one(empty_fleet):
-    told, bare = fleet_command._readable(empty_fleet, [fleet_drive(why='endurance_used 97 %'), fleet_drive()])
+    told, bare = fleet_command._readable(
+        empty_fleet, [fleet_drive(why='endurance_used 97 %'), fleet_drive()]
+    )
 
     assert told.facts['why'] == 'endurance used 97 %' and 'why' not in bare.facts
 
 
 def test_readings_are_written_with_all_their_keys(empty_fleet, capsys):
-    readings = [{'metric': 'pending', 'value': 8, 'warning': '4'}, {'metric': 'health', 'value': 'passed'},
-                {'metric': 'used', 'value': None}]
-    fleet_command._print_json(empty_fleet, [fleet_drive()._replace(readings=lambda: readings)], None)
+    readings = [
+        {'metric': 'pending', 'value': 8, 'warning': '4'},
+        {'metric': 'health', 'value': 'passed'},
+        {'metric': 'used', 'value': None},
+    ]
+    fleet_command._print_json(
+        empty_fleet, [fleet_drive()._replace(readings=lambda: readings)], None
+    )
 
     assert json.loads(capsys.readouterr().out)['drives'][0]['readings'] == [
-        {'unit': '', 'warning': '4', 'critical': None, 'reason': None, 'metric': 'pending', 'value': 8},
-        {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'health', 'value': 'passed'},
-        {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]
+        {
+            'unit': '',
+            'warning': '4',
+            'critical': None,
+            'reason': None,
+            'metric': 'pending',
+            'value': 8,
+        },
+        {
+            'unit': '',
+            'warning': None,
+            'critical': None,
+            'reason': None,
+            'metric': 'health',
+            'value': 'passed',
+        },
+        {
+            'unit': '',
+            'warning': None,
+            'critical': None,
+            'reason': None,
+            'metric': 'used',
+            'value': None,
+        },
+    ]
 
 
 def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collected, monkeypatch):
     """Each drive keeps its host, and each row about a check stays one."""
     sites = tmp_path / 'sites'
     sites.mkdir()
-    (collected / 'b.json').write_text(json.dumps(shorthand.document({
-        'state': 'CRITICAL', **FRESH, 'host': 'db9', 'drives': [], 'notes': ['ACME HD EXAMPLE9 is gone']})))
+    (collected / 'b.json').write_text(
+        json.dumps(
+            shorthand.document(
+                {
+                    'state': 'CRITICAL',
+                    **FRESH,
+                    'host': 'db9',
+                    'drives': [],
+                    'notes': ['ACME HD EXAMPLE9 is gone'],
+                }
+            )
+        )
+    )
     (sites / 'all.json').write_text(run('fleet', str(collected), '--json').text)
-    written(sites, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}, host='web5')
+    written(
+        sites, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}, host='web5'
+    )
     before, after = fleet(str(collected)), fleet(str(sites))
 
-    assert [each['host'] for each in after['drives']] == [*(each['host'] for each in before['drives']), 'web5']
+    assert [each['host'] for each in after['drives']] == [
+        *(each['host'] for each in before['drives']),
+        'web5',
+    ]
     for key in ('state', 'serial', 'action', 'order_by', 'to_do', 'is_check', 'code', 'past'):
-        assert [each.get(key) for each in after['drives'][:-1]] == [each.get(key) for each in before['drives']]
-    readings = [[[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in drives]
-                for drives in (after['drives'][:-1], before['drives'])]
+        assert [each.get(key) for each in after['drives'][:-1]] == [
+            each.get(key) for each in before['drives']
+        ]
+    readings = [
+        [
+            [(one['metric'], one['value'], one['reason']) for one in each['readings']]
+            for each in drives
+        ]
+        for drives in (after['drives'][:-1], before['drives'])
+    ]
     assert readings[0] == readings[1]
     assert after['fleet']['causes'] == before['fleet']['causes']
-    monkeypatch.setattr(triage_documents, 'LARGEST_DOCUMENT', 1000)    # also above the limit of one host
+    # also above the limit of one host
+    monkeypatch.setattr(triage_documents, 'LARGEST_DOCUMENT', 1000)
     assert len(list(triage_documents.read(str(sites / 'all.json')))) == 4
 
 
-@pytest.mark.parametrize('spoil, said', [
-    (lambda text: text[:len(text) // 2], 'it is damaged output of fleet --json; copy it again'),
-    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is damaged output of fleet --json; copy it again'),
-    (lambda text: json.dumps(json.loads(text), indent=4), 'output of fleet --json that another program has rewritten')])
+@pytest.mark.parametrize(
+    'spoil, said',
+    [
+        (
+            lambda text: text[: len(text) // 2],
+            'it is damaged output of fleet --json; copy it again',
+        ),
+        (
+            lambda text: text.replace('"name": ', '"name" ', 1),
+            'it is damaged output of fleet --json; copy it again',
+        ),
+        (
+            lambda text: json.dumps(json.loads(text), indent=4),
+            'output of fleet --json that another program has rewritten',
+        ),
+    ],
+)
 def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
     (tmp_path / 'sites').mkdir()
-    document = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'})
+    document = written(
+        tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}
+    )
     (tmp_path / 'sites/all.json').write_text(spoil(run('fleet', document, '--json').text))
     done = run('fleet', str(tmp_path / 'sites'))
 
@@ -601,12 +957,31 @@ def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
 
 def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, monkeypatch):
     """Wear and age are known all the same; a drive that alerts is read at once."""
-    reading = {'metric': 'endurance_used', 'value': 7, 'judged': True, 'state': 'OK', 'unit': '%', 'source': 'x'}
+    reading = {
+        'metric': 'endurance_used',
+        'value': 7,
+        'judged': True,
+        'state': 'OK',
+        'unit': '%',
+        'source': 'x',
+    }
     age = {**reading, 'metric': 'power_on_time', 'value': 3600, 'unit': 's'}
     past = {'endurance_used': [[1, 2.5]]}
-    drives = [{'name': name, 'model': 'ACME', 'serial': name * 4, 'state': state, 'readings': [
-        {**reading, 'judged': False, 'value': 50}, {**reading, 'state': state}, age], 'past': past}
-        for name, state in (('ab', 'OK'), ('cd', 'WARNING'))]
+    drives = [
+        {
+            'name': name,
+            'model': 'ACME',
+            'serial': name * 4,
+            'state': state,
+            'readings': [
+                {**reading, 'judged': False, 'value': 50},
+                {**reading, 'state': state},
+                age,
+            ],
+            'past': past,
+        }
+        for name, state in (('ab', 'OK'), ('cd', 'WARNING'))
+    ]
     path = tmp_path / 'db1.json'
     path.write_text(json.dumps({'version': 2, 'state': 'WARNING', 'drives': drives}, indent=1))
     [document] = triage_documents.read(str(path))

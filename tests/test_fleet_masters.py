@@ -1,4 +1,7 @@
-"""`fleet` with several masters, satellites and folders that report the same hosts: each drive counts once."""
+"""`fleet` with several masters, satellites and folders that report the same hosts: each drive
+counts once.
+"""
+
 from __future__ import annotations
 
 import json
@@ -14,12 +17,19 @@ from test_fleet_answers import Fake, fake, service, told  # noqa: F401  a fixtur
 LINE = '{state:<8}  {name}  {model}  endurance_used 1 %  {serial}  firmware 1.0'
 
 
-def check(host: str, *drives: tuple[str, str], state: str = 'OK', name: str = 'smart') -> dict[str, Any]:
+def check(
+    host: str, *drives: tuple[str, str], state: str = 'OK', name: str = 'smart'
+) -> dict[str, Any]:
     """Return a service with drives, each a name and a serial number; '' for a hidden one."""
     found = service(host)
-    lines = [LINE.format(state=state, name=drive, model='ACME X1', serial=serial or '-') for drive, serial in drives]
+    lines = [
+        LINE.format(state=state, name=drive, model='ACME X1', serial=serial or '-')
+        for drive, serial in drives
+    ]
     found['attrs']['last_check_result'].update(
-        output=f'SMART {state} - x; {len(lines)} drives: {len(lines)} {state.lower()}\n' + '\n'.join(lines))
+        output=f'SMART {state} - x; {len(lines)} drives: {len(lines)} {state.lower()}\n'
+        + '\n'.join(lines)
+    )
     return {**found, 'name': f'{host}!{name}'}
 
 
@@ -33,7 +43,14 @@ class Masters:
         for master, services in ((self.first, ours), (self.second, theirs)):
             master.answer = lambda question, services=services: (200, told(*services))
         port = self.second.server.server_address[1]
-        done = run('fleet', *self.first.arguments, '--icinga', f'https://127.0.0.1:{port}', '--json', *arguments)
+        done = run(
+            'fleet',
+            *self.first.arguments,
+            '--icinga',
+            f'https://127.0.0.1:{port}',
+            '--json',
+            *arguments,
+        )
         return json.loads(done.text)
 
 
@@ -51,23 +68,33 @@ def masters(fake, tmp_path: Path) -> Iterator[Masters]:  # noqa: F811
 def test_a_host_on_two_masters_counts_once(masters, state, serial):
     """Both masters of a zone have all results; a note says so."""
     host = check('db1', ('sda', serial), ('sdb', serial and 'EXAMPLE2'), state=state)
-    found = masters.fleet([host, check('db2', ('sda', 'EXAMPLE3'))], [host, check('db3', ('sda', 'EXAMPLE4'))])
+    found = masters.fleet(
+        [host, check('db2', ('sda', 'EXAMPLE3'))], [host, check('db3', ('sda', 'EXAMPLE4'))]
+    )
 
     assert sorted((each['host'], each['name']) for each in found['drives']) == [
-        ('db1', 'sda'), ('db1', 'sdb'), ('db2', 'sda'), ('db3', 'sda')]
+        ('db1', 'sda'),
+        ('db1', 'sdb'),
+        ('db2', 'sda'),
+        ('db3', 'sda'),
+    ]
     assert found['fleet']['drives'] == 4
     assert '1 host in several sources (each drive is counted once): db1' in texts(found['notes'])
 
 
 def test_another_host_of_the_same_name_is_not_lost(masters):
-    """Two sites may each have a db1; the sentence names it, and its drives have the address of the second master."""
+    """Two sites may each have a db1; the sentence names it, and its drives have the address of
+    the second master.
+    """
     found = masters.fleet([check('db1', ('sda', 'EXAMPLE1'))], [check('db1', ('sda', 'EXAMPLE2'))])
     port = masters.second.server.server_address[1]
 
     assert [each['host'] for each in found['drives']] == ['db1', f'db1 (127.0.0.1:{port})']
     assert found['fleet']['hosts'] == 2
-    assert ('1 host with a name that another source uses for a host with other drives (shown with the '
-            'source): db1' in texts(found['notes']))
+    assert (
+        '1 host with a name that another source uses for a host with other drives (shown with the '
+        'source): db1' in texts(found['notes'])
+    )
 
 
 def test_a_satellite_shows_the_drives_that_the_master_does_not_know_yet(masters):
@@ -76,12 +103,17 @@ def test_a_satellite_shows_the_drives_that_the_master_does_not_know_yet(masters)
     waiting['attrs']['last_check_result'] = None
     found = masters.fleet([waiting], [check('db1', ('sda', 'EXAMPLE1'))])
 
-    assert [(each['host'], each['name']) for each in found['drives']] == [('db1', '(smart)'), ('db1', 'sda')]
+    assert [(each['host'], each['name']) for each in found['drives']] == [
+        ('db1', '(smart)'),
+        ('db1', 'sda'),
+    ]
 
 
 def test_a_problem_of_a_check_on_two_masters_is_one_row(masters):
     refused = service('db1')
-    refused['attrs']['last_check_result'].update(output='CHECK_NRPE: Received 0 bytes from daemon', state=3)
+    refused['attrs']['last_check_result'].update(
+        output='CHECK_NRPE: Received 0 bytes from daemon', state=3
+    )
     found = masters.fleet([refused], [refused])
 
     assert found['fleet']['causes'] == {'nrpe-refused': 1}
@@ -89,10 +121,14 @@ def test_a_problem_of_a_check_on_two_masters_is_one_row(masters):
 
 def test_a_drive_that_got_worse_counts_in_its_worst_state(masters):
     """One of the masters may have an old result."""
-    found = masters.fleet([check('db1', ('sda', 'EXAMPLE1'))], [check('db1', ('sda', 'EXAMPLE1'), state='CRITICAL')])
+    found = masters.fleet(
+        [check('db1', ('sda', 'EXAMPLE1'))], [check('db1', ('sda', 'EXAMPLE1'), state='CRITICAL')]
+    )
 
     assert (found['state'], found['fleet']['states']) == (
-        'CRITICAL', {'critical': 1, 'unknown': 0, 'warning': 0, 'ok': 0})
+        'CRITICAL',
+        {'critical': 1, 'unknown': 0, 'warning': 0, 'ok': 0},
+    )
     assert [each['state'] for each in found['drives']] == ['OK', 'CRITICAL']
 
 
@@ -100,9 +136,14 @@ def test_a_master_that_does_not_answer_hides_no_other(masters):
     """In either order; it is a fault, and the exit status is 3."""
     services = told(check('db1', ('sda', 'EXAMPLE1')))
     for silent, other in ((masters.first, masters.second), (masters.second, masters.first)):
-        silent.answer, other.answer = (lambda question: (500, b'')), (lambda question: (200, services))
+        silent.answer, other.answer = (
+            (lambda question: (500, b'')),
+            (lambda question: (200, services)),
+        )
         port = masters.second.server.server_address[1]
-        done = run('fleet', *masters.first.arguments, '--icinga', f'https://127.0.0.1:{port}', '--json')
+        done = run(
+            'fleet', *masters.first.arguments, '--icinga', f'https://127.0.0.1:{port}', '--json'
+        )
         found = json.loads(done.text)
 
         assert (done.code, [each['host'] for each in found['drives']]) == (3, ['db1'])
@@ -111,7 +152,9 @@ def test_a_master_that_does_not_answer_hides_no_other(masters):
 
 def test_each_master_has_a_name_of_its_own_or_none_has(masters):
     """Its NodeName; a single name for two masters would be a guess."""
-    done = run('fleet', *masters.first.arguments, '--icinga', 'https://127.0.0.1:1', '--icinga-name', 'one')
+    done = run(
+        'fleet', *masters.first.arguments, '--icinga', 'https://127.0.0.1:1', '--icinga-name', 'one'
+    )
 
     assert (done.code, 'give --icinga-name once for each --icinga' in done.text) == (3, True)
 
@@ -120,10 +163,28 @@ def test_two_documents_of_one_name_and_other_drives_are_two_hosts(tmp_path):
     """Machines that are all called localhost."""
     for folder in ('a', 'b'):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / 'x.json').write_text(json.dumps(shorthand.document({
-            'state': 'OK', 'host': 'localhost', 'drives': [
-                {'name': 'sda', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'}]})))
+        (tmp_path / folder / 'x.json').write_text(
+            json.dumps(
+                shorthand.document(
+                    {
+                        'state': 'OK',
+                        'host': 'localhost',
+                        'drives': [
+                            {
+                                'name': 'sda',
+                                'model': 'ACME X1',
+                                'serial': f'EXAMPLE{folder}',
+                                'state': 'OK',
+                            }
+                        ],
+                    }
+                )
+            )
+        )
     found = json.loads(run('fleet', str(tmp_path), '--json').text)
 
-    assert [each['host'] for each in found['drives']] == ['localhost', f'localhost ({tmp_path}/b/x.json)']
+    assert [each['host'] for each in found['drives']] == [
+        'localhost',
+        f'localhost ({tmp_path}/b/x.json)',
+    ]
     assert found['fleet']['hosts'] == 2

@@ -1,4 +1,7 @@
-"""A fleet's deciding functions, case by case: results of services, the plan, the worst drives, the table."""
+"""A fleet's deciding functions, case by case: results of services, the plan, the worst drives,
+the table.
+"""
+
 from __future__ import annotations
 
 import json
@@ -26,8 +29,14 @@ OLD, FOREIGN = REMARKS['plugin-1.6'], REMARKS['output-foreign']
 
 
 def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True, status=0):
-    service = Service('db1', 'smart', Result(state, output, values, NOW - age, status), interval, is_active,
-                      is_host_shown=True)
+    service = Service(
+        'db1',
+        'smart',
+        Result(state, output, values, NOW - age, status),
+        interval,
+        is_active,
+        is_host_shown=True,
+    )
     return services.told(service, Reader(DATABASE.metrics), NOW)
 
 
@@ -35,12 +44,27 @@ def text(first='OK - 1 drive: 1 ok', *lines):
     return '\n'.join([f'SMART {first}', *lines])
 
 
-def drive(name='sda', state='OK', action=actions.NOTHING, host='db1', model='ACME', serial='', **facts):
-    return FleetDrive({'host': host, 'name': name, 'state': state, 'action': action, 'model': model, 'serial': serial,
-                       'firmware': '', 'notes': [], **facts}, lambda: [])
+def drive(
+    name='sda', state='OK', action=actions.NOTHING, host='db1', model='ACME', serial='', **facts
+):
+    return FleetDrive(
+        {
+            'host': host,
+            'name': name,
+            'state': state,
+            'action': action,
+            'model': model,
+            'serial': serial,
+            'firmware': '',
+            'notes': [],
+            **facts,
+        },
+        lambda: [],
+    )
 
 
-# --- a service of Icinga -------------------------------------------------------------------------------
+# --- a service of Icinga --------------------------------------------------------------------------
+
 
 def test_a_service_that_was_never_checked_has_a_row():
     service = Service('db1', 'smart', None, 300, True, ('soft state',), is_host_shown=True)
@@ -48,16 +72,39 @@ def test_a_service_that_was_never_checked_has_a_row():
     found = services.told(service, Reader(DATABASE.metrics), NOW)
     [row] = found.drives
 
-    assert [row.facts[key] for key in ('host', 'code', 'handling')] == ['db1', 'never-checked', ['soft state']]
+    assert [row.facts[key] for key in ('host', 'code', 'handling')] == [
+        'db1',
+        'never-checked',
+        ['soft state'],
+    ]
     assert found.remarks == (REMARKS['never-checked'],)
 
 
-@pytest.mark.parametrize('interval, is_active, age, is_stale', [
-    (300, True, 600, False), (300, True, 601, True), (60, True, 600, False), (60, True, 601, True),
-    (HOUR, True, 2 * HOUR, False), (HOUR, True, 2 * HOUR + 1, True), (300, False, 2 * DAY, False),
-    (300, False, 2 * DAY + 1, True), (300, True, -50, False)],
-    ids=['two-intervals', 'more', 'at-least-five-minutes', 'more-than-that', 'an-hour', 'more-than-two', 'passive',
-         'passive-late', 'ahead'])
+@pytest.mark.parametrize(
+    'interval, is_active, age, is_stale',
+    [
+        (300, True, 600, False),
+        (300, True, 601, True),
+        (60, True, 600, False),
+        (60, True, 601, True),
+        (HOUR, True, 2 * HOUR, False),
+        (HOUR, True, 2 * HOUR + 1, True),
+        (300, False, 2 * DAY, False),
+        (300, False, 2 * DAY + 1, True),
+        (300, True, -50, False),
+    ],
+    ids=[
+        'two-intervals',
+        'more',
+        'at-least-five-minutes',
+        'more-than-that',
+        'an-hour',
+        'more-than-two',
+        'passive',
+        'passive-late',
+        'ahead',
+    ],
+)
 def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale):
     found = told(text('OK - 1 drive: 1 ok', LINE), age=age, interval=interval, is_active=is_active)
     [only] = found.drives
@@ -74,7 +121,9 @@ def test_an_old_result_says_of_which_day_it_is():
 
 @pytest.mark.parametrize('age, is_ahead', [(-DAY, False), (-DAY - 1, True)])
 def test_a_result_from_the_future_is_remarked(age, is_ahead):
-    assert (REMARKS['clock-ahead'] in told(text('OK - 1 drive: 1 ok', LINE), age=age).remarks) is is_ahead
+    assert (
+        REMARKS['clock-ahead'] in told(text('OK - 1 drive: 1 ok', LINE), age=age).remarks
+    ) is is_ahead
 
 
 @pytest.mark.parametrize('counted, missing', [(1, 0), (2, 1), (24, 23)])
@@ -84,15 +133,28 @@ def test_drives_that_were_cut_off_are_counted(counted, missing):
     rows = [each for each in found.drives if each.facts.get('is_check')]
 
     assert len(found.drives) == 1 + bool(missing)
-    assert [(each.facts['state'], each.facts['why']) for each in rows] == ([
-        ('UNKNOWN', f'output truncated: {missing} of {counted} drives are missing; to see all, run triage on the host')
-        ] if missing else [])
+    assert [(each.facts['state'], each.facts['why']) for each in rows] == (
+        [
+            (
+                'UNKNOWN',
+                f'output truncated: {missing} of {counted} drives are missing; to see all, run '
+                f'triage on the host',
+            )
+        ]
+        if missing
+        else []
+    )
     assert (REMARKS['output-cut'] in found.remarks) is bool(missing)
 
 
-@pytest.mark.parametrize('first, states', [
-    ('CRITICAL - a slot is empty; 1 drive: 1 ok', ['CRITICAL', 'OK']), ('OK - 1 drive: 1 ok', ['OK']),
-    ('WARNING - 1 drive: 1 ok', ['WARNING', 'OK'])])
+@pytest.mark.parametrize(
+    'first, states',
+    [
+        ('CRITICAL - a slot is empty; 1 drive: 1 ok', ['CRITICAL', 'OK']),
+        ('OK - 1 drive: 1 ok', ['OK']),
+        ('WARNING - 1 drive: 1 ok', ['WARNING', 'OK']),
+    ],
+)
 def test_a_check_that_is_worse_than_its_drives_has_a_row(first, states):
     assert [each.facts['state'] for each in told(text(first, LINE)).drives] == states
 
@@ -103,8 +165,18 @@ def test_a_check_without_drives_has_a_row():
     assert (row.facts['state'], row.facts['name'], row.facts['is_check']) == ('OK', '(smart)', True)
 
 
-@pytest.mark.parametrize('state, shown', [(0, 'OK'), (1, 'WARNING'), (2, 'CRITICAL'), (3, 'UNKNOWN'), (4, 'UNKNOWN'),
-                                          (-1, 'UNKNOWN'), (127, 'UNKNOWN')])
+@pytest.mark.parametrize(
+    'state, shown',
+    [
+        (0, 'OK'),
+        (1, 'WARNING'),
+        (2, 'CRITICAL'),
+        (3, 'UNKNOWN'),
+        (4, 'UNKNOWN'),
+        (-1, 'UNKNOWN'),
+        (127, 'UNKNOWN'),
+    ],
+)
 def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
     found = told('<Timeout exceeded.>\nfurther words', state)
     [row] = found.drives
@@ -114,9 +186,15 @@ def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
     assert 'further words' not in str(row.facts)
 
 
-@pytest.mark.parametrize('output, remark, words', [
-    ('OK (sda) |', OLD, 'OK (sda)'), ('Critical (sda) [x = Critical]', OLD, 'Critical (sda)'),
-    ('', FOREIGN, 'the check printed nothing'), ('DISK OK', FOREIGN, 'DISK OK')])
+@pytest.mark.parametrize(
+    'output, remark, words',
+    [
+        ('OK (sda) |', OLD, 'OK (sda)'),
+        ('Critical (sda) [x = Critical]', OLD, 'Critical (sda)'),
+        ('', FOREIGN, 'the check printed nothing'),
+        ('DISK OK', FOREIGN, 'DISK OK'),
+    ],
+)
 def test_version_1_6_and_silence_are_told_apart(output, remark, words):
     found = told(output, 1)
 
@@ -126,75 +204,147 @@ def test_version_1_6_and_silence_are_told_apart(output, remark, words):
 TRACEBACK = 'Traceback (most recent call last):\n  File "x", line 1\n    main()\nOSError: no room\n'
 
 
-@pytest.mark.parametrize('output, status, code, words', [
-    ('nothing to run', 127, 'plugin-missing', 'nothing to run'), ('nothing to run', 3, 'output-foreign',
-                                                                  'nothing to run'),
-    (TRACEBACK, 1, 'python-traceback', 'OSError: no room')])
-def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(output, status, code, words):
+@pytest.mark.parametrize(
+    'output, status, code, words',
+    [
+        ('nothing to run', 127, 'plugin-missing', 'nothing to run'),
+        ('nothing to run', 3, 'output-foreign', 'nothing to run'),
+        (TRACEBACK, 1, 'python-traceback', 'OSError: no room'),
+    ],
+)
+def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(
+    output, status, code, words
+):
     """An error of Python stands in the last line, all others in the first."""
     [row] = told(output, 3, status=status).drives
 
     assert row.facts['code'] == code and row.facts['why'].endswith(f': {words}')
 
 
-@pytest.mark.parametrize('handling, is_host_shown, said', [
-    ((), True, []), (('soft state', 'not reachable'), True, []),
-    (('host in downtime', 'service in downtime'), True, [('handled', '1 service marked in Icinga as in downtime: a')]),
-    (('service in downtime', 'service acknowledged'), False, [
-        ('handled', '1 service marked in Icinga as acknowledged: a'),
-        ('handled', '1 service marked in Icinga as in downtime: a'),
-        ('downtime-hidden', '1 service whose host may be in downtime, which Icinga does not show to this ApiUser (give '
-                            'it the permission objects/query/Host): a')])],
-    ids=['nobody', 'nothing-by-a-user', 'once', 'both-and-no-host'])
+@pytest.mark.parametrize(
+    'handling, is_host_shown, said',
+    [
+        ((), True, []),
+        (('soft state', 'not reachable'), True, []),
+        (
+            ('host in downtime', 'service in downtime'),
+            True,
+            [('handled', '1 service marked in Icinga as in downtime: a')],
+        ),
+        (
+            ('service in downtime', 'service acknowledged'),
+            False,
+            [
+                ('handled', '1 service marked in Icinga as acknowledged: a'),
+                ('handled', '1 service marked in Icinga as in downtime: a'),
+                (
+                    'downtime-hidden',
+                    '1 service whose host may be in downtime, which Icinga does not show to this '
+                    'ApiUser (give '
+                    'it the permission objects/query/Host): a',
+                ),
+            ],
+        ),
+    ],
+    ids=['nobody', 'nothing-by-a-user', 'once', 'both-and-no-host'],
+)
 def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said):
-    service = Service('db1', 'smart', Result(0, text('OK - 1 drive: 1 ok', LINE), VALUES, NOW), 300, True, handling,
-                      is_host_shown)
+    service = Service(
+        'db1',
+        'smart',
+        Result(0, text('OK - 1 drive: 1 ok', LINE), VALUES, NOW),
+        300,
+        True,
+        handling,
+        is_host_shown,
+    )
     found = services.told(service, Reader(DATABASE.metrics), NOW)
 
     assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
     assert [each.facts['handling'] for each in found.drives] == [list(handling)]
 
 
-@pytest.mark.parametrize('lines, values, remarks', [
-    ([LINE], VALUES, ()), ([LINE], (), (REMARKS['no-perfdata'],)),
-    ([LINE, '... 3 lines of text are left out'], VALUES, (REMARKS['output-shortened'],)),
-    (['OK        sda  ACME X1  endurance_used 1 %  firmware 1'], VALUES, (REMARKS['serial-hidden'],)),
-    (['OK        sda  -  nothing to report'], (), (REMARKS['serial-hidden'],))],
-    ids=['whole', 'no-perfdata', 'shortened', 'no-serial-numbers', 'silent-drive'])
+@pytest.mark.parametrize(
+    'lines, values, remarks',
+    [
+        ([LINE], VALUES, ()),
+        ([LINE], (), (REMARKS['no-perfdata'],)),
+        ([LINE, '... 3 lines of text are left out'], VALUES, (REMARKS['output-shortened'],)),
+        (
+            ['OK        sda  ACME X1  endurance_used 1 %  firmware 1'],
+            VALUES,
+            (REMARKS['serial-hidden'],),
+        ),
+        (['OK        sda  -  nothing to report'], (), (REMARKS['serial-hidden'],)),
+    ],
+    ids=['whole', 'no-perfdata', 'shortened', 'no-serial-numbers', 'silent-drive'],
+)
 def test_what_a_result_lacks_is_remarked(lines, values, remarks):
     assert told(text('OK - 1 drive: 1 ok', *lines), values=values).remarks == remarks
 
 
-@pytest.mark.parametrize('names, said', [
-    (['a'], '1 service without serial numbers: a'), (['a', 'b', 'c'], '3 services without serial numbers: a, b, c'),
-    (['a', 'b', 'c', 'd'], '4 services without serial numbers: a, b, c and 1 more')])
+@pytest.mark.parametrize(
+    'names, said',
+    [
+        (['a'], '1 service without serial numbers: a'),
+        (['a', 'b', 'c'], '3 services without serial numbers: a, b, c'),
+        (['a', 'b', 'c', 'd'], '4 services without serial numbers: a, b, c and 1 more'),
+    ],
+)
 def test_a_remark_names_three_services(names, said):
     assert services.sentences({REMARKS['serial-hidden']: names}) == [said]
 
 
 def test_the_remark_of_most_services_is_first():
-    told_of = services.sentences({REMARKS['never-checked']: ['a'], REMARKS['output-cut']: ['b', 'c']})
+    told_of = services.sentences(
+        {REMARKS['never-checked']: ['a'], REMARKS['output-cut']: ['b', 'c']}
+    )
     assert [each[0] for each in told_of] == ['2', '1']
 
 
-# --- the plan ------------------------------------------------------------------------------------------
+# --- the plan -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('when, said', [
-    ('2026-11-22', '2026-Q4'), ('2026-12-31', '2026-Q4'), ('2027-01-01', '2027-Q1'), ('2027-03-31', '2027-Q1'),
-    ('2027-04-01', '2027-Q2'), ('2027-07-01', '2027-Q3'), ('10227-01-01', '10227-Q1')])
+
+@pytest.mark.parametrize(
+    'when, said',
+    [
+        ('2026-11-22', '2026-Q4'),
+        ('2026-12-31', '2026-Q4'),
+        ('2027-01-01', '2027-Q1'),
+        ('2027-03-31', '2027-Q1'),
+        ('2027-04-01', '2027-Q2'),
+        ('2027-07-01', '2027-Q3'),
+        ('10227-01-01', '10227-Q1'),
+    ],
+)
 def test_a_quarter_has_three_months(when, said):
     assert summary.quarter(when) == said
 
 
-@pytest.mark.parametrize('action, left, due', [
-    (actions.REPLACE, None, 'now'), (actions.COPY, 9 * YEAR, 'now'), (actions.WAIT, None, 'now'),
-    (actions.ORDER, None, summary.UNDATED),
-    (actions.ORDER, 90 * DAY, 'now'), (actions.ORDER, 120 * DAY, '2026-Q4'), (actions.ORDER, 9 * YEAR, '2035-Q3'),
-    (actions.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'), (actions.NOTHING, 3 * YEAR + 91 * DAY, ''),
-    (actions.WATCH, 10 * DAY, 'now'), (actions.NOTHING, None, ''), (actions.ORDER, 11 * YEAR, summary.UNDATED)])
+@pytest.mark.parametrize(
+    'action, left, due',
+    [
+        (actions.REPLACE, None, 'now'),
+        (actions.COPY, 9 * YEAR, 'now'),
+        (actions.WAIT, None, 'now'),
+        (actions.ORDER, None, summary.UNDATED),
+        (actions.ORDER, 90 * DAY, 'now'),
+        (actions.ORDER, 120 * DAY, '2026-Q4'),
+        (actions.ORDER, 9 * YEAR, '2035-Q3'),
+        (actions.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'),
+        (actions.NOTHING, 3 * YEAR + 91 * DAY, ''),
+        (actions.WATCH, 10 * DAY, 'now'),
+        (actions.NOTHING, None, ''),
+        (actions.ORDER, 11 * YEAR, summary.UNDATED),
+    ],
+)
 def test_a_drive_is_planned_for_the_quarter_of_its_order(action, left, due):
     """Three years ahead; what is ordered anyway stands in its quarter, however late."""
-    facts = {'action': action, 'state': 'OK', **work_list.due(action, [] if left is None else [left], NOW)._asdict()}
+    facts = {
+        'action': action,
+        'state': 'OK',
+        **work_list.due(action, [] if left is None else [left], NOW)._asdict(),
+    }
 
     assert summary.due(facts, NOW) == due
 
@@ -215,19 +365,40 @@ def planned(*drives):
 
 
 def ordered(days, host='db1', model='ACME', name='sda'):
-    return drive(name, 'WARNING', actions.ORDER, host, model,
-                 order_by=work_list.due(actions.ORDER, [days * DAY], NOW).order_by)
+    return drive(
+        name,
+        'WARNING',
+        actions.ORDER,
+        host,
+        model,
+        order_by=work_list.due(actions.ORDER, [days * DAY], NOW).order_by,
+    )
 
 
 def test_the_plan_has_every_quarter_and_the_first_one_first():
-    """"now" stands before all quarters and what has no date behind them; most drives first within one."""
-    found = planned(ordered(400), drive(action=actions.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
-                    ordered(900, 'b', 'C', 'sdb'), drive(action=actions.ORDER), ordered(900, 'c', '=A'))
+    """ "now" stands before all quarters and what has no date behind them; most drives first
+    within one.
+    """
+    found = planned(
+        ordered(400),
+        drive(action=actions.REPLACE),
+        ordered(900, 'a', 'B'),
+        ordered(900, 'b', 'C'),
+        ordered(900, 'b', 'C', 'sdb'),
+        drive(action=actions.ORDER),
+        ordered(900, 'c', '=A'),
+    )
 
     assert summary.as_csv(summary.Step._fields, summary.steps(found, [])).splitlines() == [
-        COLUMNS, 'replace now,now,db1,sda,,ACME,,1,1,', 'order,now,,,,ACME,,1,1,', 'order,2027-Q3,,,,ACME,,1,1,',
-        "order,2029-Q1,,,,C,,2,1,", "order,2029-Q1,,,,'=A,,1,1,", 'order,2029-Q1,,,,B,,1,1,',
-        'order,no forecast,,,,ACME,,1,1,']
+        COLUMNS,
+        'replace now,now,db1,sda,,ACME,,1,1,',
+        'order,now,,,,ACME,,1,1,',
+        'order,2027-Q3,,,,ACME,,1,1,',
+        'order,2029-Q1,,,,C,,2,1,',
+        "order,2029-Q1,,,,'=A,,1,1,",
+        'order,2029-Q1,,,,B,,1,1,',
+        'order,no forecast,,,,ACME,,1,1,',
+    ]
 
 
 def waiting(host, name, label='', code='', state='CRITICAL', action=actions.REPLACE):
@@ -237,49 +408,75 @@ def waiting(host, name, label='', code='', state='CRITICAL', action=actions.REPL
 
 def test_drives_of_groups_at_risk_are_replaced_first():
     """Those of one host stand together, the one to replace next before the last good copy."""
-    found = planned(waiting('a1', 'sda'), waiting('b1', 'sdb', 'last good copy', 'last-good-copy', 'OK', actions.KEEP),
-                    waiting('b1', 'sda', 'next', 'replace-next'), waiting('c1', 'sda', 'next', 'replace-next'),
-                    waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', actions.COPY),
-                    waiting('e1', 'sda', action=actions.CABLE), drive('sdx'))
+    found = planned(
+        waiting('a1', 'sda'),
+        waiting('b1', 'sdb', 'last good copy', 'last-good-copy', 'OK', actions.KEEP),
+        waiting('b1', 'sda', 'next', 'replace-next'),
+        waiting('c1', 'sda', 'next', 'replace-next'),
+        waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', actions.COPY),
+        waiting('e1', 'sda', action=actions.CABLE),
+        drive('sdx'),
+    )
 
-    assert [(step.host, step.drive, step.action) for step in summary.steps(found, []) if step.drive] == [
-        ('d1', 'sda', 'copy the data, then replace'), ('b1', 'sda', 'replace now'),
-        ('b1', 'sdb', 'keep in place: last good copy'), ('c1', 'sda', 'replace now'), ('a1', 'sda', 'replace now')]
+    assert [
+        (step.host, step.drive, step.action) for step in summary.steps(found, []) if step.drive
+    ] == [
+        ('d1', 'sda', 'copy the data, then replace'),
+        ('b1', 'sda', 'replace now'),
+        ('b1', 'sdb', 'keep in place: last good copy'),
+        ('c1', 'sda', 'replace now'),
+        ('a1', 'sda', 'replace now'),
+    ]
 
 
 def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
-    found = planned(drive('sda', 'CRITICAL', actions.REPLACE, why='words', to_do='replace bay 3'),
-                    drive('sdb', 'CRITICAL', actions.REPLACE, why=None, model=None, serial=None, firmware=None))
+    found = planned(
+        drive('sda', 'CRITICAL', actions.REPLACE, why='words', to_do='replace bay 3'),
+        drive('sdb', 'CRITICAL', actions.REPLACE, why=None, model=None, serial=None, firmware=None),
+    )
 
     assert [step for step in summary.steps(found, []) if step.drive] == [
         ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
-        ('replace now', 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
+        ('replace now', 'now', 'db1', 'sdb', '', '', '', 1, 1, ''),
+    ]
 
 
 def test_a_plan_has_the_most_urgent_drives_of_many():
     """In bounded memory; all are counted."""
-    found = planned(*(waiting('a1', f'sd{number:04}') for number in range(2500)),
-                    waiting('z9', 'sdb', 'copy first', 'data-at-risk', action=actions.COPY))
+    found = planned(
+        *(waiting('a1', f'sd{number:04}') for number in range(2500)),
+        waiting('z9', 'sdb', 'copy first', 'data-at-risk', action=actions.COPY),
+    )
     replaced = found.replace.drives([])
 
     assert (len(replaced), found.replace.count) == (1000, 2501)
-    assert [(each['host'], each['name']) for each in replaced[:2]] == [('z9', 'sdb'), ('a1', 'sd0000')]
+    assert [(each['host'], each['name']) for each in replaced[:2]] == [
+        ('z9', 'sdb'),
+        ('a1', 'sd0000'),
+    ]
 
 
 def test_a_plan_ends_with_firmware_but_updates_only_to_a_version_that_exists():
     """WD20EZAZ: the advisory names no version without the defect."""
     found = planned(drive(host='a', model='BAD', firmware='1'))
-    known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words', is_fixed) for is_fixed in (True, False)]
+    known = [
+        summary.Defect('BAD', '1', found.models['BAD', '1'], 'words', is_fixed)
+        for is_fixed in (True, False)
+    ]
 
     assert summary.steps(found, known) == [
         ('update the firmware', '', '', '', '', 'BAD', '1', 1, 1, 'words'),
-        ('watch: look again in a month', '', '', '', '', 'BAD', '1', 1, 1, 'words')]
+        ('watch: look again in a month', '', '', '', '', 'BAD', '1', 1, 1, 'words'),
+    ]
 
 
 def test_a_page_has_the_first_steps_of_each_kind():
     """All drives to replace are one kind, whatever is to do with them."""
-    plans = [summary.Step(action, '', '', name, '', '', '', 1, 1, '')
-             for action in (summary.BUY, actions.FIRMWARE) for name in ('sda', 'sdb', '', '', '')]
+    plans = [
+        summary.Step(action, '', '', name, '', '', '', 1, 1, '')
+        for action in (summary.BUY, actions.FIRMWARE)
+        for name in ('sda', 'sdb', '', '', '')
+    ]
 
     assert summary.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
     assert summary.first(plans) == plans
@@ -293,35 +490,73 @@ def test_a_plan_hides_serial_numbers():
     assert 'SERIAL' not in summary.as_csv(summary.Step._fields, summary.steps(found, []))
 
 
-@pytest.mark.parametrize('model, cell', [
-    ('ACME', 'ACME'), ('=1+1', "'=1+1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', "'-1"), ('@a', "'@a"), ('', ''),
-    ('A=1', 'A=1')])
+@pytest.mark.parametrize(
+    'model, cell',
+    [
+        ('ACME', 'ACME'),
+        ('=1+1', "'=1+1"),
+        (' =1', "' =1"),
+        ('+1', "'+1"),
+        ('-1', "'-1"),
+        ('@a', "'@a"),
+        ('', ''),
+        ('A=1', 'A=1'),
+    ],
+)
 def test_no_spreadsheet_calculates_a_model(model, cell):
     assert summary._as_text(model) == cell
 
 
-# --- drives that were met before ------------------------------------------------------------------------
+# --- drives that were met before ------------------------------------------------------------------
 
-@pytest.mark.parametrize('first, second, repeats, twins, counted', [
-    (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'OK'), 1, 0, 1),
-    (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'WARNING'), 1, 0, 1),
-    (('db1', 'SER1', 'OK'), ('db2', 'SER1', 'OK'), 0, 1, 1), (('db1', 'SER1', 'OK'), ('db1', 'SER2', 'OK'), 0, 0, 2),
-    (('db1', '123', 'OK'), ('db2', '123', 'OK'), 0, 0, 2), (('db1', '0000', 'OK'), ('db2', '0000', 'OK'), 0, 0, 2)],
-    ids=['same-host', 'same-host-other-state', 'other-host', 'other-drive', 'too-short', 'one-sign'])
+
+@pytest.mark.parametrize(
+    'first, second, repeats, twins, counted',
+    [
+        (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'OK'), 1, 0, 1),
+        (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'WARNING'), 1, 0, 1),
+        (('db1', 'SER1', 'OK'), ('db2', 'SER1', 'OK'), 0, 1, 1),
+        (('db1', 'SER1', 'OK'), ('db1', 'SER2', 'OK'), 0, 0, 2),
+        (('db1', '123', 'OK'), ('db2', '123', 'OK'), 0, 0, 2),
+        (('db1', '0000', 'OK'), ('db2', '0000', 'OK'), 0, 0, 2),
+    ],
+    ids=[
+        'same-host',
+        'same-host-other-state',
+        'other-host',
+        'other-drive',
+        'too-short',
+        'one-sign',
+    ],
+)
 def test_a_drive_that_was_met_before_is_a_repeat_or_a_twin(first, second, repeats, twins, counted):
-    found = planned(*(drive(host=host, serial=serial, state=state) for host, serial, state in (first, second)))
+    found = planned(
+        *(drive(host=host, serial=serial, state=state) for host, serial, state in (first, second))
+    )
 
-    assert (found.repeats, found.twin_count, sum(found.states.values())) == (repeats, twins, counted)
+    assert (found.repeats, found.twin_count, sum(found.states.values())) == (
+        repeats,
+        twins,
+        counted,
+    )
 
 
-# --- the worst drives ----------------------------------------------------------------------------------
+# --- the worst drives -----------------------------------------------------------------------------
 
 STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
 
 
-@pytest.mark.parametrize('most, names, left_out', [
-    (1, ['b'], 5), (2, ['b', 'f'], 4), (3, ['b', 'f', 'e'], 3), (6, ['b', 'f', 'e', 'c', 'a', 'd'], 0),
-    (99, ['b', 'f', 'e', 'c', 'a', 'd'], 0), (0, ['b'], 5)])
+@pytest.mark.parametrize(
+    'most, names, left_out',
+    [
+        (1, ['b'], 5),
+        (2, ['b', 'f'], 4),
+        (3, ['b', 'f', 'e'], 3),
+        (6, ['b', 'f', 'e', 'c', 'a', 'd'], 0),
+        (99, ['b', 'f', 'e', 'c', 'a', 'd'], 0),
+        (0, ['b'], 5),
+    ],
+)
 @pytest.mark.parametrize('is_turned', [False, True], ids=['as-they-come', 'the-other-way-round'])
 def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
     drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
@@ -333,8 +568,10 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left
     assert found.left_out == left_out
 
 
-@pytest.mark.parametrize('most, names, kept', [
-    (1, ['b', 'f', 'e', 'c', 'a'], (4, 1)), (2, ['b', 'f', 'e', 'c', 'a', 'd'], (4, 2))])
+@pytest.mark.parametrize(
+    'most, names, kept',
+    [(1, ['b', 'f', 'e', 'c', 'a'], (4, 1)), (2, ['b', 'f', 'e', 'c', 'a', 'd'], (4, 2))],
+)
 def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept):
     found = table.Kept(most, table.in_page, is_urgent)
     for name, state in zip('abcdef', STATES):
@@ -345,8 +582,10 @@ def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept
 
 
 def test_the_table_keeps_only_the_readings_of_its_columns():
-    readings = [{'metric': metric, 'value': 7, 'unit': '%', 'judged': judged} for metric, judged in (
-        ('endurance_used', True), ('temperature', False), ('pending', True))]
+    readings = [
+        {'metric': metric, 'value': 7, 'unit': '%', 'judged': judged}
+        for metric, judged in (('endurance_used', True), ('temperature', False), ('pending', True))
+    ]
 
     assert table.in_table(drive()._replace(readings=lambda: readings))['readings'] == readings[:1]
 
@@ -367,7 +606,7 @@ def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
         found.add(drive(name, state))
     names = [each['name'] for each in found.drives()]
 
-    assert names == ['b', 'f', 'e', 'c', 'a', 'd'][:len(names)] and 0 < len(names) < 6
+    assert names == ['b', 'f', 'e', 'c', 'a', 'd'][: len(names)] and 0 < len(names) < 6
     assert found.left_out == 6 - len(names)
 
 
@@ -381,35 +620,58 @@ def test_what_is_kept_is_taken_as_one_document(count):
     assert (len(data['drives']), data['made'], found.kept) == (count, NOW + 1, (0, 0))
 
 
-# --- the table -----------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
+
 
 def test_states_are_counted_from_the_worst():
-    lines = list(table.heading(planned(drive(), drive('sdb', 'CRITICAL'), drive('sdc', host='db2')), []))
+    lines = list(
+        table.heading(planned(drive(), drive('sdb', 'CRITICAL'), drive('sdc', host='db2')), [])
+    )
 
     assert lines[0] == '3 drives on 2 hosts: 1 critical, 2 ok'
     assert next(table.heading(planned(), [])) == '0 drives on 0 hosts: none'
     assert table.worst_first() == [State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK]
 
 
-@pytest.mark.parametrize('states, line', [
-    (['OK'], None), (['UNKNOWN'], 'and 1 check with a problem: 1 plugin-missing'),
-    (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks with a problem: 2 plugin-missing')])
+@pytest.mark.parametrize(
+    'states, line',
+    [
+        (['OK'], None),
+        (['UNKNOWN'], 'and 1 check with a problem: 1 plugin-missing'),
+        (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks with a problem: 2 plugin-missing'),
+    ],
+)
 def test_checks_in_trouble_are_counted(states, line):
     found = planned(*(drive(state=state, is_check=True, code='plugin-missing') for state in states))
 
-    assert [each for each in table.heading(found, []) if 'with a problem' in each] == ([line] if line else [])
+    assert [each for each in table.heading(found, []) if 'with a problem' in each] == (
+        [line] if line else []
+    )
 
 
-@pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json list all')])
+@pytest.mark.parametrize(
+    'models, more', [(12, None), (13, '  and 1 more; --html and --json list all')]
+)
 def test_a_table_has_twelve_lines(models, more):
-    lines = list(table.heading(planned(*(drive(model=f'M{number:02}') for number in range(models))), []))
+    lines = list(
+        table.heading(planned(*(drive(model=f'M{number:02}') for number in range(models))), [])
+    )
 
     assert sum(line.startswith('  M') for line in lines) == 12
     assert [line for line in lines if 'more;' in line] == ([more] if more else [])
 
 
-@pytest.mark.parametrize('left, until', [(None, ''), (0, 'used up'), (-1, 'used up'), (40 * DAY, '2027-01'),
-                                         (10 * YEAR, '2036-11'), (10 * YEAR + 1, '>10 y')])
+@pytest.mark.parametrize(
+    'left, until',
+    [
+        (None, ''),
+        (0, 'used up'),
+        (-1, 'used up'),
+        (40 * DAY, '2027-01'),
+        (10 * YEAR, '2036-11'),
+        (10 * YEAR + 1, '>10 y'),
+    ],
+)
 def test_a_row_says_until_when_a_drive_lasts(left, until):
     facts = {} if left is None else {'forecasts': {'a': {'left': left}, 'b': {'left': left + 1}}}
 
@@ -419,30 +681,73 @@ def test_a_row_says_until_when_a_drive_lasts(left, until):
 NOTED = {'code': 'old-event', 'text': 'n'}
 
 
-@pytest.mark.parametrize('facts, what', [
-    ({'state': 'OK', 'notes': [NOTED]}, ()),
-    ({'state': 'WARNING', 'notes': [NOTED, {'code': 'timeout', 'text': 'w'}], 'why': 'w', 'code': 'timeout'},
-     ('[timeout] w', 'n')),
-    ({'state': 'WARNING', 'notes': [NOTED], 'why': 'w'}, ('w', 'n')),
-    ({'state': 'WARNING', 'notes': [], 'action': actions.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
-    ({'state': 'WARNING', 'notes': [], 'action': actions.ORDER}, (actions.ORDER,))])
+@pytest.mark.parametrize(
+    'facts, what',
+    [
+        ({'state': 'OK', 'notes': [NOTED]}, ()),
+        (
+            {
+                'state': 'WARNING',
+                'notes': [NOTED, {'code': 'timeout', 'text': 'w'}],
+                'why': 'w',
+                'code': 'timeout',
+            },
+            ('[timeout] w', 'n'),
+        ),
+        ({'state': 'WARNING', 'notes': [NOTED], 'why': 'w'}, ('w', 'n')),
+        (
+            {
+                'state': 'WARNING',
+                'notes': [],
+                'action': actions.ORDER,
+                'to_do': 'order now',
+                'why': 'w',
+            },
+            ('order now', 'w'),
+        ),
+        ({'state': 'WARNING', 'notes': [], 'action': actions.ORDER}, (actions.ORDER,)),
+    ],
+)
 def test_a_row_says_what_to_do_and_why(facts, what):
     assert table._what(facts) == what
 
 
 def test_a_row_has_the_numbers_that_are_believed():
-    readings = [{'metric': 'endurance_used', 'value': 155, 'unit': '%', 'judged': True, 'state': 'CRITICAL'},
-                {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
-                {'metric': 'power_on_time', 'value': 2.5 * YEAR, 'unit': 's', 'judged': True, 'state': 'OK'},
-                {'metric': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'}]
-    [row] = table.rows([{**drive('sda', 'CRITICAL', serial='SER1').facts, 'readings': readings}], NOW)
+    readings = [
+        {
+            'metric': 'endurance_used',
+            'value': 155,
+            'unit': '%',
+            'judged': True,
+            'state': 'CRITICAL',
+        },
+        {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
+        {
+            'metric': 'power_on_time',
+            'value': 2.5 * YEAR,
+            'unit': 's',
+            'judged': True,
+            'state': 'OK',
+        },
+        {'metric': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'},
+    ]
+    [row] = table.rows(
+        [{**drive('sda', 'CRITICAL', serial='SER1').facts, 'readings': readings}], NOW
+    )
 
     assert (row.used, row.filled, row.wear, row.temp, row.spare, row.age, row.host) == (
-        '155 %', 1.0, State.CRITICAL, '', '', '2.5 y', 'db1')
+        '155 %',
+        1.0,
+        State.CRITICAL,
+        '',
+        '',
+        '2.5 y',
+        'db1',
+    )
     assert (row.model, row.serial, row.state) == ('ACME', 'SER1', State.CRITICAL)
 
 
-# --- services, continued ---------------------------------------------------------------------------------
+# --- services, continued --------------------------------------------------------------------------
 
 WORN = 'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE0001  firmware 1'
 
@@ -453,9 +758,13 @@ def test_a_drive_has_the_host_of_its_service():
     assert (only.facts['host'], only.facts['name'], only.facts['state']) == ('db1', 'sda', 'OK')
 
 
-@pytest.mark.parametrize('age, to_do', [
-    (0, 'order a replacement by 2026-12-27 (middle of the forecast)'),
-    (5 * DAY, 'order a replacement by 2026-12-22 (middle of the forecast)')])
+@pytest.mark.parametrize(
+    'age, to_do',
+    [
+        (0, 'order a replacement by 2026-12-27 (middle of the forecast)'),
+        (5 * DAY, 'order a replacement by 2026-12-22 (middle of the forecast)'),
+    ],
+)
 def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, to_do):
     values = (f"'sda_endurance_time_left'={125 * DAY}s;;;0;",)
     [only] = told(text('WARNING - 1 drive: 1 warning', WORN), 1, age, values).drives
@@ -464,15 +773,28 @@ def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, to_do):
 
 
 def test_a_line_about_the_check_is_a_row_with_its_words():
-    row, only = told(text('UNKNOWN - 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 3).drives
+    row, only = told(
+        text('UNKNOWN - 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 3
+    ).drives
 
     assert (row.facts['host'], row.facts['name'], row.facts['state'], row.facts['why']) == (
-        'db1', '(smart)', 'UNKNOWN', 'site.json: not JSON')
+        'db1',
+        '(smart)',
+        'UNKNOWN',
+        'site.json: not JSON',
+    )
     assert only.facts['name'] == 'sda'
 
 
 def test_the_row_of_a_worse_check_stands_before_other_rows():
-    found = told(text('CRITICAL - a drive is gone; 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 2)
+    found = told(
+        text(
+            'CRITICAL - a drive is gone; 1 drive: 1 ok',
+            'UNKNOWN   (check)  site.json: not JSON',
+            LINE,
+        ),
+        2,
+    )
 
     assert [each.facts['state'] for each in found.drives] == ['CRITICAL', 'UNKNOWN', 'OK']
 
@@ -486,23 +808,33 @@ def test_the_lines_of_the_plan_end_as_unix_has_them():
 
 
 def test_a_fleet_is_counted_in_the_document():
-    found = planned(drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
-                    drive('sdb', 'OK', host='db1', model='', serial='SERIAL2'),
-                    drive('sda', 'WARNING', host='db2', model='A', serial='SERIAL1', firmware='1'),
-                    drive('sdc', 'UNKNOWN', host='db2', model='B', serial='SERIAL3'))
+    found = planned(
+        drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+        drive('sdb', 'OK', host='db1', model='', serial='SERIAL2'),
+        drive('sda', 'WARNING', host='db2', model='A', serial='SERIAL1', firmware='1'),
+        drive('sdc', 'UNKNOWN', host='db2', model='B', serial='SERIAL3'),
+    )
     group = summary.Group()
     group.add(drive())
     none = dict.fromkeys(('critical', 'unknown', 'warning', 'ok'), 0)
 
     assert summary.as_json(found, [summary.Defect('A', '1', group, 'words')]) == {
-        'groups_at_risk': [], 'group_count': 0, 'hosts': 2, 'drives': 3,
+        'groups_at_risk': [],
+        'group_count': 0,
+        'hosts': 2,
+        'drives': 3,
         'states': {**dict.fromkeys(none, 1), 'warning': 0},
-        'models': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, **none, 'critical': 1},
-                   {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
-                   {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1}],
+        'models': [
+            {'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, **none, 'critical': 1},
+            {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
+            {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1},
+        ],
         'advisories': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, 'what': 'words'}],
-        'causes': {}, 'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
-        'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}], 'twin_count': 1}
+        'causes': {},
+        'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
+        'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}],
+        'twin_count': 1,
+    }
 
 
 def test_the_document_has_groups_at_risk_with_the_first_step_in_words():
@@ -511,9 +843,14 @@ def test_the_document_has_groups_at_risk_with_the_first_step_in_words():
 
     document = summary.as_json(found, [])
 
-    assert document['groups_at_risk'] == [{**each.facts, 'first_step': step} for each, step in zip(
-        GROUPS, ['sda: replace now', 'wait | a day', None])]
-    assert (document['group_count'], list(document['states'])) == (3, ['critical', 'unknown', 'warning', 'ok'])
+    assert document['groups_at_risk'] == [
+        {**each.facts, 'first_step': step}
+        for each, step in zip(GROUPS, ['sda: replace now', 'wait | a day', None])
+    ]
+    assert (document['group_count'], list(document['states'])) == (
+        3,
+        ['critical', 'unknown', 'warning', 'ok'],
+    )
 
 
 @pytest.mark.parametrize('host', ['db1', 'db2'])
@@ -530,25 +867,59 @@ def test_a_drive_of_another_host_that_two_services_report_is_a_twin_once():
 
 
 def test_models_of_most_alerts_and_then_of_most_drives_are_first():
-    found = planned(*(drive(model=model, state=state) for model, state in (
-        ('A', 'OK'), ('B', 'OK'), ('B', 'OK'), ('C', 'OK'), ('D', 'WARNING'), ('E', 'UNKNOWN'), ('F', 'CRITICAL'))))
+    found = planned(
+        *(
+            drive(model=model, state=state)
+            for model, state in (
+                ('A', 'OK'),
+                ('B', 'OK'),
+                ('B', 'OK'),
+                ('C', 'OK'),
+                ('D', 'WARNING'),
+                ('E', 'UNKNOWN'),
+                ('F', 'CRITICAL'),
+            )
+        )
+    )
 
     assert [model for model, _, _ in summary.by_model(found)] == ['F', 'E', 'D', 'B', 'A', 'C']
 
 
-ADVISORY = {'id': 'b', 'models': ['[BC]'], 'firmware': '[12]?', 'effect': 'stops', 'action': 'update', 'source': 'test'}
+ADVISORY = {
+    'id': 'b',
+    'models': ['[BC]'],
+    'firmware': '[12]?',
+    'effect': 'stops',
+    'action': 'update',
+    'source': 'test',
+}
 
 
 def test_firmware_defects_of_most_drives_are_first():
     """Then by model and version. A drive that reports no version has no known defect."""
-    database = SpecDatabase({**json.loads((ROOT / 'attributes.json').read_text()), 'advisories': [
-        ADVISORY, {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'}]})
-    found = planned(*(drive(host=model, model=model, firmware=firmware) for model, firmware in (
-        'C2', 'C1', 'B1', 'B1', 'A1', 'A3', 'X1')), drive(model='B'))
+    database = SpecDatabase(
+        {
+            **json.loads((ROOT / 'attributes.json').read_text()),
+            'advisories': [ADVISORY, {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'}],
+        }
+    )
+    found = planned(
+        *(
+            drive(host=model, model=model, firmware=firmware)
+            for model, firmware in ('C2', 'C1', 'B1', 'B1', 'A1', 'A3', 'X1')
+        ),
+        drive(model='B'),
+    )
 
-    assert [(each.model, each.firmware, each.group.drives, each.words) for each in summary.defects(found, database)
-            ] == [('B', '1', 2, 'stops; update'), ('A', '1', 1, 'stops; update, fixed in 3'),
-                  ('C', '1', 1, 'stops; update'), ('C', '2', 1, 'stops; update')]
+    assert [
+        (each.model, each.firmware, each.group.drives, each.words)
+        for each in summary.defects(found, database)
+    ] == [
+        ('B', '1', 2, 'stops; update'),
+        ('A', '1', 1, 'stops; update, fixed in 3'),
+        ('C', '1', 1, 'stops; update'),
+        ('C', '2', 1, 'stops; update'),
+    ]
 
 
 def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
@@ -557,7 +928,11 @@ def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
         for number in range(101):
             found.add(drive(f'sd{number}', host=host, serial=f'SERIAL{number}'))
 
-    assert (len(found.twins), found.twin_count, {each.serial for each in found.twins}) == (100, 101, {''})
+    assert (len(found.twins), found.twin_count, {each.serial for each in found.twins}) == (
+        100,
+        101,
+        {''},
+    )
     found.close()
     assert found.add(drive(host='db3', serial='SERIAL1')) and found.twin_count == 101
 
@@ -583,16 +958,21 @@ models and firmware:
 
 
 def test_the_heading_of_a_fleet_aligns_its_tables():
-    found = planned(drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
-                    drive('sdb', 'WARNING', actions.ORDER, 'db1', '', 'SERIAL2'),
-                    drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),
-                    *(drive(host='db2', state='UNKNOWN', is_check=True, code='a') for _ in range(2)),
-                    drive(host='db3', state='WARNING', is_check=True, code='b'))
+    found = planned(
+        drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+        drive('sdb', 'WARNING', actions.ORDER, 'db1', '', 'SERIAL2'),
+        drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),
+        *(drive(host='db2', state='UNKNOWN', is_check=True, code='a') for _ in range(2)),
+        drive(host='db3', state='WARNING', is_check=True, code='b'),
+    )
     group = summary.Group()
     for host in ('db1', 'db2'):
         group.add(drive(host=host))
 
-    assert '\n'.join(table.heading(found, [summary.Defect('A', '1', group, 'words')])) + '\n' == HEADING
+    assert (
+        '\n'.join(table.heading(found, [summary.Defect('A', '1', group, 'words')])) + '\n'
+        == HEADING
+    )
 
 
 def at_risk(number, **facts):
@@ -601,11 +981,25 @@ def at_risk(number, **facts):
 
 
 GROUPS = [
-    at_risk(1, as_of='as of yesterday', first={'name': 'sda', 'label': 'next', 'code': 'replace-next', 'why': 'old',
-                                              'to_do': 'replace now'}),
-    at_risk(22, text='raid5 | of 3', first={'name': 'sdb', 'label': 'wait', 'code': '', 'why': 'wait | a day'}),
-    at_risk(3)]
-GROUP_LINES = '''1 drive on 1 host: 1 ok
+    at_risk(
+        1,
+        as_of='as of yesterday',
+        first={
+            'name': 'sda',
+            'label': 'next',
+            'code': 'replace-next',
+            'why': 'old',
+            'to_do': 'replace now',
+        },
+    ),
+    at_risk(
+        22,
+        text='raid5 | of 3',
+        first={'name': 'sdb', 'label': 'wait', 'code': '', 'why': 'wait | a day'},
+    ),
+    at_risk(3),
+]
+GROUP_LINES = """1 drive on 1 host: 1 ok
 
 groups at risk:
   db1   raid1 of 2, as of yesterday
@@ -613,7 +1007,8 @@ groups at risk:
   db22  raid5 of 3
         first step: wait a day
   db3   raid1 of 2
-'''
+"""
+
 
 def test_the_heading_has_a_part_of_its_own_for_what_is_rare():
     found = planned(drive())
@@ -623,53 +1018,98 @@ def test_the_heading_has_a_part_of_its_own_for_what_is_rare():
 
 
 def test_the_plan_leaves_cells_empty_that_are_not_known():
-    assert list(table._plan([summary.Step(actions.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
-        '', 'plan:', '  step   by  host  drive  model  firmware  drives  hosts  why',
-        '  watch                   A      -              0         words']
+    assert list(
+        table._plan([summary.Step(actions.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])
+    ) == [
+        '',
+        'plan:',
+        '  step   by  host  drive  model  firmware  drives  hosts  why',
+        '  watch                   A      -              0         words',
+    ]
 
 
-@pytest.mark.parametrize('count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])])
+@pytest.mark.parametrize(
+    'count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])]
+)
 def test_the_heading_shows_twelve_groups_and_twelve_drives_of_the_plan(count, more):
-    found = planned(*(drive(f'sd{number:02}', 'CRITICAL', actions.REPLACE) for number in range(count)))
+    found = planned(
+        *(drive(f'sd{number:02}', 'CRITICAL', actions.REPLACE) for number in range(count))
+    )
     found.groups.add(at_risk(number) for number in range(10, 10 + count))
     lines = list(table.heading(found, []))
     shown = [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')]
 
     assert shown == [min(count, 12)] * 2
     assert [line for line in lines if 'more;' in line] == [
-        each.format(rest) for rest in ('--html and --json list them', '--plan and --json list all') for each in more]
+        each.format(rest)
+        for rest in ('--html and --json list them', '--plan and --json list all')
+        for each in more
+    ]
 
 
 def test_a_row_shows_every_judged_number_with_its_unit():
-    readings = [{'metric': 'endurance_used', 'value': 50, 'unit': '%', 'judged': True, 'state': 'WARNING'},
-                {'metric': 'spare_available', 'value': 9, 'judged': True, 'state': 'OK'},
-                {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': True, 'state': 'OK'},
-                {'metric': 'host_written', 'value': 2e12, 'unit': 'B', 'judged': True, 'state': 'OK'}]
-    [row] = table.rows([{**drive('sda', serial='SER1').facts, 'bay': 'Slot 3', 'readings': readings,
-                         'forecasts': {'a': {'left': 40 * DAY}}}], NOW)
+    readings = [
+        {'metric': 'endurance_used', 'value': 50, 'unit': '%', 'judged': True, 'state': 'WARNING'},
+        {'metric': 'spare_available', 'value': 9, 'judged': True, 'state': 'OK'},
+        {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': True, 'state': 'OK'},
+        {'metric': 'host_written', 'value': 2e12, 'unit': 'B', 'judged': True, 'state': 'OK'},
+    ]
+    [row] = table.rows(
+        [
+            {
+                **drive('sda', serial='SER1').facts,
+                'bay': 'Slot 3',
+                'readings': readings,
+                'forecasts': {'a': {'left': 40 * DAY}},
+            }
+        ],
+        NOW,
+    )
 
     assert (row.bay, row.until, row.spare, row.temp, row.age, row.written) == (
-        'Slot 3', '2027-01', '9', '31 C', '', '2 TB')
+        'Slot 3',
+        '2027-01',
+        '9',
+        '31 C',
+        '',
+        '2 TB',
+    )
     assert (row.used, row.filled, row.wear) == ('50 %', 0.5, State.WARNING)
 
 
 @pytest.mark.parametrize('used, filled', [(-5, 0.0), (0, 0.0), (100, 1.0), (155, 1.0)])
 def test_the_bar_of_a_row_stays_between_empty_and_full(used, filled):
-    readings = [{'metric': 'endurance_used', 'value': used, 'unit': '%', 'judged': True, 'state': 'OK'}]
+    readings = [
+        {'metric': 'endurance_used', 'value': used, 'unit': '%', 'judged': True, 'state': 'OK'}
+    ]
 
     assert table.rows([{**drive().facts, 'readings': readings}], NOW)[0].filled == filled
 
 
 def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
-    [row] = table.rows([{'state': 'OK', 'name': 'sda', 'host': 'db1', 'notes': [], 'readings': []}], NOW)
+    [row] = table.rows(
+        [{'state': 'OK', 'name': 'sda', 'host': 'db1', 'notes': [], 'readings': []}], NOW
+    )
 
     assert row == (State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', (), 'db1')
 
 
-@pytest.mark.parametrize('facts, what', [
-    ({'code': 'plugin-missing', 'why': 'w', 'to_do': 'install it'}, ('[plugin-missing] w', 'install it')),
-    ({'to_do': 'order now', 'why': 'w', 'handling': ['set it out']}, ('order now', 'w', 'set it out')),
-    ({'code': 'c', 'why': 'w'}, ('[c] w',)), ({'code': 'c'}, ('[c]',)), ({}, ())])
+@pytest.mark.parametrize(
+    'facts, what',
+    [
+        (
+            {'code': 'plugin-missing', 'why': 'w', 'to_do': 'install it'},
+            ('[plugin-missing] w', 'install it'),
+        ),
+        (
+            {'to_do': 'order now', 'why': 'w', 'handling': ['set it out']},
+            ('order now', 'w', 'set it out'),
+        ),
+        ({'code': 'c', 'why': 'w'}, ('[c] w',)),
+        ({'code': 'c'}, ('[c]',)),
+        ({}, ()),
+    ],
+)
 def test_a_code_stands_before_all_other_words_of_a_row(facts, what):
     assert table._what({'state': 'UNKNOWN', 'notes': [], **facts}) == what
 

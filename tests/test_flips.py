@@ -1,4 +1,7 @@
-"""A flipped bit takes nothing from the history in silence; `make flips FLIPS=300` tries many more."""
+"""A flipped bit takes nothing from the history in silence; `make flips FLIPS=300` tries many
+more.
+"""
+
 from __future__ import annotations
 
 import os
@@ -24,7 +27,9 @@ def test_no_bit_of_the_history_is_lost_in_silence(tmp_path: Path) -> None:
     flipper.flip(int(os.environ.get('FLIPS', '24')))
 
     assert flipper.silent == [], f'seed {flipper.seed}'
-    assert sum(count for what, count in flipper.counted.items() if what.endswith('said')) >= 6, flipper.counted
+    assert sum(count for what, count in flipper.counted.items() if what.endswith('said')) >= 6, (
+        flipper.counted
+    )
 
 
 @pytest.fixture
@@ -43,7 +48,9 @@ def test_growth_that_damage_hides_is_reported_as_a_loss(machine: Machine) -> Non
     flip(machine.state / 'history' / LOG, 8 * 40)
     told = machine.check(NOW)
 
-    assert 'WARNING' in told.text.splitlines()[0] or any(words in told.text for words in SAID), told.text
+    assert 'WARNING' in told.text.splitlines()[0] or any(words in told.text for words in SAID), (
+        told.text
+    )
     assert 'readings from 2027-12-24 21:00 to 2027-12-24 23:00 were lost' in told.text
 
 
@@ -56,15 +63,21 @@ def test_a_file_that_is_gone_is_reported_for_a_week(machine: Machine, gone: str)
     assert not any(words in machine.check(NOW + 8 * DAY).text for words in SAID)
 
 
-@pytest.mark.parametrize('content', [b'', b'x y', b'1 2 3 4 5 6', b'1 2 3 4 5 x boot', b'1 2 3 4 5 6 7 boot'])
-def test_a_record_that_no_check_has_written_counts_as_damaged(machine: Machine, content: bytes) -> None:
+@pytest.mark.parametrize(
+    'content', [b'', b'x y', b'1 2 3 4 5 6', b'1 2 3 4 5 x boot', b'1 2 3 4 5 6 7 boot']
+)
+def test_a_record_that_no_check_has_written_counts_as_damaged(
+    machine: Machine, content: bytes
+) -> None:
     """Its checksum is right. The history stays, and the next check has a record again."""
     content = content.ljust(150)
     line = b'%08x %s\n' % (crc32(content.strip()), content)
     (machine.state / 'history' / RECORD).write_bytes(line)
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
 
-    assert len(line) == 160 and 'readings from' in first.text and 'may be missing' in first.text, first.text
+    assert len(line) == 160 and 'readings from' in first.text and 'may be missing' in first.text, (
+        first.text
+    )
     assert 'crc_errors grew by 89' in first.text and 'no history' not in first.text + second.text
 
 
@@ -79,26 +92,41 @@ def test_a_log_of_yesterday_is_not_taken_for_that_of_today(machine: Machine) -> 
     assert 'were lost' in machine.check(NOW + HOUR).text
 
 
-DAMAGE = {'not-utf-8': "UPDATE series SET definition = cast(x'61ff62' AS TEXT) WHERE metric = 'temperature'",
-          'more-than-all': "UPDATE point SET number = 100099 WHERE number = 10",
-          'no-series': "DELETE FROM series WHERE metric = 'crc_errors'", 'no-points': 'DELETE FROM point',
-          'no-drive': 'DELETE FROM drive', 'no-place': 'DELETE FROM place', 'no-facts': 'DELETE FROM fact',
-          'no-table': 'DROP TABLE point', 'no-column': 'ALTER TABLE place RENAME COLUMN gone TO "database is locked"',
-          'no-version': 'PRAGMA user_version = 0', 'wrong-version': 'PRAGMA user_version = 66',
-          'view': 'ALTER TABLE drive RENAME TO d; CREATE VIEW drive AS SELECT * FROM d'}
+DAMAGE = {
+    'not-utf-8': "UPDATE series SET definition = cast(x'61ff62' AS TEXT) WHERE metric = "
+    "'temperature'",
+    'more-than-all': 'UPDATE point SET number = 100099 WHERE number = 10',
+    'no-series': "DELETE FROM series WHERE metric = 'crc_errors'",
+    'no-points': 'DELETE FROM point',
+    'no-drive': 'DELETE FROM drive',
+    'no-place': 'DELETE FROM place',
+    'no-facts': 'DELETE FROM fact',
+    'no-table': 'DROP TABLE point',
+    'no-column': 'ALTER TABLE place RENAME COLUMN gone TO "database is locked"',
+    'no-version': 'PRAGMA user_version = 0',
+    'wrong-version': 'PRAGMA user_version = 66',
+    'view': 'ALTER TABLE drive RENAME TO d; CREATE VIEW drive AS SELECT * FROM d',
+}
 
 
 @pytest.mark.parametrize('name', DAMAGE)
-def test_a_table_that_cannot_be_read_is_damage_and_is_not_quoted(machine: Machine, name: str) -> None:
+def test_a_table_that_cannot_be_read_is_damage_and_is_not_quoted(
+    machine: Machine, name: str
+) -> None:
     """Set aside and reported once; the check after it has a history again."""
     database = sqlite3.connect(machine.state / STATE)
     database.executescript(DAMAGE[name])
     database.close()
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
 
-    for told in (first, second) if name != 'view' else [second]:   # what a view returns can be read, not changed
+    # what a view returns can be read, not changed
+    for told in (first, second) if name != 'view' else [second]:
         assert re.search('(restarted|damaged) on 2027-12-25 00:00', told.text), told.text
-        assert 'no history' not in told.text and 'decode' not in told.text and 'locked' not in told.text
+        assert (
+            'no history' not in told.text
+            and 'decode' not in told.text
+            and 'locked' not in told.text
+        )
     machine.holds(sda=disk(a199=120))
     assert re.search('crc_errors grew by (21|110) ', machine.check(NOW + 2 * HOUR).text)
 
@@ -115,17 +143,24 @@ def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byt
 
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
     assert 'no history' not in first.text + second.text, first.text + second.text
-    assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), second.text
+    assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), (
+        second.text
+    )
 
 
 @abilities.disk
 def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
-    """A check needs the newest temperature only. What is set aside is named, and the next examination is good."""
+    """A check needs the newest temperature only.
+
+    What is set aside is named, and the next examination is good.
+    """
     machine.holds(sda=disk(a194=31))
     machine.check(NOW + DAY)
     database = sqlite3.connect(machine.state / STATE)
-    changed = database.execute("UPDATE point SET number = 29 WHERE number = 30 AND series IN "
-                               "(SELECT number FROM series WHERE metric = 'temperature')")
+    changed = database.execute(
+        'UPDATE point SET number = 29 WHERE number = 30 AND series IN '
+        "(SELECT number FROM series WHERE metric = 'temperature')"
+    )
     assert changed.rowcount == 1
     database.commit()
     database.close()
@@ -141,11 +176,13 @@ def test_a_percentage_that_cannot_be_is_damage_though_its_checksum_is_right(tmp_
 
     from smart_attributes.history import upkeep
     from smart_attributes.history.series import Key
+
     opened = check(tmp_path, 99, key=Key('spare_available', 'attribute 232, %'))
 
     def forge() -> None:
         opened._database.run('UPDATE point SET number = 100099')
         upkeep.sum_points(opened._database, [1])
+
     opened._writing(forge)
     later = history(tmp_path, int(START) + 1)
     later.recall([DRIVE])
@@ -166,8 +203,14 @@ def test_damage_that_recurs_within_a_day_is_a_finding(machine: Machine) -> None:
     damaged_twice(machine)
     told = machine.check(NOW + 2 * HOUR)
 
-    assert (told.code, '[history-restarts] history: damaged or lost on' in told.first_line) == (1, True), told.text
-    assert [machine.check(NOW + 3 * HOUR, '--history-required', state).code for state in ('critical', 'ok')] == [2, 0]
+    assert (told.code, '[history-restarts] history: damaged or lost on' in told.first_line) == (
+        1,
+        True,
+    ), told.text
+    assert [
+        machine.check(NOW + 3 * HOUR, '--history-required', state).code
+        for state in ('critical', 'ok')
+    ] == [2, 0]
     assert machine.check(NOW + 27 * HOUR).code == 0
 
 
@@ -184,8 +227,13 @@ def has_a_long_log(machine: Machine) -> Path:
     child = os.fork()
     if child == 0:
         database = sqlite3.connect(machine.state / STATE, isolation_level=None)
-        for statement in ('PRAGMA wal_autocheckpoint = 0', 'PRAGMA synchronous = OFF', 'CREATE TABLE other (x)',
-                          'INSERT INTO other VALUES (zeroblob(9000000))', 'DROP TABLE other'):
+        for statement in (
+            'PRAGMA wal_autocheckpoint = 0',
+            'PRAGMA synchronous = OFF',
+            'CREATE TABLE other (x)',
+            'INSERT INTO other VALUES (zeroblob(9000000))',
+            'DROP TABLE other',
+        ):
             database.execute(statement)
         os._exit(0)
     os.waitpid(child, 0)
@@ -213,16 +261,25 @@ def test_doctor_names_a_log_that_has_grown(machine: Machine) -> None:
     assert log.stat().st_size < 1 << 18
 
 
-def test_a_restart_is_noted_once_and_only_after_commits_that_were_not_synced(machine: Machine) -> None:
+def test_a_restart_is_noted_once_and_only_after_commits_that_were_not_synced(
+    machine: Machine,
+) -> None:
     """The state does not change for it."""
     machine.holds(sda=disk(a199=10))
     restarted = machine.check(NOW, boot='second')
     again = machine.check(NOW + HOUR, boot='second')
     machine.holds(sda=disk(a199=11))
-    grown = machine.check(NOW + 2 * HOUR, boot='second')    # growth is synced
+    grown = machine.check(NOW + 2 * HOUR, boot='second')  # growth is synced
     third = machine.check(NOW + 3 * HOUR, boot='third')
 
-    noted = [('the system has restarted since the last check; if it lost power, readings since 2027-12-24 21:00 may be '
-              'missing') in each.text for each in (restarted, again, grown, third)]
+    noted = [
+        (
+            'the system has restarted since the last check; if it lost power, readings since '
+            '2027-12-24 21:00 may be '
+            'missing'
+        )
+        in each.text
+        for each in (restarted, again, grown, third)
+    ]
     assert noted == [True, False, False, False] and restarted.code == again.code == 0
     assert 'the system has restarted' in machine.check(NOW + 4 * HOUR, boot='fourth').text

@@ -1,4 +1,5 @@
 """When is it used up? A date with its range, and none where the data say nothing."""
+
 from __future__ import annotations
 
 import json
@@ -24,10 +25,18 @@ def straight(days: int, per_day: float, used: float):
 @pytest.mark.parametrize('kind', workloads.KINDS)
 @pytest.mark.long
 def test_the_true_date_lies_within_the_range(kind):
-    """In nine of ten simulated lives of each kind, or the range is a promise nobody should order drives by."""
-    told = [(life.true_left, forecast(life.points, life.now, life.used, life.age))
-            for life in workloads.lives(kind, 300, seed=7)]
-    right = [found.earliest <= true <= found.latest for true, found in told if isinstance(found, Forecast)]
+    """In nine of ten simulated lives of each kind, or the range is a promise nobody should order
+    drives by.
+    """
+    told = [
+        (life.true_left, forecast(life.points, life.now, life.used, life.age))
+        for life in workloads.lives(kind, 300, seed=7)
+    ]
+    right = [
+        found.earliest <= true <= found.latest
+        for true, found in told
+        if isinstance(found, Forecast)
+    ]
 
     assert len(right) > 200
     assert sum(right) / len(right) >= 0.9
@@ -44,13 +53,19 @@ def test_an_even_use_goes_on_evenly():
 
 def test_without_a_history_power_on_time_gives_an_estimate():
     """Half used in two years: two more, if all stays as it was."""
-    assert forecast([], NOW, 50, 2 * YEAR) == Forecast(2 * YEAR, pytest.approx(2 * YEAR / 12), 2 * YEAR * 6, True)
+    assert forecast([], NOW, 50, 2 * YEAR) == Forecast(
+        2 * YEAR, pytest.approx(2 * YEAR / 12), 2 * YEAR * 6, True
+    )
 
 
-@pytest.mark.parametrize('used, age, why', [
-    pytest.param(1, 5 * YEAR, 'less than 2 % is used', id='hardly-used'),
-    pytest.param(20, 89 * DAY, 'the drive has run less than 90 days', id='new'),
-    pytest.param(20, None, 'the power-on time is not known', id='age-not-known')])
+@pytest.mark.parametrize(
+    'used, age, why',
+    [
+        pytest.param(1, 5 * YEAR, 'less than 2 % is used', id='hardly-used'),
+        pytest.param(20, 89 * DAY, 'the drive has run less than 90 days', id='new'),
+        pytest.param(20, None, 'the power-on time is not known', id='age-not-known'),
+    ],
+)
 def test_no_date_where_the_data_say_nothing(used, age, why):
     """An invented date would be believed; whoever asked for one hears why."""
     assert forecast([], NOW, used, age) == why
@@ -58,7 +73,10 @@ def test_no_date_where_the_data_say_nothing(used, age, why):
 
 def test_no_date_for_a_drive_that_stands_idle():
     """Used by 30 % a year once, and by nothing for a year."""
-    assert forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR) == 'the drive was used earlier and is idle now'
+    assert (
+        forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR)
+        == 'the drive was used earlier and is idle now'
+    )
 
 
 def test_a_slow_drive_is_not_idle():
@@ -82,8 +100,9 @@ def test_a_new_workload_moves_the_early_end():
     """The last month writes four times as much as the year before."""
     slow = straight(300, 0.05, 60)
     before = forecast(slow, NOW, 60, 3 * YEAR)
-    points = [(time - 40 * DAY, used - 8) for time, used in slow] + [(NOW - day * DAY, 60 - day * 0.2)
-                                                                     for day in range(39, 0, -3)]
+    points = [(time - 40 * DAY, used - 8) for time, used in slow] + [
+        (NOW - day * DAY, 60 - day * 0.2) for day in range(39, 0, -3)
+    ]
     after = forecast(points, NOW, 60, 3 * YEAR)
 
     assert isinstance(before, Forecast) and isinstance(after, Forecast)
@@ -91,6 +110,7 @@ def test_a_new_workload_moves_the_early_end():
 
 
 # --- at the edges -------------------------------------------------------------------------------
+
 
 def told(points, used, age=None):
     """Return (days left, earliest, latest), and whether it is an estimate; or why there is no date.
@@ -100,7 +120,12 @@ def told(points, used, age=None):
     found = forecast([(NOW - ago * DAY, float(number)) for ago, number in points], NOW, used, age)
     if isinstance(found, str):
         return found
-    return round(found.left / DAY), round(found.earliest / DAY), round(found.latest / DAY), found.is_estimate
+    return (
+        round(found.left / DAY),
+        round(found.earliest / DAY),
+        round(found.latest / DAY),
+        found.is_estimate,
+    )
 
 
 def test_a_drive_is_used_up_at_a_hundred_per_cent_and_not_before():
@@ -127,34 +152,49 @@ def test_no_latest_end_is_beyond_a_hundred_years():
     assert told([], 50, 44 * YEAR) == (44 * 365, round(44 * 365 / 12), 36525, True)
 
 
-@pytest.mark.parametrize(('days', 'grown', 'is_estimate'), [
-    (60, 3, False), (59, 3, True), (60, 2, True)], ids=['enough', 'too-short', 'too-little'])
+@pytest.mark.parametrize(
+    ('days', 'grown', 'is_estimate'),
+    [(60, 3, False), (59, 3, True), (60, 2, True)],
+    ids=['enough', 'too-short', 'too-little'],
+)
 def test_history_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_estimate):
     """Before that, rounding to whole numbers is most of it."""
     assert told([(days, 50)], 50 + grown, 2000 * DAY)[3] is is_estimate
 
 
-@pytest.mark.parametrize(('grown', 'spent', 'is_idle'), [
-    pytest.param(0, 2.9, False, id='less-than-three-per-cent-missing'), pytest.param(0, 3, True, id='three-per-cent'),
-    pytest.param(1, 3, True, id='one-step-may-be-a-rest-of-before'),
-    pytest.param(2, 4, False, id='two-steps-are-use'), pytest.param(2, 6, True, id='six-per-cent-and-two-steps')])
+@pytest.mark.parametrize(
+    ('grown', 'spent', 'is_idle'),
+    [
+        pytest.param(0, 2.9, False, id='less-than-three-per-cent-missing'),
+        pytest.param(0, 3, True, id='three-per-cent'),
+        pytest.param(1, 3, True, id='one-step-may-be-a-rest-of-before'),
+        pytest.param(2, 4, False, id='two-steps-are-use'),
+        pytest.param(2, 6, True, id='six-per-cent-and-two-steps'),
+    ],
+)
 def test_idle_is_what_used_a_third_of_its_usual_rate(grown, spent, is_idle):
     """spent: per cent that its whole life would have used in the time that is remembered."""
-    days = 2 ** 23 / DAY  # 97; a power of two, so that 3 % are just 3 %
+    days = 2**23 / DAY  # 97; a power of two, so that 3 % are just 3 %
     found = told([(days, 24 - grown)], 24, 24 / spent * days * DAY)
 
     assert (found == 'the drive was used earlier and is idle now') is is_idle
 
 
 def test_even_use_is_taken_as_it_is_but_for_rounding():
-    """5 % every ten days, 5 % left. The last twenty days may have been 11 % or 9 %, and both ends are a fifth wider."""
+    """5 % every ten days, 5 % left.
+
+    The last twenty days may have been 11 % or 9 %, and both ends are a fifth wider.
+    """
     points = [(150 - day, 20 + day / 2) for day in range(0, 150, 10)]
 
     assert told(points, 95) == (10, round(5 / (11 / 20 * 1.2)), round(5 / (9 / 20 / 1.2)), False)
 
 
 def test_the_rate_of_a_whole_life_belongs_to_the_range():
-    """However even the last months were: what was, may come again. Never is it six times slower than usual."""
+    """However even the last months were: what was, may come again.
+
+    Never is it six times slower than usual.
+    """
     points = [(150 - day, 20 + day / 2) for day in range(0, 150, 10)]
 
     assert told(points, 95, 250 * DAY)[2] == round(5 / (95 / 250 / 1.2))
@@ -162,25 +202,46 @@ def test_the_rate_of_a_whole_life_belongs_to_the_range():
     assert told(points, 95, 100 * DAY)[1] == round(5 / (95 / 100 * 1.2))
 
 
-@pytest.mark.parametrize(('used', 'found'), [
-    pytest.param(lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False), id='ever-faster'),
-    pytest.param(lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False), id='ever-slower'),
-    pytest.param(lambda day: 10 + 10 * (day >= 5) + 15 * (day >= 125), (607, 203, 4368, False), id='two-steps'),
-    pytest.param(lambda day: 10 + 25 * (day >= 5), (390, 238, 2808, False), id='one-step')])
+@pytest.mark.parametrize(
+    ('used', 'found'),
+    [
+        pytest.param(
+            lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False), id='ever-faster'
+        ),
+        pytest.param(
+            lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False), id='ever-slower'
+        ),
+        pytest.param(
+            lambda day: 10 + 10 * (day >= 5) + 15 * (day >= 125),
+            (607, 203, 4368, False),
+            id='two-steps',
+        ),
+        pytest.param(lambda day: 10 + 25 * (day >= 5), (390, 238, 2808, False), id='one-step'),
+    ],
+)
 def test_uneven_use_widens_the_range(used, found):
-    """The numbers are those with which nine of ten simulated lives are right: whoever tunes a factor sees here by how
-    much the range of an uneven life moves.
+    """The numbers are those with which nine of ten simulated lives are right: whoever tunes a
+    factor sees here by how much the range of an uneven life moves.
     """
     assert told([(150 - day, used(day)) for day in range(150)], used(150)) == found
 
 
-@pytest.mark.parametrize(('days', 'grown', 'latest'), [
-    pytest.param(60, 1, 56 * 24 / 4 * 1.2, id='one-per-cent-in-eight-days-tells-nothing'),
-    pytest.param(60, 2, 55 * 8 / 1 * 1.2, id='two-per-cent-tell-of-one-at-least'),
-    pytest.param(225, 1, 56 * 15 * 6 * 1.2, id='one-per-cent-in-a-month-may-be-none'),
-    pytest.param(222, 1, 56 * 88.8 / 4 * 1.2, id='but-not-in-less-than-a-month')])
-def test_little_growth_lately_is_a_slow_end_where_there_is_enough_of_it_or_of_time(days, grown, latest):
-    """A whole number may hide almost one more, or one less. In all but the last two of fifteen parts it rose evenly."""
+@pytest.mark.parametrize(
+    ('days', 'grown', 'latest'),
+    [
+        pytest.param(60, 1, 56 * 24 / 4 * 1.2, id='one-per-cent-in-eight-days-tells-nothing'),
+        pytest.param(60, 2, 55 * 8 / 1 * 1.2, id='two-per-cent-tell-of-one-at-least'),
+        pytest.param(225, 1, 56 * 15 * 6 * 1.2, id='one-per-cent-in-a-month-may-be-none'),
+        pytest.param(222, 1, 56 * 88.8 / 4 * 1.2, id='but-not-in-less-than-a-month'),
+    ],
+)
+def test_little_growth_lately_is_a_slow_end_where_there_is_enough_of_it_or_of_time(
+    days, grown, latest
+):
+    """A whole number may hide almost one more, or one less.
+
+    In all but the last two of fifteen parts it rose evenly.
+    """
     points = [(days - days * part / 15, 30 + part) for part in range(14)]
 
     assert told(points, 43 + grown)[2] == round(latest)
@@ -208,6 +269,9 @@ def test_where_endurance_has_no_limit_it_has_no_date(tmp_path):
     (tmp_path / 'mine.json').write_text(json.dumps(limits))
     drive = triaged(drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
 
-    assert [each['value'] for each in drive['readings'] if each['metric'] == 'endurance_used'
-            and each['judged']] == [86]
+    assert [
+        each['value']
+        for each in drive['readings']
+        if each['metric'] == 'endurance_used' and each['judged']
+    ] == [86]
     assert 'forecasts' not in drive

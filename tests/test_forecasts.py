@@ -1,4 +1,7 @@
-"""endurance_time_left: graphed where it is known, judged only where a site asks, silent about nothing it was asked."""
+"""endurance_time_left: graphed where it is known, judged only where a site asks, silent about
+nothing it was asked.
+"""
+
 from __future__ import annotations
 
 import json
@@ -19,9 +22,13 @@ LABEL = 'sda_endurance_time_left'
 
 
 def ssd(used: int, days: float) -> dict[str, Any]:
-    """What smartctl says of an NVMe drive that has used so many per cent within so many days under power."""
+    """What smartctl says of an NVMe drive that has used so many per cent within so many days
+    under power.
+    """
     said: dict[str, Any] = json.loads(drive('nvme-worn'))
-    said['nvme_smart_health_information_log'].update(percentage_used=used, power_on_hours=int(days * DAY / HOUR))
+    said['nvme_smart_health_information_log'].update(
+        percentage_used=used, power_on_hours=int(days * DAY / HOUR)
+    )
     return said
 
 
@@ -32,7 +39,10 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_it_is_graphed_in_seconds_and_never_judged_by_default(machine):
-    """Half used in two years: two more. An alarm would come too early for one site and too late for another."""
+    """Half used in two years: two more.
+
+    An alarm would come too early for one site and too late for another.
+    """
     machine.holds(sda=ssd(84, 840))
     result = machine.check(START)
 
@@ -43,16 +53,22 @@ def test_it_is_graphed_in_seconds_and_never_judged_by_default(machine):
 def test_it_warns_where_a_site_asks_and_says_that_it_is_an_estimate(machine):
     """The limit is told as it was written; perfdata has it in seconds, as daemons read it."""
     machine.holds(sda=ssd(84, 840))
-    result = machine.check(START, '-w', 'endurance_time_left=200d:', '-c', 'endurance_time_left=5w:')
+    result = machine.check(
+        START, '-w', 'endurance_time_left=200d:', '-c', 'endurance_time_left=5w:'
+    )
 
     assert result.code == 1
-    assert ('sda endurance_time_left 160 days (13 to 960, estimated from use and age) (warning below 200d)'
-            in result.first_line)
+    assert (
+        'sda endurance_time_left 160 days (13 to 960, estimated from use and age) (warning below '
+        '200d)' in result.first_line
+    )
     assert perfdata(result.text)[LABEL] == (160 * DAY, 's', '17280000:', '3024000:', '0', '')
 
 
 def test_history_that_holds_enough_beats_the_estimate(machine):
-    """Slow for years, then 0.4 % a day: the last months tell more than the whole life, and it is no estimate."""
+    """Slow for years, then 0.4 % a day: the last months tell more than the whole life, and it is
+    no estimate.
+    """
     for day in range(0, 101, 5):
         machine.holds(sda=ssd(20 + day * 2 // 5, 2000 + day))
         result = machine.check(START + day * DAY, '-w', 'endurance_time_left=200d:')
@@ -73,11 +89,18 @@ def test_nothing_that_was_foreseen_is_remembered(machine):
     assert 'endurance_time_left' not in told.text
 
 
-@pytest.mark.parametrize('used, days, why', [
-    (1, 2000, 'less than 2 % is used'), (20, 80, 'the drive has run less than 90 days'),
-    (2, 1000, 'the date is more than 50 years away')])
+@pytest.mark.parametrize(
+    'used, days, why',
+    [
+        (1, 2000, 'less than 2 % is used'),
+        (20, 80, 'the drive has run less than 90 days'),
+        (2, 1000, 'the date is more than 50 years away'),
+    ],
+)
 def test_a_drive_without_a_value_says_why_where_somebody_asks(machine, used, days, why):
-    """It is well as far as anybody knows, and not UNKNOWN, which nobody could mend; but it is not silent either."""
+    """It is well as far as anybody knows, and not UNKNOWN, which nobody could mend; but it is
+    not silent either.
+    """
     machine.holds(sda=ssd(used, days))
     asked, unasked = machine.check(START, *ASKED, '-v'), machine.check(START, '-v')
 
@@ -91,16 +114,32 @@ def test_a_drive_that_tells_no_endurance_says_so_where_somebody_asks():
     """Hard disks above all: the limit of a site is for all its drives."""
     asked = run('--report', drive_path('hgst-failed'), *ASKED, '-v')
 
-    assert ('endurance_time_left from use and age is unknown: the drive has no endurance_used value that is '
-            'evaluated') in asked.text
+    assert (
+        'endurance_time_left from use and age is unknown: the drive has no endurance_used value '
+        'that is '
+        'evaluated'
+    ) in asked.text
 
 
 def test_what_some_hard_disks_put_in_the_field_of_solid_state_drives_has_no_time(tmp_path):
     """63 measured ones report 5 to 110 % and mean nothing by it: neither graph nor alarm."""
     said = json.loads(drive('wd-gold-healthy'))
-    said['ata_device_statistics'] = {'pages': [{'number': 7, 'table': [
-        {'offset': 8, 'name': 'Percentage Used Endurance Indicator', 'size': 1, 'value': 110,
-         'flags': {'value': 192, 'valid': True, 'normalized': True}}]}]}
+    said['ata_device_statistics'] = {
+        'pages': [
+            {
+                'number': 7,
+                'table': [
+                    {
+                        'offset': 8,
+                        'name': 'Percentage Used Endurance Indicator',
+                        'size': 1,
+                        'value': 110,
+                        'flags': {'value': 192, 'valid': True, 'normalized': True},
+                    }
+                ],
+            }
+        ]
+    }
     (tmp_path / 'disk.json').write_text(json.dumps(said))
     result = run('--report', str(tmp_path / 'disk.json'), *ASKED, '-vv')
 
@@ -111,23 +150,41 @@ def test_what_some_hard_disks_put_in_the_field_of_solid_state_drives_has_no_time
 
 def test_a_site_may_judge_it_instead_of_what_is_used(tmp_path):
     """Time left is what it orders by; 86 % used for years is nothing to it."""
-    limits = {'metrics': {'endurance_used': {'warning': None, 'critical': None},
-                          'endurance_time_left': {'warning': '1y:', 'critical': '@~:1w',
-                                                  'why': 'three months to order'}}}
+    limits = {
+        'metrics': {
+            'endurance_used': {'warning': None, 'critical': None},
+            'endurance_time_left': {
+                'warning': '1y:',
+                'critical': '@~:1w',
+                'why': 'three months to order',
+            },
+        }
+    }
     (tmp_path / 'mine.json').write_text(json.dumps(limits))
     result = run('--report', drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
 
     assert result.code == 1
     assert 'intel_worn endurance_time_left 192 days' in result.first_line
     assert '(warning below 1y)' in result.first_line
-    assert perfdata(result.text)['intel_worn_endurance_time_left'][2:4] == ('31557600:', '@~:604800')
+    assert perfdata(result.text)['intel_worn_endurance_time_left'][2:4] == (
+        '31557600:',
+        '@~:604800',
+    )
 
 
 @pytest.mark.parametrize('ignored', ['endurance_used', 'endurance_time_left'])
 def test_ignored_metrics_give_no_alarm_and_no_date(ignored):
     """Whoever does not believe the number believes no date that is made of it."""
-    result = run('--report', drive_path('nvme-worn'), '-w', 'endurance_time_left=9y:', '-w', 'endurance_used=99',
-                 '--ignore-metric', ignored)
+    result = run(
+        '--report',
+        drive_path('nvme-worn'),
+        '-w',
+        'endurance_time_left=9y:',
+        '-w',
+        'endurance_used=99',
+        '--ignore-metric',
+        ignored,
+    )
 
     assert result.code == 0
 
@@ -135,7 +192,9 @@ def test_ignored_metrics_give_no_alarm_and_no_date(ignored):
 def test_explain_and_triage_tell_the_same_time_as_the_check(machine):
     """One number, one place where it is made."""
     machine.holds(sda=ssd(84, 840))
-    [told] = json.loads(machine.run(START, 'triage', '--json', '-d', '/dev/sda', *ASKED).text)['drives']
+    [told] = json.loads(machine.run(START, 'triage', '--json', '-d', '/dev/sda', *ASKED).text)[
+        'drives'
+    ]
     reading = next(each for each in told['readings'] if each['metric'] == 'endurance_time_left')
     explained = machine.run(START, 'explain', '-v', '-d', '/dev/sda', *ASKED).text
 
@@ -159,41 +218,65 @@ def lasting(days):
     return Reading(TIME_LEFT, days and days * DAY, 's', Source(str(days)))
 
 
-@pytest.mark.parametrize(('one', 'other', 'days'), [
-    (9, 5, 5), (5, 9, 5), (None, 5, 5), (5, None, 5), (0, 5, 0)])
+@pytest.mark.parametrize(
+    ('one', 'other', 'days'), [(9, 5, 5), (5, 9, 5), (None, 5, 5), (5, None, 5), (0, 5, 0)]
+)
 def test_of_two_times_the_sooner_counts(one, other, days):
     """And one that is known before one that is not."""
     assert sooner(lasting(one), lasting(other)) == lasting(days)
 
 
 def test_of_two_equal_times_the_first_counts():
-    """A drive behind two addresses tells the same twice; what is said must not change with the order of words."""
-    one, other = (Reading(TIME_LEFT, 5 * DAY, 's', Source(log)) for log in ('use and age', 'history'))
+    """A drive behind two addresses tells the same twice; what is said must not change with the
+    order of words.
+    """
+    one, other = (
+        Reading(TIME_LEFT, 5 * DAY, 's', Source(log)) for log in ('use and age', 'history')
+    )
 
     assert sooner(one, other) is one and sooner(other, one) is other
 
 
-@pytest.mark.parametrize(('used', 'known', 'source', 'days'), [
-    pytest.param(50, [], 'use and age', 1000, id='estimated'),
-    pytest.param(60, [(200, 40), (100, 50)], 'history', 400, id='remembered'),
-    pytest.param(100, [(200, 40), (100, 50)], 'endurance_used', 0, id='used-up')])
+@pytest.mark.parametrize(
+    ('used', 'known', 'source', 'days'),
+    [
+        pytest.param(50, [], 'use and age', 1000, id='estimated'),
+        pytest.param(60, [(200, 40), (100, 50)], 'history', 400, id='remembered'),
+        pytest.param(100, [(200, 40), (100, 50)], 'endurance_used', 0, id='used-up'),
+    ],
+)
 def test_a_time_says_what_it_is_made_of(used, known, source, days):
     """In seconds, and with its range."""
     endurance = Reading('endurance_used', used, '%', Source('NVMe health log'))
     age = Reading('power_on_time', 1000 * DAY, 's', Source('NVMe health log'))
-    remembered = {past.key(endurance): History(tuple(Point(START - ago * DAY, number) for ago, number in known), START)}
-    found = time_left({'endurance_used': endurance, 'power_on_time': age}, past.Past(remembered, START))
+    remembered = {
+        past.key(endurance): History(
+            tuple(Point(START - ago * DAY, number) for ago, number in known), START
+        )
+    }
+    found = time_left(
+        {'endurance_used': endurance, 'power_on_time': age}, past.Past(remembered, START)
+    )
 
     assert (found.source, found.unit, found.unknown) == (Source(source), 's', '')
-    assert found.number == pytest.approx(days * DAY, rel=0.2) and found.number == round(found.forecast.left)
+    assert found.number == pytest.approx(days * DAY, rel=0.2) and found.number == round(
+        found.forecast.left
+    )
 
 
 def test_a_time_that_is_not_known_is_one_of_seconds_all_the_same():
     """It keeps its place in the tables, beside those of other drives."""
-    assert time_left({}, None) == Reading(TIME_LEFT, None, 's', Source('use and age'),
-                                          unknown='the drive has no endurance_used value that is evaluated')
-    assert time_left({'endurance_used': SPARE._replace(metric='endurance_used')},
-                     None).unknown == 'the power-on time is not known'
+    assert time_left({}, None) == Reading(
+        TIME_LEFT,
+        None,
+        's',
+        Source('use and age'),
+        unknown='the drive has no endurance_used value that is evaluated',
+    )
+    assert (
+        time_left({'endurance_used': SPARE._replace(metric='endurance_used')}, None).unknown
+        == 'the power-on time is not known'
+    )
 
 
 def test_of_two_times_that_nobody_knows_the_first_says_why():
@@ -206,17 +289,29 @@ SPARE = Reading('spare_available', 70, '%', Source('NVMe health log'))
 
 
 def spare_lasts(limit, number=70, remembered=True, reading=SPARE):
-    """Return for how many days spare blocks last that have fallen from 90 % to *number* in 200 days; None: not told."""
+    """Return for how many days spare blocks last that have fallen from 90 % to *number* in 200
+    days; None: not told.
+    """
     reading = reading._replace(number=number)
-    history = History((Point(START - 200 * DAY, 90), Point(START - 100 * DAY, (90 + number) / 2, DAY),
-                       Point(START - DAY, number, DAY)), START)
+    history = History(
+        (
+            Point(START - 200 * DAY, 90),
+            Point(START - 100 * DAY, (90 + number) / 2, DAY),
+            Point(START - DAY, number, DAY),
+        ),
+        START,
+    )
     known = past.Past({past.key(reading): history} if remembered else {}, START)
-    verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (Judgement(reading, State.OK, **limit),))
+    verdict = Verdict(
+        Device('/dev/sda'), Identity(), State.OK, (Judgement(reading, State.OK, **limit),)
+    )
     told = forecasts(verdict, known)
     return round(told[reading.metric].left / DAY) if reading.metric in told else None
 
 
-@pytest.mark.parametrize('limit', [{'warning': '11:'}, {'critical': '5:'}, {'warning': '11:', 'critical': '5:'}])
+@pytest.mark.parametrize(
+    'limit', [{'warning': '11:'}, {'critical': '5:'}, {'warning': '11:', 'critical': '5:'}]
+)
 def test_spare_blocks_are_gone_when_they_have_fallen_to_nothing(limit):
     """A tenth of a per cent a day: 70 % last for 700 days."""
     assert spare_lasts(limit) == pytest.approx(700, rel=0.2)

@@ -1,4 +1,7 @@
-"""Every reader of foreign data answers, or says in a sentence why not, whatever it is given; `make fuzz` tries more."""
+"""Every reader of foreign data answers, or says in a sentence why not, whatever it is given;
+`make fuzz` tries more.
+"""
+
 from __future__ import annotations
 
 from contextlib import suppress
@@ -17,32 +20,68 @@ from smart_attributes.reading import text_report
 
 SEEDS = seeds()
 FOUND = sorted((Path(__file__).parent / 'found').glob('*-*'))
-PIECES = (b'{', b'}', b'[', b'"', b':', b',', b'null', b'-1', b'1e300', b'NaN', b'9' * 40, b'\0', b'\xff', b'\n', b' ',
-          b'true', b'..', b'|', b'0', b'"x"', b'{}', b'[]', b'\xe2\x80\xa8', b'(((((a+)+)+)+)+)$', b'9' * 5000,
-          b'[' * 5000)
+PIECES = (
+    b'{',
+    b'}',
+    b'[',
+    b'"',
+    b':',
+    b',',
+    b'null',
+    b'-1',
+    b'1e300',
+    b'NaN',
+    b'9' * 40,
+    b'\0',
+    b'\xff',
+    b'\n',
+    b' ',
+    b'true',
+    b'..',
+    b'|',
+    b'0',
+    b'"x"',
+    b'{}',
+    b'[]',
+    b'\xe2\x80\xa8',
+    b'(((((a+)+)+)+)+)$',
+    b'9' * 5000,
+    b'[' * 5000,
+)
 
 
 def like(reader: str) -> some.SearchStrategy[bytes]:
     """Return inputs for a reader: bytes and words, and its seeds with some places changed."""
-    edit = some.tuples(some.integers(0, 2 ** 15), some.integers(0, 60), some.sampled_from(PIECES))
+    edit = some.tuples(some.integers(0, 2**15), some.integers(0, 60), some.sampled_from(PIECES))
     edits = some.lists(edit, max_size=4)
     changed = some.builds(_changed, some.sampled_from(SEEDS[reader]), edits)
-    return some.one_of(changed, changed, some.binary(max_size=300), some.text(max_size=100).map(str.encode))
+    return some.one_of(
+        changed, changed, some.binary(max_size=300), some.text(max_size=100).map(str.encode)
+    )
 
 
 def _changed(seed: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
     for place, length, piece in edits:
         at = place % (len(seed) + 1)
-        seed = seed[:at] + piece + seed[at + length:]
+        seed = seed[:at] + piece + seed[at + length :]
     return seed
 
 
 @pytest.mark.parametrize('reader', READERS)
 @pytest.mark.long
 def test_a_reader_answers_whatever_it_is_given(reader: str) -> None:
-    """No traceback, no second of CPU, no 200 MB, no OK from nothing, no number that the input does not hold."""
-    @settings(max_examples=15 if reader in ('history', 'entries') else 80, derandomize=True, deadline=None,
-              database=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])
+    """No traceback, no second of CPU, no 200 MB, no OK from nothing, no number that the input
+    does not hold.
+    """
+
+    @settings(
+        max_examples=15 if reader in ('history', 'entries') else 80,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
     @given(like(reader))
     def answers(data: bytes) -> None:
         READERS[reader](data)
@@ -65,9 +104,16 @@ def _endless_and_proud_of_it(data: bytes) -> None:
         _endless(data)
 
 
-@pytest.mark.parametrize('fault, error', [
-    (lambda data: [0] * 2 ** 28, MemoryError), (_endless, AssertionError), (_endless_and_proud_of_it, AssertionError),
-    (lambda data: {}[data], KeyError)], ids=['history', 'time', 'time-and-handled', 'traceback'])
+@pytest.mark.parametrize(
+    'fault, error',
+    [
+        (lambda data: [0] * 2**28, MemoryError),
+        (_endless, AssertionError),
+        (_endless_and_proud_of_it, AssertionError),
+        (lambda data: {}[data], KeyError),
+    ],
+    ids=['history', 'time', 'time-and-handled', 'traceback'],
+)
 def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
     """Who finds nothing must be able to find something."""
     with pytest.raises(error):
@@ -75,9 +121,14 @@ def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
 
 
 @pytest.mark.parametrize('reader', MAIN)
-@pytest.mark.parametrize('made_up, words', [
-    (Report(Identity(), smart_status=True), 'nobody said that it passed'),
-    (Report(Identity(), nvme={'media_errors': 4711}), 'made up')], ids=['passed', 'number'])
+@pytest.mark.parametrize(
+    'made_up, words',
+    [
+        (Report(Identity(), smart_status=True), 'nobody said that it passed'),
+        (Report(Identity(), nvme={'media_errors': 4711}), 'made up'),
+    ],
+    ids=['passed', 'number'],
+)
 def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypatch):
     """Of this report, nobody could say that."""
     monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: made_up)
@@ -105,7 +156,13 @@ def test_files_of_a_site_are_sound_before_they_are_changed(kind, reader):
 
 def test_reports_are_fuzzed_in_small_parts_that_are_reports():
     """A change of a few bytes in twenty thousand would rarely tell anything."""
-    parts = [part for path in sorted((ROOT / 'tests/reports').iterdir()) for part in in_parts(path.read_bytes())]
+    parts = [
+        part
+        for path in sorted((ROOT / 'tests/reports').iterdir())
+        for part in in_parts(path.read_bytes())
+    ]
 
     assert len(parts) > 50 and max(map(len, parts)) <= LONGEST
-    assert all(text_report.parse_report(part) for part in parts if b'"ata_smart_attributes"' in part)
+    assert all(
+        text_report.parse_report(part) for part in parts if b'"ata_smart_attributes"' in part
+    )

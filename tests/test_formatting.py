@@ -20,13 +20,19 @@ def test_the_usual_layout_is_stable():
 
 
 def test_keys_entries_and_documents_are_sorted_and_attributes_are_not():
-    """Two contributors write the same file; but the order of attributes decides which reading counts."""
+    """Two contributors write the same file; but the order of attributes decides which reading
+    counts.
+    """
     data = {
         'entries': [
             {'kind': 'ssd', 'family': 'Any drive', 'fallback': True},
             {'has': [1], 'family': 'A controller', 'generic': True},
             {'source': 'measured on 1', 'models': ['ACME 1500'], 'family': 'ACME 1500'},
-            {'models': ['acme 330'], 'family': 'acme 330', 'attributes': {'9': {'name': 'xx'}, '5': {'name': 'yy'}}},
+            {
+                'models': ['acme 330'],
+                'family': 'acme 330',
+                'attributes': {'9': {'name': 'xx'}, '5': {'name': 'yy'}},
+            },
         ],
         'documents': {'b': {'title': 'Book b'}, 'a': {'title': 'Book a'}},
         'date': '2026-11-20',
@@ -36,7 +42,12 @@ def test_keys_entries_and_documents_are_sorted_and_attributes_are_not():
 
     assert list(formatted) == ['date', 'documents', 'entries']
     assert list(formatted['documents']) == ['a', 'b']
-    assert [entry['family'] for entry in formatted['entries']] == ['acme 330', 'ACME 1500', 'A controller', 'Any drive']
+    assert [entry['family'] for entry in formatted['entries']] == [
+        'acme 330',
+        'ACME 1500',
+        'A controller',
+        'Any drive',
+    ]
     assert list(formatted['entries'][1]) == ['family', 'models', 'source']
     assert list(formatted['entries'][0]['attributes']) == ['9', '5']
 
@@ -46,9 +57,9 @@ def test_an_attribute_takes_one_line_where_it_fits():
     lines = formatting.formatted(database(), 'attributes').splitlines()
 
     assert (
-        '    "233": {"name": "Media_Wearout_Indicator", "readings": {"endurance_used": {"from": "100 - value", '
-        '"valid": [0, 99]}}},'
-        in lines
+        '    "233": {"name": "Media_Wearout_Indicator", "readings": {"endurance_used": {"from": '
+        '"100 - value", '
+        '"valid": [0, 99]}}},' in lines
     )
     assert '    "175": {' in lines
     assert max(map(len, lines)) <= formatting.WIDTH
@@ -56,8 +67,11 @@ def test_an_attribute_takes_one_line_where_it_fits():
 
 def test_the_shipped_proofs_have_the_usual_layout():
     """make add then changes what it adds, and nothing else."""
-    assert [path.name for path in (ROOT / 'tests/samples').glob('*.json')
-            if formatting.samples(json.loads(path.read_text())) != path.read_text()] == []
+    assert [
+        path.name
+        for path in (ROOT / 'tests/samples').glob('*.json')
+        if formatting.samples(json.loads(path.read_text())) != path.read_text()
+    ] == []
 
 
 FORMATTED = """\
@@ -110,10 +124,19 @@ FORMATTED = """\
 
 
 def test_every_part_of_a_database_is_sorted_and_open():
-    data = {'advisories': [{'id': 'B'}, {'id': 'A10'}, {'id': 'A9'}], 'sets': {'b': {}, 'a': {}},
-            'layouts': {'b': {}, 'a': {}}, 'metrics': {'z': {}, 'b': {}}, 'documents': {'b': {}, 'a': {}},
-            'entries': [{'fallback': 'ATA', 'family': 'F'}, {'family': 'Z'}, {'family': 'Y', 'generic': True},
-                        {'family': 'B'}]}
+    data = {
+        'advisories': [{'id': 'B'}, {'id': 'A10'}, {'id': 'A9'}],
+        'sets': {'b': {}, 'a': {}},
+        'layouts': {'b': {}, 'a': {}},
+        'metrics': {'z': {}, 'b': {}},
+        'documents': {'b': {}, 'a': {}},
+        'entries': [
+            {'fallback': 'ATA', 'family': 'F'},
+            {'family': 'Z'},
+            {'family': 'Y', 'generic': True},
+            {'family': 'B'},
+        ],
+    }
 
     assert formatting.formatted(data, 'attributes') == FORMATTED
 
@@ -121,11 +144,17 @@ def test_every_part_of_a_database_is_sorted_and_open():
 ALTERNATIVES = {'anyOf': [{'type': 'object', 'title': 'one'}, {'type': 'array', 'title': 'two'}]}
 
 
-@pytest.mark.parametrize(('value', 'fits', 'meant'), [
-    ({}, ALTERNATIVES, ALTERNATIVES['anyOf'][0]), ([], ALTERNATIVES, ALTERNATIVES['anyOf'][1]),
-    ('text', ALTERNATIVES, {}), ({}, {'anyOf': [ALTERNATIVES]}, ALTERNATIVES['anyOf'][0]),
-    ({}, {**ALTERNATIVES, 'properties': {}}, {**ALTERNATIVES, 'properties': {}}),
-    ({}, {'$ref': '#/definitions/a'}, {'type': 'object'})])
+@pytest.mark.parametrize(
+    ('value', 'fits', 'meant'),
+    [
+        ({}, ALTERNATIVES, ALTERNATIVES['anyOf'][0]),
+        ([], ALTERNATIVES, ALTERNATIVES['anyOf'][1]),
+        ('text', ALTERNATIVES, {}),
+        ({}, {'anyOf': [ALTERNATIVES]}, ALTERNATIVES['anyOf'][0]),
+        ({}, {**ALTERNATIVES, 'properties': {}}, {**ALTERNATIVES, 'properties': {}}),
+        ({}, {'$ref': '#/definitions/a'}, {'type': 'object'}),
+    ],
+)
 def test_of_alternatives_the_one_with_the_type_of_the_value_is_meant(value, fits, meant):
     assert formatting._meant(value, fits, {'definitions': {'a': {'type': 'object'}}}) == meant
 
@@ -133,12 +162,22 @@ def test_of_alternatives_the_one_with_the_type_of_the_value_is_meant(value, fits
 KEYS = {'properties': {'b': {}, 'a': {}}}
 
 
-@pytest.mark.parametrize(('value', 'fits', 'text'), [
-    ({'a': 1, 'b': 2}, KEYS, '{"b": 2, "a": 1}'), ({'a': 1, 'b': 2}, {}, '{"a": 1, "b": 2}'),
-    ([{'a': 1, 'b': 2}], {'items': KEYS}, '[{"b": 2, "a": 1}]'), ([{'a': 1, 'b': 2}], {}, '[{"a": 1, "b": 2}]'),
-    ({'x': {'a': 1, 'b': 2}}, {'additionalProperties': KEYS}, '{"x": {"b": 2, "a": 1}}'),
-    ({'x': {'a': 1, 'b': 2}}, {'additionalProperties': False}, '{"x": {"a": 1, "b": 2}}'),
-    ({'a': 1, 'b': 2}, {'anyOf': [{'type': 'array'}, {'type': 'object', **KEYS}]}, '{"b": 2, "a": 1}')])
+@pytest.mark.parametrize(
+    ('value', 'fits', 'text'),
+    [
+        ({'a': 1, 'b': 2}, KEYS, '{"b": 2, "a": 1}'),
+        ({'a': 1, 'b': 2}, {}, '{"a": 1, "b": 2}'),
+        ([{'a': 1, 'b': 2}], {'items': KEYS}, '[{"b": 2, "a": 1}]'),
+        ([{'a': 1, 'b': 2}], {}, '[{"a": 1, "b": 2}]'),
+        ({'x': {'a': 1, 'b': 2}}, {'additionalProperties': KEYS}, '{"x": {"b": 2, "a": 1}}'),
+        ({'x': {'a': 1, 'b': 2}}, {'additionalProperties': False}, '{"x": {"a": 1, "b": 2}}'),
+        (
+            {'a': 1, 'b': 2},
+            {'anyOf': [{'type': 'array'}, {'type': 'object', **KEYS}]},
+            '{"b": 2, "a": 1}',
+        ),
+    ],
+)
 def test_keys_stand_in_the_order_of_their_schema(value, fits, text):
     assert json.dumps(formatting._in_schema_order(value, fits, {})) == text
 

@@ -1,4 +1,7 @@
-"""FreeBSD, as far as it can be tried without it: sys.platform and the system calls are faked (see tests/freebsd.py)."""
+"""FreeBSD, as far as it can be tried without it: sys.platform and the system calls are faked
+(see tests/freebsd.py).
+"""
+
 from __future__ import annotations
 
 import json
@@ -15,9 +18,12 @@ from smart_attributes.reading import sudoers
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 # Address, the recording with which it answers, and its state.
-DRIVES = {('/dev/ada0', 'atacam'): ('intel-worn', 'WARNING'), ('/dev/da0', 'scsi'): ('hgst-failed', 'CRITICAL'),
-          ('/dev/nvme0', 'nvme'): ('samsung-pm983-healthy', 'OK'),
-          ('/dev/mfi0', 'megaraid,8'): ('intel-s3500-healthy', 'OK')}
+DRIVES = {
+    ('/dev/ada0', 'atacam'): ('intel-worn', 'WARNING'),
+    ('/dev/da0', 'scsi'): ('hgst-failed', 'CRITICAL'),
+    ('/dev/nvme0', 'nvme'): ('samsung-pm983-healthy', 'OK'),
+    ('/dev/mfi0', 'megaraid,8'): ('intel-s3500-healthy', 'OK'),
+}
 NO_DRIVES = (('/dev/cd0', 'atacam'), ('/dev/ses0', 'scsi'), ('/dev/sa0', 'scsi'))
 NAMES = {'ada0', 'da0', 'nvme0', 'mfi0_megaraid_8'}
 
@@ -25,12 +31,26 @@ NAMES = {'ada0', 'da0', 'nvme0', 'mfi0_megaraid_8'}
 @pytest.fixture
 def machine(fake) -> FakeSmartctl:
     """A machine with drives of each kind, and devices of FreeBSD's scan that are no drives."""
-    devices = [{'name': path, 'info_name': path, 'type': kind, 'protocol': ''} for path, kind in (*DRIVES, *NO_DRIVES)]
-    fake.answers(SCAN, json.dumps({'smartctl': {'version': [7, 4], 'argv': ['smartctl', *SCAN], 'exit_status': 0},
-                                   'devices': devices}))
+    devices = [
+        {'name': path, 'info_name': path, 'type': kind, 'protocol': ''}
+        for path, kind in (*DRIVES, *NO_DRIVES)
+    ]
+    fake.answers(
+        SCAN,
+        json.dumps(
+            {
+                'smartctl': {'version': [7, 4], 'argv': ['smartctl', *SCAN], 'exit_status': 0},
+                'devices': devices,
+            }
+        ),
+    )
     for (path, kind), (recording, _) in DRIVES.items():
-        fake.answers(read_arguments(path, '' if kind in ('scsi', 'nvme') else kind), drive(recording))
-    fake.answers('--version', 'smartctl 7.4 2023-08-01 r5530 [FreeBSD 14.0-RELEASE amd64] (local build)')
+        fake.answers(
+            read_arguments(path, '' if kind in ('scsi', 'nvme') else kind), drive(recording)
+        )
+    fake.answers(
+        '--version', 'smartctl 7.4 2023-08-01 r5530 [FreeBSD 14.0-RELEASE amd64] (local build)'
+    )
     return fake
 
 
@@ -41,10 +61,14 @@ def told(machine, *words) -> str:
 
 
 def test_a_check_reads_every_drive_of_the_scan(machine):
-    """Each check ended with an error inside the program, because FreeBSD cannot start a process in a session."""
+    """Each check ended with an error inside the program, because FreeBSD cannot start a process
+    in a session.
+    """
     lines = told(machine).splitlines()
 
-    states = {line.split()[1]: line.split()[0] for line in lines[1:-1] if not line.startswith('note')}
+    states = {
+        line.split()[1]: line.split()[0] for line in lines[1:-1] if not line.startswith('note')
+    }
     assert set(states) == NAMES and lines[0].startswith('SMART CRITICAL - da0 smart_status: FAILED')
     assert sorted(states.values()) == sorted(state for _, state in DRIVES.values())
 
@@ -54,15 +78,29 @@ def test_an_alert_says_that_the_use_of_the_drive_is_not_known(machine):
     """Without /sys nothing shows whether it holds the last copy of anything."""
     document = json.loads(told(machine, 'triage', '--json'))
 
-    assert {each['name']: each['to_do'] for each in document['drives']}['da0'] == 'copy the data, then replace'
+    assert {each['name']: each['to_do'] for each in document['drives']}[
+        'da0'
+    ] == 'copy the data, then replace'
     assert {each['name'] for each in document['drives']} == NAMES
 
 
-@pytest.mark.parametrize('words', [
-    ['list', '--label', 'by-id'], ['explain', '-d', 'atacam@/dev/ada0'], ['metrics'], ['history'], ['doctor'],
-    ['doctor', '--raid'], ['doctor', '--user', 'nobody'], ['triage', '--zpool', '--dmsetup'],
-    ['--label', 'serial'], ['acknowledge', '--list'], ['draft', '-d', 'atacam@/dev/ada0']],
-    ids='_'.join)
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['list', '--label', 'by-id'],
+        ['explain', '-d', 'atacam@/dev/ada0'],
+        ['metrics'],
+        ['history'],
+        ['doctor'],
+        ['doctor', '--raid'],
+        ['doctor', '--user', 'nobody'],
+        ['triage', '--zpool', '--dmsetup'],
+        ['--label', 'serial'],
+        ['acknowledge', '--list'],
+        ['draft', '-d', 'atacam@/dev/ada0'],
+    ],
+    ids='_'.join,
+)
 def test_no_command_needs_linux(machine, words):
     assert told(machine, *words).strip()
 
@@ -73,11 +111,14 @@ def test_doctor_does_not_praise_arrays_that_it_cannot_see(machine):
     findings = json.loads(told(machine, 'doctor', '--raid', '--json'))['findings']
 
     assert [(each['state'], each['message']) for each in findings if each['subject'] == 'RAID'] == [
-        ('unchecked', 'members of arrays are unknown: this system has no /sys/block')]
+        ('unchecked', 'members of arrays are unknown: this system has no /sys/block')
+    ]
 
 
 def test_a_drive_that_hangs_ends_in_time_with_its_processes(fake):
-    """The process group takes the place of the session, so that the child of the hanging program ends, too."""
+    """The process group takes the place of the session, so that the child of the hanging program
+    ends, too.
+    """
     fake.answers(read_arguments('/dev/ada0'), before=IGNORES_SIGTERM)
     before = time.monotonic()
     printed = told(fake, '-d', '/dev/ada0', '--drive-timeout', '1')
@@ -97,34 +138,66 @@ def _runs(pid: int) -> bool:
 
 # --- what has another place or name there ---------------------------------------------------------
 
-ON_FREEBSD = {'/dev/ada0': True, '/dev/da12': True, '/dev/nda0': True, '/dev/pass3': True, '/dev/nvme0': True,
-              '/dev/nvme0ns1': True, '/dev/mfi0': True, '/dev/mrsas1': True, '/dev/ciss0': True, '/dev/twa0': True,
-              '/dev/sda': False, '/dev/md0': False, '/dev/fd/0': False, '/dev/ada0p1': False, '/dev/mem': False,
-              '/dev/da0/../mem': False}
+ON_FREEBSD = {
+    '/dev/ada0': True,
+    '/dev/da12': True,
+    '/dev/nda0': True,
+    '/dev/pass3': True,
+    '/dev/nvme0': True,
+    '/dev/nvme0ns1': True,
+    '/dev/mfi0': True,
+    '/dev/mrsas1': True,
+    '/dev/ciss0': True,
+    '/dev/twa0': True,
+    '/dev/sda': False,
+    '/dev/md0': False,
+    '/dev/fd/0': False,
+    '/dev/ada0p1': False,
+    '/dev/mem': False,
+    '/dev/da0/../mem': False,
+}
 
 
 def test_the_sudo_rule_admits_drives_of_the_system_that_it_is_for():
     """The rule for Linux stays as narrow as it was."""
     lines = [' '.join(read_arguments(path)) for path in ON_FREEBSD]
-    code = ('import re\nfrom smart_attributes.reading import sudoers\nrules = list(sudoers.all_expressions())\n'
-            'print(*(any(re.fullmatch(rule, line) for rule in rules) for line in sys.argv[1:]))')
+    code = (
+        'import re\nfrom smart_attributes.reading import sudoers\nrules = '
+        'list(sudoers.all_expressions())\n'
+        'print(*(any(re.fullmatch(rule, line) for rule in rules) for line in sys.argv[1:]))'
+    )
     here = [sudoers.admits(sudoers.all_expressions(), tuple(line.split())) for line in lines]
 
-    assert freebsd.run(*lines, code=code).stdout.split() == [str(expected) for expected in ON_FREEBSD.values()]
-    assert [path for path, is_here in zip(ON_FREEBSD, here) if is_here] == ['/dev/nvme0', '/dev/twa0', '/dev/sda']
+    assert freebsd.run(*lines, code=code).stdout.split() == [
+        str(expected) for expected in ON_FREEBSD.values()
+    ]
+    assert [path for path, is_here in zip(ON_FREEBSD, here) if is_here] == [
+        '/dev/nvme0',
+        '/dev/twa0',
+        '/dev/sda',
+    ]
 
 
 def test_programs_and_locks_are_where_freebsd_has_them():
     """Packages are below /usr/local, and a folder /run would be new there. Source: hier(7)."""
-    code = ('from smart_attributes import constants, state_directory\nfrom smart_attributes.reading import '
-            'smartctl_calls\nprint(constants.SMARTCTL, state_directory.RUN, smartctl_calls.ENVIRONMENT["PATH"])')
+    code = (
+        'from smart_attributes import constants, state_directory\nfrom smart_attributes.reading '
+        'import '
+        'smartctl_calls\nprint(constants.SMARTCTL, state_directory.RUN, '
+        'smartctl_calls.ENVIRONMENT["PATH"])'
+    )
 
     assert freebsd.run(code=code).stdout.split() == [
-        '/usr/local/sbin/smartctl', '/var/run/check-smart-attributes', '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin']
+        '/usr/local/sbin/smartctl',
+        '/var/run/check-smart-attributes',
+        '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin',
+    ]
 
 
 @pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give a file another group')
-@pytest.mark.parametrize('mode, fault', [(0o755, '-'), (0o775, ' by others'), (0o757, ' by others')])
+@pytest.mark.parametrize(
+    'mode, fault', [(0o755, '-'), (0o775, ' by others'), (0o757, ' by others')]
+)
 def test_root_does_not_run_a_program_that_others_can_change(open_place, mode, fault):
     """The owner and the mode decide there, since Python cannot read access-control lists."""
     program = open_place / 'smartctl'
@@ -139,15 +212,24 @@ def test_root_does_not_run_a_program_that_others_can_change(open_place, mode, fa
 def test_doctor_names_the_path_that_keeps_the_program_from_starting(open_place):
     """Whether its file system allows programs is not known there, so it names the mode."""
     (open_place / 'program').touch()
-    code = 'from smart_attributes.doctor import start\nprint(*start._on_the_way(sys.argv[1], os.X_OK))'
+    code = (
+        'from smart_attributes.doctor import start\nprint(*start._on_the_way(sys.argv[1], os.X_OK))'
+    )
 
-    assert "code='program-not-executable', mode=420" in freebsd.run(str(open_place / 'program'), code=code).stdout
+    assert (
+        "code='program-not-executable', mode=420"
+        in freebsd.run(str(open_place / 'program'), code=code).stdout
+    )
 
 
 # --- reports that were made there -----------------------------------------------------------------
 
+
 def test_a_report_made_on_freebsd_is_judged_as_any_other(shared):
     from conftest import run
-    done = run('--report', str(shared / 'corpus/reports/298-micron-CT500MX500SSD1-atacam/output.json'))
+
+    done = run(
+        '--report', str(shared / 'corpus/reports/298-micron-CT500MX500SSD1-atacam/output.json')
+    )
 
     assert done.text.splitlines()[1].startswith('OK ') and 'CT500MX500SSD1' in done.text, done.text

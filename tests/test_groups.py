@@ -1,4 +1,7 @@
-"""What holds data on a disk, from /sys, /proc and udev: arrays, volumes, pools, file systems, used partitions."""
+"""What holds data on a disk, from /sys, /proc and udev: arrays, volumes, pools, file systems,
+used partitions.
+"""
+
 from __future__ import annotations
 
 import os
@@ -30,7 +33,9 @@ def found(machine, *disks):
 
     assert len(by_id) == len(result)
     for place, group in enumerate(result):  # lower ones first, so that nobody needs recursion
-        assert not {group.id for group in result[place:]} & {each for member in group.members for each in member.on}
+        assert not {group.id for group in result[place:]} & {
+            each for member in group.members for each in member.on
+        }
     return by_id
 
 
@@ -38,7 +43,8 @@ def states(group):
     return {member.name: member.state for member in group.members}
 
 
-# --- md -----------------------------------------------------------------------------------------------------
+# --- md -------------------------------------------------------------------------------------------
+
 
 def test_a_healthy_array(machine):
     """Each member with its place and the disk below its partition."""
@@ -49,21 +55,43 @@ def test_a_healthy_array(machine):
     [md0] = found(machine).values()
 
     assert md0[:6] == ('md0', 'md0', 'md', 'raid1', 2, 0)
-    assert md0.members == (Member('sda1', 'in_sync', 0, ('sda',)),
-                           Member('sdb1', 'in_sync', 1, ('sdb',), 'in_sync, write_mostly'))
-    assert (md0.activity, md0.progress, md0.used_as, md0.missing, md0.unknown) == ('', None, ('/srv/my data',), 0, '')
+    assert md0.members == (
+        Member('sda1', 'in_sync', 0, ('sda',)),
+        Member('sdb1', 'in_sync', 1, ('sdb',), 'in_sync, write_mostly'),
+    )
+    assert (md0.activity, md0.progress, md0.used_as, md0.missing, md0.unknown) == (
+        '',
+        None,
+        ('/srv/my data',),
+        0,
+        '',
+    )
 
 
-@pytest.mark.parametrize('state, action, expected', [
-    ('in_sync', 'idle', 'in_sync'), ('in_sync,blocked', 'idle', 'in_sync'),
-    ('in_sync,want_replacement', 'recover', 'in_sync'), ('in_sync,replacement', 'idle', 'in_sync'),
-    ('faulty', 'idle', 'faulty'), ('faulty,write_error', 'idle', 'faulty'),
-    ('faulty,in_sync,blocked', 'idle', 'faulty'),   # a bad block that is not recorded yet
-    ('spare', 'recover', 'rebuilding'), ('spare,replacement', 'recover', 'rebuilding'),
-    ('spare', 'resync', 'rebuilding'), ('spare', 'reshape', 'rebuilding'),
-    ('spare', 'idle', 'spare'), ('spare', 'frozen', 'spare'), ('spare', 'check', 'spare'),
-    ('journal', 'idle', 'spare'), ('in_sync,journal', 'idle', 'spare'), ('faulty,journal', 'idle', 'faulty'),
-    ('quantum', 'idle', 'unknown'), ('', 'idle', 'unknown')])
+@pytest.mark.parametrize(
+    'state, action, expected',
+    [
+        ('in_sync', 'idle', 'in_sync'),
+        ('in_sync,blocked', 'idle', 'in_sync'),
+        ('in_sync,want_replacement', 'recover', 'in_sync'),
+        ('in_sync,replacement', 'idle', 'in_sync'),
+        ('faulty', 'idle', 'faulty'),
+        ('faulty,write_error', 'idle', 'faulty'),
+        ('faulty,in_sync,blocked', 'idle', 'faulty'),  # a bad block that is not recorded yet
+        ('spare', 'recover', 'rebuilding'),
+        ('spare,replacement', 'recover', 'rebuilding'),
+        ('spare', 'resync', 'rebuilding'),
+        ('spare', 'reshape', 'rebuilding'),
+        ('spare', 'idle', 'spare'),
+        ('spare', 'frozen', 'spare'),
+        ('spare', 'check', 'spare'),
+        ('journal', 'idle', 'spare'),
+        ('in_sync,journal', 'idle', 'spare'),
+        ('faulty,journal', 'idle', 'faulty'),
+        ('quantum', 'idle', 'unknown'),
+        ('', 'idle', 'unknown'),
+    ],
+)
 def test_the_state_of_a_member_by_the_flags_of_md(machine, state, action, expected):
     """Only in_sync without faulty is a copy; a word of a newer kernel is none."""
     machine.disks('sda', 'sdb')
@@ -77,8 +105,14 @@ def test_the_state_of_a_member_by_the_flags_of_md(machine, state, action, expect
 def test_a_spare_without_a_place_is_not_rebuilding(machine):
     """It waits; another one may be rebuilt meanwhile."""
     machine.disks('sda', 'sdb', 'sdc')
-    machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'spare 1', 'sdc1': 'spare none'}, raid_disks='2',
-               sync_action='recover', sync_completed='123 / 456')
+    machine.md(
+        'md0',
+        'raid1',
+        {'sda1': 'in_sync', 'sdb1': 'spare 1', 'sdc1': 'spare none'},
+        raid_disks='2',
+        sync_action='recover',
+        sync_completed='123 / 456',
+    )
     md0 = found(machine)['md0']
 
     assert states(md0) == {'sda1': 'in_sync', 'sdb1': 'rebuilding', 'sdc1': 'spare'}
@@ -86,11 +120,23 @@ def test_a_spare_without_a_place_is_not_rebuilding(machine):
     assert (md0.activity, round(md0.progress, 1)) == ('recover', 27.0)
 
 
-@pytest.mark.parametrize('text, expected', [
-    ('123 / 456', 100 * 123 / 456), ('0 / 456', 0), ('500 / 456', 100), ('none', None), ('delayed', None), ('', None),
-    ('1 / 0', None), ('x / 5', None), ('5', None), ('9' * 5000 + ' / 1', None)])
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('123 / 456', 100 * 123 / 456),
+        ('0 / 456', 0),
+        ('500 / 456', 100),
+        ('none', None),
+        ('delayed', None),
+        ('', None),
+        ('1 / 0', None),
+        ('x / 5', None),
+        ('5', None),
+        ('9' * 5000 + ' / 1', None),
+    ],
+)
 def test_the_progress_of_an_activity(text, expected):
-    """"delayed" waits for another array."""
+    """ "delayed" waits for another array."""
     assert _progress(text) == expected
 
 
@@ -103,30 +149,50 @@ def test_no_activity_has_no_progress(machine, action):
 
 
 def test_a_faulty_member_stands_for_its_place(machine):
-    """On a real kernel its slot is "none", and the place that it had is empty: one member is lost, not two."""
+    """On a real kernel its slot is "none", and the place that it had is empty: one member is
+    lost, not two.
+    """
     machine.disks('sda', 'sdb', 'sdc')
-    machine.md('md0', 'raid6', {'sda1': 'in_sync 0', 'sdb1': 'faulty none', 'sdc1': 'in_sync 2'}, raid_disks='4')
+    machine.md(
+        'md0',
+        'raid6',
+        {'sda1': 'in_sync 0', 'sdb1': 'faulty none', 'sdc1': 'in_sync 2'},
+        raid_disks='4',
+    )
 
     assert [(each.name, each.state) for each in found(machine)['md0'].members] == [
-        ('sda1', 'in_sync'), ('sdc1', 'in_sync'), ('', 'missing'), ('sdb1', 'faulty')]
+        ('sda1', 'in_sync'),
+        ('sdc1', 'in_sync'),
+        ('', 'missing'),
+        ('sdb1', 'faulty'),
+    ]
 
 
-@pytest.mark.parametrize('level, expected', [('raid5', [1]), ('raid6', [1]), ('raid4', [1]), ('raid10', [1]),
-                                             ('raid1', []), ('raid0', [])])
+@pytest.mark.parametrize(
+    'level, expected',
+    [('raid5', [1]), ('raid6', [1]), ('raid4', [1]), ('raid10', [1]), ('raid1', []), ('raid0', [])],
+)
 def test_an_empty_place_is_missing_except_in_a_mirror(machine, level, expected):
     """After "mdadm --remove" only the number of places tells."""
     machine.disks('sda', 'sdc')
     machine.md('md0', level, {'sda1': 'in_sync 0', 'sdc1': 'in_sync 2'}, raid_disks='3')
     members = found(machine)['md0'].members
 
-    assert [member.slot for member in members if member.state == 'missing' and not member.name] == expected
+    assert [
+        member.slot for member in members if member.state == 'missing' and not member.name
+    ] == expected
 
 
 def test_a_mirror_of_32_places_with_4_members(machine):
     """QNAP builds them so; degraded counts 28."""
     machine.disks('sda', 'sdb', 'sdc', 'sdd')
-    machine.md('md9', 'raid1', dict.fromkeys(('sda1', 'sdb1', 'sdc1', 'sdd1'), 'in_sync'), raid_disks='32',
-               degraded='28')
+    machine.md(
+        'md9',
+        'raid1',
+        dict.fromkeys(('sda1', 'sdb1', 'sdc1', 'sdd1'), 'in_sync'),
+        raid_disks='32',
+        degraded='28',
+    )
     md9 = found(machine)['md9']
 
     assert (md9.slots, len(md9.members), set(states(md9).values())) == (32, 4, {'in_sync'})
@@ -135,8 +201,14 @@ def test_a_mirror_of_32_places_with_4_members(machine):
 def test_a_reshape_has_the_new_number_of_members(machine):
     """md writes "4 (3)"."""
     machine.disks('sda', 'sdb')
-    machine.md('md0', 'raid10', {'sda1': 'in_sync', 'sdb1': 'in_sync'}, raid_disks='4 (3)', layout='258 (513)',
-               sync_action='reshape')
+    machine.md(
+        'md0',
+        'raid10',
+        {'sda1': 'in_sync', 'sdb1': 'in_sync'},
+        raid_disks='4 (3)',
+        layout='258 (513)',
+        sync_action='reshape',
+    )
 
     assert found(machine)['md0'][4:6] == (4, 258)
 
@@ -155,23 +227,36 @@ def test_a_member_whose_disk_is_gone_is_missing(machine, pulled):
     assert found(machine)['md0'].members[1] == Member('sdb1', 'missing', 1, (), 'in_sync')
 
 
-@pytest.mark.parametrize('texts, reason', [
-    ({'array_state': 'inactive'}, 'md reports the state "inactive"'), ({'array_state': 'clear'}, 'the state "clear"'),
-    ({'array_state': 'broken'}, 'md reports the state "broken"'), ({'array_state': 'x' * 4096}, 'xxx..."'),
-    ({'level': 'raid7'}, 'this version does not know level "raid7" of md'), ({'level': '\x1b[31mred'}, 'level "red"'),
-    ({'level': ''}, 'its level could not be read from /sys'), ({'raid_disks': ''}, 'its number of members could not'),
-    ({'array_state': ''}, 'its state could not be read'), ({'layout': ''}, 'its layout could not be read')])
+@pytest.mark.parametrize(
+    'texts, reason',
+    [
+        ({'array_state': 'inactive'}, 'md reports the state "inactive"'),
+        ({'array_state': 'clear'}, 'the state "clear"'),
+        ({'array_state': 'broken'}, 'md reports the state "broken"'),
+        ({'array_state': 'x' * 4096}, 'xxx..."'),
+        ({'level': 'raid7'}, 'this version does not know level "raid7" of md'),
+        ({'level': '\x1b[31mred'}, 'level "red"'),
+        ({'level': ''}, 'its level could not be read from /sys'),
+        ({'raid_disks': ''}, 'its number of members could not'),
+        ({'array_state': ''}, 'its state could not be read'),
+        ({'layout': ''}, 'its layout could not be read'),
+    ],
+)
 def test_what_md_does_not_say_makes_the_redundancy_unknown(machine, texts, reason):
     """Never assumed; the members are still named."""
     machine.disks('sda', 'sdb')
-    machine.md('md0', **{'level': 'raid10', 'members': {'sda1': 'in_sync', 'sdb1': 'in_sync'}, **texts})
+    machine.md(
+        'md0', **{'level': 'raid10', 'members': {'sda1': 'in_sync', 'sdb1': 'in_sync'}, **texts}
+    )
     md0 = found(machine)['md0']
 
     assert (md0.level, states(md0)) == ('', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
     assert reason in md0.unknown and len(md0.unknown) < 100
 
 
-@pytest.mark.parametrize('state', ['clean', 'active', 'readonly', 'read-auto', 'write-pending', 'active-idle'])
+@pytest.mark.parametrize(
+    'state', ['clean', 'active', 'readonly', 'read-auto', 'write-pending', 'active-idle']
+)
 def test_an_array_that_runs_is_known(machine, state):
     machine.disks('sda')
     machine.md('md0', 'linear', {'sda1': 'in_sync'}, array_state=state, sync_action='')
@@ -182,25 +267,45 @@ def test_an_array_that_runs_is_known(machine, state):
 def test_a_container_and_a_stopped_array_hold_no_data(machine):
     """The disks of an Intel RAID are in a container and in an array within."""
     machine.disk('sda')
-    machine.md('md127', '', {'sda': 'spare none'}, array_state='inactive', metadata_version='external:imsm')
+    machine.md(
+        'md127', '', {'sda': 'spare none'}, array_state='inactive', metadata_version='external:imsm'
+    )
     machine.md('md126', 'raid1', {'sda': 'in_sync'}, metadata_version='external:/md127/0')
     machine.md('md5', '', {}, array_state='clear')
 
     assert list(found(machine)) == ['md126']
 
 
-@pytest.mark.parametrize('sdb, action, expected', [
-    ('in_sync', 'idle', [('sda', 'in_sync'), ('sdb', 'in_sync'), ('sdd', 'spare')]),
-    ('spare 1', 'recover', [('sda', 'in_sync'), ('sdb', 'rebuilding'), ('sdd', 'spare')]),
-    ('faulty none', 'idle', [('sda', 'in_sync'), ('sdb', 'faulty'), ('sdd', 'unknown')])])
-def test_a_disk_that_only_the_container_has_is_a_spare_unless_the_array_lacks_one(machine, sdb, action, expected):
-    """A degraded array would use a spare; one that has failed stays in the container, and /sys does not show that."""
+@pytest.mark.parametrize(
+    'sdb, action, expected',
+    [
+        ('in_sync', 'idle', [('sda', 'in_sync'), ('sdb', 'in_sync'), ('sdd', 'spare')]),
+        ('spare 1', 'recover', [('sda', 'in_sync'), ('sdb', 'rebuilding'), ('sdd', 'spare')]),
+        ('faulty none', 'idle', [('sda', 'in_sync'), ('sdb', 'faulty'), ('sdd', 'unknown')]),
+    ],
+)
+def test_a_disk_that_only_the_container_has_is_a_spare_unless_the_array_lacks_one(
+    machine, sdb, action, expected
+):
+    """A degraded array would use a spare; one that has failed stays in the container, and /sys
+    does not show that.
+    """
     for name in ('sda', 'sdb', 'sdc', 'sdd'):
         machine.disk(name)
-    machine.md('md127', '', dict.fromkeys(('sda', 'sdb', 'sdc', 'sdd'), 'spare none'), array_state='inactive',
-               metadata_version='external:imsm')
-    machine.md('md126', 'raid1', {'sda': 'in_sync', 'sdb': sdb}, metadata_version='external:/md127/0',
-               sync_action=action)
+    machine.md(
+        'md127',
+        '',
+        dict.fromkeys(('sda', 'sdb', 'sdc', 'sdd'), 'spare none'),
+        array_state='inactive',
+        metadata_version='external:imsm',
+    )
+    machine.md(
+        'md126',
+        'raid1',
+        {'sda': 'in_sync', 'sdb': sdb},
+        metadata_version='external:/md127/0',
+        sync_action=action,
+    )
     machine.md('md125', 'raid0', {'sdc': 'in_sync'}, metadata_version='external:/md127/1')
     groups = found(machine)
 
@@ -208,18 +313,28 @@ def test_a_disk_that_only_the_container_has_is_a_spare_unless_the_array_lacks_on
     assert [each.name for each in groups['md125'].members] == ['sdc']
 
 
-# --- the device mapper --------------------------------------------------------------------------------------
+# --- the device mapper ----------------------------------------------------------------------------
 
-@pytest.mark.parametrize('name, uuid, expected', [
-    ('vg0-home--old', LV, ('vg0/home-old', 'lvm', 'single', '')),
-    ('a---b', LV, ('a-/b', 'lvm', 'single', '')),
-    ('luks-1', 'CRYPT-LUKS2-0123-luks-1', ('luks-1', 'luks', 'single', '')),
-    ('mpatha', 'mpath-3600508', ('mpatha', 'multipath', 'single', '')),
-    ('mpatha-part1', 'part1-mpath-3600508', ('mpatha-part1', 'partition', 'single', '')),
-    ('isw_x', 'DMRAID-isw_x', ('isw_x', 'dm', '', 'its target is not in /sys')),
-    ('x', '', ('x', 'dm', '', 'its target is not in /sys')), ('', '', ('dm-0', 'dm', '', 'its target is not in /sys')),
-    ('ceph--a1-osd--block--b2', LV, ('ceph-a1/osd-block-b2', 'ceph', '', 'only the Ceph cluster knows its redundancy')),
-    ('n' * 4096, LV, ('n' * 200, 'lvm', 'single', ''))])
+
+@pytest.mark.parametrize(
+    'name, uuid, expected',
+    [
+        ('vg0-home--old', LV, ('vg0/home-old', 'lvm', 'single', '')),
+        ('a---b', LV, ('a-/b', 'lvm', 'single', '')),
+        ('luks-1', 'CRYPT-LUKS2-0123-luks-1', ('luks-1', 'luks', 'single', '')),
+        ('mpatha', 'mpath-3600508', ('mpatha', 'multipath', 'single', '')),
+        ('mpatha-part1', 'part1-mpath-3600508', ('mpatha-part1', 'partition', 'single', '')),
+        ('isw_x', 'DMRAID-isw_x', ('isw_x', 'dm', '', 'its target is not in /sys')),
+        ('x', '', ('x', 'dm', '', 'its target is not in /sys')),
+        ('', '', ('dm-0', 'dm', '', 'its target is not in /sys')),
+        (
+            'ceph--a1-osd--block--b2',
+            LV,
+            ('ceph-a1/osd-block-b2', 'ceph', '', 'only the Ceph cluster knows its redundancy'),
+        ),
+        ('n' * 4096, LV, ('n' * 200, 'lvm', 'single', '')),
+    ],
+)
 def test_a_volume_by_the_program_that_made_it(machine, name, uuid, expected):
     """The start of its UUID; other targets may do anything with their members."""
     machine.disks('sda')
@@ -237,7 +352,9 @@ def test_a_volume_without_devices_lacks_one_without_a_name(machine):
     assert group.members == (Member('', 'missing', 0),)
 
 
-@pytest.mark.parametrize('name, expected', [('vg-lv', 'vg/lv'), ('v--g-l--v', 'v-g/l-v'), ('plain', 'plain'), ('', '')])
+@pytest.mark.parametrize(
+    'name, expected', [('vg-lv', 'vg/lv'), ('v--g-l--v', 'v-g/l-v'), ('plain', 'plain'), ('', '')]
+)
 def test_the_name_of_a_volume(name, expected):
     """The device mapper doubles hyphens."""
     assert volume_name(name) == expected
@@ -259,7 +376,10 @@ def test_raid_of_lvm_is_one_group_on_partitions(machine):
     [home] = found(machine).values()
 
     assert home[:5] == ('dm-4', 'vg0/home', 'lvm', '', 2)
-    assert home.members == (Member('sda1', 'unknown', 0, ('sda',)), Member('sdb1', 'unknown', 1, ('sdb',)))
+    assert home.members == (
+        Member('sda1', 'unknown', 0, ('sda',)),
+        Member('sdb1', 'unknown', 1, ('sdb',)),
+    )
     assert home.unknown == 'its level and state are not in /sys; as root, run triage --dmsetup'
     assert home.used_as == ('/home',)
 
@@ -280,7 +400,10 @@ def test_an_image_that_lvm_left_out_is_missing(machine):
     machine.dm('dm-2', 'vg0-home_rimage_1', LV, 'dm-1')
     machine.dm('dm-3', 'vg0-home', LV, 'dm-0', 'dm-2')
 
-    assert found(machine)['dm-3'].members == (Member('sda1', 'unknown', 0, ('sda',)), Member('', 'missing', 1))
+    assert found(machine)['dm-3'].members == (
+        Member('sda1', 'unknown', 0, ('sda',)),
+        Member('', 'missing', 1),
+    )
 
 
 def test_an_image_on_two_disks_needs_both(machine):
@@ -295,15 +418,19 @@ def test_an_image_on_two_disks_needs_both(machine):
 
 
 def test_images_are_in_their_order_and_whole(machine):
-    """The status of the device mapper has them in this order; LVM may have left out a part of one."""
+    """The status of the device mapper has them in this order; LVM may have left out a part of
+    one.
+    """
     machine.disks('sda', 'sdb')
     machine.dm('dm-0', 'vg0-home_rimage_1', LV, 'sda1')
     machine.dm('dm-1', 'vg0-home_rimage_0-missing_1_0', LV + '-missing_1_0')
     machine.dm('dm-2', 'vg0-home_rimage_0', LV, 'dm-1', 'sdb1')
     machine.dm('dm-3', 'vg0-home', LV, 'dm-0', 'dm-2')
 
-    assert found(machine)['dm-3'].members == (Member('sdb1', 'missing', 0, ('sdb',)),
-                                              Member('sda1', 'unknown', 1, ('sda',)))
+    assert found(machine)['dm-3'].members == (
+        Member('sdb1', 'missing', 0, ('sdb',)),
+        Member('sda1', 'unknown', 1, ('sda',)),
+    )
 
 
 def test_a_thin_volume_lies_on_the_disks_of_its_pool(machine):
@@ -316,13 +443,20 @@ def test_a_thin_volume_lies_on_the_disks_of_its_pool(machine):
     machine.dm('dm-4', 'vg0-thin', LV, 'dm-2')
     [thin] = found(machine).values()
 
-    assert (thin.name, thin.level, states(thin)) == ('vg0/thin', 'single', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
+    assert (thin.name, thin.level, states(thin)) == (
+        'vg0/thin',
+        'single',
+        {'sda1': 'in_sync', 'sdb1': 'in_sync'},
+    )
 
 
 def test_a_thin_volume_on_a_mirror_lies_on_that(machine):
     """The mirror is an inner volume, but where the copies are."""
     mirror(machine)
-    machine.files((machine.sys / 'block/dm-4').resolve() / 'dm', {'name': 'vg0-pool_tdata', 'uuid': LV + '-tdata'})
+    machine.files(
+        (machine.sys / 'block/dm-4').resolve() / 'dm',
+        {'name': 'vg0-pool_tdata', 'uuid': LV + '-tdata'},
+    )
     machine.dm('dm-5', 'vg0-pool-tpool', LV + '-tpool', 'dm-4')
     machine.dm('dm-6', 'vg0-thin', LV, 'dm-5')
     groups_found = found(machine)
@@ -342,23 +476,32 @@ def test_layers_from_disk_to_mount(machine):
     machine.mounted('/dev/sdd1', '/other')
 
     assert list(found(machine, 'sda')) == ['md0', 'dm-0', 'dm-1']
-    assert found(machine)['dm-1'].members == (Member('crypt', 'in_sync', 0, ('dm-0',)),
-                                              Member('sdc1', 'in_sync', 1, ('sdc',)))
+    assert found(machine)['dm-1'].members == (
+        Member('crypt', 'in_sync', 0, ('dm-0',)),
+        Member('sdc1', 'in_sync', 1, ('sdc',)),
+    )
     assert list(found(machine, 'sdc')) == ['md0', 'dm-0', 'dm-1']  # what lies below counts, too
     assert list(found(machine, 'sdd')) == ['partition sdd1']
     assert found(machine, 'sdz') == {}
 
 
-# --- btrfs --------------------------------------------------------------------------------------------------
+# --- btrfs ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('profiles, level', [
-    ({'data/raid1': 9, 'metadata/raid1': 9, 'system/raid1': 9}, 'btrfs-raid1'),
-    ({'data/raid10': 9, 'metadata/raid1c4': 9}, 'btrfs-raid10'),
-    ({'data/raid5': 9, 'metadata/raid1c3': 9}, 'btrfs-raid5'),
-    ({'data/raid6': 9, 'metadata/raid1c3': 9}, 'btrfs-raid6'), ({'data/raid1c4': 9, 'metadata/raid1c3': 9}, 'raid1c3'),
-    ({'data/single': 9, 'data/raid1': 9, 'metadata/raid1': 9}, 'single'),  # during a conversion
-    ({'data/single': 0, 'data/raid1': 9, 'metadata/raid1': 9}, 'btrfs-raid1'),  # left from mkfs
-    ({'data/raid1': 9, 'metadata/dup': 9}, 'dup'), ({'mixed/raid0': 9, 'system/raid1': 9}, 'raid0')])
+
+@pytest.mark.parametrize(
+    'profiles, level',
+    [
+        ({'data/raid1': 9, 'metadata/raid1': 9, 'system/raid1': 9}, 'btrfs-raid1'),
+        ({'data/raid10': 9, 'metadata/raid1c4': 9}, 'btrfs-raid10'),
+        ({'data/raid5': 9, 'metadata/raid1c3': 9}, 'btrfs-raid5'),
+        ({'data/raid6': 9, 'metadata/raid1c3': 9}, 'btrfs-raid6'),
+        ({'data/raid1c4': 9, 'metadata/raid1c3': 9}, 'raid1c3'),
+        ({'data/single': 9, 'data/raid1': 9, 'metadata/raid1': 9}, 'single'),  # during a conversion
+        ({'data/single': 0, 'data/raid1': 9, 'metadata/raid1': 9}, 'btrfs-raid1'),  # left from mkfs
+        ({'data/raid1': 9, 'metadata/dup': 9}, 'dup'),
+        ({'mixed/raid0': 9, 'system/raid1': 9}, 'raid0'),
+    ],
+)
 def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
     """A file system is lost with its metadata."""
     machine.disks('sda', 'sdb')
@@ -368,11 +511,16 @@ def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
     [group] = found(machine).values()
 
     assert group[:6] == (f'btrfs {UUID}', 'pool', 'btrfs', level, 2, 0)
-    assert group.members == (Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',)))
+    assert group.members == (
+        Member('sda1', 'in_sync', 0, ('sda',)),
+        Member('sdb1', 'in_sync', 1, ('sdb',)),
+    )
     assert (group.used_as, group.missing, group.unknown) == (('/data', '/top'), 0, '')
 
 
-@pytest.mark.parametrize('label, mounted, name', [('pool', '/data', 'pool'), ('', '/data', '/data'), ('', '', UUID)])
+@pytest.mark.parametrize(
+    'label, mounted, name', [('pool', '/data', 'pool'), ('', '/data', '/data'), ('', '', UUID)]
+)
 def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(machine, label, mounted, name):
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {}), label)
     if mounted:
@@ -381,10 +529,19 @@ def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(machine, la
     assert found(machine)[f'btrfs {UUID}'].name == name
 
 
-@pytest.mark.parametrize('told, missing', [
-    ({'missing': 1}, 1), ({'error_stats': errors(write=3)}, 0), ({'error_stats': errors(generation=1)}, 0),
-    ({'error_stats': errors(corruption=10)}, 0), ({'error_stats': errors(read=5)}, 0),
-    ({'error_stats': errors(flush=1)}, 0), ({'missing': 1, 'error_stats': errors(write=3)}, 1), ({}, 0)])
+@pytest.mark.parametrize(
+    'told, missing',
+    [
+        ({'missing': 1}, 1),
+        ({'error_stats': errors(write=3)}, 0),
+        ({'error_stats': errors(generation=1)}, 0),
+        ({'error_stats': errors(corruption=10)}, 0),
+        ({'error_stats': errors(read=5)}, 0),
+        ({'error_stats': errors(flush=1)}, 0),
+        ({'missing': 1, 'error_stats': errors(write=3)}, 1),
+        ({}, 0),
+    ],
+)
 def test_missing_devices_are_counted_without_a_name_and_errors_cast_a_doubt(machine, told, missing):
     """/sys does not say which device has which number, and counted errors may be long corrected."""
     machine.disks('sda', 'sdb')
@@ -414,25 +571,46 @@ def test_a_disk_that_was_absent_at_mount_has_a_number_only(machine):
     assert (group.slots, group.missing) == (2, 0)
 
 
-@pytest.mark.parametrize('source, names, missing', [
-    ({}, ['sda1', 'sdb1', 'sdc1'], 0), ({'missing': 1}, ['sda1', 'sdc1', ''], 0),
-    ({'error_stats': errors(write=1)}, ['sda1', 'sdb1', 'sdc1'], 0)])
+@pytest.mark.parametrize(
+    'source, names, missing',
+    [
+        ({}, ['sda1', 'sdb1', 'sdc1'], 0),
+        ({'missing': 1}, ['sda1', 'sdc1', ''], 0),
+        ({'error_stats': errors(write=1)}, ['sda1', 'sdb1', 'sdc1'], 0),
+    ],
+)
 def test_a_replacement_of_btrfs(machine, source, names, missing):
     """The target has number 0 and no whole copy; which device it is, /sys does not say."""
     machine.disks('sda', 'sdb', 'sdc')
-    machine.btrfs(UUID, {'data/raid1': 9}, tuple(filter(None, names)), (
-        {}, source, {'replace_target': 1, 'error_stats': errors(write=1)}))
+    machine.btrfs(
+        UUID,
+        {'data/raid1': 9},
+        tuple(filter(None, names)),
+        ({}, source, {'replace_target': 1, 'error_stats': errors(write=1)}),
+    )
     group = found(machine)[f'btrfs {UUID}']
 
     assert [member.name for member in group.members] == names
     assert (group.slots, group.activity, group.missing) == (3, 'replace', missing)
 
 
-@pytest.mark.parametrize('profiles, states, reason', [
-    ({'data/raid1c9': 9, 'metadata/raid1': 9}, ({},), 'this version does not know profile "raid1c9" of btrfs'),
-    ({'data/raid1': 9}, (), 'the states of its devices could not be read from /sys'),
-    ({'data/raid1': 9}, ({'error_stats': 'invalid'},), 'the states of its devices could not be read from /sys'),
-    ({}, ({},), 'its profiles could not be read from /sys')])
+@pytest.mark.parametrize(
+    'profiles, states, reason',
+    [
+        (
+            {'data/raid1c9': 9, 'metadata/raid1': 9},
+            ({},),
+            'this version does not know profile "raid1c9" of btrfs',
+        ),
+        ({'data/raid1': 9}, (), 'the states of its devices could not be read from /sys'),
+        (
+            {'data/raid1': 9},
+            ({'error_stats': 'invalid'},),
+            'the states of its devices could not be read from /sys',
+        ),
+        ({}, ({},), 'its profiles could not be read from /sys'),
+    ],
+)
 def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(machine, profiles, states, reason):
     machine.disks('sda')
     machine.btrfs(UUID, profiles, ('sda1',), states)
@@ -441,7 +619,8 @@ def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(machine, profiles,
     assert (group.level, group.unknown, group.name) == ('', reason, UUID)
 
 
-# --- disks and partitions -----------------------------------------------------------------------------------
+# --- disks and partitions -------------------------------------------------------------------------
+
 
 def test_a_mounted_partition_and_swap(machine):
     """A bind mount is no other use; btrfs is at home in subvolumes."""
@@ -455,23 +634,43 @@ def test_a_mounted_partition_and_swap(machine):
     machine.swap('/dev/nvme0n1p3')
     groups_found = found(machine)
 
-    assert {group.id: (group.kind, group.level, group.used_as) for group in groups_found.values()} == {
-        'partition nvme0n1p2': ('partition', 'single', ('/',)), 'swap nvme0n1p3': ('swap', 'single', ('swap',)),
-        'partition sda': ('partition', 'single', ('/whole',)), 'partition sdb': ('partition', 'single', ('/bound',))}
-    assert groups_found['partition nvme0n1p2'].members == (Member('nvme0n1p2', 'in_sync', 0, ('nvme0n1',)),)
+    assert {
+        group.id: (group.kind, group.level, group.used_as) for group in groups_found.values()
+    } == {
+        'partition nvme0n1p2': ('partition', 'single', ('/',)),
+        'swap nvme0n1p3': ('swap', 'single', ('swap',)),
+        'partition sda': ('partition', 'single', ('/whole',)),
+        'partition sdb': ('partition', 'single', ('/bound',)),
+    }
+    assert groups_found['partition nvme0n1p2'].members == (
+        Member('nvme0n1p2', 'in_sync', 0, ('nvme0n1',)),
+    )
     assert groups_found['partition sda'].members[0].on == ('sda',)
 
 
-@pytest.mark.parametrize('kind, expected', [
-    ('ceph_bluestore', ('ceph', '')), ('LVM2_member', ('lvm', '')), ('linux_raid_member', ('md', '')),
-    ('isw_raid_member', ('md', '')), ('crypto_LUKS', ('luks', 'single')), ('bcache', ('bcache', 'single')),
-    ('drbd', ('drbd', '')), ('ext4', None), ('swap', None), ('', None)])
+@pytest.mark.parametrize(
+    'kind, expected',
+    [
+        ('ceph_bluestore', ('ceph', '')),
+        ('LVM2_member', ('lvm', '')),
+        ('linux_raid_member', ('md', '')),
+        ('isw_raid_member', ('md', '')),
+        ('crypto_LUKS', ('luks', 'single')),
+        ('bcache', ('bcache', 'single')),
+        ('drbd', ('drbd', '')),
+        ('ext4', None),
+        ('swap', None),
+        ('', None),
+    ],
+)
 def test_a_member_of_something_that_does_not_run(machine, kind, expected):
     """It may hold data, but nothing uses it. A file system that is not mounted is not in use."""
     machine.disks('sda')
     machine.udev('sda1', kind)
 
-    assert [(group.kind, group.level) for group in found(machine).values()] == [expected] * bool(expected)
+    assert [(group.kind, group.level) for group in found(machine).values()] == [expected] * bool(
+        expected
+    )
     assert all(bool(group.unknown) is not bool(group.level) for group in found(machine).values())
 
 
@@ -486,9 +685,15 @@ def test_a_pool_of_zfs(machine):
     groups_found = found(machine)
     tank = groups_found['zfs tank']
 
-    assert (tank[1:4], states(tank)) == (('tank', 'zfs', ''), {'sda1': 'unknown', 'sdb1': 'unknown'})
+    assert (tank[1:4], states(tank)) == (
+        ('tank', 'zfs', ''),
+        {'sda1': 'unknown', 'sdb1': 'unknown'},
+    )
     assert tank.used_as == ('/home',)
-    assert tank.unknown == 'ZFS reports the state "DEGRADED"; its layout is not in /sys; run triage --zpool'
+    assert (
+        tank.unknown
+        == 'ZFS reports the state "DEGRADED"; its layout is not in /sys; run triage --zpool'
+    )
     assert groups_found['zfs old'].unknown == 'the pool is not imported'
     assert list(found(machine, 'sda')) == ['zfs tank']
 
@@ -511,8 +716,9 @@ def test_other_drivers_that_lie_on_disks(machine):
     machine.stacked('drbd0', 'sdc1')
     machine.stacked('novel0', 'sdd1')
 
-    assert {group.id: (group.kind, group.level, group.slots) for group in found(machine).values()} == {
-        'bcache0': ('bcache', 'single', 2), 'drbd0': ('drbd', '', 1), 'novel0': ('dm', '', 1)}
+    assert {
+        group.id: (group.kind, group.level, group.slots) for group in found(machine).values()
+    } == {'bcache0': ('bcache', 'single', 2), 'drbd0': ('drbd', '', 1), 'novel0': ('dm', '', 1)}
 
 
 def test_a_pool_on_a_volume(machine):
@@ -521,7 +727,9 @@ def test_a_pool_on_a_volume(machine):
     machine.dm('dm-0', 'crypt', 'CRYPT-LUKS2-x', 'sda1')
     machine.udev('dm-0', 'zfs_member', 'tank')
 
-    assert found(machine, 'sda')['zfs tank'].members == (Member('crypt', 'unknown', None, ('dm-0',)),)
+    assert found(machine, 'sda')['zfs tank'].members == (
+        Member('crypt', 'unknown', None, ('dm-0',)),
+    )
 
 
 def test_a_partition_of_an_array(machine):
@@ -542,17 +750,29 @@ def test_the_partitions_of_a_path_to_a_drive_are_not_in_use(machine):
     assert list(found(machine)) == ['dm-0']
 
 
-@pytest.mark.parametrize('wwids, expected', [
-    (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d4'), 0), (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d5'), 1),
-    (('t10.ATA X', 't10.ATA X'), 1), (('', ''), 1), (('naa.5000c500a1b2c3d4 S1', 'naa.5000c500a1b2c3d4 S1'), 0),
-    (('naa.5000c500a1b2c3d4 S1', 'naa.5000c500a1b2c3d4 S2'), 1)],
-    ids=['two-paths', 'two-actuators', 'no-wwn', 'none', 'same-serial', 'wwn-of-a-batch'])
+@pytest.mark.parametrize(
+    'wwids, expected',
+    [
+        (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d4'), 0),
+        (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d5'), 1),
+        (('t10.ATA X', 't10.ATA X'), 1),
+        (('', ''), 1),
+        (('naa.5000c500a1b2c3d4 S1', 'naa.5000c500a1b2c3d4 S1'), 0),
+        (('naa.5000c500a1b2c3d4 S1', 'naa.5000c500a1b2c3d4 S2'), 1),
+    ],
+    ids=['two-paths', 'two-actuators', 'no-wwn', 'none', 'same-serial', 'wwn-of-a-batch'],
+)
 def test_two_paths_to_a_disk_are_one_disk(machine, wwids, expected):
-    """A mirror of a disk with itself tolerates nothing. The actuators of a disk are separate logical units."""
+    """A mirror of a disk with itself tolerates nothing.
+
+    The actuators of a disk are separate logical units.
+    """
     machine.disks('sda', 'sdb')
     for name, text in zip(('sda', 'sdb'), wwids):
         wwid, _, serial = text.partition(' S')
-        machine.files(machine.folder(name), {'device/wwid': wwid, 'device/vpd_pg80': f'\0\x80\0\x08{serial}'})
+        machine.files(
+            machine.folder(name), {'device/wwid': wwid, 'device/vpd_pg80': f'\0\x80\0\x08{serial}'}
+        )
     machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
     stack = Stack(groups(system=machine.system))
 
@@ -571,7 +791,9 @@ def test_a_mirror_of_multipath_volumes_counts_disks(machine):
 
     assert groups['dm-0'].members == (Member('sda, sdb', 'in_sync', 0, ('sda',), 'sdb offline'),)
     assert stack.disks('md0') == {'sda', 'sdc'}
-    assert stack.survives(groups['md0'], {'sda'}) and not stack.survives(groups['md0'], {'sda', 'sdc'})
+    assert stack.survives(groups['md0'], {'sda'}) and not stack.survives(
+        groups['md0'], {'sda', 'sdc'}
+    )
 
 
 def test_a_path_that_is_gone_changes_nothing_and_a_disk_without_paths_is_missing(machine):
@@ -591,7 +813,9 @@ def test_a_btrfs_on_both_paths_to_a_disk_has_no_second_copy(machine):
     machine.disks('sda', 'sdb')
     for name in ('sda', 'sdb'):
         machine.files(machine.folder(name), {'device/wwid': 'naa.5000c500a1b2c3d4'})
-    machine.btrfs('0123abcd-0000-0000-0000-000000000000', {'data/raid1': 5}, ('sda1', 'sdb1'), ({}, {}))
+    machine.btrfs(
+        '0123abcd-0000-0000-0000-000000000000', {'data/raid1': 5}, ('sda1', 'sdb1'), ({}, {})
+    )
     [group] = found(machine).values()
 
     assert Stack([group]).tolerates(group, frozenset()) == 0
@@ -602,7 +826,11 @@ def test_a_drive_that_was_read_through_its_second_path_is_in_the_group(machine):
     machine.dm('dm-0', 'mpatha', 'mpath-a', 'sda', 'sdb')
     machine.mounted('/dev/mapper/mpatha', '/srv', number=machine.numbers['dm-0'])
     drive = Verdict(Device('/dev/sdb', name='sdb'), Identity('SCSI', 'ACME'), State.OK)
-    seen = examined((drive,), lambda placed: [Drive('sdb', frozenset(placed[0].place.disks))], system=machine.system)
+    seen = examined(
+        (drive,),
+        lambda placed: [Drive('sdb', frozenset(placed[0].place.disks))],
+        system=machine.system,
+    )
 
     assert seen.verdicts[0].place.disks == ('sdb', 'sda')
     assert [each.group.id for each in seen.verdicts[0].depends] == ['dm-0']
@@ -616,7 +844,8 @@ def test_files_and_memory_are_no_disks(machine, name):
     assert found(machine) == {}
 
 
-# --- bad input ----------------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------
+
 
 def test_volumes_that_lie_on_each_other_are_unknown(machine):
     """Not even the kernel can build these, but nobody may hang on them."""
@@ -628,7 +857,10 @@ def test_volumes_that_lie_on_each_other_are_unknown(machine):
     groups_found = found(machine)
 
     assert {name: (group.level, bool(group.unknown)) for name, group in groups_found.items()} == {
-        'dm-0': ('', True), 'dm-1': ('', True), 'dm-2': ('single', False)}
+        'dm-0': ('', True),
+        'dm-1': ('', True),
+        'dm-2': ('single', False),
+    }
     assert 'dm-0' in found(machine, 'sda')
 
 
@@ -651,9 +883,19 @@ def test_a_tower_of_volumes_is_read_to_a_limit(machine):
     assert levels == ['single'] * DEEPEST_GROUPS + [''] * 2 * DEEPEST_GROUPS
 
 
-@pytest.mark.parametrize('make', [os.mkfifo, os.mkdir, lambda path: os.symlink(path, path),
-                                  lambda path: os.symlink('/dev/zero', path)], ids=['pipe', 'folder', 'loop', 'device'])
-@pytest.mark.parametrize('file', ['level', 'raid_disks', 'array_state', 'dev-sda1/state', 'dev-sda1/slot'])
+@pytest.mark.parametrize(
+    'make',
+    [
+        os.mkfifo,
+        os.mkdir,
+        lambda path: os.symlink(path, path),
+        lambda path: os.symlink('/dev/zero', path),
+    ],
+    ids=['pipe', 'folder', 'loop', 'device'],
+)
+@pytest.mark.parametrize(
+    'file', ['level', 'raid_disks', 'array_state', 'dev-sda1/state', 'dev-sda1/slot']
+)
 def test_a_file_that_blocks_or_cannot_be_read(machine, make, file):
     """The group is unknown, or its member is; nothing waits and no device is opened."""
     machine.disks('sda', 'sdb')
@@ -662,7 +904,11 @@ def test_a_file_that_blocks_or_cannot_be_read(machine, make, file):
     make(folder / 'md' / file)
     md0 = found(machine)['md0']
 
-    assert md0.unknown or {'sda1': 'unknown'}.items() <= states(md0).items() or md0.members[1].slot is None
+    assert (
+        md0.unknown
+        or {'sda1': 'unknown'}.items() <= states(md0).items()
+        or md0.members[1].slot is None
+    )
 
 
 def test_a_file_system_on_an_array_is_mounted_once(machine):
@@ -673,7 +919,9 @@ def test_a_file_system_on_an_array_is_mounted_once(machine):
     machine.mounted('/dev/md0', '/data', 'btrfs', '0:40')
 
     assert [(group.id, group.used_as) for group in groups(['sda'], machine.system)] == [
-        ('md0', ()), (f'btrfs {UUID}', ('/data',))]
+        ('md0', ()),
+        (f'btrfs {UUID}', ('/data',)),
+    ]
 
 
 def test_only_regular_files_are_read(tmp_path):
@@ -681,7 +929,11 @@ def test_only_regular_files_are_read(tmp_path):
     (tmp_path / 'file').write_text('x')
     (tmp_path / 'link').symlink_to('file')
 
-    assert (text_of(str(tmp_path / 'file')), text_of(str(tmp_path / 'link')), text_of('/dev/zero')) == ('x', '', '')
+    assert (
+        text_of(str(tmp_path / 'file')),
+        text_of(str(tmp_path / 'link')),
+        text_of('/dev/zero'),
+    ) == ('x', '', '')
     assert len(text_of('/proc/self/maps', 1 << 22)) > 8192
 
 
@@ -695,16 +947,31 @@ def test_files_and_names_without_end(machine):
     """Of a file 64 KiB are read, of a name 200 characters kept."""
     machine.disks('sda')
     machine.btrfs(UUID, {'data/single': 9}, ('sda1',), ({},), 'x' * 100_000)
-    machine.files(machine.proc, {'self/mountinfo': f'40 27 0:40 / /{"p" * 4000} rw - btrfs /dev/sda1 rw',
-                                 'swaps': 'x' * 100_000})
+    machine.files(
+        machine.proc,
+        {
+            'self/mountinfo': f'40 27 0:40 / /{"p" * 4000} rw - btrfs /dev/sda1 rw',
+            'swaps': 'x' * 100_000,
+        },
+    )
     group = found(machine)[f'btrfs {UUID}']
 
     assert (len(group.name), [len(point) for point in group.used_as]) == (200, [200])
 
 
-@pytest.mark.parametrize('line', ['', '-', ' - ', '40 27 8:1 / - ext4 /dev/sda1', '40 27 8:1 / /x rw - ext4',
-                                  '\0 \0 \0', '40 27 ../../x / /x rw - ext4 /dev/ rw',
-                                  '40 27 9:9 / /x rw - ext4 \\777 rw'])
+@pytest.mark.parametrize(
+    'line',
+    [
+        '',
+        '-',
+        ' - ',
+        '40 27 8:1 / - ext4 /dev/sda1',
+        '40 27 8:1 / /x rw - ext4',
+        '\0 \0 \0',
+        '40 27 ../../x / /x rw - ext4 /dev/ rw',
+        '40 27 9:9 / /x rw - ext4 \\777 rw',
+    ],
+)
 def test_lines_that_are_no_mounts(machine, line):
     machine.disks('sda')
     machine.files(machine.proc, {'self/mountinfo': line, 'swaps': line})
@@ -720,7 +987,9 @@ def test_256_arrays_are_read_and_more_are_named(machine):
     groups_found = found(machine, 'sda')
 
     assert len(groups_found) == 300
-    assert [group.id for group in groups_found.values() if group.level] == [f'md{number}' for number in range(256)]
+    assert [group.id for group in groups_found.values() if group.level] == [
+        f'md{number}' for number in range(256)
+    ]
     assert groups_found['md299'].unknown == 'only the first 256 arrays are read'
     assert groups_found['md299'].members == (Member('sda300', 'unknown', 0, ('sda',)),)
 
@@ -740,7 +1009,9 @@ def test_a_machine_that_changes_while_it_is_read(machine, monkeypatch):
                 raise FileNotFoundError('gone')
             calls['left'] -= 1
             return real(*args, **kwargs)
+
         return call
+
     for name in ('listdir', 'open', 'read', 'stat', 'readlink'):
         monkeypatch.setattr(f'os.{name}', vanishing(getattr(os, name)))
     whole = groups(None, machine.system)
@@ -749,7 +1020,9 @@ def test_a_machine_that_changes_while_it_is_read(machine, monkeypatch):
     for left in range(steps):
         calls['left'] = left
         for group in groups(None, machine.system):
-            assert group.id in {each.id for each in whole} | {'zfs tank'} or group.id.startswith(('dm-', 'md '))
+            assert group.id in {each.id for each in whole} | {'zfs tank'} or group.id.startswith(
+                ('dm-', 'md ')
+            )
             assert group.level or group.unknown
 
 
@@ -757,12 +1030,23 @@ def test_a_machine_without_sysfs(tmp_path):
     assert groups(None, System(*[str(tmp_path / 'no')] * 3)) == ()
 
 
-@pytest.mark.parametrize('path, expected', [('/dev/sda', ['sda']), ('/dev/nvme0', ['nvme0n1', 'nvme0n2']),
-                                            ('/dev/sg2', ['sdb']), ('/dev/sdz', [])])
+@pytest.mark.parametrize(
+    'path, expected',
+    [
+        ('/dev/sda', ['sda']),
+        ('/dev/nvme0', ['nvme0n1', 'nvme0n2']),
+        ('/dev/sg2', ['sdb']),
+        ('/dev/sdz', []),
+    ],
+)
 def test_the_disks_of_a_drive(machine, path, expected):
     """An NVMe controller has one for each namespace."""
     machine.disks('sda')
-    for folder in ('nvme/nvme0/nvme0c0n1', 'nvme/nvme0/nvme0n2', 'scsi_generic/sg2/device/block/sdb'):
+    for folder in (
+        'nvme/nvme0/nvme0c0n1',
+        'nvme/nvme0/nvme0n2',
+        'scsi_generic/sg2/device/block/sdb',
+    ):
         (machine.sys / 'class' / folder).mkdir(parents=True)
 
     assert disks_of(Device(path), machine.system) == expected

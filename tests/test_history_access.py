@@ -1,4 +1,7 @@
-"""History in a check: what is told because of it, when it is written, and what is said where it cannot be used."""
+"""History in a check: what is told because of it, when it is written, and what is said where it
+cannot be used.
+"""
+
 from __future__ import annotations
 
 import json
@@ -55,9 +58,11 @@ def test_growth_is_an_alarm_in_the_first_line(machine):
     result = machine.check(START + HOUR)
 
     assert result.code == 1
-    assert (result.first_line
-            == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); '
-                                   '[cable] look at the cable; 1 drive: 1 warning')
+    assert (
+        result.first_line
+        == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); '
+        '[cable] look at the cable; 1 drive: 1 warning'
+    )
 
 
 @pytest.mark.parametrize(('later', 'code'), [(DAY, 1), (6 * DAY, 1), (8 * DAY, 0)])
@@ -101,8 +106,11 @@ def test_history_that_cannot_be_used_is_said_without_v(machine):
     result = machine.check(START)
 
     assert result.code == 0
-    assert [line for line in result.text.splitlines() if line.startswith('note: no history: ')
-            and line.endswith('increases are not detected')]
+    assert [
+        line
+        for line in result.text.splitlines()
+        if line.startswith('note: no history: ') and line.endswith('increases are not detected')
+    ]
 
 
 @pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
@@ -120,10 +128,15 @@ def test_history_that_is_required_has_a_state_where_it_fails(machine, state, cod
 
 @pytest.mark.parametrize(('home', 'is_said'), [('/dev/null/absent', False), ('/proc', True)])
 def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, is_said):
-    """Nothing is meant to last there; --state-dir gives it a place. A home that cannot be written is another matter."""
+    """Nothing is meant to last there; --state-dir gives it a place.
+
+    A home that cannot be written is another matter.
+    """
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
 
-    result = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', env={'HOME': home, 'XDG_STATE_HOME': ''})
+    result = run(
+        '-p', fake.path, '--nosudo', '-d', '/dev/sda', env={'HOME': home, 'XDG_STATE_HOME': ''}
+    )
 
     assert ('no history' in result.text) == is_said
 
@@ -147,7 +160,9 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
     grown(machine)
     before = files(machine)
 
-    found = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)['drives'][0]
+    found = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)[
+        'drives'
+    ][0]
 
     assert found['state'] == 'WARNING'
     assert found['past']['crc_errors'] == [[START, 212]]
@@ -155,10 +170,14 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
 
 
 def files(machine):
-    """What is in history's folder, and when it was written; not SQLite's index, in which readers note that they read.
+    """What is in history's folder, and when it was written; not SQLite's index, in which readers
+    note that they read.
     """
-    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('history/*')
-                  if not file.name.endswith('-shm'))
+    return sorted(
+        (file.name, file.stat().st_mtime_ns)
+        for file in machine.state.glob('history/*')
+        if not file.name.endswith('-shm')
+    )
 
 
 def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
@@ -171,22 +190,41 @@ def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
 
 # --- accepted -----------------------------------------------------------------------
 
+
 def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
     """On the command line, for people without a shell."""
     machine.holds(sda=disk(a5=50))
 
     assert machine.check(START, '--no-history').code == 1
-    silent = machine.check(START, '--no-history', '-v', '--acknowledged',
-                           'SERIAL01:reallocated=50:2026-12-31:stable for years')
+    silent = machine.check(
+        START,
+        '--no-history',
+        '-v',
+        '--acknowledged',
+        'SERIAL01:reallocated=50:2026-12-31:stable for years',
+    )
     assert silent.code == 0
-    assert 'reallocated is acknowledged at 50 until 2026-12-31: stable for years (--acknowledged)' in silent.text
-    assert machine.check(START, '--no-history', '--acknowledged', 'SERIAL01:reallocated=49').code == 1
-    assert machine.check(START, '--no-history', '--acknowledged', 'SERIAL02:reallocated=50').code == 1
-    assert machine.check(START + 60 * DAY, '--no-history', '--acknowledged',
-                         'SERIAL01:reallocated=50:2026-12-31').code == 1
+    assert (
+        'reallocated is acknowledged at 50 until 2026-12-31: stable for years (--acknowledged)'
+        in silent.text
+    )
+    assert (
+        machine.check(START, '--no-history', '--acknowledged', 'SERIAL01:reallocated=49').code == 1
+    )
+    assert (
+        machine.check(START, '--no-history', '--acknowledged', 'SERIAL02:reallocated=50').code == 1
+    )
+    assert (
+        machine.check(
+            START + 60 * DAY, '--no-history', '--acknowledged', 'SERIAL01:reallocated=50:2026-12-31'
+        ).code
+        == 1
+    )
 
 
-@pytest.mark.parametrize('word', ['SERIAL01:reallocated', 'S1:realocated=3', 'reallocated=3', 'S1:reallocated=x'])
+@pytest.mark.parametrize(
+    'word', ['SERIAL01:reallocated', 'S1:realocated=3', 'reallocated=3', 'S1:reallocated=x']
+)
 def test_a_mistyped_acknowledgement_is_refused(machine, word):
     """It would silence nothing, and nobody would know why."""
     machine.holds(sda=disk())
@@ -197,9 +235,17 @@ def test_a_mistyped_acknowledgement_is_refused(machine, word):
 def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
     """The same object as in thresholds.d, in the configuration folder."""
     machine.holds(sda=disk(a5=50))
-    accepted = {'overrides': [{'for': {'serial': 'SERIAL01'}, 'why': 'stable since 2024', 'by': 'martin',
-                               'at': '2026-11-20',
-                               'metrics': {'reallocated': {'acknowledged': 50}}}]}
+    accepted = {
+        'overrides': [
+            {
+                'for': {'serial': 'SERIAL01'},
+                'why': 'stable since 2024',
+                'by': 'martin',
+                'at': '2026-11-20',
+                'metrics': {'reallocated': {'acknowledged': 50}},
+            }
+        ]
+    }
     (machine.config / 'acknowledged.json').write_text(json.dumps(accepted))
 
     assert machine.check(START).code == 0
@@ -208,7 +254,7 @@ def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
 
 
 def test_history_that_has_just_begun_tells_no_age(machine):
-    """"More than 0 h ago" would be said of every old number on the first days."""
+    """ "More than 0 h ago" would be said of every old number on the first days."""
     machine.holds(sda=disk(a187=1))
     machine.check(START)
 
@@ -225,7 +271,7 @@ def test_explain_says_as_well_why_no_growth_is_judged(machine):
     assert 'note: no history: ' in text and '; increases are not detected' in text
 
 
-# --- tables of cases, without a run of the program ----------------------------------------------------
+# --- tables of cases, without a run of the program ------------------------------------------------
 
 SDA = Device('/dev/sda', name='sda')
 INTEL = Read(SDA, json_report.parse(drive('intel-s3500-healthy')))
@@ -238,8 +284,14 @@ def history(tmp_path):
     (tmp_path / 'state').mkdir()
 
     def opened(now: int, writes: bool = True) -> HistoryStore:
-        return HistoryStore(state_directory.ready(str(tmp_path / 'state')), now, is_same_drive, 'machine',
-                            writes=writes)
+        return HistoryStore(
+            state_directory.ready(str(tmp_path / 'state')),
+            now,
+            is_same_drive,
+            'machine',
+            writes=writes,
+        )
+
     return opened
 
 
@@ -257,22 +309,37 @@ def accepts_none(identity: Identity, since: int) -> bool:
 
 def verdict_of(read: Read, number: float = 8.0) -> Verdict:
     assert isinstance(read.outcome, Report)
-    return Verdict(read.device, read.outcome.identity, State.OK, (
-        Judgement(Reading('crc_errors', number, '', Source('', 199, 'raw')), State.OK),))
+    return Verdict(
+        read.device,
+        read.outcome.identity,
+        State.OK,
+        (Judgement(Reading('crc_errors', number, '', Source('', 199, 'raw')), State.OK),),
+    )
 
 
 def test_without_history_no_drive_has_a_past():
     known = Remembered()
 
-    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA),
-            history_answers.drive(known, SDA)) == ([], None, None, None, None)
+    assert (
+        known.expect([SDA]),
+        known.likely_past(Identity()),
+        known.past(SDA),
+        known.name(SDA),
+        history_answers.drive(known, SDA),
+    ) == ([], None, None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
-    assert known.is_expected(Identity()) and known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
+    assert (
+        known.is_expected(Identity())
+        and known.asleep(SLEEPING) == SLEEPING
+        and known.notes(SLEEPING) == ()
+    )
     assert history_answers.since(known, SDA) == pytest.approx(time.time(), abs=5)
 
 
 def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
-    assert Remembered(trouble='disk full').remarks == ('no history: disk full; increases are not detected',)
+    assert Remembered(trouble='disk full').remarks == (
+        'no history: disk full; increases are not detected',
+    )
 
 
 def breaks(*_):
@@ -301,13 +368,19 @@ def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
     known = Remembered(store)
 
     assert [(each.code, each) for each in (*known.remarks, *known.recurring_loss)] == [
-        ('history-restarted', 'history: lost'), ('readings-lost', 'history: cut'),
-        ('system-restarted', 'history: restarted'), ('history-not-written', 'history: read-only'),
-        ('clock-behind', 'history: behind'), ('history-restarts', 'history: lost twice')]
+        ('history-restarted', 'history: lost'),
+        ('readings-lost', 'history: cut'),
+        ('system-restarted', 'history: restarted'),
+        ('history-not-written', 'history: read-only'),
+        ('clock-behind', 'history: behind'),
+        ('history-restarts', 'history: lost twice'),
+    ]
 
 
-@pytest.mark.parametrize('is_whole, not_written, is_written', [
-    (False, '', True), (True, '', False), (False, 'read-only', False), (True, 'read-only', False)])
+@pytest.mark.parametrize(
+    'is_whole, not_written, is_written',
+    [(False, '', True), (True, '', False), (False, 'read-only', False), (True, 'read-only', False)],
+)
 def test_readings_are_stored_by_a_check_that_can_write(history, is_whole, not_written, is_written):
     store = history(START)
     store.not_written = not_written
@@ -316,13 +389,23 @@ def test_readings_are_stored_by_a_check_that_can_write(history, is_whole, not_wr
     assert not Remembered().is_written
 
 
-@pytest.mark.parametrize('is_own, state, quiet, told', [
-    (False, State.WARNING, DAY, 1), (True, State.WARNING, DAY, 0), (False, State.OK, DAY, 0),
-    (False, State.WARNING, None, 0)])
-def test_ages_from_a_history_of_another_user_are_named(history, monkeypatch, is_own, state, quiet, told):
+@pytest.mark.parametrize(
+    'is_own, state, quiet, told',
+    [
+        (False, State.WARNING, DAY, 1),
+        (True, State.WARNING, DAY, 0),
+        (False, State.OK, DAY, 0),
+        (False, State.WARNING, None, 0),
+    ],
+)
+def test_ages_from_a_history_of_another_user_are_named(
+    history, monkeypatch, is_own, state, quiet, told
+):
     monkeypatch.setattr(HistoryStore, 'is_own', is_own)
-    dated = tuple(Judgement(Reading(metric, 8, '', Source('', 199, 'raw'), quiet=quiet), state)
-                  for metric in ('crc_errors', 'reallocated'))
+    dated = tuple(
+        Judgement(Reading(metric, 8, '', Source('', 199, 'raw'), quiet=quiet), state)
+        for metric in ('crc_errors', 'reallocated')
+    )
     notes = met(history(START)).notes(verdict_of(INTEL)._replace(judgements=dated))
 
     assert [each.code for each in notes] == ['history-not-trusted'] * told
@@ -335,7 +418,8 @@ def test_a_silent_drive_keeps_its_place_and_its_slot(history, monkeypatch):
     met(history(START + HOUR)).keep([verdict_of(INTEL)._replace(problem='is silent')])
 
     assert [(each.address, each.slot, each.gone) for each in history(START + DAY).places] == [
-        ('/dev/sda', 'pci-0-ata-1', 0)]
+        ('/dev/sda', 'pci-0-ata-1', 0)
+    ]
 
 
 def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
@@ -345,8 +429,10 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     known = second.past(SDA)
 
     assert known is not None and known.now == START + HOUR
-    assert {key.metric: [point.number for point in series.points] for key, series in known.histories.items()} == {
-        'state': [State.OK], 'crc_errors': [8]}
+    assert {
+        key.metric: [point.number for point in series.points]
+        for key, series in known.histories.items()
+    } == {'state': [State.OK], 'crc_errors': [8]}
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     assert second.likely_past(INTEL.outcome.identity).histories == known.histories
     assert history_answers.drive(second, SDA)[0].identity.serial == INTEL.outcome.identity.serial
@@ -367,8 +453,12 @@ def test_a_silent_drive_is_named_as_the_one_that_was_there(history):
     there = known.recall([Read(SDA, DriveError('is silent'))], [], [SDA], is_scan=False)
 
     assert drive_tracking.seen(there, SDA.address).identity.serial == INTEL.outcome.identity.serial
-    assert INTEL.outcome.identity.serial in drive_tracking.last_seen(there, SDA.address, hide_serial=False)
-    assert INTEL.outcome.identity.serial not in drive_tracking.last_seen(there, SDA.address, hide_serial=True)
+    assert INTEL.outcome.identity.serial in drive_tracking.last_seen(
+        there, SDA.address, hide_serial=False
+    )
+    assert INTEL.outcome.identity.serial not in drive_tracking.last_seen(
+        there, SDA.address, hide_serial=True
+    )
 
 
 def test_a_drive_that_a_scan_no_longer_finds_is_gone(history):
@@ -396,12 +486,33 @@ def test_a_slot_that_is_empty_holds_nobody(history, outcome):
 LATELY = Lately(START)
 
 
-@pytest.mark.parametrize('ago, found, sentence', [
-    (DAY, LATELY, 'the history covers 24 h without an increase or a change of drives; before that, nothing is known'),
-    (3 * DAY, LATELY._replace(came=('sdb is new',)), 'the history covers 3 d; before that, nothing is known'),
-    (3 * DAY, LATELY._replace(went=('sdb is gone',)), 'the history covers 3 d; before that, nothing is known'),
-    (HOUR, LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
-     'the history covers 60 min; before that, nothing is known')], ids=['nothing', 'came', 'went', 'grew'])
+@pytest.mark.parametrize(
+    'ago, found, sentence',
+    [
+        (
+            DAY,
+            LATELY,
+            'the history covers 24 h without an increase or a change of drives; before that, '
+            'nothing is known',
+        ),
+        (
+            3 * DAY,
+            LATELY._replace(came=('sdb is new',)),
+            'the history covers 3 d; before that, nothing is known',
+        ),
+        (
+            3 * DAY,
+            LATELY._replace(went=('sdb is gone',)),
+            'the history covers 3 d; before that, nothing is known',
+        ),
+        (
+            HOUR,
+            LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
+            'the history covers 60 min; before that, nothing is known',
+        ),
+    ],
+    ids=['nothing', 'came', 'went', 'grew'],
+)
 def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
     assert history_answers._only_since(START - ago, START, found, 'nothing is known') == sentence
 
@@ -414,10 +525,18 @@ def test_changes_without_history_are_unknown():
     assert told.since == pytest.approx(time.time() - DAY, abs=5)
 
 
-@pytest.mark.parametrize('words, is_used', [
-    (('-d', '/dev/sda'), True), (('-d', '/dev/sda', '--no-history'), False), (('--report', '/tmp'), False),
-    (('list',), False), (('triage',), True), (('explain', '-d', '/dev/sda'), True)],
-    ids=['check', 'switched-off', 'recorded', 'list', 'triage', 'explain'])
+@pytest.mark.parametrize(
+    'words, is_used',
+    [
+        (('-d', '/dev/sda'), True),
+        (('-d', '/dev/sda', '--no-history'), False),
+        (('--report', '/tmp'), False),
+        (('list',), False),
+        (('triage',), True),
+        (('explain', '-d', '/dev/sda'), True),
+    ],
+    ids=['check', 'switched-off', 'recorded', 'list', 'triage', 'explain'],
+)
 def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_used):
     (tmp_path / 'state').mkdir()
     where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
@@ -430,18 +549,35 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
 @pytest.mark.parametrize('command, is_whole', [('check', False), ('explain', True)])
 def test_a_check_reads_only_what_it_needs_of_the_history(history, tmp_path, command, is_whole):
     met(history(START)).keep([verdict_of(INTEL)])
-    options = table.understood([*([] if command == 'check' else [command]), '-d', '/dev/sda', '--state-dir',
-                                str(tmp_path / 'state')])[1]
+    options = table.understood(
+        [
+            *([] if command == 'check' else [command]),
+            '-d',
+            '/dev/sda',
+            '--state-dir',
+            str(tmp_path / 'state'),
+        ]
+    )[1]
     known = history_access.remembered(options)
 
     assert (known.is_whole, known._longest_asleep) == (is_whole, 7 * DAY)
 
 
-@pytest.mark.parametrize('place, given, xdg, home, has_one', [
-    ('', '', '', '/', False), ('/s', '/s', None, '/absent', True), (state_directory.PACKAGE, '', None, '/absent', True),
-    ('/h/s', '', None, '/absent', False), ('/h/s', '', '', '/absent', False), ('/h/s', '', '/', '/absent', True),
-    ('/h/s', '', '/absent', '/', True)])
-def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(monkeypatch, place, given, xdg, home, has_one):
+@pytest.mark.parametrize(
+    'place, given, xdg, home, has_one',
+    [
+        ('', '', '', '/', False),
+        ('/s', '/s', None, '/absent', True),
+        (state_directory.PACKAGE, '', None, '/absent', True),
+        ('/h/s', '', None, '/absent', False),
+        ('/h/s', '', '', '/absent', False),
+        ('/h/s', '', '/', '/absent', True),
+        ('/h/s', '', '/absent', '/', True),
+    ],
+)
+def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(
+    monkeypatch, place, given, xdg, home, has_one
+):
     monkeypatch.setattr(state_directory, 'location', lambda _: place)
     monkeypatch.setenv('HOME', home)
     monkeypatch.delenv('XDG_STATE_HOME', raising=False)
@@ -454,11 +590,20 @@ def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(monkeypatch, pl
 OTHER = Device('/dev/sdb', name='sdb')
 
 
-@pytest.mark.parametrize('state, later, is_own, told', [
-    (State.OK, HOUR, True, True), (State.CRITICAL, HOUR, True, True), (State.OK, 25 * HOUR, True, False),
-    (State.OK, HOUR, False, False), (State.CRITICAL, HOUR, False, True)],
-    ids=['ok', 'critical', 'too-old', 'ok-but-foreign', 'critical-and-foreign'])
-def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(history, monkeypatch, state, later, is_own, told):
+@pytest.mark.parametrize(
+    'state, later, is_own, told',
+    [
+        (State.OK, HOUR, True, True),
+        (State.CRITICAL, HOUR, True, True),
+        (State.OK, 25 * HOUR, True, False),
+        (State.OK, HOUR, False, False),
+        (State.CRITICAL, HOUR, False, True),
+    ],
+    ids=['ok', 'critical', 'too-old', 'ok-but-foreign', 'critical-and-foreign'],
+)
+def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(
+    history, monkeypatch, state, later, is_own, told
+):
     """A history that another user could have written adds doubt and takes none."""
     other = INTEL._replace(device=OTHER)
     first = Remembered(history(START))

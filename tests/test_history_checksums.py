@@ -1,4 +1,5 @@
 """Checksums of the history: the same for the same content, another one for every change."""
+
 from __future__ import annotations
 
 from zlib import crc32
@@ -19,13 +20,13 @@ def test_the_checksum_of_points_continues_that_of_the_points_before(at):
 
 @pytest.mark.parametrize('count', [1, 6])
 def test_a_changed_number_changes_the_checksum_of_points(count):
-    changed = [*POINTS[:count - 1], POINTS[count - 1]._replace(number=7.5)]
+    changed = [*POINTS[: count - 1], POINTS[count - 1]._replace(number=7.5)]
 
     assert series.checksum(changed) != series.checksum(POINTS[:count])
 
 
 @pytest.mark.parametrize('count', [1, 2])
-@pytest.mark.parametrize('number', ['text', None, 10 ** 400])
+@pytest.mark.parametrize('number', ['text', None, 10**400])
 def test_a_point_that_is_not_a_number_is_an_error(count, number):
     with pytest.raises(ValueError, match=r'^not a number$'):
         series.checksum([POINTS[0]._replace(number=number)] * count)

@@ -1,4 +1,5 @@
 """The command history: what history holds, filled from smartd's logs, and forgotten."""
+
 from __future__ import annotations
 
 import gzip
@@ -40,7 +41,9 @@ def test_a_metric_that_is_none_is_refused(machine):
     done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'realocated')
 
     assert (done.code, done.first_line) == (
-        3, 'error: [usage-error] "realocated" is not a metric; did you mean reallocated?')
+        3,
+        'error: [usage-error] "realocated" is not a metric; did you mean reallocated?',
+    )
 
 
 def test_all_points_are_there_as_json(machine):
@@ -54,32 +57,52 @@ def test_all_points_are_there_as_json(machine):
 
 def test_a_drive_that_is_retired_is_forgotten(machine):
     """And is no longer missing."""
-    assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').first_line == '1 forgotten'
+    assert (
+        machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').first_line == '1 forgotten'
+    )
     assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').code == 3
-    assert machine.run(START + 3 * DAY, 'history', '-d',
-                       '/dev/sda').first_line == 'the history has no readings of these drives'
+    assert (
+        machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+        == 'the history has no readings of these drives'
+    )
 
 
-@pytest.mark.parametrize(('points', 'expected'), [
-    ([(0, 5)], ''), ([(0, 5), (10, 5)], ''), ([(0, 0), (50, 7)], '▁▁▁█████'), ([(0, 7), (100, 0)], '███████▁'),
-    ([(0, 0), (25, 7), (75, 0)], '▁████▁▁▁')])
+@pytest.mark.parametrize(
+    ('points', 'expected'),
+    [
+        ([(0, 5)], ''),
+        ([(0, 5), (10, 5)], ''),
+        ([(0, 0), (50, 7)], '▁▁▁█████'),
+        ([(0, 7), (100, 0)], '███████▁'),
+        ([(0, 0), (25, 7), (75, 0)], '▁████▁▁▁'),
+    ],
+)
 def test_a_graph_is_as_high_as_the_number_was(points, expected):
     """Nothing where it never moved."""
     assert graph(points, 100, 8) == expected
 
 
 def test_a_graph_of_a_metric_fills_the_terminal():
-    """Its height at both ends, the days, and a number that never changed; only the metric that was asked for."""
+    """Its height at both ends, the days, and a number that never changed; only the metric that
+    was asked for.
+    """
     points = [(day * 86400.0, 30 + day // 10) for day in range(100)]
-    series = [Series('temperature', 'attribute 194', 'C', points, 100 * 86400.0),
-              Series('pending', 'attribute 197', '', [(0, 5)], 100 * 86400.0)]
-    lines = list(drawn(DriveHistory(Identity(model='ACME', serial='SERIAL01'), 0, 0, series), False, 60))
+    series = [
+        Series('temperature', 'attribute 194', 'C', points, 100 * 86400.0),
+        Series('pending', 'attribute 197', '', [(0, 5)], 100 * 86400.0),
+    ]
+    lines = list(
+        drawn(DriveHistory(Identity(model='ACME', serial='SERIAL01'), 0, 0, series), False, 60)
+    )
 
     assert lines[0] == 'ACME SERIAL01: temperature, attribute 194'
     assert [line[:6] for line in lines[1:9]] == ['39 C |', *['     |'] * 6, '30 C |']
     assert len(lines[1]) == 60 and lines[1].endswith('█') and lines[8][6] == '▁'
     assert lines[9].split() == ['1970-01-01', '1970-04-11']
-    assert lines[10:] == ['ACME SERIAL01: pending, attribute 197', '5 since 1970-01-01, without a change']
+    assert lines[10:] == [
+        'ACME SERIAL01: pending, attribute 197',
+        '5 since 1970-01-01, without a change',
+    ]
 
 
 def test_history_graph_draws_one_metric_of_each_drive(machine):
@@ -87,7 +110,11 @@ def test_history_graph_draws_one_metric_of_each_drive(machine):
     text = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--graph', 'reallocated').text
     done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--graph', 'realocated')
 
-    assert text.startswith('ACME HD4000 SERIAL01: reallocated, ') and '\n8 |' in text and '\n0 |' in text
+    assert (
+        text.startswith('ACME HD4000 SERIAL01: reallocated, ')
+        and '\n8 |' in text
+        and '\n0 |' in text
+    )
     assert 'temperature' not in text
     assert (done.code, 'did you mean reallocated?' in done.first_line) == (3, True)
 
@@ -112,12 +139,15 @@ def test_the_import_hides_serial_numbers(tmp_path):
     machine.logged('SERIAL01', START - DAY, a9=19_976, a199=2)
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
 
-    assert machine.run(START, 'history', '--import', '-d', '/dev/sda', '-d', '/dev/sdb', '--hide-serial').text == (
-        'sda: 2 points from 1 lines of its log\nsdb: smartd has no log of ACME HD4000\n')
+    assert machine.run(
+        START, 'history', '--import', '-d', '/dev/sda', '-d', '/dev/sdb', '--hide-serial'
+    ).text == ('sda: 2 points from 1 lines of its log\nsdb: smartd has no log of ACME HD4000\n')
 
 
 def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
-    """Until they are imported; of a drive that history has known for as long, there is nothing to be told."""
+    """Until they are imported; of a drive that history has known for as long, there is nothing
+    to be told.
+    """
     machine = Machine(tmp_path)
     machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
     machine.logged('SERIAL02', START - 20 * DAY, a9=19_520, a199=0)
@@ -125,16 +155,22 @@ def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
     machine.holds(sda=disk(), sdd=disk('SERIAL04'))
     machine.check(START - 60)
     machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'), sdd=disk('SERIAL04'))
-    words = ('smartd has logged values of 2 of these drives since 2026-10-21; to import them, run: '
-             'check_smart_attributes history --import')
+    words = (
+        'smartd has logged values of 2 of these drives since 2026-10-21; to import them, run: '
+        'check_smart_attributes history --import'
+    )
 
     assert f'note: {words}' in machine.run(START, 'triage', '--scan').text.splitlines()
     assert 'smartd' not in machine.run(START, 'triage', '--scan', '--no-history').text
     assert 'smartd' not in machine.check(START).text
     assert json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks'] == [
-        {'code': 'smartd-logs-unread', 'text': words}]
+        {'code': 'smartd-logs-unread', 'text': words}
+    ]
     machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sda')
-    assert 'of 1 of these drives since 2026-10-31' in machine.run(START + HOUR, 'triage', '--scan').text
+    assert (
+        'of 1 of these drives since 2026-10-31'
+        in machine.run(START + HOUR, 'triage', '--scan').text
+    )
     machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sdb')
     assert 'smartd' not in machine.run(START + HOUR, 'triage', '--scan').text
 
@@ -158,11 +194,16 @@ def test_a_drive_that_was_forgotten_can_be_imported_again(tmp_path):
     machine.run(START, 'history', '--forget', 'SERIAL01')
     machine.check(START)
 
-    assert 'smartd has logged values of 1 of these drives' in machine.run(START + HOUR, 'triage', '--scan').text
+    assert (
+        'smartd has logged values of 1 of these drives'
+        in machine.run(START + HOUR, 'triage', '--scan').text
+    )
 
 
 def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
-    """What grew before the last rotation is known at the first check; a serial number that is hidden is not printed."""
+    """What grew before the last rotation is known at the first check; a serial number that is
+    hidden is not printed.
+    """
     machine = Machine(tmp_path)
     machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
     log = next(machine.logs.iterdir())
@@ -177,9 +218,16 @@ def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
     done = machine.run(START, 'history', '--import', '-d', '/dev/sda').text.splitlines()
 
     assert done[0] == f'sda: 4 points from 2 lines of {log} and 2 rotated logs'
-    assert done[1].startswith(f'sda: {log}.3.gz is damaged (Compressed file ended') and len(done) == 2
+    assert (
+        done[1].startswith(f'sda: {log}.3.gz is damaged (Compressed file ended') and len(done) == 2
+    )
     assert 'sda: its log *.csv.3.gz is damaged' in hidden and 'SERIAL01' not in hidden
-    assert '7' in machine.run(START, 'history', '-d', '/dev/sda', 'crc_errors').text.splitlines()[2].split()
+    assert (
+        '7'
+        in machine.run(START, 'history', '-d', '/dev/sda', 'crc_errors')
+        .text.splitlines()[2]
+        .split()
+    )
 
 
 def test_where_no_log_can_be_read_nothing_counts_as_imported(tmp_path):
@@ -195,11 +243,16 @@ def test_where_no_log_can_be_read_nothing_counts_as_imported(tmp_path):
     done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
 
     assert done.text == f'sda: {log} was not read: it is not a regular file\n'
-    assert machine.run(START, 'history', '-d', '/dev/sda').first_line == 'the history has no readings of these drives'
+    assert (
+        machine.run(START, 'history', '-d', '/dev/sda').first_line
+        == 'the history has no readings of these drives'
+    )
 
 
 def test_the_days_of_the_head_are_those_of_the_first_and_the_last_reading(tmp_path):
-    """Of smartd or of a check; days on which nothing changed count, and so do series that are not shown."""
+    """Of smartd or of a check; days on which nothing changed count, and so do series that are
+    not shown.
+    """
     machine = Machine(tmp_path)
     for days in range(30, 1, -1):
         machine.logged('SERIAL01', START - days * DAY, a199=3)
@@ -209,7 +262,9 @@ def test_the_days_of_the_head_are_those_of_the_first_and_the_last_reading(tmp_pa
     [imported, *_] = machine.run(START, 'history', '-d', '/dev/sda').text.splitlines()
     machine.check(START + DAY)
     checked = machine.run(START + DAY, 'history', '-d', '/dev/sda', 'temperature').text.splitlines()
-    [as_json] = json.loads(machine.run(START + DAY, 'history', '-d', '/dev/sda', '--json').text)['drives']
+    [as_json] = json.loads(machine.run(START + DAY, 'history', '-d', '/dev/sda', '--json').text)[
+        'drives'
+    ]
 
     assert imported == 'ACME HD4000 SERIAL01, read from 2026-10-21 to 2026-11-18'
     assert checked[0] == 'ACME HD4000 SERIAL01, read from 2026-10-21 to 2026-11-21'
@@ -218,10 +273,12 @@ def test_the_days_of_the_head_are_those_of_the_first_and_the_last_reading(tmp_pa
 
 def test_each_series_names_its_source(machine):
     """A drive may report a metric in two places, and each of them is a series."""
-    _, head, row = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'reallocated').text.splitlines()
+    _, head, row = machine.run(
+        START + 3 * DAY, 'history', '-d', '/dev/sda', 'reallocated'
+    ).text.splitlines()
 
     assert head.split()[-1] == 'source'
-    assert row[head.index('source'):].startswith('attribute 5')
+    assert row[head.index('source') :].startswith('attribute 5')
 
 
 def test_the_folder_of_the_logs_is_smartds_own():
@@ -229,17 +286,25 @@ def test_the_folder_of_the_logs_is_smartds_own():
     assert smartd_log.FOLDER == '/var/lib/smartmontools'
 
 
-# --- the table and the document, from values ---------------------------------------------------------------
+# --- the table and the document, from values ------------------------------------------------------
 
-WEAR = history.Series('endurance_used', '100 - value', '%', ((START, 1), (START + 2 * DAY, 3)), START + 3 * DAY)
+WEAR = history.Series(
+    'endurance_used', '100 - value', '%', ((START, 1), (START + 2 * DAY, 3)), START + 3 * DAY
+)
 HEAT = history.Series('temperature', 'value', 'C', ((START + DAY, 31),), START + 4 * DAY)
 X1 = Identity(model='ACME X1', serial='SERIAL1')
 
 
 def test_a_drive_was_read_from_the_first_to_the_last_number():
     """A check may have read it earlier or later than any number changed."""
-    assert history.drive(X1, (START + DAY, START + DAY), [WEAR, HEAT])[1:3] == (START, START + 4 * DAY)
-    assert history.drive(X1, (START - DAY, START + 9 * DAY), [WEAR, HEAT])[1:3] == (START - DAY, START + 9 * DAY)
+    assert history.drive(X1, (START + DAY, START + DAY), [WEAR, HEAT])[1:3] == (
+        START,
+        START + 4 * DAY,
+    )
+    assert history.drive(X1, (START - DAY, START + 9 * DAY), [WEAR, HEAT])[1:3] == (
+        START - DAY,
+        START + 9 * DAY,
+    )
     assert history.drive(X1, (START, START), [WEAR, HEAT], ['temperature']).series == [HEAT]
     assert history.drive(X1, (START, START), [WEAR, HEAT]).series == [WEAR, HEAT]
 
@@ -252,22 +317,45 @@ def test_the_rows_of_a_drive_are_aligned():
     assert head.startswith('ACME X1 SERIAL1, read from ') and ' to ' in head
     assert next(history.lines(found, hide_serial=True)).startswith('ACME X1, read from ')
     assert columns.split() == ['metric', 'first', 'last', 'changed', 'points', 'course', 'source']
-    assert wear.split()[:7] == ['endurance_used', '1', '%', '3', '%', day, '2'] and wear.endswith('100 - value')
+    assert wear.split()[:7] == ['endurance_used', '1', '%', '3', '%', day, '2'] and wear.endswith(
+        '100 - value'
+    )
     assert heat.split() == ['temperature', '31', 'C', '31', 'C', '-', '1', 'value']
     assert columns.index('source') == wear.index('100 - value') == heat.index('value')
 
 
 @pytest.mark.parametrize('hide_serial, serial', [(False, 'SERIAL1'), (True, None)])
 def test_the_document_has_every_point(hide_serial, serial):
-    text = history.as_json([history.drive(X1, (START, START), [HEAT])], hide_serial, {'state': 'OK'})
+    text = history.as_json(
+        [history.drive(X1, (START, START), [HEAT])], hide_serial, {'state': 'OK'}
+    )
 
     assert text.splitlines()[1] == ' "version": 2,'
-    assert json.loads(text) == {'version': 2, 'state': 'OK', 'drives': [{
-        'model': 'ACME X1', 'serial': serial, 'first_read': START, 'last_read': START + 4 * DAY, 'series': [
-            {'metric': 'temperature', 'definition': 'value', 'unit': 'C', 'points': [[START + DAY, 31]]}]}]}
+    assert json.loads(text) == {
+        'version': 2,
+        'state': 'OK',
+        'drives': [
+            {
+                'model': 'ACME X1',
+                'serial': serial,
+                'first_read': START,
+                'last_read': START + 4 * DAY,
+                'series': [
+                    {
+                        'metric': 'temperature',
+                        'definition': 'value',
+                        'unit': 'C',
+                        'points': [[START + DAY, 31]],
+                    }
+                ],
+            }
+        ],
+    }
 
 
 def test_a_drive_without_a_name_has_none_in_the_document():
-    [found] = json.loads(history.as_json([history.drive(Identity(), (1.6, 2.4), [])], hide_serial=False))['drives']
+    [found] = json.loads(
+        history.as_json([history.drive(Identity(), (1.6, 2.4), [])], hide_serial=False)
+    )['drives']
 
     assert found == {'model': None, 'serial': None, 'first_read': 2, 'last_read': 2, 'series': []}

@@ -1,4 +1,5 @@
 """Growth, wear, acknowledgements: decided from points alone."""
+
 from __future__ import annotations
 
 import json
@@ -36,7 +37,9 @@ def told(found: History, now: int, *rules: GrowthRule) -> Growth | None:
     return growth.growth(found, rules or (CABLE,), now)
 
 
-def said(found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors', unit: str = '') -> str:
+def said(
+    found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors', unit: str = ''
+) -> str:
     grown = told(found, now, *rules)
     return growth.sentence(metric, unit, grown, now) if grown else ''
 
@@ -44,7 +47,10 @@ def said(found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors
 def test_growth_is_told_with_the_numbers_the_time_and_what_to_do():
     found = history((START, 212), (START + STEP, 226))
 
-    assert said(found, START + STEP) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+    assert (
+        said(found, START + STEP)
+        == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+    )
 
 
 def test_the_first_reading_of_a_series_is_no_growth():
@@ -52,12 +58,18 @@ def test_the_first_reading_of_a_series_is_no_growth():
     assert told(history((START, 226)), START) is None
 
 
-@pytest.mark.parametrize(('after', 'gap', 'grown'), [(30, STEP, None), (34, STEP, 4), (5, STEP, 5), (30, 2 * DAY, 30)])
+@pytest.mark.parametrize(
+    ('after', 'gap', 'grown'), [(30, STEP, None), (34, STEP, 4), (5, STEP, 5), (30, 2 * DAY, 30)]
+)
 def test_a_number_that_was_0_for_a_moment_has_not_grown(after, gap, grown):
-    """Firmware that answers wrongly once; a counter that was reset and grew again within a day is growth."""
+    """Firmware that answers wrongly once; a counter that was reset and grew again within a day
+    is growth.
+    """
     found = history((START, 30), (START + STEP, 0), (START + STEP + gap, after))
 
-    assert (told(found, START + STEP + gap) or Growth(State.OK, 0, 0, 0, 0, 0, CABLE)).size == (grown or 0)
+    assert (told(found, START + STEP + gap) or Growth(State.OK, 0, 0, 0, 0, 0, CABLE)).size == (
+        grown or 0
+    )
 
 
 def test_a_number_that_stands_has_not_grown():
@@ -72,13 +84,21 @@ def test_growth_while_nobody_looked_is_told_with_its_real_time():
     assert said(found, START + 10 * DAY + STEP).startswith('crc_errors grew by 14 in 10 d')
 
 
-@pytest.mark.parametrize(('ago', 'is_told'), [
-    pytest.param(0, True, id='at-once'), pytest.param(STEP, True, id='next-check'),
-    pytest.param(WEEK - 1, True, id='last-second'),
-    pytest.param(WEEK, False, id='over'), pytest.param(WEEK + DAY, False, id='long-over')])
+@pytest.mark.parametrize(
+    ('ago', 'is_told'),
+    [
+        pytest.param(0, True, id='at-once'),
+        pytest.param(STEP, True, id='next-check'),
+        pytest.param(WEEK - 1, True, id='last-second'),
+        pytest.param(WEEK, False, id='over'),
+        pytest.param(WEEK + DAY, False, id='long-over'),
+    ],
+)
 def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
     """However many checks and manual runs look in between."""
-    found = history((START, 1), (START + DAY, 2), *((START + DAY + STEP * place, 2) for place in range(1, 5)))
+    found = history(
+        (START, 1), (START + DAY, 2), *((START + DAY + STEP * place, 2) for place in range(1, 5))
+    )
     found = found._replace(last_read=max(found.last_read, START + DAY + ago))
 
     assert (told(found, START + DAY + ago) is not None) is is_told
@@ -92,10 +112,14 @@ def test_after_a_while_it_is_said_how_long_ago_it_was():
     assert ' ago' not in said(found, START + STEP + HOUR - 1)
 
 
-@pytest.mark.parametrize(('readings', 'size'), [
-    pytest.param([(0, 65530), (STEP, 3)], None, id='ok-wrapped'),
-    pytest.param([(0, 10), (STEP, 0), (2 * STEP, 2)], 2, id='warn-after-reset'),
-    pytest.param([(0, 10), (STEP, 12), (2 * STEP, 0)], 2, id='warn-before-reset')])
+@pytest.mark.parametrize(
+    ('readings', 'size'),
+    [
+        pytest.param([(0, 65530), (STEP, 3)], None, id='ok-wrapped'),
+        pytest.param([(0, 10), (STEP, 0), (2 * STEP, 2)], 2, id='warn-after-reset'),
+        pytest.param([(0, 10), (STEP, 12), (2 * STEP, 0)], 2, id='warn-before-reset'),
+    ],
+)
 def test_a_counter_that_falls_back_has_not_grown(readings, size):
     """What rose before or after it has."""
     found = told(history(*((START + time, number) for time, number in readings)), START + 2 * STEP)
@@ -106,8 +130,10 @@ def test_a_counter_that_falls_back_has_not_grown(readings, size):
 def test_a_reset_is_named():
     found = history((START, 10), (START + STEP, 12), (START + 2 * STEP, 0), (START + 3 * STEP, 1))
 
-    assert said(found, START
-                + 3 * STEP) == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
+    assert (
+        said(found, START + 3 * STEP)
+        == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
+    )
 
 
 def test_rises_within_the_window_are_added_up():
@@ -119,11 +145,19 @@ def test_rises_within_the_window_are_added_up():
     assert told(creeping, START + 5 * DAY, rule).size == 10
 
 
-@pytest.mark.parametrize(('steps', 'state'), [
-    pytest.param(3, None, id='ok-at-the-limit'), pytest.param(4, State.WARNING, id='warn-above'),
-    pytest.param(8, State.WARNING, id='warn-at-the-limit'), pytest.param(9, State.CRITICAL, id='crit-above')])
+@pytest.mark.parametrize(
+    ('steps', 'state'),
+    [
+        pytest.param(3, None, id='ok-at-the-limit'),
+        pytest.param(4, State.WARNING, id='warn-above'),
+        pytest.param(8, State.WARNING, id='warn-at-the-limit'),
+        pytest.param(9, State.CRITICAL, id='crit-above'),
+    ],
+)
 def test_the_limit_is_what_it_must_be_above(steps, state):
-    found = told(history((START, 0), (START + STEP, steps)), START + STEP, GrowthRule(WEEK, WEEK, 3, 8))
+    found = told(
+        history((START, 0), (START + STEP, steps)), START + STEP, GrowthRule(WEEK, WEEK, 3, 8)
+    )
 
     assert (found and found.state) is state
 
@@ -131,13 +165,25 @@ def test_the_limit_is_what_it_must_be_above(steps, state):
 def test_rises_further_apart_than_the_window_are_not_added_up():
     rule = GrowthRule(DAY, WEEK, 5)
 
-    assert told(history((START, 0), (START + STEP, 4), (START + 2 * DAY, 8)), START + 2 * DAY, rule) is None
+    assert (
+        told(history((START, 0), (START + STEP, 4), (START + 2 * DAY, 8)), START + 2 * DAY, rule)
+        is None
+    )
 
 
 def test_all_rises_of_the_window_are_added_up_and_none_before_it():
     """However many there are."""
-    found = told(history((START, 0), (START + DAY, 1), (START + 9 * DAY, 3), (START + 9 * DAY + HOUR, 7),
-                         (START + 9 * DAY + 2 * HOUR, 15)), START + 9 * DAY + 2 * HOUR, GrowthRule(DAY, 28 * DAY, 0))
+    found = told(
+        history(
+            (START, 0),
+            (START + DAY, 1),
+            (START + 9 * DAY, 3),
+            (START + 9 * DAY + HOUR, 7),
+            (START + 9 * DAY + 2 * HOUR, 15),
+        ),
+        START + 9 * DAY + 2 * HOUR,
+        GrowthRule(DAY, 28 * DAY, 0),
+    )
 
     assert (found.before, found.size) == (1, 14)
 
@@ -145,7 +191,9 @@ def test_all_rises_of_the_window_are_added_up_and_none_before_it():
 def test_a_critical_growth_is_told_although_a_smaller_one_came_later():
     """Worst first."""
     rule = GrowthRule(DAY, WEEK, 0, 10)
-    found = told(history((START, 0), (START + STEP, 20), (START + 3 * DAY, 21)), START + 3 * DAY, rule)
+    found = told(
+        history((START, 0), (START + STEP, 20), (START + 3 * DAY, 21)), START + 3 * DAY, rule
+    )
 
     assert (found.state, found.size) == (State.CRITICAL, 20)
 
@@ -166,14 +214,24 @@ def test_several_rules_hold_side_by_side():
     assert told(found, START + 366 * DAY, *rules) is None
 
 
-@pytest.mark.parametrize(('readings', 'is_told'), [
-    pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
-    pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
-    pytest.param([(0, 0), (STEP, 1), (STEP + 30, 1), (STEP + 1200, 0)], False, id='ok-fell-while-nobody-looked'),
-    pytest.param([(0, 0), (STEP, 1), (STEP + 540, 1)], False, id='ok-nine-minutes'),
-    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1)], True, id='warn-ten-minutes'),
-    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True, id='warn-stood-then-fell'),
-    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 2)], True, id='warn-rose-on')])
+@pytest.mark.parametrize(
+    ('readings', 'is_told'),
+    [
+        pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
+        pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
+        pytest.param(
+            [(0, 0), (STEP, 1), (STEP + 30, 1), (STEP + 1200, 0)],
+            False,
+            id='ok-fell-while-nobody-looked',
+        ),
+        pytest.param([(0, 0), (STEP, 1), (STEP + 540, 1)], False, id='ok-nine-minutes'),
+        pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1)], True, id='warn-ten-minutes'),
+        pytest.param(
+            [(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True, id='warn-stood-then-fell'
+        ),
+        pytest.param([(0, 0), (STEP, 1), (STEP + 600, 2)], True, id='warn-rose-on'),
+    ],
+)
 def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
     """Pending sectors of some SSDs go to 1 and back for seconds."""
     found = history(*((START + time, number) for time, number in readings))
@@ -193,35 +251,57 @@ def test_what_had_to_stand_is_told_from_then_on():
 
 def test_a_number_that_is_noted_twice_has_stood_all_the_time():
     """As smartd's logs have it."""
-    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate((0, 1, 1, 1))),
-                    START + 3 * STEP)
+    found = History(
+        tuple(
+            Point(START + STEP * place, number, STEP) for place, number in enumerate((0, 1, 1, 1))
+        ),
+        START + 3 * STEP,
+    )
 
     assert told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP)) is not None
-    assert growth.quiet(found, START + 2000) == (2000 - STEP, True), 'it has not grown by being noted'
+    assert growth.quiet(found, START + 2000) == (2000 - STEP, True), (
+        'it has not grown by being noted'
+    )
 
 
 @pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
 def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_told):
-    """By default: Crucial MX500 show one for up to two hours while they move data, and mean nothing by it."""
-    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']['pending']['ssd']['growth']
+    """By default: Crucial MX500 show one for up to two hours while they move data, and mean
+    nothing by it.
+    """
+    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']['pending']['ssd'][
+        'growth'
+    ]
     end = int(hours * HOUR)
-    found = history((START, 0), (START + STEP, 1), *((START + STEP + time, 1) for time in range(0, end + 1, STEP)),
-                    (START + STEP + end, 1), (START + 2 * STEP + end, 0))
+    found = history(
+        (START, 0),
+        (START + STEP, 1),
+        *((START + STEP + time, 1) for time in range(0, end + 1, STEP)),
+        (START + STEP + end, 1),
+        (START + 2 * STEP + end, 0),
+    )
 
     assert (told(found, START + 6 * HOUR, growth.rule(rule, '')) is not None) is is_told
 
 
 def test_how_long_a_counter_has_been_quiet():
-    assert growth.quiet(history((START, 1), (START + DAY, 2), (START + 9 * DAY, 2)), START + 9 * DAY) == (8 * DAY, True)
-    assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY,
-                                                                                False), 'at least since history began'
+    assert growth.quiet(
+        history((START, 1), (START + DAY, 2), (START + 9 * DAY, 2)), START + 9 * DAY
+    ) == (8 * DAY, True)
+    assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY, False), (
+        'at least since history began'
+    )
     assert growth.quiet(History(), START) == (0, False)
 
 
-@pytest.mark.parametrize(('metric', 'after', 'quiet'), [
-    ('media_errors', 9, 0), ('media_errors', 0, 9 * DAY), ('pending', 9, 9 * DAY)])
+@pytest.mark.parametrize(
+    ('metric', 'after', 'quiet'),
+    [('media_errors', 9, 0), ('media_errors', 0, 9 * DAY), ('pending', 9, 9 * DAY)],
+)
 def test_errors_after_a_reset_are_new(metric, after, quiet):
-    """Such a counter falls only by a reset, so all that it has counted since is new; sectors can become good again."""
+    """Such a counter falls only by a reset, so all that it has counted since is new; sectors can
+    become good again.
+    """
     found = history((START, 0), (START + DAY, 12), (START + 10 * DAY, after))
 
     assert growth.quiet(found, START + 10 * DAY, metric) == (quiet, True)
@@ -230,7 +310,10 @@ def test_errors_after_a_reset_are_new(metric, after, quiet):
 def test_a_thousand_changes_are_judged_at_once():
     """A cable that has been bad for a month."""
     import time
-    found = History(tuple(Point(START + place * STEP, place, STEP) for place in range(1000)), START + 999 * STEP)
+
+    found = History(
+        tuple(Point(START + place * STEP, place, STEP) for place in range(1000)), START + 999 * STEP
+    )
     before = time.process_time()
     told(found, START + 999 * STEP)
 
@@ -239,34 +322,68 @@ def test_a_thousand_changes_are_judged_at_once():
 
 # --- rules as they are written ----------------------------------------------------------
 
+
 def test_a_rule_is_read_from_the_thresholds():
-    data = {'within': '24h', 'warning': '0', 'critical': None, 'for': '7d', 'advice': 'check cable and backplane'}
+    data = {
+        'within': '24h',
+        'warning': '0',
+        'critical': None,
+        'for': '7d',
+        'advice': 'check cable and backplane',
+    }
 
     assert growth.rule(data, 'default.json: crc_errors') == CABLE
     assert growth.rule({**data, 'stands': '010m', 'critical': '2.5'}, '').stands == 600
     assert growth.rule({'within': '24h', 'for': '7d'}, '') == GrowthRule(DAY, WEEK)
 
 
-@pytest.mark.parametrize('wrong', [
-    {'within': '24'}, {'within': 24}, {'within': '0h'}, {'within': '-1d'}, {'for': '1w'}, {'for': None},
-    {'warning': 'x'},
-    {'critical': '-1'}, {'warning': 'nan'}, {'critical': 'inf'}, {'stands': '٣d'}, {'stands': '1٣d'},
-    {'within': '1xd'}, {'for': '1X'}])
+@pytest.mark.parametrize(
+    'wrong',
+    [
+        {'within': '24'},
+        {'within': 24},
+        {'within': '0h'},
+        {'within': '-1d'},
+        {'for': '1w'},
+        {'for': None},
+        {'warning': 'x'},
+        {'critical': '-1'},
+        {'warning': 'nan'},
+        {'critical': 'inf'},
+        {'stands': '٣d'},
+        {'stands': '1٣d'},
+        {'within': '1xd'},
+        {'for': '1X'},
+    ],
+)
 def test_a_rule_that_cannot_be_meant_is_a_sentence(wrong):
     """With what is written there, to be found in the file."""
     [(name, text)] = wrong.items()
 
-    with pytest.raises(DataError, match=rf'^mine\.json, pending: "{name}" of growth is {text}; write '):
+    with pytest.raises(
+        DataError, match=rf'^mine\.json, pending: "{name}" of growth is {text}; write '
+    ):
         growth.rule({'within': '24h', 'warning': '0', 'for': '7d', **wrong}, 'mine.json, pending')
 
 
-@pytest.mark.parametrize(('seconds', 'words'), [
-    (1, '1 min'), (600, '10 min'), (7199, '120 min'), (7200, '2 h'), (DAY, '24 h'), (2 * DAY, '48 h'), (WEEK, '7 d')])
+@pytest.mark.parametrize(
+    ('seconds', 'words'),
+    [
+        (1, '1 min'),
+        (600, '10 min'),
+        (7199, '120 min'),
+        (7200, '2 h'),
+        (DAY, '24 h'),
+        (2 * DAY, '48 h'),
+        (WEEK, '7 d'),
+    ],
+)
 def test_a_time_is_said_as_people_do(seconds, words):
     assert wording.duration(seconds) == words
 
 
 # --- wear -----------------------------------------------------------------------------------
+
 
 def is_hasty(worn, age=4 * 365 * DAY, times=3, gone=180 * DAY):
     return growth.is_hasty(worn, START, MONTH, age, times, gone)
@@ -274,20 +391,26 @@ def is_hasty(worn, age=4 * 365 * DAY, times=3, gone=180 * DAY):
 
 def test_wear_is_fast_against_a_drive_s_own_life():
     """40 % in four years, then 10 % in a month: gone in five months."""
-    worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
+    worn = history(
+        (START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50)
+    )
 
     assert is_hasty(worn) and is_hasty(worn, gone=150 * DAY + 1)
     assert not is_hasty(worn, gone=150 * DAY)
     assert not is_hasty(worn, 100 * DAY), 'it has always worn like this'
 
 
-@pytest.mark.parametrize('points', [
-    pytest.param(history((START - 10 * DAY, 40), (START, 50)), id='too-young'),
-    pytest.param(history((START - 400 * DAY, 40), (START, 40)), id='stands'),
-    pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
+@pytest.mark.parametrize(
+    'points',
+    [
+        pytest.param(history((START - 10 * DAY, 40), (START, 50)), id='too-young'),
+        pytest.param(history((START - 400 * DAY, 40), (START, 40)), id='stands'),
+        pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell'),
+    ],
+)
 def test_without_a_whole_window_there_is_no_speed(points):
     """Never an invented number."""
-    assert not is_hasty(points, times=0, gone=10 ** 12)
+    assert not is_hasty(points, times=0, gone=10**12)
 
 
 def test_the_speed_of_wear_is_that_of_whole_windows():
@@ -295,10 +418,17 @@ def test_the_speed_of_wear_is_that_of_whole_windows():
     within = 30 * DAY
     at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
 
-    assert is_hasty(at_the_beginning, gone=150 * DAY + 1) and not is_hasty(at_the_beginning, gone=150 * DAY)
-    assert not is_hasty(history((START - 400 * DAY, 20), (START - within, 40)), times=0, gone=10 ** 12)
-    assert not is_hasty(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), times=0,
-                        gone=10 ** 12)
+    assert is_hasty(at_the_beginning, gone=150 * DAY + 1) and not is_hasty(
+        at_the_beginning, gone=150 * DAY
+    )
+    assert not is_hasty(
+        history((START - 400 * DAY, 20), (START - within, 40)), times=0, gone=10**12
+    )
+    assert not is_hasty(
+        history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)),
+        times=0,
+        gone=10**12,
+    )
 
 
 def test_what_is_worn_out_has_no_time_left():
@@ -307,11 +437,29 @@ def test_what_is_worn_out_has_no_time_left():
     assert is_hasty(worn_out, gone=1) and not is_hasty(worn_out, gone=0)
 
 
-@pytest.mark.parametrize(('age', 'gone', 'expected'), [
-    (100, 451, False), (151, 451, True), (150, 451, False), (300, 450, False), (300, 451, True), (0, 451, False)],
-    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'ok-lasts', 'warn-lasts-not', 'ok-no-age'])
+@pytest.mark.parametrize(
+    ('age', 'gone', 'expected'),
+    [
+        (100, 451, False),
+        (151, 451, True),
+        (150, 451, False),
+        (300, 450, False),
+        (300, 451, True),
+        (0, 451, False),
+    ],
+    ids=[
+        'ok-always-so',
+        'warn-faster',
+        'ok-just-as-fast',
+        'ok-lasts',
+        'warn-lasts-not',
+        'ok-no-age',
+    ],
+)
 def test_haste_is_speed_and_an_early_end(age, gone, expected):
-    """Each alone would be a false alarm. 5 % in 30 days are 25 % in 150 days; the other 75 % last 450 days."""
+    """Each alone would be a false alarm. 5 % in 30 days are 25 % in 150 days; the other 75 %
+    last 450 days.
+    """
     worn = history((START - 400 * DAY, 20), (START - DAY, 25))
 
     assert is_hasty(worn, age * DAY, 1, gone * DAY) is expected
@@ -319,7 +467,9 @@ def test_haste_is_speed_and_an_early_end(age, gone, expected):
 
 # --- acknowledgements -------------------------------------------------------------------------
 
-GIVEN = Acknowledgement('S1', 'reallocated', 3, 'stable since 2024', '2027-01-31', 'ops', '2026-11-22')
+GIVEN = Acknowledgement(
+    'S1', 'reallocated', 3, 'stable since 2024', '2027-01-31', 'ops', '2026-11-22'
+)
 
 
 def test_an_acknowledgement_goes_through_its_file():
@@ -327,48 +477,97 @@ def test_an_acknowledgement_goes_through_its_file():
 
 
 def test_other_overrides_of_the_file_are_no_acknowledgements():
-    assert list(thresholds.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x',
-                                                  'metrics': {'reallocated': {'warning': '3'}}},
-                                                 {'for': {'family': 'F'},
-                                                  'metrics': {'reallocated': {'acknowledged': 3}}}])) == []
+    assert (
+        list(
+            thresholds.from_overrides(
+                [
+                    {
+                        'for': {'serial': 'S1'},
+                        'why': 'x',
+                        'metrics': {'reallocated': {'warning': '3'}},
+                    },
+                    {'for': {'family': 'F'}, 'metrics': {'reallocated': {'acknowledged': 3}}},
+                ]
+            )
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize('other', [
-    {'for': {'serial': 'S1'}}, {'for': {'model': 'M'}, 'metrics': {'reallocated': {'acknowledged': 3}}}])
+@pytest.mark.parametrize(
+    'other',
+    [
+        {'for': {'serial': 'S1'}},
+        {'for': {'model': 'M'}, 'metrics': {'reallocated': {'acknowledged': 3}}},
+    ],
+)
 def test_what_is_none_costs_no_acknowledgement_that_follows(other):
     """A mistake in one is told elsewhere; those that were accepted stay so."""
     assert list(thresholds.from_overrides([other, acknowledgements.override(GIVEN)])) == [GIVEN]
 
 
-@pytest.mark.parametrize(('changed', 'said'), [
-    ({}, 'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since 2024 '
-         '(acknowledged.json)'),
-    ({'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
-     'reallocated is acknowledged at 3 (--acknowledged)')], ids=['all', 'nothing'])
+@pytest.mark.parametrize(
+    ('changed', 'said'),
+    [
+        (
+            {},
+            'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since '
+            '2024 '
+            '(acknowledged.json)',
+        ),
+        (
+            {'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
+            'reallocated is acknowledged at 3 (--acknowledged)',
+        ),
+    ],
+    ids=['all', 'nothing'],
+)
 def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
     assert acknowledgements.telling(GIVEN._replace(**changed), '') == said
 
 
-@pytest.mark.parametrize(('text', 'given'), [
-    ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
-    ('S1:pending=8:2027-01-31', Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged')),
-    ('S1:pending=8:2027-01-31:a b: c',
-     Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged')),
-    ('S1:pending=8::as found', Acknowledgement('S1', 'pending', 8, 'as found', origin='--acknowledged')),
-    ('A:B:pending=8', Acknowledgement('A:B', 'pending', 8, origin='--acknowledged'))])
+@pytest.mark.parametrize(
+    ('text', 'given'),
+    [
+        ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
+        (
+            'S1:pending=8:2027-01-31',
+            Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged'),
+        ),
+        (
+            'S1:pending=8:2027-01-31:a b: c',
+            Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged'),
+        ),
+        (
+            'S1:pending=8::as found',
+            Acknowledgement('S1', 'pending', 8, 'as found', origin='--acknowledged'),
+        ),
+        ('A:B:pending=8', Acknowledgement('A:B', 'pending', 8, origin='--acknowledged')),
+    ],
+)
 def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
     assert acknowledgements.parse(text) == given
 
 
-@pytest.mark.parametrize('text', [
-    '', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=3:tomorrow'])
+@pytest.mark.parametrize(
+    'text', ['', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=3:tomorrow']
+)
 def test_a_mistyped_acknowledgement_is_a_usage_error(text):
     with pytest.raises(UsageError, match='must have the form SERIAL:METRIC=VALUE'):
         acknowledgements.parse(text)
 
 
-@pytest.mark.parametrize(('number', 'falls', 'is_silent'), [
-    (3, False, True), (2, False, True), (4, False, False), (3, True, True), (2, True, False), (4, True, True)])
+@pytest.mark.parametrize(
+    ('number', 'falls', 'is_silent'),
+    [
+        (3, False, True),
+        (2, False, True),
+        (4, False, False),
+        (3, True, True),
+        (2, True, False),
+        (4, True, True),
+    ],
+)
 def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
     assert thresholds.is_silent(GIVEN, number, falls) is is_silent
 
@@ -394,20 +593,38 @@ def test_the_last_one_given_applies_to_this_drive_and_metric_only():
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 
 
-@pytest.mark.parametrize(('state', 'arguments'), [
-    pytest.param(WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True},
-                 id='warn-override-before-acknowledgement'),
-    pytest.param(OK, {'level': OK, 'override': OK, 'growth': CRITICAL}, id='ok-override-before-growth'),
-    pytest.param(OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}, id='ok-acknowledged'),
-    pytest.param(CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'),
-    pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
-    pytest.param(CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}, id='crit-growth-before-unknown'),
-    pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level')])
+@pytest.mark.parametrize(
+    ('state', 'arguments'),
+    [
+        pytest.param(
+            WARNING,
+            {'level': OK, 'override': WARNING, 'is_acknowledged': True},
+            id='warn-override-before-acknowledgement',
+        ),
+        pytest.param(
+            OK, {'level': OK, 'override': OK, 'growth': CRITICAL}, id='ok-override-before-growth'
+        ),
+        pytest.param(
+            OK,
+            {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True},
+            id='ok-acknowledged',
+        ),
+        pytest.param(
+            CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'
+        ),
+        pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
+        pytest.param(
+            CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}, id='crit-growth-before-unknown'
+        ),
+        pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level'),
+    ],
+)
 def test_the_order_of_precedence(state, arguments):
     assert thresholds.prevailing(**arguments) is state
 
 
 # --- series -----------------------------------------------------------------------------------
+
 
 def test_a_reading_of_the_same_number_only_says_that_it_was_there():
     once = History((Point(START, 5),), START)
@@ -438,23 +655,36 @@ def remembered(reading: Reading, *points: tuple[int, float], now: int = START) -
 
 
 def test_each_number_is_remembered_and_nothing_else():
-    """Be it judged or kept for comparison: no verdict, nothing unknown, nothing that was foreseen."""
+    """Be it judged or kept for comparison: no verdict, nothing unknown, nothing that was
+    foreseen.
+    """
     warm = Reading('temperature', 0, 'C', Source(attribute=194), judged=False)
-    others = [CRC._replace(number=None, metric='pending'), CRC._replace(state=State.OK, metric='smart_status'),
-              CRC._replace(forecast=Forecast(1, 0, 2, True), metric='endurance_time_left')]
+    others = [
+        CRC._replace(number=None, metric='pending'),
+        CRC._replace(state=State.OK, metric='smart_status'),
+        CRC._replace(forecast=Forecast(1, 0, 2, True), metric='endurance_time_left'),
+    ]
 
     assert past.observations([*others, CRC, warm]) == (
-        (past.key(CRC), 5, CHANGE, 0), (past.key(warm), 0, series.HIGHEST, 0))
+        (past.key(CRC), 5, CHANGE, 0),
+        (past.key(warm), 0, series.HIGHEST, 0),
+    )
 
 
-@pytest.mark.parametrize(('points', 'log', 'quiet'), [
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], None, (HOUR, False), id='has-just-grown'),
-    pytest.param([(-HOUR, 5)], None, (None, False), id='history-has-just-begun'),
-    pytest.param([(-DAY, 5)], None, (DAY, True), id='a-day-is-told'),
-    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], None, (2 * DAY, True), id='fell'),
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], DAY, (HOUR, False), id='newer-than-its-log'),
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], HOUR, (HOUR, True), id='as-old-as-its-log'),
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True), id='older-than-its-log')])
+@pytest.mark.parametrize(
+    ('points', 'log', 'quiet'),
+    [
+        pytest.param([(-2 * DAY, 4), (-HOUR, 5)], None, (HOUR, False), id='has-just-grown'),
+        pytest.param([(-HOUR, 5)], None, (None, False), id='history-has-just-begun'),
+        pytest.param([(-DAY, 5)], None, (DAY, True), id='a-day-is-told'),
+        pytest.param([(-2 * DAY, 6), (-HOUR, 5)], None, (2 * DAY, True), id='fell'),
+        pytest.param([(-2 * DAY, 4), (-HOUR, 5)], DAY, (HOUR, False), id='newer-than-its-log'),
+        pytest.param([(-2 * DAY, 4), (-HOUR, 5)], HOUR, (HOUR, True), id='as-old-as-its-log'),
+        pytest.param(
+            [(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True), id='older-than-its-log'
+        ),
+    ],
+)
 def test_a_reading_is_as_old_as_history_and_its_log_tell(points, log, quiet):
     """The newer one is right: no drive is silent for an event that only one of them has noticed."""
     known = remembered(CRC, *((START + ago, number) for ago, number in points), (START, 5))
@@ -479,20 +709,30 @@ def test_what_grew_lately_is_that_of_counters_alone():
 
 USED = Reading('endurance_used', 0, '%', Source(log='NVMe health log'))
 HASTE = {'within': '30d', 'warning': '2', 'critical': None, 'for': '30d', 'times': 3}
-EVER = 1000 * 365 * DAY     # in which it used nearly nothing
+EVER = 1000 * 365 * DAY  # in which it used nearly nothing
 
 
-@pytest.mark.parametrize(('rule', 'points', 'age', 'is_told'), [
-    pytest.param({}, [(-40, 73), (-1, 77)], EVER, True, id='warn-gone-within-180-days'),
-    pytest.param({}, [(-40, 72), (-1, 76)], EVER, False, id='ok-180-days'),
-    pytest.param({'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True, id='warn-gone-within-181-days'),
-    pytest.param({}, [(-40, 95), (-1, 97)], EVER, False, id='ok-no-more-than-the-limit'),
-    pytest.param({}, [(-40, 73), (-1, 77)], 1733 * DAY, True, id='warn-faster'),
-    pytest.param({}, [(-40, 73), (-1, 77)], 1732 * DAY, False, id='ok-not-three-times-as-fast'),
-    pytest.param({}, [(-40, 73), (-20, 74), (-1, 77)], 1732 * DAY, False, id='ok-by-what-is-used-today'),
-    pytest.param({}, [(-40, 73), (-1, 77)], None, False, id='ok-age-not-known'),
-    pytest.param({}, [(-20, 73), (-1, 77)], EVER, False, id='ok-history-younger-than-the-rule'),
-    pytest.param({'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True, id='warn-as-old-as-its-rule')])
+@pytest.mark.parametrize(
+    ('rule', 'points', 'age', 'is_told'),
+    [
+        pytest.param({}, [(-40, 73), (-1, 77)], EVER, True, id='warn-gone-within-180-days'),
+        pytest.param({}, [(-40, 72), (-1, 76)], EVER, False, id='ok-180-days'),
+        pytest.param(
+            {'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True, id='warn-gone-within-181-days'
+        ),
+        pytest.param({}, [(-40, 95), (-1, 97)], EVER, False, id='ok-no-more-than-the-limit'),
+        pytest.param({}, [(-40, 73), (-1, 77)], 1733 * DAY, True, id='warn-faster'),
+        pytest.param({}, [(-40, 73), (-1, 77)], 1732 * DAY, False, id='ok-not-three-times-as-fast'),
+        pytest.param(
+            {}, [(-40, 73), (-20, 74), (-1, 77)], 1732 * DAY, False, id='ok-by-what-is-used-today'
+        ),
+        pytest.param({}, [(-40, 73), (-1, 77)], None, False, id='ok-age-not-known'),
+        pytest.param({}, [(-20, 73), (-1, 77)], EVER, False, id='ok-history-younger-than-the-rule'),
+        pytest.param(
+            {'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True, id='warn-as-old-as-its-rule'
+        ),
+    ],
+)
 def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_told):
     """4 % in 30 days; 77 % in 1,732.5 days are a third of that."""
     known = remembered(USED, *((START + day * DAY, number) for day, number in points))
@@ -506,8 +746,12 @@ def test_growth_is_told_against_the_limit_that_it_exceeds():
     rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
 
     def against(before: float) -> tuple[str, str]:
-        alert = past.growth_alert(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule],
-                                  falls=False)
+        alert = past.growth_alert(
+            remembered(CRC, (START - HOUR, before), (START, 20)),
+            CRC._replace(number=20),
+            [rule],
+            falls=False,
+        )
         assert alert is not None
         assert alert.against.code == 'growth'
         return f'{alert.state.name} {alert.against}', alert.against.fields['limit']
@@ -527,41 +771,93 @@ def test_a_rule_that_cannot_be_meant_names_its_file_and_field_where_it_is_needed
 
 # --- hysteresis, as a series ----------------------------------------------------------------
 
+
 def heat(number: float, metric: str = 'temperature') -> Reading:
     return CRC._replace(metric=metric, number=number)
 
 
-def cooling(before: float | None, *recent: tuple[int, float], metric: str = 'temperature') -> past.Past:
-    """What history holds of a drive: the level of the check before, and the readings of the last days."""
+def cooling(
+    before: float | None, *recent: tuple[int, float], metric: str = 'temperature'
+) -> past.Past:
+    """What history holds of a drive: the level of the check before, and the readings of the last
+    days.
+    """
     key = past.key(heat(0, metric))
     levels = () if before is None else ((START - DAY, before),)
-    return past.Past({key._replace(metric=f'{metric}, held'): history(*levels),
-                      key._replace(metric=f'{metric}, recent'): history(*recent)}, START)
+    return past.Past(
+        {
+            key._replace(metric=f'{metric}, held'): history(*levels),
+            key._replace(metric=f'{metric}, recent'): history(*recent),
+        },
+        START,
+    )
 
 
 HOT = ((START - 2 * DAY, 60), (START - 600, 50))
 
 
-@pytest.mark.parametrize(('known', 'metric', 'number', 'level'), [
-    (cooling(60, *HOT), 'temperature', 50, 60), (cooling(55, *HOT), 'temperature', 50, 55),
-    (cooling(60, *HOT), 'temperature', 61, 61), (cooling(60, (START - 2 * DAY, 50)), 'temperature', 50, 53),
-    (cooling(None, *HOT), 'temperature', 50, 50), (past.Past({}, START), 'temperature', 50, 50),
-    (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'held' in key.metric}, START),
-     'temperature', 50, 50),
-    (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'recent' in key.metric}, START),
-     'temperature', 50, 50),
-    (cooling(60, *HOT, metric='crc_errors'), 'crc_errors', 50, 50), (past.Past({}, START), 'temperature', None, 0)])
+@pytest.mark.parametrize(
+    ('known', 'metric', 'number', 'level'),
+    [
+        (cooling(60, *HOT), 'temperature', 50, 60),
+        (cooling(55, *HOT), 'temperature', 50, 55),
+        (cooling(60, *HOT), 'temperature', 61, 61),
+        (cooling(60, (START - 2 * DAY, 50)), 'temperature', 50, 53),
+        (cooling(None, *HOT), 'temperature', 50, 50),
+        (past.Past({}, START), 'temperature', 50, 50),
+        (
+            past.Past(
+                {
+                    key: each
+                    for key, each in cooling(60, *HOT).histories.items()
+                    if 'held' in key.metric
+                },
+                START,
+            ),
+            'temperature',
+            50,
+            50,
+        ),
+        (
+            past.Past(
+                {
+                    key: each
+                    for key, each in cooling(60, *HOT).histories.items()
+                    if 'recent' in key.metric
+                },
+                START,
+            ),
+            'temperature',
+            50,
+            50,
+        ),
+        (cooling(60, *HOT, metric='crc_errors'), 'crc_errors', 50, 50),
+        (past.Past({}, START), 'temperature', None, 0),
+    ],
+)
 def test_the_level_of_the_check_before_is_held_with_its_margin(known, metric, number, level):
     """Of temperatures alone, and of nothing that history does not know."""
     assert past.held(known, heat(number, metric)) == level
     assert past.margin(heat(0, metric)) == (3 if metric == 'temperature' else 0)
 
 
-@pytest.mark.parametrize(('known', 'metric', 'judged', 'series_of'), [
-    (cooling(60, *HOT), 'temperature', True, {'temperature': 50, 'temperature, recent': 50, 'temperature, held': 60}),
-    (cooling(60, *HOT), 'temperature', False, {'temperature': 50}), (None, 'temperature', True, {'temperature': 50}),
-    (cooling(60, *HOT), 'crc_errors', True, {'crc_errors': 50})])
-def test_what_hysteresis_needs_is_kept_beside_a_judged_temperature(known, metric, judged, series_of):
+@pytest.mark.parametrize(
+    ('known', 'metric', 'judged', 'series_of'),
+    [
+        (
+            cooling(60, *HOT),
+            'temperature',
+            True,
+            {'temperature': 50, 'temperature, recent': 50, 'temperature, held': 60},
+        ),
+        (cooling(60, *HOT), 'temperature', False, {'temperature': 50}),
+        (None, 'temperature', True, {'temperature': 50}),
+        (cooling(60, *HOT), 'crc_errors', True, {'crc_errors': 50}),
+    ],
+)
+def test_what_hysteresis_needs_is_kept_beside_a_judged_temperature(
+    known, metric, judged, series_of
+):
     kept = past.observations([heat(50, metric)._replace(judged=judged)], known)
 
     assert {each.key.metric: each.number for each in kept} == series_of

@@ -1,4 +1,7 @@
-"""Real drives in random mixes have a history that lasts, whatever each of them reports or leaves out."""
+"""Real drives in random mixes have a history that lasts, whatever each of them reports or leaves
+out.
+"""
+
 from __future__ import annotations
 
 import os
@@ -37,8 +40,11 @@ def reports(shared: Path, dice: random.Random) -> Iterator[Report]:
 
 def sighting(number: int, report: Report) -> Sighting:
     spec = DATABASE.identify(report.identity, [row.id for row in report.attributes])
-    return Sighting(f'/dev/sd{chr(97 + number)}', report.identity,
-                    observations(readings.readings(report, spec, DATABASE.metrics)))
+    return Sighting(
+        f'/dev/sd{chr(97 + number)}',
+        report.identity,
+        observations(readings.readings(report, spec, DATABASE.metrics)),
+    )
 
 
 @pytest.mark.long
@@ -47,7 +53,9 @@ def test_no_mix_of_real_drives_restarts_a_history(shared: Path, tmp_path: Path) 
     all_reports = reports(shared, random.Random(7))
     mixes = 0
     for _ in range(int(os.environ.get('MIXES', '60'))):
-        mix: list[Sighting] = [sighting(number, report) for number, report in enumerate(islice(all_reports, DRIVES))]
+        mix: list[Sighting] = [
+            sighting(number, report) for number, report in enumerate(islice(all_reports, DRIVES))
+        ]
         mixes += bool(mix)
         (tmp_path / 'state').mkdir()
         for check in range(3):

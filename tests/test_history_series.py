@@ -1,4 +1,5 @@
 """What is kept of a number, and what stays of it when it is old."""
+
 from __future__ import annotations
 
 import pytest
@@ -38,14 +39,19 @@ def test_of_the_highest_numbers_only_a_higher_one_takes_the_place_of_the_last(nu
 
 
 def test_a_change_tells_its_time_and_how_long_nobody_looked():
-    assert next_point(CHANGE, noon(7), 6, MIDNIGHT + 15 * HOUR) == Point(MIDNIGHT + 15 * HOUR, 6, 2 * HOUR)
+    assert next_point(CHANGE, noon(7), 6, MIDNIGHT + 15 * HOUR) == Point(
+        MIDNIGHT + 15 * HOUR, 6, 2 * HOUR
+    )
     assert next_point(CHANGE, noon(7), 7, MIDNIGHT + 15 * HOUR) is None
 
 
 def test_of_old_points_the_last_of_a_month_stays_and_of_others_the_last_of_a_day():
     """It says what the number was from then on."""
     start = 700 * MONTH
-    old, young = (start, start + DAY, start + 2 * DAY), (start + MONTH, start + MONTH + HOUR, start + MONTH + DAY)
+    old, young = (
+        (start, start + DAY, start + 2 * DAY),
+        (start + MONTH, start + MONTH + HOUR, start + MONTH + DAY),
+    )
     points = [Point(time, number) for number, time in enumerate((*old, *young))]
 
     assert thinned(points, start + MONTH) == [points[2], points[4], points[5]]

@@ -1,4 +1,7 @@
-"""Compressed logs: what they unpack to, what is said of a damaged one, and how much of a huge one is unpacked."""
+"""Compressed logs: what they unpack to, what is said of a damaged one, and how much of a huge
+one is unpacked.
+"""
+
 from __future__ import annotations
 
 import gzip
@@ -10,15 +13,17 @@ import pytest
 
 from smart_attributes.history import unpacking
 
-TEXT = b'one line of smartd\n' * 20_000                            # several pieces
-NOISE = random.Random(1).randbytes(3 * unpacking.PIECE)            # several pieces when it is packed, too
+TEXT = b'one line of smartd\n' * 20_000  # several pieces
+# several pieces when it is packed, too
+NOISE = random.Random(1).randbytes(3 * unpacking.PIECE)
 
 
 class Sparing(io.BytesIO):
     """A file that refuses to be read at once."""
 
     def read(self, size=-1):
-        assert size is not None and 0 <= size <= 2 * unpacking.PIECE  # gzip of Python 3.12 and newer reads two pieces
+        # gzip of Python 3.12 and newer reads two pieces
+        assert size is not None and 0 <= size <= 2 * unpacking.PIECE
         return super().read(size)
 
 
@@ -27,7 +32,9 @@ def unpacked(packed: bytes, most: int = 1 << 20, size: int = 0):
     return unpacking.content(file, unpacking.kind(file), size or len(packed), most)
 
 
-@pytest.mark.parametrize('text', [TEXT, NOISE, b'', b'x'], ids=['text', 'noise', 'nothing', 'one-byte'])
+@pytest.mark.parametrize(
+    'text', [TEXT, NOISE, b'', b'x'], ids=['text', 'noise', 'nothing', 'one-byte']
+)
 def test_a_compressed_file_is_unpacked(text):
     packed = gzip.compress(text)
 
@@ -43,16 +50,23 @@ def test_a_file_of_several_streams_is_unpacked_as_a_whole():
     assert unpacked(packed) == (TEXT + NOISE + b'end', '')
 
 
-@pytest.mark.parametrize(('end', 'reason'), [
-    (0, 'Compressed file ended before the end-of-stream marker was reached'), (40, 'CRC check failed')],
-    ids=['cut', 'spoilt'])
+@pytest.mark.parametrize(
+    ('end', 'reason'),
+    [
+        (0, 'Compressed file ended before the end-of-stream marker was reached'),
+        (40, 'CRC check failed'),
+    ],
+    ids=['cut', 'spoilt'],
+)
 def test_of_a_damaged_file_the_content_before_the_damage_is_kept(end, reason):
     packed = gzip.compress(NOISE)
     place = len(packed) * 4 // 5
-    text, fault = unpacked(packed[:place] + (b'\xff' * end + packed[place + end:] if end else b''))
+    text, fault = unpacked(packed[:place] + (b'\xff' * end + packed[place + end :] if end else b''))
 
-    assert text and NOISE.startswith(text[:unpacking.PIECE])
-    assert fault.startswith(f'is damaged ({reason}') and fault.endswith('; the lines before the damage were read')
+    assert text and NOISE.startswith(text[: unpacking.PIECE])
+    assert fault.startswith(f'is damaged ({reason}') and fault.endswith(
+        '; the lines before the damage were read'
+    )
 
 
 def test_a_gzip_file_with_a_spoilt_block_is_damaged():
@@ -60,12 +74,21 @@ def test_a_gzip_file_with_a_spoilt_block_is_damaged():
     packed = gzip.compress(TEXT)
     text, fault = unpacked(packed[:10] + b'\xff' * 9 + packed[19:])
 
-    assert text == b'' and fault.startswith('is damaged (Error -3 while decompressing data: invalid block type); ')
+    assert text == b'' and fault.startswith(
+        'is damaged (Error -3 while decompressing data: invalid block type); '
+    )
 
 
-@pytest.mark.parametrize(('most', 'size', 'is_refused'), [
-    (len(TEXT), 0, False), (len(TEXT) - 1, 0, True), (unpacking.PIECE, 0, True),
-    (len(TEXT), unpacking.LARGEST_SMARTD_LOGS, False), (len(TEXT), unpacking.LARGEST_SMARTD_LOGS + 1, True)])
+@pytest.mark.parametrize(
+    ('most', 'size', 'is_refused'),
+    [
+        (len(TEXT), 0, False),
+        (len(TEXT) - 1, 0, True),
+        (unpacking.PIECE, 0, True),
+        (len(TEXT), unpacking.LARGEST_SMARTD_LOGS, False),
+        (len(TEXT), unpacking.LARGEST_SMARTD_LOGS + 1, True),
+    ],
+)
 def test_a_file_is_refused_beyond_its_room(most, size, is_refused):
     """A small file can unpack to terabytes."""
     packed = gzip.compress(TEXT)
@@ -76,11 +99,22 @@ def test_a_file_is_refused_beyond_its_room(most, size, is_refused):
         assert unpacked(packed, most, size) == (TEXT, '')
 
 
-@pytest.mark.parametrize(('head', 'name'), [
-    (b'BZh', 'bzip2'), (b'\xfd7zXZ\0', 'xz'), (b'\x28\xb5\x2f\xfd', 'zstd'),
-    (b'\x04\x22\x4d\x18', 'lz4'), (b'\x1f\x9d', 'compress'), (b'PK\x03\x04', 'zip')])
+@pytest.mark.parametrize(
+    ('head', 'name'),
+    [
+        (b'BZh', 'bzip2'),
+        (b'\xfd7zXZ\0', 'xz'),
+        (b'\x28\xb5\x2f\xfd', 'zstd'),
+        (b'\x04\x22\x4d\x18', 'lz4'),
+        (b'\x1f\x9d', 'compress'),
+        (b'PK\x03\x04', 'zip'),
+    ],
+)
 def test_another_format_is_named(head, name):
-    assert unpacked(head + b'...') == (b'', f'was not read: only gzip can be read, not {name}; decompress it by hand')
+    assert unpacked(head + b'...') == (
+        b'',
+        f'was not read: only gzip can be read, not {name}; decompress it by hand',
+    )
     assert list(unpacking.pieces(io.BytesIO(head + b'...'))) == []
 
 
@@ -97,4 +131,7 @@ def test_a_python_without_zlib_says_so(monkeypatch):
     monkeypatch.delitem(sys.modules, 'gzip', raising=False)
     monkeypatch.setitem(sys.modules, 'zlib', None)
 
-    assert unpacked(packed) == (b'', 'was not read: this Python lacks the module zlib; decompress it by hand')
+    assert unpacked(packed) == (
+        b'',
+        'was not read: this Python lacks the module zlib; decompress it by hand',
+    )

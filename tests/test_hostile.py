@@ -1,6 +1,7 @@
-"""Reports with wrong numbers, wrong types and hostile strings anywhere, and hostile names of files: a verdict, and one
-harmless text.
+"""Reports with wrong numbers, wrong types and hostile strings anywhere, and hostile names of files:
+a verdict, and one harmless text.
 """
+
 from __future__ import annotations
 
 import copy
@@ -22,10 +23,40 @@ from smart_attributes.output import explain, json_document, page, plugin, triage
 from smart_attributes.output.json_document import document as faces_document
 from smart_attributes.reading import json_report, text_report
 
-NASTY = ["|'=\n\x1b[2J", '\u202eKO', '\x9b2J', '\u2028|x=1', '$(reboot)`reboot`"\\', '<script>', '\udc80', '\r\x07\x00']
-WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, 1e-300, float('inf'), float('nan'), '', 'x', '0x10',
-         [], {},
-         True, False, '9' * 50, *NASTY]
+NASTY = [
+    "|'=\n\x1b[2J",
+    '\u202eKO',
+    '\x9b2J',
+    '\u2028|x=1',
+    '$(reboot)`reboot`"\\',
+    '<script>',
+    '\udc80',
+    '\r\x07\x00',
+]
+WRONG = [
+    None,
+    0,
+    -1,
+    1,
+    255,
+    256,
+    65535,
+    2**48 - 1,
+    2**64,
+    1e300,
+    1e-300,
+    float('inf'),
+    float('nan'),
+    '',
+    'x',
+    '0x10',
+    [],
+    {},
+    True,
+    False,
+    '9' * 50,
+    *NASTY,
+]
 ROUNDS = 40
 REPORTS = sorted((ROOT / 'tests/reports').iterdir())
 
@@ -55,13 +86,17 @@ def spoilt_documents(text: str, chance: random.Random) -> Iterator[Report]:
 
 
 def spoilt_texts(text: str, chance: random.Random) -> Iterator[Report]:
-    """Yield the same of a text: about every thirtieth line has something nasty in it, behind a word or in its place."""
+    """Yield the same of a text: about every thirtieth line has something nasty in it, behind a
+    word or in its place.
+    """
     for _ in range(ROUNDS):
         lines = text.splitlines()
         for place, line in enumerate(lines):
             if line and chance.random() < 0.03:
                 cut = chance.randrange(len(line))
-                lines[place] = line[:cut] + str(chance.choice(WRONG)) + line[cut + chance.choice([0, 5]):]
+                lines[place] = (
+                    line[:cut] + str(chance.choice(WRONG)) + line[cut + chance.choice([0, 5]) :]
+                )
         try:
             yield text_report.parse('\n'.join(lines))
         except DriveError:
@@ -69,10 +104,12 @@ def spoilt_texts(text: str, chance: random.Random) -> Iterator[Report]:
 
 
 def assert_harmless(text: str, forbidden: str = '<>`|') -> None:
-    """No control character, no line break but our own, no bidirectional mark, nothing without a shape, no tag, no
-    command.
+    """No control character, no line break but our own, no bidirectional mark, nothing without a
+    shape, no tag, no command.
     """
-    assert [line for line in text.split('\n') if not line.isprintable() or set(line) & set(forbidden)] == []
+    assert [
+        line for line in text.split('\n') if not line.isprintable() or set(line) & set(forbidden)
+    ] == []
 
 
 def assert_answer_is_harmless(text: str) -> None:
@@ -93,25 +130,30 @@ def limits() -> thresholds.Thresholds:
 
 def spoken(device: Device, report: Report, verdict: Verdict) -> list[str]:
     """Return what each face that is no daemon's says of a drive."""
-    return ['\n'.join((*explain.head(verdict, False, 0), *explain.details(verdict, False))),
-            '\n'.join(map(str, triage_table.rows([verdict], False, 0)[0])),
-            json_document.as_text(json_document.document([verdict], [], False, 0)),
-            drive_list.as_text([verdict], [device.address], False),
-            drive_list.as_json([verdict], [device.address], False)]
+    return [
+        '\n'.join((*explain.head(verdict, False, 0), *explain.details(verdict, False))),
+        '\n'.join(map(str, triage_table.rows([verdict], False, 0)[0])),
+        json_document.as_text(json_document.document([verdict], [], False, 0)),
+        drive_list.as_text([verdict], [device.address], False),
+        drive_list.as_json([verdict], [device.address], False),
+    ]
 
 
 @pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
 def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database, limits):
-    """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and shell must survive
-    it.
+    """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and
+    shell must survive it.
     """
     judged = 0
     spoilt = spoilt_documents if path.suffix == '.json' else spoilt_texts
     device = Device('/dev/sda', name='sda')
     for report in spoilt(path.read_text(errors='replace'), random.Random(path.stem)):
         verdict = judging.judge(device, report, database, limits, judging.Rules())
-        assert_answer_is_harmless(plugin.render([verdict], database.metrics,
-                                                plugin.Face(verbose=2, all_perfdata=True)).text)
+        assert_answer_is_harmless(
+            plugin.render(
+                [verdict], database.metrics, plugin.Face(verbose=2, all_perfdata=True)
+            ).text
+        )
         for text in spoken(device, report, verdict):
             assert_harmless(text)
         judged += 1
@@ -121,10 +163,19 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database
 
 @pytest.mark.parametrize('nasty', NASTY, ids=ascii)
 def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, limits):
-    """Model, serial number, firmware, names of attributes, words of a self-test and complaints of smartctl."""
+    """Model, serial number, firmware, names of attributes, words of a self-test and complaints
+    of smartctl.
+    """
     document = json.loads((ROOT / 'tests/reports/hgst-failed.json').read_text())
-    document.update(model_name=f'X{nasty}Y', serial_number=nasty, firmware_version=f'1{nasty}', smartctl={
-        **document['smartctl'], 'messages': [{'string': f'Warning: {nasty}', 'severity': 'error'}]})
+    document.update(
+        model_name=f'X{nasty}Y',
+        serial_number=nasty,
+        firmware_version=f'1{nasty}',
+        smartctl={
+            **document['smartctl'],
+            'messages': [{'string': f'Warning: {nasty}', 'severity': 'error'}],
+        },
+    )
     for row in document['ata_smart_attributes']['table']:
         row.update(name=nasty, when_failed='past')
     device, report = Device('/dev/sda', name='sda'), json_report.from_json(document)
@@ -145,10 +196,16 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
 @pytest.mark.parametrize('problem', NASTY, ids=ascii)
 def test_a_problem_and_a_note_are_harmless(problem, database):
     """A bar in a sentence would be perfdata; a line break would be another drive."""
-    verdict = fence.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'), State.OK)
+    verdict = fence.unreadable(
+        Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'), State.OK
+    )
 
-    answer = plugin.render([verdict._replace(notes=(problem,))], database.metrics, plugin.Face(verbose=1),
-                           plugin.Whole(notes=[problem])).text
+    answer = plugin.render(
+        [verdict._replace(notes=(problem,))],
+        database.metrics,
+        plugin.Face(verbose=1),
+        plugin.Whole(notes=[problem]),
+    ).text
 
     assert_answer_is_harmless(answer)
     assert len(answer.splitlines()) == 5
@@ -160,14 +217,18 @@ JOBS = [(), ('-v',), ('-vvv',), ('triage',), ('triage', '-v'), ('list',), ('expl
 @pytest.mark.parametrize('job', JOBS, ids=lambda job: '-'.join(job) or 'check')
 @pytest.mark.parametrize('is_alone', [True, False], ids=['file', 'folder'])
 def test_names_of_files_are_harmless_in_every_face(job, is_alone, tmp_path):
-    """A ticket brings files that are called what their sender liked; list and explain printed them raw."""
+    """A ticket brings files that are called what their sender liked; list and explain printed
+    them raw.
+    """
     folder = tmp_path / 'a\n\x1b[31mX'
     folder.mkdir()
     file = folder / 'b|c\u202e\u2028\x9b2J.json'
     shutil.copy(drive_path('hgst-failed'), file)
     (folder / 'no\x1b[2Jreport.txt').write_text('hello')
 
-    answer = run(*job, '--report', str(file if is_alone else folder), env={'LC_ALL': 'C.UTF-8'}).text
+    answer = run(
+        *job, '--report', str(file if is_alone else folder), env={'LC_ALL': 'C.UTF-8'}
+    ).text
 
     assert_harmless(answer, forbidden='')
     if not job or job[0].startswith('-'):

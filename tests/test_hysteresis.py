@@ -1,4 +1,7 @@
-"""Temperature does not change the state with each degree: a limit that was passed holds for a while."""
+"""Temperature does not change the state with each degree: a limit that was passed holds for a
+while.
+"""
+
 from __future__ import annotations
 
 import math
@@ -14,15 +17,19 @@ from smart_attributes.history import series
 from smart_attributes.history.series import CHANGE, History, next_point
 
 MARGIN, LIMIT = 3, 60
-STEP = 30                    # minutes between two checks of a day; the rule does not depend on it
-Sample = tuple[int, float]   # minutes since the beginning, degrees
+STEP = 30  # minutes between two checks of a day; the rule does not depend on it
+Sample = tuple[int, float]  # minutes since the beginning, degrees
 
 
 def by_the_rule(samples: Sequence[Sample]) -> bool:
-    """Tell whether the limit holds after the last sample, from all samples: plain, and without anything kept."""
+    """Tell whether the limit holds after the last sample, from all samples: plain, and without
+    anything kept.
+    """
     holds, cool_since = False, None
     for minute, number in samples:
-        cool_since = None if number > LIMIT - MARGIN else minute if cool_since is None else cool_since
+        cool_since = (
+            None if number > LIMIT - MARGIN else minute if cool_since is None else cool_since
+        )
         is_released = cool_since is not None and minute - cool_since >= 24 * 60
         holds = number > LIMIT or (holds and not is_released)
     return holds
@@ -35,19 +42,29 @@ def reduced(samples: Iterable[Sample]) -> list[float]:
         now = minute * MINUTE
         point = next_point(CHANGE, known, number, now)
         known = History((*known.points, point) if point else known.points, now)
-        known = known._replace(points=tuple(series.peaks(series.latest(known, now, series.SPAN) or known.points)))
+        known = known._replace(
+            points=tuple(series.peaks(series.latest(known, now, series.SPAN) or known.points))
+        )
         level = number if level is None else series.level(MARGIN, number, level, known, now)
         levels.append(level)
     return levels
 
 
-@pytest.mark.parametrize('numbers, expected', [
-    pytest.param([59, 60, 59], [59, 60, 60], id='ok-never-above-the-limit'),
-    pytest.param([61, 59, 58], [61, 61, 61], id='warn-within-the-margin'),
-    pytest.param([61, *[57] * 13], [61] * 13 + [60], id='ok-a-day-at-the-margin'),
-    pytest.param([61, *[57] * 6, 58, *[57] * 12], [61] * 20, id='warn-the-day-begins-anew'),
-    pytest.param([65, *[59] * 13], [65] * 13 + [62], id='warn-a-day-below-the-limit-but-within-the-margin'),
-    pytest.param([70, *[40] * 13, 61], [70] * 13 + [43, 61], id='warn-again')])
+@pytest.mark.parametrize(
+    'numbers, expected',
+    [
+        pytest.param([59, 60, 59], [59, 60, 60], id='ok-never-above-the-limit'),
+        pytest.param([61, 59, 58], [61, 61, 61], id='warn-within-the-margin'),
+        pytest.param([61, *[57] * 13], [61] * 13 + [60], id='ok-a-day-at-the-margin'),
+        pytest.param([61, *[57] * 6, 58, *[57] * 12], [61] * 20, id='warn-the-day-begins-anew'),
+        pytest.param(
+            [65, *[59] * 13],
+            [65] * 13 + [62],
+            id='warn-a-day-below-the-limit-but-within-the-margin',
+        ),
+        pytest.param([70, *[40] * 13, 61], [70] * 13 + [43, 61], id='warn-again'),
+    ],
+)
 def test_a_number_counts_until_it_has_been_lower_for_a_day(numbers, expected):
     """Samples two hours apart; the limit of 60 holds wherever the level is above it."""
     assert reduced((120 * place, number) for place, number in enumerate(numbers)) == expected
@@ -55,36 +72,62 @@ def test_a_number_counts_until_it_has_been_lower_for_a_day(numbers, expected):
 
 @pytest.mark.parametrize('seed', range(40))
 def test_the_level_says_the_same_as_the_rule(seed):
-    """Random walks around the limit, with gaps: one number and the peaks of a day hold all that matters."""
+    """Random walks around the limit, with gaps: one number and the peaks of a day hold all that
+    matters.
+    """
     chance = random.Random(seed)
     samples: list[Sample] = [(0, 55.0)]
     for _ in range(150):
         minute, number = samples[-1]
-        samples.append((minute + chance.choice([24, 120, 120, 120, 480, 2160]),
-                        min(max(number + chance.choice([-4, -1, -1, 0, 0, 1, 1, 4]), 50), 66)))
+        samples.append(
+            (
+                minute + chance.choice([24, 120, 120, 120, 480, 2160]),
+                min(max(number + chance.choice([-4, -1, -1, 0, 0, 1, 1, 4]), 50), 66),
+            )
+        )
     levels = reduced(samples)
 
-    assert [level > LIMIT for level in levels] == [by_the_rule(samples[:end]) for end in range(1, len(samples) + 1)]
+    assert [level > LIMIT for level in levels] == [
+        by_the_rule(samples[:end]) for end in range(1, len(samples) + 1)
+    ]
 
 
 def jitter(count: int, seed: int) -> list[list[int]]:
-    """Return the temperatures of disks that vary by a degree around one of their limits, 55 and 60, for a day."""
+    """Return the temperatures of disks that vary by a degree around one of their limits, 55 and
+    60, for a day.
+    """
     chance = random.Random(seed)
-    return [[(55, 60)[place % 2] + chance.choice((-1, 0, 1)) for _ in range(0, 24 * 60 + 1, STEP)]
-            for place in range(count)]
+    return [
+        [(55, 60)[place % 2] + chance.choice((-1, 0, 1)) for _ in range(0, 24 * 60 + 1, STEP)]
+        for place in range(count)
+    ]
 
 
 @pytest.mark.long
 def test_twenty_disks_around_their_limits_change_state_once_a_day(tmp_path):
-    """The real program, with its history: without hysteresis these disks change state hundreds of times."""
+    """The real program, with its history: without hysteresis these disks change state hundreds
+    of times.
+    """
     machine, states = Machine(tmp_path), []
     disks = jitter(20, seed=7)
     for step in range(len(disks[0])):
-        machine.holds(**{f'sd{chr(97 + place)}': disk(f'SERIAL{place:02}', a194=each[step])
-                         for place, each in enumerate(disks)})
+        machine.holds(
+            **{
+                f'sd{chr(97 + place)}': disk(f'SERIAL{place:02}', a194=each[step])
+                for place, each in enumerate(disks)
+            }
+        )
         text = machine.check(START + step * STEP * MINUTE).text
-        states.append([line.split()[0] for line in sorted(text.splitlines()[1:21], key=lambda line: line.split()[1])])
-    changes = [sum(before[place] != after[place] for before, after in zip(states, states[1:])) for place in range(20)]
+        states.append(
+            [
+                line.split()[0]
+                for line in sorted(text.splitlines()[1:21], key=lambda line: line.split()[1])
+            ]
+        )
+    changes = [
+        sum(before[place] != after[place] for before, after in zip(states, states[1:]))
+        for place in range(20)
+    ]
 
     assert max(changes) <= 1
     assert all('WARNING' in {state[place] for state in states} for place in range(0, 20, 2))
@@ -98,21 +141,28 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
         machine.holds(sda=disk(a194=degrees))
         first = machine.check(START + hours * HOUR).first_line
         assert first.startswith('SMART WARNING - sda temperature'), hours
-    assert f'temperature {degrees} C (warning above 55, and it has not been 3 C lower for a day)' in first
+    assert (
+        f'temperature {degrees} C (warning above 55, and it has not been 3 C lower for a day)'
+        in first
+    )
 
     assert machine.check(START + 25 * HOUR).first_line.startswith('SMART OK')
 
 
 @pytest.mark.long
 def test_the_history_of_hysteresis_stays_small(tmp_path):
-    """A drive whose temperature changes at each check keeps its peaks of a day, and `history` does not list it."""
+    """A drive whose temperature changes at each check keeps its peaks of a day, and `history`
+    does not list it.
+    """
     machine = Machine(tmp_path)
     for step in range(60):
         machine.holds(sda=disk(a194=30 + step % 7))
         machine.check(START + step * 5 * MINUTE)
     with sqlite3.connect(machine.state / 'history/history.sqlite') as database:
-        points = database.execute("SELECT count(*) FROM point JOIN series ON series.number = point.series "
-                                  "WHERE metric LIKE 'temperature,%'").fetchone()[0]
+        points = database.execute(
+            'SELECT count(*) FROM point JOIN series ON series.number = point.series '
+            "WHERE metric LIKE 'temperature,%'"
+        ).fetchone()[0]
 
     assert points <= 2 * 14
     assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text
@@ -120,11 +170,18 @@ def test_the_history_of_hysteresis_stays_small(tmp_path):
 
 @pytest.mark.parametrize('interval', [5 * MINUTE, HOUR, 6 * HOUR])
 def test_warm_drives_change_state_twice_a_month_at_most(interval):
-    """24 drives that are 3 C warmer by day than by night, with noise of 1 C, near the limit of 60 C."""
+    """24 drives that are 3 C warmer by day than by night, with noise of 1 C, near the limit of
+    60 C.
+    """
     chance = random.Random(interval)
     for drive in range(24):
-        readings = [(now // MINUTE, round(56 + drive / 4 + 3 * math.sin(2 * math.pi * now / DAY) + chance.gauss(0, 1)))
-                    for now in range(0, 30 * DAY, interval)]
+        readings = [
+            (
+                now // MINUTE,
+                round(56 + drive / 4 + 3 * math.sin(2 * math.pi * now / DAY) + chance.gauss(0, 1)),
+            )
+            for now in range(0, 30 * DAY, interval)
+        ]
         states = [level > LIMIT for level in reduced(readings)]
         assert sum(before != after for before, after in zip(states, states[1:])) <= 2, drive
 

@@ -1,7 +1,9 @@
-"""A real Icinga 2 runs the plugin: through our CheckCommand, through Icinga's own template, and passes the numbers on.
+"""A real Icinga 2 runs the plugin: through our CheckCommand, through Icinga's own template, and
+passes the numbers on.
 
 `make test-icinga` installs what is missing first; `make test` runs this where it is there.
 """
+
 from __future__ import annotations
 
 import json
@@ -25,7 +27,7 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.state_directory import NAME
 
 # As Icinga has defined it since 2.16; Debian's is older. The first variable is misspelt there, too.
-SINCE_2_16 = '''
+SINCE_2_16 = """
 object CheckCommand "smart-attributes-2.16" {
 	command = [ PluginContribDir + "/check_smart_attributes" ]
 	arguments = {
@@ -45,15 +47,19 @@ object CheckCommand "smart-attributes-2.16" {
 	}
 	vars.smart_attributes_config_path = ConfigDir + "/plugins-config/check_smartdb.json"
 }
-'''
-FLEETS = (24, 60)   # drives
-OF_FLEETS = '''
+"""
+FLEETS = (24, 60)  # drives
+OF_FLEETS = """
 object CheckCommand "recorded" {
 	command = [ PluginContribDir + "/check_smart_attributes", "--no-history", "--report", "$folder$" ]
 }
-'''
-COMMANDS = {'ours': 'check-smart-attributes', 'template': 'smart-attributes', 'template-2.16': 'smart-attributes-2.16'}
-SERVICE = '''
+"""
+COMMANDS = {
+    'ours': 'check-smart-attributes',
+    'template': 'smart-attributes',
+    'template-2.16': 'smart-attributes-2.16',
+}
+SERVICE = """
 object Service "{name}" {{
 	host_name = "bed"
 	check_command = "{command}"
@@ -61,8 +67,8 @@ object Service "{name}" {{
 	max_check_attempts = 1
 	{vars}
 }}
-'''
-HOST = '''
+"""
+HOST = """
 object Host "bed" {{
 	check_command = "dummy"
 	enable_active_checks = false
@@ -74,8 +80,8 @@ object Host "each" {{
 	vars.smart = true
 	{drives}
 }}
-'''
-WRITERS = '''
+"""
+WRITERS = """
 object GraphiteWriter "graphite" {{
 	host = "127.0.0.1"
 	port = {graphite}
@@ -90,12 +96,15 @@ object InfluxdbWriter "influx" {{
 	enable_send_thresholds = true
 	service_template = {{ measurement = "$service.check_command$", tags = {{ service = "$service.name$" }} }}
 }}
-'''
+"""
 # Drive -> state and a piece of the first line.
-EXPECTED = {'sda': (0, 'SMART OK - '), 'sdb': (1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
-            'sdc': (2, 'SMART CRITICAL - sdc '),
-            'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'),
-            'sdd': (3, 'SMART UNKNOWN - sdd [no-such-device] was not found')}
+EXPECTED = {
+    'sda': (0, 'SMART OK - '),
+    'sdb': (1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
+    'sdc': (2, 'SMART CRITICAL - sdc '),
+    'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'),
+    'sdd': (3, 'SMART UNKNOWN - sdd [no-such-device] was not found'),
+}
 EVERY = 'all readings'
 
 
@@ -117,33 +126,69 @@ def drives_of_the_host(ground: Ground) -> str:
     """Return the custom variables that our script makes of what the plugin finds."""
     found = ground.runs(ground.plugin, 'list', '--json')
     script = [sys.executable, str(ROOT / 'contrib/icinga2/host-vars')]
-    return subprocess.run(script, input=found.stdout, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        script, input=found.stdout, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def services() -> str:
-    found = [SERVICE.format(name=f'{dialect} {drive}', command=command,
-                            vars=f'vars.smart_attributes_device = "/dev/{drive}"')
-             for dialect, command in COMMANDS.items() for drive in DRIVES]
-    found.append(SERVICE.format(name=EVERY, command=COMMANDS['ours'], vars='vars.smart_attributes_allperfs = true'))
-    found.append(SERVICE.format(name='five drives', command=COMMANDS['ours'], vars='vars.smart_attributes_expect = 5'))
-    found.append(SERVICE.format(name='with limits', command=COMMANDS['ours'], vars='''
+    found = [
+        SERVICE.format(
+            name=f'{dialect} {drive}',
+            command=command,
+            vars=f'vars.smart_attributes_device = "/dev/{drive}"',
+        )
+        for dialect, command in COMMANDS.items()
+        for drive in DRIVES
+    ]
+    found.append(
+        SERVICE.format(
+            name=EVERY, command=COMMANDS['ours'], vars='vars.smart_attributes_allperfs = true'
+        )
+    )
+    found.append(
+        SERVICE.format(
+            name='five drives', command=COMMANDS['ours'], vars='vars.smart_attributes_expect = 5'
+        )
+    )
+    found.append(
+        SERVICE.format(
+            name='with limits',
+            command=COMMANDS['ours'],
+            vars="""
 	vars.smart_attributes_device = [ "/dev/sda", "/dev/sdb" ]
 	vars.smart_attributes_warning = [ "endurance_used=5", "temperature=90" ]
 	vars.smart_attributes_label = "serial"
 	vars.smart_attributes_hide_serial = true
-	vars.smart_attributes_verbose = true'''))
-    found.append(SERVICE.format(name='cable', command=COMMANDS['ours'], vars='''
+	vars.smart_attributes_verbose = true""",
+        )
+    )
+    found.append(
+        SERVICE.format(
+            name='cable',
+            command=COMMANDS['ours'],
+            vars='''
 	max_check_attempts = 3
 	retry_interval = 1h
-	vars.smart_attributes_device = "/dev/sde"'''))
+	vars.smart_attributes_device = "/dev/sde"''',
+        )
+    )
     return ''.join(found)
 
 
 def fleets(ground: Ground) -> str:
-    """Write recordings of healthy, worn and failing drives; return a service for each number of drives."""
-    folders = {drives: fleet(ground.folder / f'of{drives}', drives, Random(drives)) for drives in FLEETS}
-    return ''.join(SERVICE.format(name=f'{drives} drives', command='recorded', vars=f'vars.folder = "{folder}"')
-                   for drives, folder in folders.items())
+    """Write recordings of healthy, worn and failing drives; return a service for each number of
+    drives.
+    """
+    folders = {
+        drives: fleet(ground.folder / f'of{drives}', drives, Random(drives)) for drives in FLEETS
+    }
+    return ''.join(
+        SERVICE.format(
+            name=f'{drives} drives', command='recorded', vars=f'vars.folder = "{folder}"'
+        )
+        for drives, folder in folders.items()
+    )
 
 
 @pytest.fixture(scope='module')
@@ -152,14 +197,24 @@ def bed(loopback) -> Iterator[Bed]:
     lacking()
     ground, graphite, influx = Ground(), Graphite(), Influx()
     try:
-        icinga = Icinga(ground, {
-            'check-smart-attributes.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
-            # As an agent gets it from its masters, beside what its package brings.
-            'zones.d/director-global/command.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
-            'services.conf': (ROOT / 'contrib/icinga2/services.conf').read_text(),
-            'since-2.16.conf': SINCE_2_16, 'fleets.conf': OF_FLEETS + fleets(ground), 'bed.conf': services(),
-            'host.conf': HOST.format(drives=drives_of_the_host(ground)),
-            'writers.conf': WRITERS.format(graphite=graphite.port, influx=influx.port)})
+        icinga = Icinga(
+            ground,
+            {
+                'check-smart-attributes.conf': (
+                    ROOT / 'contrib/icinga2/check-smart-attributes.conf'
+                ).read_text(),
+                # As an agent gets it from its masters, beside what its package brings.
+                'zones.d/director-global/command.conf': (
+                    ROOT / 'contrib/icinga2/check-smart-attributes.conf'
+                ).read_text(),
+                'services.conf': (ROOT / 'contrib/icinga2/services.conf').read_text(),
+                'since-2.16.conf': SINCE_2_16,
+                'fleets.conf': OF_FLEETS + fleets(ground),
+                'bed.conf': services(),
+                'host.conf': HOST.format(drives=drives_of_the_host(ground)),
+                'writers.conf': WRITERS.format(graphite=graphite.port, influx=influx.port),
+            },
+        )
         icinga.start()
         yield Bed(icinga, graphite, influx)
     finally:
@@ -181,33 +236,49 @@ def test_state_text_and_perfdata_come_back(bed, dialect, drive):
     assert result['state'] == code, result['output']
     assert result['exit_status'] == code
     assert words in output(result)[0]
-    assert any(each.startswith(f'{drive}_') or each.startswith(f"'{drive}_")
-               for each in result['performance_data']) or code == 3
+    assert (
+        any(
+            each.startswith(f'{drive}_') or each.startswith(f"'{drive}_")
+            for each in result['performance_data']
+        )
+        or code == 3
+    )
 
 
 @pytest.mark.parametrize('drives', FLEETS)
 def test_icinga_keeps_the_whole_output_of_many_drives(bed, drives):
     """Each line and each value, though 60 drives print several times as much as other plugins."""
     ground = bed.icinga.ground
-    printed = ground.runs(ground.plugin, '--no-history', '--report', f'{ground.folder}/of{drives}').stdout
+    printed = ground.runs(
+        ground.plugin, '--no-history', '--report', f'{ground.folder}/of{drives}'
+    ).stdout
     result = bed.icinga.result(f'{drives} drives')
 
     text, _, values = printed.rstrip('\n').partition('\n| ')
     assert result['output'].rstrip('\n') == text and len(text.splitlines()) > drives
     # Icinga removes the quotation marks that a label does not need.
-    assert ' '.join(result['performance_data']) == values.replace("'", '') and len(values.split()) > 5 * drives
+    assert (
+        ' '.join(result['performance_data']) == values.replace("'", '')
+        and len(values.split()) > 5 * drives
+    )
 
 
 def test_the_template_of_2_16_passes_what_the_facts_say(bed):
     """Required is the database only; the old default path, which does not exist, is no fault."""
     command = bed.icinga.result('template-2.16 sdb')['command']
 
-    assert command[1:] == ['--dbjson', f'{bed.icinga.ground.folder}/etc/plugins-config/check_smartdb.json', '--device',
-                           '/dev/sdb']
+    assert command[1:] == [
+        '--dbjson',
+        f'{bed.icinga.ground.folder}/etc/plugins-config/check_smartdb.json',
+        '--device',
+        '/dev/sdb',
+    ]
 
 
 def test_custom_variables_become_options(bed):
-    """Arrays are repeated, true is a flag; the Director and a configuration file say it in the same way."""
+    """Arrays are repeated, true is a flag; the Director and a configuration file say it in the
+    same way.
+    """
     result = bed.icinga.result('with limits')
 
     assert result['state'] == 1
@@ -218,7 +289,9 @@ def test_custom_variables_become_options(bed):
 
 
 def test_a_drive_too_few_is_critical(bed):
-    """The scan finds four; --expect belongs to the service, or each service of the host would expect as many."""
+    """The scan finds four; --expect belongs to the service, or each service of the host would
+    expect as many.
+    """
     result = bed.icinga.result('five drives')
 
     assert result['state'] == 2
@@ -230,36 +303,51 @@ def test_one_service_for_all_drives(bed):
     result = bed.icinga.result('smart')
 
     assert result['state'] == 2
-    assert [name for name in ('sda', 'sdb', 'sdc', 'nvme0')
-            if not re.search(rf'^[A-Z]+ +{name} ', result['output'], re.MULTILINE)] == []
+    assert [
+        name
+        for name in ('sda', 'sdb', 'sdc', 'nvme0')
+        if not re.search(rf'^[A-Z]+ +{name} ', result['output'], re.MULTILINE)
+    ] == []
     assert '4 drives' in result['output'].splitlines()[0]
 
 
 def test_one_service_for_each_drive(bed):
-    """Made by apply for from what `list --json` finds: what is absent has none; no service for all beside it, or each
-    alarm came twice.
+    """Made by apply for from what `list --json` finds: what is absent has none; no service for all
+    beside it, or each alarm came twice.
     """
     made = bed.icinga.services('each')
 
     assert made == ['smart nvme0', 'smart sda', 'smart sdb', 'smart sdc']
     assert {name: bed.icinga.result(name, 'each')['state'] for name in made} == {
-        f'smart {drive}': code for drive, (code, _) in EXPECTED.items() if drive != 'sdd'}
+        f'smart {drive}': code for drive, (code, _) in EXPECTED.items() if drive != 'sdd'
+    }
 
 
 def test_soft_states_and_manual_runs_do_not_end_an_alarm_of_growth(bed, tmp_path):
-    """The counter stands still from the second check on; Icinga alarms at the third, and the alarm stays."""
+    """The counter stands still from the second check on; Icinga alarms at the third, and the
+    alarm stays.
+    """
     ground, grown = bed.icinga.ground, disk(a199=226)
     says = says_of(ground, '/dev/sde')
     says(disk(a199=212))
     before = bed.icinga.result('cable')
     says(grown)
     soft = [(bed.icinga.result('cable')['state'], *bed.icinga.stands('cable')) for _ in range(2)]
-    by_hand = [ground.runs(ground.plugin, '-d', '/dev/sde').returncode, by_the_admin(ground, tmp_path, grown)]
+    by_hand = [
+        ground.runs(ground.plugin, '-d', '/dev/sde').returncode,
+        by_the_admin(ground, tmp_path, grown),
+    ]
     result = bed.icinga.result('cable')
 
     assert (before['state'], by_hand) == (0, [1, 1]), before['output']
-    assert [*soft, (result['state'], *bed.icinga.stands('cable'))] == [(1, 'soft', 1), (1, 'soft', 2), (1, 'hard', 1)]
-    assert 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane' in output(result)[0]
+    assert [*soft, (result['state'], *bed.icinga.stands('cable'))] == [
+        (1, 'soft', 1),
+        (1, 'soft', 2),
+        (1, 'hard', 1),
+    ]
+    assert (
+        'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane' in output(result)[0]
+    )
     assert bed.icinga.result('cable')['state'] == 1
 
 
@@ -267,7 +355,9 @@ def by_the_admin(ground: Ground, folder: Path, said: dict[str, Any]) -> int:
     """Check the drive as who runs the tests, in the daemon's folder of state; return the state."""
     fake = FakeSmartctl(folder / 'fake')  # root runs none that belongs to the daemon's user
     fake.answers(read_arguments('/dev/sde'), json.dumps(said))
-    return run('-p', fake.path, '--nosudo', '--state-dir', str(ground.state / NAME), '-d', '/dev/sde').code
+    return run(
+        '-p', fake.path, '--nosudo', '--state-dir', str(ground.state / NAME), '-d', '/dev/sde'
+    ).code
 
 
 def says_of(ground: Ground, address: str) -> Callable[[dict[str, Any]], object]:
@@ -279,8 +369,10 @@ def says_of(ground: Ground, address: str) -> Callable[[dict[str, Any]], object]:
 
 def values_of(result: dict[str, Any]) -> dict[str, Any]:
     """Return our own strict reading of the same perfdata."""
-    line = ' '.join(each if each.startswith("'") else f"'{each.partition('=')[0]}'={each.partition('=')[2]}"
-                    for each in result['performance_data'])
+    line = ' '.join(
+        each if each.startswith("'") else f"'{each.partition('=')[0]}'={each.partition('=')[2]}"
+        for each in result['performance_data']
+    )
     return perfdata(f'\n| {line}')
 
 
@@ -296,7 +388,11 @@ def test_icinga_parses_every_value(bed, service):
 
 def test_icinga_parses_every_value_of_every_recorded_drive(bed):
     """All vendors and kinds, all readings: what no machine of ours has."""
-    reports = [str(ROOT / 'tests' / folder) for folder in ('reports', 'drives') if (ROOT / 'tests' / folder).exists()]
+    reports = [
+        str(ROOT / 'tests' / folder)
+        for folder in ('reports', 'drives')
+        if (ROOT / 'tests' / folder).exists()
+    ]
     printed = run('-ap', *(word for report in reports for word in ('--report', report))).text
     ours = perfdata(printed)
 
@@ -308,9 +404,14 @@ def compare(icinga: Icinga, ours: dict[str, Value], tokens: list[str]) -> None:
     """See that Icinga reads the same in each token as we do."""
     parsed = icinga.evaluates(f'{json.dumps(tokens)}.map(token => parse_performance_data(token))')
     for token, theirs, (label, value) in zip(tokens, parsed, ours.items()):
-        limits = [float(limit) if re.fullmatch('[0-9.]+', limit) else None for limit in (value.warning, value.critical)]
+        limits = [
+            float(limit) if re.fullmatch('[0-9.]+', limit) else None
+            for limit in (value.warning, value.critical)
+        ]
         assert (theirs['label'], theirs['value']) == (label, value.number), token
-        assert theirs['unit'] == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit], token
+        assert (
+            theirs['unit'] == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit]
+        ), token
         assert [theirs['warn'], theirs['crit']] == limits, token
 
 
@@ -320,14 +421,23 @@ def test_every_value_reaches_graphite_and_influx(bed):
     ours = values_of(result)
 
     def at_graphite() -> dict[str, float]:
-        lines = [line.split(' ') for line in bed.graphite.lines if '.all_readings.' in line
-                 and line.split(' ')[0].endswith('.value')]
-        return {path.split('.perfdata.')[1][:-len('.value')]: float(number) for path, number, _ in lines
-                if '.perfdata.' in path}
+        lines = [
+            line.split(' ')
+            for line in bed.graphite.lines
+            if '.all_readings.' in line and line.split(' ')[0].endswith('.value')
+        ]
+        return {
+            path.split('.perfdata.')[1][: -len('.value')]: float(number)
+            for path, number, _ in lines
+            if '.perfdata.' in path
+        }
 
     def at_influx() -> dict[str, float]:
-        lines = [re.search(r'metric=([a-z0-9_]+).* (?:.*,)?value=([-0-9.e+]+)', line) for line in bed.influx.lines
-                 if r'service=all\ readings' in line]
+        lines = [
+            re.search(r'metric=([a-z0-9_]+).* (?:.*,)?value=([-0-9.e+]+)', line)
+            for line in bed.influx.lines
+            if r'service=all\ readings' in line
+        ]
         return {match[1]: float(match[2]) for match in lines if match}
 
     wanted = {label: value.number for label, value in ours.items()}
@@ -343,8 +453,11 @@ def test_every_value_reaches_graphite_and_influx(bed):
 
     assert at_graphite() == pytest.approx(wanted)
     assert at_influx() == pytest.approx(wanted)
-    limits = [line for line in bed.graphite.lines if 'sdb_endurance_used.warn ' in line
-              or 'sdb_endurance_used.crit ' in line]
+    limits = [
+        line
+        for line in bed.graphite.lines
+        if 'sdb_endurance_used.warn ' in line or 'sdb_endurance_used.crit ' in line
+    ]
     assert {line.split(' ')[1] for line in limits} >= {'85', '95'}
     assert 'Ignoring invalid perfdata' not in bed.icinga.ground.log()
 
@@ -363,5 +476,7 @@ def names(text: str) -> list[str]:
 
 def test_our_command_does_not_collide_with_icingas_own(bed):
     """Both are defined at once, and Icinga has validated it."""
-    assert names((ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()) == ['check-smart-attributes']
+    assert names((ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()) == [
+        'check-smart-attributes'
+    ]
     assert 'Instantiated' in bed.icinga.validate()

@@ -1,4 +1,5 @@
 """The document of `triage --json`: each field, and null for what is unknown."""
+
 from __future__ import annotations
 
 import json
@@ -28,7 +29,11 @@ from smart_attributes.work import work_list
 from smart_attributes.work.statements import finding
 
 NOW = 1_795_348_800  # 2026-11-22
-SDA = Verdict(Device('/dev/sda', 'sat', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200), State.OK)
+SDA = Verdict(
+    Device('/dev/sda', 'sat', name='sda'),
+    Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200),
+    State.OK,
+)
 C, W, U = State.CRITICAL, State.WARNING, State.UNKNOWN
 
 
@@ -44,60 +49,107 @@ def reading(number=8.0, unit='', **more):
     return Reading('pending', number, unit, Source('', 197, 'raw'), **more)
 
 
-@pytest.mark.parametrize('states, more, state', [
-    ([], {}, 'UNKNOWN'), ([State.OK], {}, 'OK'), ([State.OK, W], {}, 'WARNING'),
-    ([W], {'failures': [said('x')]}, 'CRITICAL'),
-    ([State.OK], {'faults': [said('x')]}, 'UNKNOWN'), ([C], {'faults': [said('x')]}, 'CRITICAL'),
-    ([State.OK], {'demands': [(W, said('x'))]}, 'WARNING'), ([State.OK], {'remarks': [said('x')]}, 'OK'),
-    ([], {'demands': [(State.OK, said('x'))]}, 'UNKNOWN')])
+@pytest.mark.parametrize(
+    'states, more, state',
+    [
+        ([], {}, 'UNKNOWN'),
+        ([State.OK], {}, 'OK'),
+        ([State.OK, W], {}, 'WARNING'),
+        ([W], {'failures': [said('x')]}, 'CRITICAL'),
+        ([State.OK], {'faults': [said('x')]}, 'UNKNOWN'),
+        ([C], {'faults': [said('x')]}, 'CRITICAL'),
+        ([State.OK], {'demands': [(W, said('x'))]}, 'WARNING'),
+        ([State.OK], {'remarks': [said('x')]}, 'OK'),
+        ([], {'demands': [(State.OK, said('x'))]}, 'UNKNOWN'),
+    ],
+)
 def test_the_state_is_the_worst_of_drives_and_run(states, more, state):
     assert made(*(SDA._replace(state=each) for each in states), **more)['state'] == state
 
 
 def test_notes_hold_failures_demands_and_faults_in_this_order_with_code_state_and_fields():
-    told = made(SDA, failures=[said('failure', 'drive-gone', serial='EXAMPLE1')], demands=[(W, said('demand'))],
-                faults=[said('f' * 900)], remarks=[said('remark', 'drive-moved')])
+    told = made(
+        SDA,
+        failures=[said('failure', 'drive-gone', serial='EXAMPLE1')],
+        demands=[(W, said('demand'))],
+        faults=[said('f' * 900)],
+        remarks=[said('remark', 'drive-moved')],
+    )
 
-    assert told['notes'][:2] == [{'code': 'drive-gone', 'text': 'failure', 'serial': 'EXAMPLE1', 'state': 'CRITICAL'},
-                                 {'code': 'old-event', 'text': 'demand', 'state': 'WARNING'}]
+    assert told['notes'][:2] == [
+        {'code': 'drive-gone', 'text': 'failure', 'serial': 'EXAMPLE1', 'state': 'CRITICAL'},
+        {'code': 'old-event', 'text': 'demand', 'state': 'WARNING'},
+    ]
     assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (500, 'UNKNOWN')
     assert told['remarks'] == [{'code': 'drive-moved', 'text': 'remark'}]
     assert 'notes' not in made(SDA) and 'remarks' not in made(SDA) and 'lately' not in made(SDA)
 
 
 def test_the_worst_drive_is_first():
-    names = [each['name'] for each in made(SDA, SDA._replace(device=Device('/dev/sdb', name='sdb'), state=U,
-                                                             problem='is silent'))['drives']]
+    names = [
+        each['name']
+        for each in made(
+            SDA, SDA._replace(device=Device('/dev/sdb', name='sdb'), state=U, problem='is silent')
+        )['drives']
+    ]
     assert names == ['sdb', 'sda']
 
 
 def test_a_healthy_drive_has_every_key():
     assert made(SDA._replace(entry='ACME drives', notes=(said('a note'),)))['drives'] == [
-        {'device': '/dev/sda', 'type': 'sat', 'model': 'ACME X1', 'serial': 'SERIAL1', 'firmware': 'FW1', 'kind': 'hdd',
-         'entry': 'ACME drives', 'state': 'OK', 'code': None, 'readings': [],
-         'notes': [{'code': 'old-event', 'text': 'a note'}], 'name': 'sda', 'action': 'nothing',
-         'why': None, 'reason': None, 'findings': [], 'to_do': 'nothing', 'order_by': None}]
+        {
+            'device': '/dev/sda',
+            'type': 'sat',
+            'model': 'ACME X1',
+            'serial': 'SERIAL1',
+            'firmware': 'FW1',
+            'kind': 'hdd',
+            'entry': 'ACME drives',
+            'state': 'OK',
+            'code': None,
+            'readings': [],
+            'notes': [{'code': 'old-event', 'text': 'a note'}],
+            'name': 'sda',
+            'action': 'nothing',
+            'why': None,
+            'reason': None,
+            'findings': [],
+            'to_do': 'nothing',
+            'order_by': None,
+        }
+    ]
 
 
 def test_a_drive_that_reports_nothing_has_nulls():
-    [told] = made(Verdict(Device('/dev/sda', name='sda'), Identity(), U, problem='is silent', code='timeout'))['drives']
+    [told] = made(
+        Verdict(Device('/dev/sda', name='sda'), Identity(), U, problem='is silent', code='timeout')
+    )['drives']
 
-    assert {key: told[key] for key in ('type', 'model', 'serial', 'firmware', 'kind', 'entry')} == dict.fromkeys(
-        ('type', 'model', 'serial', 'firmware', 'kind', 'entry'))
+    assert {
+        key: told[key] for key in ('type', 'model', 'serial', 'firmware', 'kind', 'entry')
+    } == dict.fromkeys(('type', 'model', 'serial', 'firmware', 'kind', 'entry'))
     assert (told['notes'], told['why'], told['code']) == (
-        [{'code': 'timeout', 'text': 'is silent'}], 'is silent', 'timeout')
+        [{'code': 'timeout', 'text': 'is silent'}],
+        'is silent',
+        'timeout',
+    )
 
 
 def test_a_serial_number_can_be_hidden():
     assert made(SDA, hide_serial=True)['drives'][0]['serial'] is None
 
 
-@pytest.mark.parametrize('judgement, value, unit', [
-    (Judgement(reading(8.0), State.OK), 8, ''), (Judgement(reading(8.5, '%'), State.OK), 8.5, '%'),
-    (Judgement(reading(None, 's'), State.OK), None, 's'),
-    (Judgement(reading(1, 'x', verdict='pass|ed', state=State.OK), State.OK), 'pass ed', ''),
-    (Judgement(reading(None, '', state=State.OK), State.OK), None, '')],
-    ids=['whole', 'fraction', 'unknown', 'word', 'unknown-word'])
+@pytest.mark.parametrize(
+    'judgement, value, unit',
+    [
+        (Judgement(reading(8.0), State.OK), 8, ''),
+        (Judgement(reading(8.5, '%'), State.OK), 8.5, '%'),
+        (Judgement(reading(None, 's'), State.OK), None, 's'),
+        (Judgement(reading(1, 'x', verdict='pass|ed', state=State.OK), State.OK), 'pass ed', ''),
+        (Judgement(reading(None, '', state=State.OK), State.OK), None, ''),
+    ],
+    ids=['whole', 'fraction', 'unknown', 'word', 'unknown-word'],
+)
 def test_a_value_is_a_number_a_word_or_null(judgement, value, unit):
     [told] = made(SDA._replace(judgements=(judgement,)))['drives'][0]['readings']
 
@@ -112,16 +164,43 @@ def test_a_long_word_of_a_drive_is_cut_after_500_characters():
 
 
 def test_a_reading_has_its_limits_reason_and_growth():
-    judgement = Judgement(reading(3 * 86400, 's'), W, '2d', '9d', against=Coded('above-limit', 'above 2 d'),
-                          reason='because', growth='grew', grown=4.0)
+    judgement = Judgement(
+        reading(3 * 86400, 's'),
+        W,
+        '2d',
+        '9d',
+        against=Coded('above-limit', 'above 2 d'),
+        reason='because',
+        growth='grew',
+        grown=4.0,
+    )
     [told] = made(SDA._replace(judgements=(judgement,), state=W))['drives'][0]['readings']
 
-    assert told == {'metric': 'pending', 'value': 259200, 'unit': 's', 'source': str(Source('', 197, 'raw')),
-                    'judged': True, 'state': 'WARNING', 'warning': '172800', 'critical': '777600', 'reason': 'because',
-                    'said': 'pending 72 h', 'growth': 'grew', 'grown': 4.0}
-    [bare] = made(SDA._replace(judgements=(Judgement(reading(judged=False), State.OK),)))['drives'][0]['readings']
-    assert (bare['warning'], bare['critical'], bare['reason'], bare['judged'], 'growth' in bare, 'grown' in bare) == (
-        None, None, None, False, False, False)
+    assert told == {
+        'metric': 'pending',
+        'value': 259200,
+        'unit': 's',
+        'source': str(Source('', 197, 'raw')),
+        'judged': True,
+        'state': 'WARNING',
+        'warning': '172800',
+        'critical': '777600',
+        'reason': 'because',
+        'said': 'pending 72 h',
+        'growth': 'grew',
+        'grown': 4.0,
+    }
+    [bare] = made(SDA._replace(judgements=(Judgement(reading(judged=False), State.OK),)))['drives'][
+        0
+    ]['readings']
+    assert (
+        bare['warning'],
+        bare['critical'],
+        bare['reason'],
+        bare['judged'],
+        'growth' in bare,
+        'grown' in bare,
+    ) == (None, None, None, False, False, False)
 
 
 def limited(number, state=W, warning='4', critical='', unit='', **more):
@@ -133,24 +212,53 @@ def status(metric):
     return Judgement(Reading(metric, 0, '', Source('log'), 'bad', C), C)
 
 
-GROWN = Judgement(reading(8), W, '9', growth='pending grew by 3', grown=3,
-                  growth_against=Coded('growth', 'above 0 in 24 h', limit='0'))
+GROWN = Judgement(
+    reading(8),
+    W,
+    '9',
+    growth='pending grew by 3',
+    grown=3,
+    growth_against=Coded('growth', 'above 0 in 24 h', limit='0'),
+)
 
 
-@pytest.mark.parametrize('judgement, code, value, limit, grown, age', [
-    (limited(8), 'above-limit', 8, '4', None, None), (limited(8, C, '4', '6'), 'above-limit', 8, '6', None, None),
-    (limited(2, warning='4:'), 'below-limit', 2, '4:', None, None),
-    (limited(2, warning='@1:4'), 'inside-limit', 2, '@1:4', None, None),
-    (limited(86400 * 3, warning='2d', unit='s', quiet=7.6), 'above-limit', 259200, '172800', None, 8),
-    (GROWN, 'growth', 8, '0', 3, None), (status('self_test'), 'self-test-failed', 'bad', None, None, None),
-    (status('of_this_site'), 'status-reported', 'bad', None, None, None)])
-def test_a_finding_has_its_code_and_the_values_that_decided(judgement, code, value, limit, grown, age):
+@pytest.mark.parametrize(
+    'judgement, code, value, limit, grown, age',
+    [
+        (limited(8), 'above-limit', 8, '4', None, None),
+        (limited(8, C, '4', '6'), 'above-limit', 8, '6', None, None),
+        (limited(2, warning='4:'), 'below-limit', 2, '4:', None, None),
+        (limited(2, warning='@1:4'), 'inside-limit', 2, '@1:4', None, None),
+        (
+            limited(86400 * 3, warning='2d', unit='s', quiet=7.6),
+            'above-limit',
+            259200,
+            '172800',
+            None,
+            8,
+        ),
+        (GROWN, 'growth', 8, '0', 3, None),
+        (status('self_test'), 'self-test-failed', 'bad', None, None, None),
+        (status('of_this_site'), 'status-reported', 'bad', None, None, None),
+    ],
+)
+def test_a_finding_has_its_code_and_the_values_that_decided(
+    judgement, code, value, limit, grown, age
+):
     judgements = judgement, Judgement(reading(0), State.OK)
     [told] = made(SDA._replace(judgements=judgements, state=W))['drives'][0]['findings']
 
     assert {key: value for key, value in told.items() if key != 'text'} == {
-        'code': code, 'value': value, 'limit': limit, 'grown': grown, 'age': age, 'state': judgement.state.name,
-        'source': str(judgement.reading.source), 'unit': judgement.reading.unit, 'metric': judgement.reading.metric}
+        'code': code,
+        'value': value,
+        'limit': limit,
+        'grown': grown,
+        'age': age,
+        'state': judgement.state.name,
+        'source': str(judgement.reading.source),
+        'unit': judgement.reading.unit,
+        'metric': judgement.reading.metric,
+    }
     assert told['text'] == finding(judgement)
 
 
@@ -158,7 +266,10 @@ def test_a_finding_has_its_code_and_the_values_that_decided(judgement, code, val
 def test_a_silent_drive_has_who_was_there_last(hide_serial, serial):
     silent = SDA._replace(problem='is silent', last_seen=SDA.identity)
 
-    assert made(silent, hide_serial=hide_serial)['drives'][0]['last_seen'] == {'model': 'ACME X1', 'serial': serial}
+    assert made(silent, hide_serial=hide_serial)['drives'][0]['last_seen'] == {
+        'model': 'ACME X1',
+        'serial': serial,
+    }
     assert 'last_seen' not in made(SDA)['drives'][0]
 
 
@@ -170,27 +281,64 @@ def test_the_place_of_a_drive_is_there_if_it_is_known():
     assert not {'bay', 'light', 'depends', 'replacement', 'forecasts', 'past'} & set(bare)
 
 
-MIRROR = Group('md0', 'md0', 'md', 'raid1', 2, 0, (
-    Member('sda1', 'in_sync', 0, ('sda',)), Member('', 'missing', 1)), 'recover', 12.5, ('/srv',))
+MIRROR = Group(
+    'md0',
+    'md0',
+    'md',
+    'raid1',
+    2,
+    0,
+    (Member('sda1', 'in_sync', 0, ('sda',)), Member('', 'missing', 1)),
+    'recover',
+    12.5,
+    ('/srv',),
+)
 
 
 def of_groups(*groups, verdict=SDA):
     """Return the document of a machine with one drive and its groups."""
     placed = verdict._replace(place=Place(disks=('sda',)))
     found = replacement.machine(groups, work_list.drives([placed], NOW))
-    return {**made(*replacement.with_replacements([placed], found)), **replacement.document(found, [placed])}
+    return {
+        **made(*replacement.with_replacements([placed], found)),
+        **replacement.document(found, [placed]),
+    }
 
 
 def test_the_groups_of_a_machine_have_their_members_and_drives():
     [told] = of_groups(MIRROR)['groups']
 
     assert told == {
-        'id': 'md0', 'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv'], 'tolerates': 0,
-        'activity': 'recover', 'progress': 12.5, 'missing': 0, 'unknown': None,
-        'text': 'md0 (raid1, /srv, 1 member missing), rebuilding, tolerates no further loss', 'members': [
-            {'name': 'sda1', 'state': 'in_sync', 'slot': 0, 'role': None, 'detail': None,
-             'drives': [{'name': 'sda', 'state': 'OK'}]},
-            {'name': None, 'state': 'missing', 'slot': 1, 'role': None, 'detail': None, 'drives': []}]}
+        'id': 'md0',
+        'name': 'md0',
+        'kind': 'md',
+        'level': 'raid1',
+        'used_as': ['/srv'],
+        'tolerates': 0,
+        'activity': 'recover',
+        'progress': 12.5,
+        'missing': 0,
+        'unknown': None,
+        'text': 'md0 (raid1, /srv, 1 member missing), rebuilding, tolerates no further loss',
+        'members': [
+            {
+                'name': 'sda1',
+                'state': 'in_sync',
+                'slot': 0,
+                'role': None,
+                'detail': None,
+                'drives': [{'name': 'sda', 'state': 'OK'}],
+            },
+            {
+                'name': None,
+                'state': 'missing',
+                'slot': 1,
+                'role': None,
+                'detail': None,
+                'drives': [],
+            },
+        ],
+    }
 
 
 def test_the_order_of_replacement_and_each_drive_name_the_group_and_the_reason():
@@ -198,36 +346,80 @@ def test_the_order_of_replacement_and_each_drive_name_the_group_and_the_reason()
     [step], [shown] = told['replace_order'], told['drives']
 
     assert {key: step[key] for key in ('name', 'label', 'code', 'disks', 'groups')} == {
-        'name': 'sda', 'label': 'last good copy', 'code': 'last-good-copy', 'disks': ['sda'], 'groups': ['md0']}
-    assert shown['replacement'] == {'label': step['label'], 'code': step['code'], 'text': step['why'], 'group': 'md0'}
-    assert shown['depends'] == [{
-        'group': 'md0', 'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv'], 'tolerates': 0,
-        'member': 'sda1', 'member_state': 'in_sync', 'text': told['groups'][0]['text']}]
+        'name': 'sda',
+        'label': 'last good copy',
+        'code': 'last-good-copy',
+        'disks': ['sda'],
+        'groups': ['md0'],
+    }
+    assert shown['replacement'] == {
+        'label': step['label'],
+        'code': step['code'],
+        'text': step['why'],
+        'group': 'md0',
+    }
+    assert shown['depends'] == [
+        {
+            'group': 'md0',
+            'name': 'md0',
+            'kind': 'md',
+            'level': 'raid1',
+            'used_as': ['/srv'],
+            'tolerates': 0,
+            'member': 'sda1',
+            'member_state': 'in_sync',
+            'text': told['groups'][0]['text'],
+        }
+    ]
 
 
 def test_a_group_of_unknown_level_has_its_reason():
-    [told] = of_groups(Group('osd', 'osd', 'ceph', '', members=MIRROR.members[:1], unknown='u' * 900))['groups']
+    [told] = of_groups(
+        Group('osd', 'osd', 'ceph', '', members=MIRROR.members[:1], unknown='u' * 900)
+    )['groups']
 
     assert (told['level'], told['tolerates'], len(told['unknown'])) == (None, None, 500)
 
 
 def test_forecasts_and_history_are_whole_seconds():
-    [told] = made(SDA._replace(forecasts={'endurance_used': Forecast(1.6, 0.4, 2.6, True)},
-                               past={'endurance_used': ((1.6, 3.5),)}))['drives']
+    [told] = made(
+        SDA._replace(
+            forecasts={'endurance_used': Forecast(1.6, 0.4, 2.6, True)},
+            past={'endurance_used': ((1.6, 3.5),)},
+        )
+    )['drives']
 
-    assert told['forecasts'] == {'endurance_used': {'left': 2, 'earliest': 0, 'latest': 3, 'estimate': True}}
+    assert told['forecasts'] == {
+        'endurance_used': {'left': 2, 'earliest': 0, 'latest': 3, 'estimate': True}
+    }
     assert told['past'] == {'endurance_used': [[2, 3.5]]}
 
 
 def test_changes_have_their_times_in_seconds():
     grown = Grown('sda', 'pending', 1, 2, NOW + 0.6, 'g' * 900)
-    told = made(SDA, lately=Lately(NOW + 0.6, (grown,), (said('c' * 900),), (said('w' * 900),), ''))['lately']
+    told = made(
+        SDA, lately=Lately(NOW + 0.6, (grown,), (said('c' * 900),), (said('w' * 900),), '')
+    )['lately']
 
-    assert (told['since'], told['unknown'], [len(each['text']) for each in told['came'] + told['went']]) == (
-        NOW + 1, None, [500, 500])
-    assert [(each['name'], each['metric'], each['before'], each['after'], each['noticed'], len(each['said']))
-            for each in told['grew']] == [('sda', 'pending', 1, 2, NOW + 1, 500)]
-    assert made(SDA, lately=Lately(NOW, unknown='u' * 900))['lately']['unknown'] == 'u' * 497 + '...'
+    assert (
+        told['since'],
+        told['unknown'],
+        [len(each['text']) for each in told['came'] + told['went']],
+    ) == (NOW + 1, None, [500, 500])
+    assert [
+        (
+            each['name'],
+            each['metric'],
+            each['before'],
+            each['after'],
+            each['noticed'],
+            len(each['said']),
+        )
+        for each in told['grew']
+    ] == [('sda', 'pending', 1, 2, NOW + 1, 500)]
+    assert (
+        made(SDA, lately=Lately(NOW, unknown='u' * 900))['lately']['unknown'] == 'u' * 497 + '...'
+    )
 
 
 def test_long_words_are_cut():

@@ -1,4 +1,5 @@
 """smartctl's JSON, as it should be and as it should not."""
+
 from __future__ import annotations
 
 import json
@@ -12,65 +13,163 @@ from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import content, json_report
 
 
-def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
+def smartctl(
+    version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')
+):
     """The part of a document that is smartctl's own."""
-    return {'json_format_version': [1, 0], 'smartctl': {
-        'version': list(version), 'argv': list(argv), 'exit_status': status,
-        **({'messages': [{'string': text, 'severity': severity} for text, severity in messages]} if messages else {})}}
+    return {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': list(version),
+            'argv': list(argv),
+            'exit_status': status,
+            **(
+                {
+                    'messages': [
+                        {'string': text, 'severity': severity} for text, severity in messages
+                    ]
+                }
+                if messages
+                else {}
+            ),
+        },
+    }
 
 
 def row(number, value=100, worst=100, threshold=0, raw=0, failed='', prefail=False):
-    return {'id': number, 'name': f'Attribute_{number}', 'value': value, 'worst': worst, 'thresh': threshold,
-            'when_failed': failed, 'flags': {'value': 50, 'prefailure': prefail},
-            'raw': {'value': raw, 'string': str(raw)}}
+    return {
+        'id': number,
+        'name': f'Attribute_{number}',
+        'value': value,
+        'worst': worst,
+        'thresh': threshold,
+        'when_failed': failed,
+        'flags': {'value': 50, 'prefailure': prefail},
+        'raw': {'value': raw, 'string': str(raw)},
+    }
 
 
 ATA = {
-    **smartctl(status=64), 'device': {'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'},
-    'model_family': 'ACME ARGO', 'model_name': 'ACME ARGO 500', 'serial_number': 'EXAMPLE0001',
-    'wwn': {'naa': 5, 'oui': 3152, 'id': 19088743}, 'firmware_version': 'A1.0',
-    'user_capacity': {'blocks': 976773168, 'bytes': 500107862016}, 'logical_block_size': 512, 'rotation_rate': 0,
-    'smart_support': {'available': True, 'enabled': True}, 'smart_status': {'passed': True},
-    'ata_smart_attributes': {'revision': 16, 'table': [
-        row(5, 98, 98, 10, 12, prefail=True), row(184, 50, 50, 90, 50, 'now'), row(190, 70, 55, 60, 30, 'past')]},
-    'ata_device_statistics': {'pages': [{'number': 7, 'table': [
-        {'offset': 8, 'name': 'Percentage Used Endurance Indicator', 'size': 1, 'value': 3,
-         'flags': {'value': 224, 'valid': True, 'normalized': True}},
-        {'offset': 16, 'name': 'Never filled', 'size': 4, 'flags': {'value': 128, 'valid': False}}]}]},
+    **smartctl(status=64),
+    'device': {'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'},
+    'model_family': 'ACME ARGO',
+    'model_name': 'ACME ARGO 500',
+    'serial_number': 'EXAMPLE0001',
+    'wwn': {'naa': 5, 'oui': 3152, 'id': 19088743},
+    'firmware_version': 'A1.0',
+    'user_capacity': {'blocks': 976773168, 'bytes': 500107862016},
+    'logical_block_size': 512,
+    'rotation_rate': 0,
+    'smart_support': {'available': True, 'enabled': True},
+    'smart_status': {'passed': True},
+    'ata_smart_attributes': {
+        'revision': 16,
+        'table': [
+            row(5, 98, 98, 10, 12, prefail=True),
+            row(184, 50, 50, 90, 50, 'now'),
+            row(190, 70, 55, 60, 30, 'past'),
+        ],
+    },
+    'ata_device_statistics': {
+        'pages': [
+            {
+                'number': 7,
+                'table': [
+                    {
+                        'offset': 8,
+                        'name': 'Percentage Used Endurance Indicator',
+                        'size': 1,
+                        'value': 3,
+                        'flags': {'value': 224, 'valid': True, 'normalized': True},
+                    },
+                    {
+                        'offset': 16,
+                        'name': 'Never filled',
+                        'size': 4,
+                        'flags': {'value': 128, 'valid': False},
+                    },
+                ],
+            }
+        ]
+    },
     'ata_smart_error_log': {'summary': {'revision': 1, 'count': 3}},
-    'ata_smart_self_test_log': {'standard': {'table': [
-        {'type': {'value': 2, 'string': 'Extended offline'},
-         'status': {'value': 249, 'string': 'Self-test routine in progress', 'passed': True}, 'lifetime_hours': 900},
-        {'type': {'value': 1, 'string': 'Short offline'},
-         'status': {'value': 121, 'string': 'Completed: read failure', 'passed': False}, 'lifetime_hours': 880}]}},
+    'ata_smart_self_test_log': {
+        'standard': {
+            'table': [
+                {
+                    'type': {'value': 2, 'string': 'Extended offline'},
+                    'status': {
+                        'value': 249,
+                        'string': 'Self-test routine in progress',
+                        'passed': True,
+                    },
+                    'lifetime_hours': 900,
+                },
+                {
+                    'type': {'value': 1, 'string': 'Short offline'},
+                    'status': {'value': 121, 'string': 'Completed: read failure', 'passed': False},
+                    'lifetime_hours': 880,
+                },
+            ]
+        }
+    },
 }
 NVME = {
-    **smartctl(), 'device': {'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'ACME N1',
+    **smartctl(),
+    'device': {'type': 'nvme', 'protocol': 'NVMe'},
+    'model_name': 'ACME N1',
     'serial_number': 'EXAMPLE0002',
-    'firmware_version': '1', 'nvme_total_capacity': 1000204886016,
+    'firmware_version': '1',
+    'nvme_total_capacity': 1000204886016,
     'smart_status': {'passed': True, 'nvme': {'value': 0}},
     'nvme_namespaces': [{'id': 1, 'eui64': {'oui': 9528, 'ext_id': 77}}],
     'nvme_smart_health_information_log': {
-        'critical_warning': 0, 'temperature': -4, 'available_spare': 100, 'percentage_used': 112,
-        'data_units_written': 9007199254740994, 'data_units_written_s': '9007199254740993',
-        'temperature_sensors': [31]},
+        'critical_warning': 0,
+        'temperature': -4,
+        'available_spare': 100,
+        'percentage_used': 112,
+        'data_units_written': 9007199254740994,
+        'data_units_written_s': '9007199254740993',
+        'temperature_sensors': [31],
+    },
 }
 SAS = {
-    **smartctl(), 'device': {'type': 'megaraid,6', 'protocol': 'SCSI'},
-    'scsi_vendor': 'ACME', 'scsi_product': 'SASSY', 'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1',
-    'logical_unit_id': '0x5000c5004A5B6C7D', 'rotation_rate': 10000, 'device_type': {'name': 'disk'},
-    'smart_status': {'passed': True}, 'temperature': {'current': 31, 'drive_trip': 60},
-    'power_on_time': {'hours': 4711, 'minutes': 5}, 'scsi_grown_defect_list': 3, 'scsi_pending_defects': {'count': 1},
+    **smartctl(),
+    'device': {'type': 'megaraid,6', 'protocol': 'SCSI'},
+    'scsi_vendor': 'ACME',
+    'scsi_product': 'SASSY',
+    'scsi_model_name': 'ACME SASSY',
+    'scsi_revision': 'S1',
+    'logical_unit_id': '0x5000c5004A5B6C7D',
+    'rotation_rate': 10000,
+    'device_type': {'name': 'disk'},
+    'smart_status': {'passed': True},
+    'temperature': {'current': 31, 'drive_trip': 60},
+    'power_on_time': {'hours': 4711, 'minutes': 5},
+    'scsi_grown_defect_list': 3,
+    'scsi_pending_defects': {'count': 1},
     'scsi_percentage_used_endurance_indicator': 7,
-    'scsi_start_stop_cycle_counter': {'accumulated_start_stop_cycles': 12,
-                                      'specified_cycle_count_over_device_lifetime': 50000},
-    'scsi_error_counter_log': {'read': {'total_errors_corrected': 5, 'gigabytes_processed': '71532.573',
-                                        'total_uncorrected_errors': 2}},
-    'scsi_self_test_0': {'code': {'string': 'Background short'}, 'result': {'value': 0, 'string': 'Completed'},
-                         'power_on_time': {'hours': 4700}},
-    'scsi_self_test_1': {'code': {'string': 'Background long'},
-                         'result': {'value': 4, 'string': 'Completed, segment failed'},
-                         'power_on_time': {'hours': 4600}},
+    'scsi_start_stop_cycle_counter': {
+        'accumulated_start_stop_cycles': 12,
+        'specified_cycle_count_over_device_lifetime': 50000,
+    },
+    'scsi_error_counter_log': {
+        'read': {
+            'total_errors_corrected': 5,
+            'gigabytes_processed': '71532.573',
+            'total_uncorrected_errors': 2,
+        }
+    },
+    'scsi_self_test_0': {
+        'code': {'string': 'Background short'},
+        'result': {'value': 0, 'string': 'Completed'},
+        'power_on_time': {'hours': 4700},
+    },
+    'scsi_self_test_1': {
+        'code': {'string': 'Background long'},
+        'result': {'value': 4, 'string': 'Completed, segment failed'},
+        'power_on_time': {'hours': 4600},
+    },
 }
 
 
@@ -82,35 +181,58 @@ def test_an_ata_drive_is_read_in_full():
     """What any later stage needs is in the Report."""
     report = json_report.from_json(ATA)
 
-    assert report.identity[:8] == ('ATA', 'ACME ARGO 500', 'A1.0', 'EXAMPLE0001', '5000c50001234567', 0, 500107862016,
-                                   'ACME ARGO')
+    assert report.identity[:8] == (
+        'ATA',
+        'ACME ARGO 500',
+        'A1.0',
+        'EXAMPLE0001',
+        '5000c50001234567',
+        0,
+        500107862016,
+        'ACME ARGO',
+    )
     assert report.attributes[0] == AttributeRow(5, 'Attribute_5', 98, 98, 10, True, '', '12', 12)
     assert [attribute.when_failed for attribute in report.attributes] == ['', 'now', 'past']
     assert report.statistics == {(7, 8): Statistic(3, 'Percentage Used Endurance Indicator', 'N')}
-    assert (report.smart_status, report.error_count, report.exit_status, report.version) == (True, 3, 64, (7, 3))
+    assert (report.smart_status, report.error_count, report.exit_status, report.version) == (
+        True,
+        3,
+        64,
+        (7, 3),
+    )
 
 
 def test_a_running_self_test_proves_nothing():
     """smartctl's JSON calls it "passed", and counts the failed one behind it."""
     assert json_report.from_json(ATA).self_tests == (
         SelfTest('Extended offline', 'Self-test routine in progress', None, 900),
-        SelfTest('Short offline', 'Completed: read failure', False, 880))
+        SelfTest('Short offline', 'Completed: read failure', False, 880),
+    )
 
 
 def test_an_nvme_drive_keeps_its_counters_exact():
     """Above 2^53 the JSON number is rounded and its "_s" twin is not."""
     report = json_report.from_json(NVME)
 
-    assert report.nvme == {'critical_warning': 0, 'temperature': -4, 'available_spare': 100, 'percentage_used': 112,
-                           'data_units_written': 9007199254740993}
+    assert report.nvme == {
+        'critical_warning': 0,
+        'temperature': -4,
+        'available_spare': 100,
+        'percentage_used': 112,
+        'data_units_written': 9007199254740993,
+    }
     assert report.identity.wwn == '002538000000004d'
     assert report.identity.kind == 'nvme'
 
 
 def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set():
     """The temperature bit is a warning, every other one is critical; -H has them all."""
-    report = json_report.from_json({**without(NVME, 'nvme_smart_health_information_log'),
-                                    'smart_status': {'passed': False, 'nvme': {'value': 2}}})
+    report = json_report.from_json(
+        {
+            **without(NVME, 'nvme_smart_health_information_log'),
+            'smart_status': {'passed': False, 'nvme': {'value': 2}},
+        }
+    )
 
     assert report.nvme == {'critical_warning': 2}
     assert report.smart_status is False
@@ -118,9 +240,14 @@ def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set():
 
 def test_nvme_thresholds_are_read_where_they_are_printed():
     """smartctl 7.4 and later; degrees Celsius."""
-    report = json_report.from_json({**NVME, 'nvme_composite_temperature_threshold': {'warning': 70, 'critical': 80}})
+    report = json_report.from_json(
+        {**NVME, 'nvme_composite_temperature_threshold': {'warning': 70, 'critical': 80}}
+    )
 
-    assert (report.nvme['warning_temp_threshold'], report.nvme['critical_temp_threshold']) == (70, 80)
+    assert (report.nvme['warning_temp_threshold'], report.nvme['critical_temp_threshold']) == (
+        70,
+        80,
+    )
 
 
 def test_a_sas_drive_is_read_in_full():
@@ -128,31 +255,63 @@ def test_a_sas_drive_is_read_in_full():
     report = json_report.from_json(SAS)
 
     assert report.scsi == {
-        'temperature': 31, 'drive_trip': 60, 'grown_defects': 3, 'pending_defects': 1, 'percentage_used': 7,
-        'start_stop_cycles': 12, 'start_stop_cycles_rated': 50000, 'power_on_hours': 4711,
-        'read.total_errors_corrected': 5, 'read.gigabytes_processed': 71532.573, 'read.total_uncorrected_errors': 2}
+        'temperature': 31,
+        'drive_trip': 60,
+        'grown_defects': 3,
+        'pending_defects': 1,
+        'percentage_used': 7,
+        'start_stop_cycles': 12,
+        'start_stop_cycles_rated': 50000,
+        'power_on_hours': 4711,
+        'read.total_errors_corrected': 5,
+        'read.gigabytes_processed': 71532.573,
+        'read.total_uncorrected_errors': 2,
+    }
     assert report.identity[:6] == ('SCSI', 'ACME SASSY', 'S1', '', '5000c5004a5b6c7d', 10000)
     assert [test.passed for test in report.self_tests] == [True, False]
 
 
-@pytest.mark.parametrize('renamed', [
-    pytest.param({'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
-                 id='smartctl-7.0'),
-    pytest.param({'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'}, id='smartctl-7.3'),
-    pytest.param({'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'}, id='both'),
-])
+@pytest.mark.parametrize(
+    'renamed',
+    [
+        pytest.param(
+            {'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
+            id='smartctl-7.0',
+        ),
+        pytest.param({'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'}, id='smartctl-7.3'),
+        pytest.param(
+            {'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'},
+            id='both',
+        ),
+    ],
+)
 def test_scsi_names_moved_between_versions(renamed):
     """7.0 to 7.2 say model_name and revision, 7.3 puts "scsi_" in front."""
-    identity = json_report.from_json({**without(SAS, 'scsi_model_name', 'scsi_revision'), **renamed}).identity
+    identity = json_report.from_json(
+        {**without(SAS, 'scsi_model_name', 'scsi_revision'), **renamed}
+    ).identity
 
     assert (identity.model, identity.firmware) == ('ACME SASSY', 'S1')
 
 
-@pytest.mark.parametrize('moved, expected', [
-    pytest.param({'scsi_temperature': {'drive_trip': 65}, 'temperature': {'current': 30}}, (30, 65), id='smartctl-7.3'),
-    pytest.param({'temperature': {'drive_trip': 65}, 'scsi_environmental_reports': {'temperature_1': {'current': 29}}},
-                 (29, 65), id='environmental-report'),
-])
+@pytest.mark.parametrize(
+    'moved, expected',
+    [
+        pytest.param(
+            {'scsi_temperature': {'drive_trip': 65}, 'temperature': {'current': 30}},
+            (30, 65),
+            id='smartctl-7.3',
+        ),
+        pytest.param(
+            {
+                'temperature': {'drive_trip': 65},
+                'scsi_environmental_reports': {'temperature_1': {'current': 29}},
+            },
+            (29, 65),
+            id='environmental-report',
+        ),
+    ],
+)
 def test_scsi_temperatures_moved_between_versions(moved, expected):
     """A temperature that is looked for in one place only is lost with the next version."""
     report = json_report.from_json({**SAS, **moved})
@@ -162,50 +321,110 @@ def test_scsi_temperatures_moved_between_versions(moved, expected):
 
 def test_a_predicted_failure_of_a_sas_drive_keeps_its_words():
     """The sense codes say what kind of failure the drive foresees."""
-    report = json_report.from_json({**SAS, 'smart_status': {'passed': False, 'scsi': {
-        'asc': 93, 'ascq': 16, 'ie_string': 'HARDWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE'}}})
+    report = json_report.from_json(
+        {
+            **SAS,
+            'smart_status': {
+                'passed': False,
+                'scsi': {
+                    'asc': 93,
+                    'ascq': 16,
+                    'ie_string': 'HARDWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE',
+                },
+            },
+        }
+    )
 
     assert report.smart_status is False
-    assert report.smart_status_text == 'HARDWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE [asc=5d, ascq=10]'
+    assert (
+        report.smart_status_text
+        == 'HARDWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE [asc=5d, ascq=10]'
+    )
 
 
 def test_the_extended_logs_win_over_the_standard_ones():
     """They hold the same entries and more."""
-    log = {'type': {'string': 'Short offline'}, 'status': {'string': 'Completed without error'}, 'lifetime_hours': 7}
-    report = json_report.from_json({**ATA, 'ata_smart_self_test_log': {
-        'standard': {'table': [log]}, 'extended': {'table': [log, log]}},
-        'ata_smart_error_log': {'summary': {'count': 2}, 'extended': {'count': 9}}})
+    log = {
+        'type': {'string': 'Short offline'},
+        'status': {'string': 'Completed without error'},
+        'lifetime_hours': 7,
+    }
+    report = json_report.from_json(
+        {
+            **ATA,
+            'ata_smart_self_test_log': {
+                'standard': {'table': [log]},
+                'extended': {'table': [log, log]},
+            },
+            'ata_smart_error_log': {'summary': {'count': 2}, 'extended': {'count': 9}},
+        }
+    )
 
     assert (len(report.self_tests), report.error_count) == (2, 9)
 
 
 def test_what_smartctl_itself_makes_of_a_drive_is_kept_apart():
-    """smartctl 7.5 derives it from names in its own database; of NVMe drives it only repeats the health log."""
-    own = {'endurance_used': {'current_percent': 28},
-           'spare_available': {'current_percent': 100, 'threshold_percent': 10}}
+    """smartctl 7.5 derives it from names in its own database; of NVMe drives it only repeats the
+    health log.
+    """
+    own = {
+        'endurance_used': {'current_percent': 28},
+        'spare_available': {'current_percent': 100, 'threshold_percent': 10},
+    }
 
-    assert json_report.from_json({**ATA, **own}).derived == {'endurance_used': 28, 'spare_available': 100}
-    assert json_report.from_json({**ATA, 'endurance_used': {'current_percent': 'x'},
-                                  'spare_available': 7}).derived == {}
+    assert json_report.from_json({**ATA, **own}).derived == {
+        'endurance_used': 28,
+        'spare_available': 100,
+    }
+    assert (
+        json_report.from_json(
+            {**ATA, 'endurance_used': {'current_percent': 'x'}, 'spare_available': 7}
+        ).derived
+        == {}
+    )
     assert json_report.from_json({**NVME, **own}).derived == {}
 
 
 def entry(number, hours, words, register=0):
-    return {'error_number': number, 'lifetime_hours': hours, 'error_description': words,
-            'completion_registers': {'error': register}}
+    return {
+        'error_number': number,
+        'lifetime_hours': hours,
+        'error_description': words,
+        'completion_registers': {'error': register},
+    }
 
 
-@pytest.mark.parametrize(('words', 'register', 'kind'), [
-    ('Error: UNC 8 sectors at LBA = 0x0071bde0 = 7454176', 0x40, ('UNC',)),
-    ('Error: ICRC, ABRT at LBA = 0x07ffaa67', 0x84, ('ICRC', 'ABRT')), ('Device Fault; Error: ABRT', 0x04, ('ABRT',)),
-    ('', 0x10, ('IDNF',)), ('', 0x84, ('ICRC', 'ABRT')), (' at LBA = 0x00000000 = 0', 0, ()), (7, 0x40, ('UNC',))],
-    ids=['sectors', 'two-kinds', 'device-fault', 'register-idnf', 'register-two', 'nothing-told',
-         'words-that-are-none'])
+@pytest.mark.parametrize(
+    ('words', 'register', 'kind'),
+    [
+        ('Error: UNC 8 sectors at LBA = 0x0071bde0 = 7454176', 0x40, ('UNC',)),
+        ('Error: ICRC, ABRT at LBA = 0x07ffaa67', 0x84, ('ICRC', 'ABRT')),
+        ('Device Fault; Error: ABRT', 0x04, ('ABRT',)),
+        ('', 0x10, ('IDNF',)),
+        ('', 0x84, ('ICRC', 'ABRT')),
+        (' at LBA = 0x00000000 = 0', 0, ()),
+        (7, 0x40, ('UNC',)),
+    ],
+    ids=[
+        'sectors',
+        'two-kinds',
+        'device-fault',
+        'register-idnf',
+        'register-two',
+        'nothing-told',
+        'words-that-are-none',
+    ],
+)
 def test_the_kind_of_an_error_is_smartctls_word_else_the_drives_register(words, register, kind):
     """smartctl has no words for commands that it does not decode."""
-    report = json_report.from_json({**ATA,
-                                    'ata_smart_error_log': {'summary': {'count': 3,
-                                                                        'table': [entry(3, 870, words, register)]}}})
+    report = json_report.from_json(
+        {
+            **ATA,
+            'ata_smart_error_log': {
+                'summary': {'count': 3, 'table': [entry(3, 870, words, register)]}
+            },
+        }
+    )
 
     assert report.errors == (ErrorEntry(3, kind, 870),)
 
@@ -213,35 +432,73 @@ def test_the_kind_of_an_error_is_smartctls_word_else_the_drives_register(words, 
 def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
     """The extended log repeats what the summary holds; an entry without its hour tells nothing."""
     old, new = entry(2, 700, 'Error: UNC'), entry(3, 870, 'Error: ABRT')
-    report = json_report.from_json({**ATA, 'ata_smart_error_log': {
-        'summary': {'table': [old, new, {'error_number': 4}, None]},
-        'extended': {'table': [old, entry(1, 5, 'Error: IDNF')]}}})
+    report = json_report.from_json(
+        {
+            **ATA,
+            'ata_smart_error_log': {
+                'summary': {'table': [old, new, {'error_number': 4}, None]},
+                'extended': {'table': [old, entry(1, 5, 'Error: IDNF')]},
+            },
+        }
+    )
 
-    assert [(error.number, error.kind) for error in report.errors] == [(3, ('ABRT',)), (2, ('UNC',)), (1, ('IDNF',))]
+    assert [(error.number, error.kind) for error in report.errors] == [
+        (3, ('ABRT',)),
+        (2, ('UNC',)),
+        (1, ('IDNF',)),
+    ]
 
 
 def test_a_failed_last_self_test_counts_without_its_log():
     """-c without -l selftest, or a drive with an empty log."""
-    report = json_report.from_json({**without(ATA, 'ata_smart_self_test_log'), 'ata_smart_data': {
-        'self_test': {'status': {'value': 121, 'string': 'completed having the read element failed',
-                                 'passed': False}}}})
+    report = json_report.from_json(
+        {
+            **without(ATA, 'ata_smart_self_test_log'),
+            'ata_smart_data': {
+                'self_test': {
+                    'status': {
+                        'value': 121,
+                        'string': 'completed having the read element failed',
+                        'passed': False,
+                    }
+                }
+            },
+        }
+    )
 
-    assert report.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
+    assert report.self_tests == (
+        SelfTest('Last self-test', 'Completed: read failure', False, None),
+    )
 
 
-@pytest.mark.parametrize('status, is_told', [(0x06, True), (0x86, True), (0x05, False), (0x82, False), (None, False)])
+@pytest.mark.parametrize(
+    'status, is_told', [(0x06, True), (0x86, True), (0x05, False), (0x82, False), (None, False)]
+)
 def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
     found = {'offline_data_collection': {'status': {'value': status}}}
     report = json_report.from_json({**ATA, 'ata_smart_data': found})
 
-    assert ('the drive aborted its offline data collection with a fatal error' in report.messages) is is_told
+    assert (
+        'the drive aborted its offline data collection with a fatal error' in report.messages
+    ) is is_told
 
 
 def test_an_nvme_self_test_log_is_read():
     """smartctl 7.4 and later."""
-    report = json_report.from_json({**NVME, 'nvme_self_test_log': {'table': [
-        {'self_test_code': {'value': 2, 'string': 'Extended'}, 'power_on_hours': 90,
-         'self_test_result': {'value': 7, 'string': 'Completed: failed segments'}}]}})
+    report = json_report.from_json(
+        {
+            **NVME,
+            'nvme_self_test_log': {
+                'table': [
+                    {
+                        'self_test_code': {'value': 2, 'string': 'Extended'},
+                        'power_on_hours': 90,
+                        'self_test_result': {'value': 7, 'string': 'Completed: failed segments'},
+                    }
+                ]
+            },
+        }
+    )
 
     assert report.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 90),)
 
@@ -255,8 +512,10 @@ def test_the_pending_defects_log_counts_as_the_statistic_it_equals():
 
 def test_a_drive_that_counts_starts_of_its_spindle_is_a_hard_disk():
     """Drives older than ATA-8 do not tell their rotation."""
-    data = {**without(ATA, 'rotation_rate'),
-            'ata_smart_attributes': {'table': [row(4), row(9), row(10)]}}
+    data = {
+        **without(ATA, 'rotation_rate'),
+        'ata_smart_attributes': {'table': [row(4), row(9), row(10)]},
+    }
 
     assert json_report.from_json(data).identity.kind == 'hdd'
     assert json_report.from_json({**data, 'rotation_rate': 0}).identity.kind == 'ssd'
@@ -264,13 +523,23 @@ def test_a_drive_that_counts_starts_of_its_spindle_is_a_hard_disk():
 
 def test_messages_are_kept_without_the_informational_ones():
     """A warning belongs in the notes, "-n" chatter does not."""
-    report = json_report.from_json({**ATA, **smartctl(messages=[
-        ('Warning: This result is based on an Attribute check.', 'warning'), ('CHECK POWER MODE ...', 'information')])})
+    report = json_report.from_json(
+        {
+            **ATA,
+            **smartctl(
+                messages=[
+                    ('Warning: This result is based on an Attribute check.', 'warning'),
+                    ('CHECK POWER MODE ...', 'information'),
+                ]
+            ),
+        }
+    )
 
     assert report.messages == ('Warning: This result is based on an Attribute check.',)
 
 
 # Around the JSON
+
 
 def test_text_before_the_json_is_skipped_and_used():
     """smartctl 7.0 to 7.2 prints "Pending defect count:" outside of its JSON; shells greet."""
@@ -280,7 +549,9 @@ def test_text_before_the_json_is_skipped_and_used():
     assert json_report.parse(printed).scsi['pending_defects'] == 2
 
 
-@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le', 'utf-16-be', 'cp1252'])
+@pytest.mark.parametrize(
+    'encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le', 'utf-16-be', 'cp1252']
+)
 def test_any_encoding_of_a_recorded_file_is_read(encoding):
     """PowerShell redirects as UTF-16, editors add a byte order mark."""
     data = json.dumps({**ATA, 'model_name': 'ACME ARGÖ'}, ensure_ascii=False).encode(encoding)
@@ -299,29 +570,103 @@ def test_the_exit_status_of_the_process_serves_where_the_document_has_none():
 # No verdict
 
 FAILURES = [
-    pytest.param(smartctl(status=2, messages=[('Device is in STANDBY mode, exit(2)', 'information')]), DriveAsleep,
-                 'STANDBY', id='asleep'),
-    pytest.param({**smartctl(status=2), 'device': {'type': 'sat', 'protocol': 'ATA'}}, DriveError, 'IDENTIFY',
-                 id='unknown-identify-failed'),
-    pytest.param({**without(ATA, 'smart_status', 'ata_smart_attributes', 'ata_device_statistics', 'ata_smart_error_log',
-                            'ata_smart_self_test_log'), 'smart_support': {'available': True, 'enabled': False}},
-                 DriveError, 'smartctl -s on', id='unknown-smart-disabled'),
-    pytest.param({**SAS, 'smart_support': {'available': True, 'enabled': False}}, DriveError, 'smartctl -s on',
-                 id='unknown-smart-disabled-sas'),
-    pytest.param({**smartctl(), 'device': {'protocol': 'ATA'}, 'model_name': 'X',
-                  'smart_support': {'available': False}}, DriveError, 'no SMART', id='unknown-unsupported'),
-    pytest.param({**smartctl(argv=['smartctl', '-i', '-j', '/dev/sda']), 'device': {'protocol': 'ATA', 'type': 'sat'},
-                  'model_name': 'X'}, DriveError, 'record with smartctl -x', id='unknown-identity-only'),
-    pytest.param({**smartctl(status=4), 'device': {'protocol': 'SCSI', 'type': 'scsi'},
-                  'scsi_model_name': 'X Raid 1 Volume',
-                  'temperature': {'current': 0, 'drive_trip': 0}}, DriveIsNoDrive, 'RAID volume', id='volume'),
-    pytest.param({**SAS, 'scsi_transport_protocol': {'name': 'iSCSI'}, 'scsi_grown_defect_list': None,
-                  'scsi_pending_defects': None, 'scsi_percentage_used_endurance_indicator': None, 'power_on_time': None,
-                  'scsi_start_stop_cycle_counter': None, 'scsi_error_counter_log': None}, DriveIsNoDrive, 'iSCSI',
-                 id='iscsi-says-ok'),
-    pytest.param({**smartctl(status=4, messages=[('Never heard of this', 'error')]), 'device': {'type': 'nvme'},
-                  'model_name': 'X'}, DriveError, 'Never heard of this', id='unknown-words'),
-    pytest.param({**smartctl(argv=['smartctl', '--scan']), 'devices': []}, DriveError, 'no SMART data', id='scan'),
+    pytest.param(
+        smartctl(status=2, messages=[('Device is in STANDBY mode, exit(2)', 'information')]),
+        DriveAsleep,
+        'STANDBY',
+        id='asleep',
+    ),
+    pytest.param(
+        {**smartctl(status=2), 'device': {'type': 'sat', 'protocol': 'ATA'}},
+        DriveError,
+        'IDENTIFY',
+        id='unknown-identify-failed',
+    ),
+    pytest.param(
+        {
+            **without(
+                ATA,
+                'smart_status',
+                'ata_smart_attributes',
+                'ata_device_statistics',
+                'ata_smart_error_log',
+                'ata_smart_self_test_log',
+            ),
+            'smart_support': {'available': True, 'enabled': False},
+        },
+        DriveError,
+        'smartctl -s on',
+        id='unknown-smart-disabled',
+    ),
+    pytest.param(
+        {**SAS, 'smart_support': {'available': True, 'enabled': False}},
+        DriveError,
+        'smartctl -s on',
+        id='unknown-smart-disabled-sas',
+    ),
+    pytest.param(
+        {
+            **smartctl(),
+            'device': {'protocol': 'ATA'},
+            'model_name': 'X',
+            'smart_support': {'available': False},
+        },
+        DriveError,
+        'no SMART',
+        id='unknown-unsupported',
+    ),
+    pytest.param(
+        {
+            **smartctl(argv=['smartctl', '-i', '-j', '/dev/sda']),
+            'device': {'protocol': 'ATA', 'type': 'sat'},
+            'model_name': 'X',
+        },
+        DriveError,
+        'record with smartctl -x',
+        id='unknown-identity-only',
+    ),
+    pytest.param(
+        {
+            **smartctl(status=4),
+            'device': {'protocol': 'SCSI', 'type': 'scsi'},
+            'scsi_model_name': 'X Raid 1 Volume',
+            'temperature': {'current': 0, 'drive_trip': 0},
+        },
+        DriveIsNoDrive,
+        'RAID volume',
+        id='volume',
+    ),
+    pytest.param(
+        {
+            **SAS,
+            'scsi_transport_protocol': {'name': 'iSCSI'},
+            'scsi_grown_defect_list': None,
+            'scsi_pending_defects': None,
+            'scsi_percentage_used_endurance_indicator': None,
+            'power_on_time': None,
+            'scsi_start_stop_cycle_counter': None,
+            'scsi_error_counter_log': None,
+        },
+        DriveIsNoDrive,
+        'iSCSI',
+        id='iscsi-says-ok',
+    ),
+    pytest.param(
+        {
+            **smartctl(status=4, messages=[('Never heard of this', 'error')]),
+            'device': {'type': 'nvme'},
+            'model_name': 'X',
+        },
+        DriveError,
+        'Never heard of this',
+        id='unknown-words',
+    ),
+    pytest.param(
+        {**smartctl(argv=['smartctl', '--scan']), 'devices': []},
+        DriveError,
+        'no SMART data',
+        id='scan',
+    ),
 ]
 
 
@@ -337,23 +682,47 @@ def test_a_document_without_a_verdict_says_why(data, kind, part):
 
 def test_a_failing_drive_is_reported_although_its_smart_is_disabled():
     """No reason to be silent outweighs the drive's own "failing"."""
-    report = json_report.from_json({**SAS, 'smart_support': {'available': True, 'enabled': False},
-                                    'smart_status': {'passed': False}})
+    report = json_report.from_json(
+        {
+            **SAS,
+            'smart_support': {'available': True, 'enabled': False},
+            'smart_status': {'passed': False},
+        }
+    )
 
     assert report.smart_status is False
 
 
-@pytest.mark.parametrize('printed, status, kind, part', [
-    pytest.param('', 0, DriveError, 'empty', id='unknown-empty'),
-    pytest.param('', 1, DriveError, 'exit status 1', id='unknown-empty-and-failed'),
-    pytest.param('{"smartctl": {"version": [7', 0, DriveError, 'damaged', id='unknown-half'),
-    pytest.param('{' + '"a":{' * 100000, 0, DriveError, 'damaged', id='unknown-too-deep'),
-    pytest.param('{"smartctl": {"exit_status": ' + '9' * 5000 + '}}', 0, DriveError, '', id='unknown-endless-number'),
-    pytest.param('{"hello": "world"}', 0, NotAReport, 'not from smartctl', id='foreign-json'),
-    pytest.param('<html>Not found</html>', 0, NotAReport, 'not a smartctl report', id='foreign-text'),
-    pytest.param('Segmentation fault', 139, DriveError, 'exit status 139', id='unknown-crashed'),
-    pytest.param(json.dumps(ATA) + '\n' + json.dumps(ATA), 0, DriveError, 'several reports', id='unknown-two-reports'),
-])
+@pytest.mark.parametrize(
+    'printed, status, kind, part',
+    [
+        pytest.param('', 0, DriveError, 'empty', id='unknown-empty'),
+        pytest.param('', 1, DriveError, 'exit status 1', id='unknown-empty-and-failed'),
+        pytest.param('{"smartctl": {"version": [7', 0, DriveError, 'damaged', id='unknown-half'),
+        pytest.param('{' + '"a":{' * 100000, 0, DriveError, 'damaged', id='unknown-too-deep'),
+        pytest.param(
+            '{"smartctl": {"exit_status": ' + '9' * 5000 + '}}',
+            0,
+            DriveError,
+            '',
+            id='unknown-endless-number',
+        ),
+        pytest.param('{"hello": "world"}', 0, NotAReport, 'not from smartctl', id='foreign-json'),
+        pytest.param(
+            '<html>Not found</html>', 0, NotAReport, 'not a smartctl report', id='foreign-text'
+        ),
+        pytest.param(
+            'Segmentation fault', 139, DriveError, 'exit status 139', id='unknown-crashed'
+        ),
+        pytest.param(
+            json.dumps(ATA) + '\n' + json.dumps(ATA),
+            0,
+            DriveError,
+            'several reports',
+            id='unknown-two-reports',
+        ),
+    ],
+)
 def test_what_is_no_document_is_an_error_with_a_next_step(printed, status, kind, part):
     """Other programs' words, half a document, two of them."""
     with pytest.raises(kind) as caught:
@@ -380,36 +749,97 @@ RECORD = 'contains no SMART data: {}; record with smartctl -x'
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
 
 
-@pytest.mark.parametrize('document, other_text, words', [
-    ({}, '', RECORD.format('it describes no drive')),
-    ({'model_name': 'X'}, '', RECORD.format('only the identity of the drive')),
-    ({'device': {'type': 'sat'}}, '', RECORD.format('only the identity of the drive')),
-    ({**NOTHING, **smartctl(argv=['smartctl', '-i'])}, '', RECORD.format('smartctl was not asked for them')),
-    ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, '', RECORD.format('only the identity of the drive')),
-    ({**NOTHING, **smartctl(argv=['smartctl'])}, '', RECORD.format('only the identity of the drive')),
-    ({**NOTHING, **smartctl(status=-9)}, '',
-     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl by hand'),
-    ({**NOTHING, 'smart_support': {'available': False}}, '',
-     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need a type (TYPE@PATH)'),
-    ({**NOTHING, **smartctl(status=2)}, '',
-     'identified itself but returned no data: not ready, in standby or failing; check the kernel log: dmesg -T'),
-    ({**NOTHING, **smartctl(status=2), 'model_name': ''}, '',
-     'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no longer responds; '
-     'check path and type (TYPE@PATH), and the kernel log: dmesg -T'),
-    (smartctl(messages=[('Odd words', 'error'), ('others', 'error')]), '',
-     'cannot be read: smartctl reports "Odd words"'),
-    (NOTHING, 'sudo: a password is required',
-     'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
-     'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'),
-    ({**NOTHING, 'smartctl': {'output': ['Device is in STANDBY mode, exit(2)', 7, 'NO MEDIUM present']}}, '',
-     'is in standby (STANDBY), not woken'),
-    ({**NOTHING, 'smartctl': {'output': ['x', 'Device is in IDLE mode, exit(2)']}}, 'x',
-     'is in standby (IDLE), not woken'),
-    ({'device': {'protocol': 'SCSI'}, 'device_type': {'name': 'tape'}, 'smart_status': {'passed': True}}, '',
-     'is not a disk (tape), so it has no SMART'),
-    ({**NOTHING, 'smart_support': {'available': False, 'enabled': False}}, '',
-     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need a type (TYPE@PATH)')],
-    ids=range(16))
+@pytest.mark.parametrize(
+    'document, other_text, words',
+    [
+        ({}, '', RECORD.format('it describes no drive')),
+        ({'model_name': 'X'}, '', RECORD.format('only the identity of the drive')),
+        ({'device': {'type': 'sat'}}, '', RECORD.format('only the identity of the drive')),
+        (
+            {**NOTHING, **smartctl(argv=['smartctl', '-i'])},
+            '',
+            RECORD.format('smartctl was not asked for them'),
+        ),
+        (
+            {**NOTHING, **smartctl(argv=['smartctl', '-A'])},
+            '',
+            RECORD.format('only the identity of the drive'),
+        ),
+        (
+            {**NOTHING, **smartctl(argv=['smartctl'])},
+            '',
+            RECORD.format('only the identity of the drive'),
+        ),
+        (
+            {**NOTHING, **smartctl(status=-9)},
+            '',
+            'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl '
+            'by hand',
+        ),
+        (
+            {**NOTHING, 'smart_support': {'available': False}},
+            '',
+            'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
+            'a type (TYPE@PATH)',
+        ),
+        (
+            {**NOTHING, **smartctl(status=2)},
+            '',
+            'identified itself but returned no data: not ready, in standby or failing; check the '
+            'kernel log: dmesg -T',
+        ),
+        (
+            {**NOTHING, **smartctl(status=2), 'model_name': ''},
+            '',
+            'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or '
+            'it no longer responds; '
+            'check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        ),
+        (
+            smartctl(messages=[('Odd words', 'error'), ('others', 'error')]),
+            '',
+            'cannot be read: smartctl reports "Odd words"',
+        ),
+        (
+            NOTHING,
+            'sudo: a password is required',
+            'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
+            'missing; '
+            'print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
+        ),
+        (
+            {
+                **NOTHING,
+                'smartctl': {
+                    'output': ['Device is in STANDBY mode, exit(2)', 7, 'NO MEDIUM present']
+                },
+            },
+            '',
+            'is in standby (STANDBY), not woken',
+        ),
+        (
+            {**NOTHING, 'smartctl': {'output': ['x', 'Device is in IDLE mode, exit(2)']}},
+            'x',
+            'is in standby (IDLE), not woken',
+        ),
+        (
+            {
+                'device': {'protocol': 'SCSI'},
+                'device_type': {'name': 'tape'},
+                'smart_status': {'passed': True},
+            },
+            '',
+            'is not a disk (tape), so it has no SMART',
+        ),
+        (
+            {**NOTHING, 'smart_support': {'available': False, 'enabled': False}},
+            '',
+            'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
+            'a type (TYPE@PATH)',
+        ),
+    ],
+    ids=range(16),
+)
 def test_a_document_without_a_verdict_has_one_sentence(document, other_text, words):
     with pytest.raises(DriveError) as caught:
         json_report.from_json(document, None, other_text)
@@ -417,8 +847,9 @@ def test_a_document_without_a_verdict_has_one_sentence(document, other_text, wor
     assert str(caught.value) == words
 
 
-@pytest.mark.parametrize('document', [
-    {'device': {'protocol': 'ATA'}}, {'smart_support': {}}, {'smartctl': {}}], ids=str)
+@pytest.mark.parametrize(
+    'document', [{'device': {'protocol': 'ATA'}}, {'smart_support': {}}, {'smartctl': {}}], ids=str
+)
 def test_a_document_is_smartctls_by_one_key(document):
     with pytest.raises(DriveError) as caught:
         json_report.parse(json.dumps(document))
@@ -436,96 +867,214 @@ def test_the_exit_status_of_the_process_goes_with_its_output():
     assert json_report.parse(json.dumps(without(ATA, 'smartctl')), 4).exit_status == 4
 
 
-@pytest.mark.parametrize('protocol, rate, rotation', [
-    ('SCSI', 0, 0), ('SCSI', 1, None), ('SCSI', 0x400, None), ('SCSI', 0x401, 0x401), ('SCSI', 0xffff, None),
-    ('SCSI', 0x10000, 0x10000), ('SCSI', -1, None), ('ATA', 1, 1), ('ATA', 0xffff, 0xffff), ('ATA', -1, None),
-    ('ATA', None, None)])
+@pytest.mark.parametrize(
+    'protocol, rate, rotation',
+    [
+        ('SCSI', 0, 0),
+        ('SCSI', 1, None),
+        ('SCSI', 0x400, None),
+        ('SCSI', 0x401, 0x401),
+        ('SCSI', 0xFFFF, None),
+        ('SCSI', 0x10000, 0x10000),
+        ('SCSI', -1, None),
+        ('ATA', 1, 1),
+        ('ATA', 0xFFFF, 0xFFFF),
+        ('ATA', -1, None),
+        ('ATA', None, None),
+    ],
+)
 def test_a_reserved_rotation_rate_of_a_sas_drive_is_none(protocol, rate, rotation):
     assert json_report._rotation({'rotation_rate': rate}, protocol) == rotation
 
 
-@pytest.mark.parametrize('more, protocol', [
-    ({'nvme_x': 1, 'ata_x': 1}, 'NVMe'), ({'scsi_x': 1}, 'SCSI'), ({'ata_x': 1}, 'ATA'), ({}, ''),
-    ({'ata_x': 1, 'scsi_x': 1, 'device': {'protocol': 'SCSI'}}, 'SCSI'), ({'x_ata_': 1}, ''),
-    ({'nvme_x': 1, 'device': {'protocol': 'SCSI'}}, 'NVMe'), ({'device': {'protocol': 'SCSI'}}, 'SCSI')], ids=str)
+@pytest.mark.parametrize(
+    'more, protocol',
+    [
+        ({'nvme_x': 1, 'ata_x': 1}, 'NVMe'),
+        ({'scsi_x': 1}, 'SCSI'),
+        ({'ata_x': 1}, 'ATA'),
+        ({}, ''),
+        ({'ata_x': 1, 'scsi_x': 1, 'device': {'protocol': 'SCSI'}}, 'SCSI'),
+        ({'x_ata_': 1}, ''),
+        ({'nvme_x': 1, 'device': {'protocol': 'SCSI'}}, 'NVMe'),
+        ({'device': {'protocol': 'SCSI'}}, 'SCSI'),
+    ],
+    ids=str,
+)
 def test_a_document_without_device_has_its_protocol_from_its_keys(more, protocol):
     assert json_report._identity(more).protocol == protocol
 
 
-@pytest.mark.parametrize('more, sizes', [
-    ({}, (None, 512)), ({'user_capacity': {'bytes': 7}, 'nvme_total_capacity': 8}, (7, 512)),
-    ({'nvme_total_capacity': 8, 'logical_block_size': 4096}, (8, 4096)),
-    ({'user_capacity': {'bytes': 0}}, (None, 512))], ids=str)
+@pytest.mark.parametrize(
+    'more, sizes',
+    [
+        ({}, (None, 512)),
+        ({'user_capacity': {'bytes': 7}, 'nvme_total_capacity': 8}, (7, 512)),
+        ({'nvme_total_capacity': 8, 'logical_block_size': 4096}, (8, 4096)),
+        ({'user_capacity': {'bytes': 0}}, (None, 512)),
+    ],
+    ids=str,
+)
 def test_a_drive_has_a_capacity_and_a_sector_size(more, sizes):
     identity = json_report._identity(more)
 
     assert (identity.capacity, identity.sector_size) == sizes
 
 
-@pytest.mark.parametrize('more, wwn', [
-    ({}, ''), ({'wwn': {'naa': 5, 'oui': 0xc50, 'id': 0}}, '5000c50000000000'), ({'wwn': {'naa': 5, 'oui': 1}}, ''),
-    ({'logical_unit_id': ' 0x5000C500 '}, '5000c500'),
-    ({'nvme_namespaces': [{'eui64': {'oui': 1, 'ext_id': 2}}, {}]}, '0000010000000002'),
-    ({'nvme_namespaces': [{}, {'eui64': {'oui': 1, 'ext_id': 2}}]}, ''),
-    ({'nvme_namespaces': [{'eui64': {'oui': 1}}]}, '')], ids=range(7))
+@pytest.mark.parametrize(
+    'more, wwn',
+    [
+        ({}, ''),
+        ({'wwn': {'naa': 5, 'oui': 0xC50, 'id': 0}}, '5000c50000000000'),
+        ({'wwn': {'naa': 5, 'oui': 1}}, ''),
+        ({'logical_unit_id': ' 0x5000C500 '}, '5000c500'),
+        ({'nvme_namespaces': [{'eui64': {'oui': 1, 'ext_id': 2}}, {}]}, '0000010000000002'),
+        ({'nvme_namespaces': [{}, {'eui64': {'oui': 1, 'ext_id': 2}}]}, ''),
+        ({'nvme_namespaces': [{'eui64': {'oui': 1}}]}, ''),
+    ],
+    ids=range(7),
+)
 def test_a_world_wide_name_is_made_of_its_parts(more, wwn):
     assert json_report._wwn(more) == wwn
 
 
-@pytest.mark.parametrize('status, expected', [
-    ({'passed': True}, (True, '')), ({'passed': 1}, (None, '')), ({'scsi': {'ie_string': 'X', 'asc': 93}}, (None, 'X')),
-    ({'scsi': {'ie_string': 'X', 'ascq': 16}}, (None, 'X')), ({'scsi': {'asc': 93, 'ascq': 16}}, (None, '')),
-    ({'passed': False, 'scsi': {'ie_string': 'X', 'asc': 0, 'ascq': 16}}, (False, 'X [asc=0, ascq=10]'))], ids=str)
+@pytest.mark.parametrize(
+    'status, expected',
+    [
+        ({'passed': True}, (True, '')),
+        ({'passed': 1}, (None, '')),
+        ({'scsi': {'ie_string': 'X', 'asc': 93}}, (None, 'X')),
+        ({'scsi': {'ie_string': 'X', 'ascq': 16}}, (None, 'X')),
+        ({'scsi': {'asc': 93, 'ascq': 16}}, (None, '')),
+        (
+            {'passed': False, 'scsi': {'ie_string': 'X', 'asc': 0, 'ascq': 16}},
+            (False, 'X [asc=0, ascq=10]'),
+        ),
+    ],
+    ids=str,
+)
 def test_a_health_status_has_words_and_sense_codes(status, expected):
     assert json_report._smart_status(status) == expected
 
 
 def test_complaints_are_messages_and_lines_of_the_text():
-    own = {'messages': [{'string': 'Warning: a', 'severity': 'warning'}, {'string': 'b', 'severity': 'information'},
-                        {'severity': 'error'}],
-           'output': ['  Warning: c ', 'Warning: a', 'Model: x', 7]}
+    own = {
+        'messages': [
+            {'string': 'Warning: a', 'severity': 'warning'},
+            {'string': 'b', 'severity': 'information'},
+            {'severity': 'error'},
+        ],
+        'output': ['  Warning: c ', 'Warning: a', 'Model: x', 7],
+    }
 
     assert json_report._complaints(own) == ('Warning: a', 'Warning: c')
 
 
-@pytest.mark.parametrize('more, expected', [
-    ({}, AttributeRow(9, '', None, None, None, None, '', '', None)),
-    ({'raw': {'value': 7}}, AttributeRow(9, '', None, None, None, None, '', '7', 7)),
-    ({'raw': {'value': 7, 'string': '7 h'}, 'when_failed': 'soon'},
-     AttributeRow(9, '', None, None, None, None, '', '7 h', 7)),
-    ({'name': 'X', 'value': 1, 'worst': 2, 'thresh': 3, 'when_failed': 'past', 'flags': {'prefailure': False}},
-     AttributeRow(9, 'X', 1, 2, 3, False, 'past', '', None)),
-    ({'when_failed': 'now', 'flags': {'prefailure': 1}}, AttributeRow(9, '', None, None, None, None, 'now', '', None))],
-    ids=range(5))
+@pytest.mark.parametrize(
+    'more, expected',
+    [
+        ({}, AttributeRow(9, '', None, None, None, None, '', '', None)),
+        ({'raw': {'value': 7}}, AttributeRow(9, '', None, None, None, None, '', '7', 7)),
+        (
+            {'raw': {'value': 7, 'string': '7 h'}, 'when_failed': 'soon'},
+            AttributeRow(9, '', None, None, None, None, '', '7 h', 7),
+        ),
+        (
+            {
+                'name': 'X',
+                'value': 1,
+                'worst': 2,
+                'thresh': 3,
+                'when_failed': 'past',
+                'flags': {'prefailure': False},
+            },
+            AttributeRow(9, 'X', 1, 2, 3, False, 'past', '', None),
+        ),
+        (
+            {'when_failed': 'now', 'flags': {'prefailure': 1}},
+            AttributeRow(9, '', None, None, None, None, 'now', '', None),
+        ),
+    ],
+    ids=range(5),
+)
 def test_a_row_has_only_values_that_smartctl_prints(more, expected):
     assert json_report._attributes([{'id': 9, **more}, {'id': 0}, {}]) == (expected,)
 
 
-@pytest.mark.parametrize('number, entry, expected', [
-    (1, {'value': 3, 'name': 'X', 'flags': {'valid': False}}, {}), (None, {'value': 3}, {}), (1, {'value': None}, {}),
-    (1, {'value': 3, 'offset': None}, {}), (1, {'value': 3}, {(1, 8): Statistic(3, '')}),
-    (1, {'value': 3, 'flags': {'normalized': True, 'supports_dsn': True, 'monitored_condition_met': True}},
-     {(1, 8): Statistic(3, '', 'NDC')}),
-    (1, {'value': 3, 'flags': {'normalized': 1, 'supports_dsn': True}}, {(1, 8): Statistic(3, '', 'D')})], ids=range(7))
+@pytest.mark.parametrize(
+    'number, entry, expected',
+    [
+        (1, {'value': 3, 'name': 'X', 'flags': {'valid': False}}, {}),
+        (None, {'value': 3}, {}),
+        (1, {'value': None}, {}),
+        (1, {'value': 3, 'offset': None}, {}),
+        (1, {'value': 3}, {(1, 8): Statistic(3, '')}),
+        (
+            1,
+            {
+                'value': 3,
+                'flags': {
+                    'normalized': True,
+                    'supports_dsn': True,
+                    'monitored_condition_met': True,
+                },
+            },
+            {(1, 8): Statistic(3, '', 'NDC')},
+        ),
+        (
+            1,
+            {'value': 3, 'flags': {'normalized': 1, 'supports_dsn': True}},
+            {(1, 8): Statistic(3, '', 'D')},
+        ),
+    ],
+    ids=range(7),
+)
 def test_a_statistic_is_valid_unless_it_says_otherwise(number, entry, expected):
-    assert json_report._statistics([{'number': number, 'table': [{'offset': 8, **entry}]}]) == expected
+    assert (
+        json_report._statistics([{'number': number, 'table': [{'offset': 8, **entry}]}]) == expected
+    )
 
 
 def test_the_self_tests_of_a_sas_drive_have_their_kind_and_hours():
-    test = {'code': {'string': 'Background short'}, 'result': {'string': 'Completed'}, 'power_on_time': {'hours': 7}}
+    test = {
+        'code': {'string': 'Background short'},
+        'result': {'string': 'Completed'},
+        'power_on_time': {'hours': 7},
+    }
 
     assert json_report._self_tests({'scsi_self_test_19': test, 'scsi_self_test_20': test}) == (
-        SelfTest('Background short', 'Completed', True, 7),)
+        SelfTest('Background short', 'Completed', True, 7),
+    )
 
 
-@pytest.mark.parametrize('more, other_text, expected', [
-    ({'scsi_pending_defects': {'count': 0}}, 'Pending defect count:3', {'pending_defects': 0}),
-    ({}, 'Pending defect count: 3', {'pending_defects': 3}), ({}, 'x', {}),
-    ({'scsi_error_counter_log': {'verify': {'total_uncorrected_errors': 2, 'gigabytes_processed': '1,5'}}}, '',
-     {'verify.gigabytes_processed': 1.5, 'verify.total_uncorrected_errors': 2}),
-    ({'scsi_error_counter_log': {'read': {'total_uncorrected_errors': '2'}}}, '', {}),
-    ({'scsi_start_stop_cycle_counter': {'specified_load_unload_count_over_device_lifetime': 5}}, '',
-     {'load_unload_cycles_rated': 5})], ids=range(6))
+@pytest.mark.parametrize(
+    'more, other_text, expected',
+    [
+        ({'scsi_pending_defects': {'count': 0}}, 'Pending defect count:3', {'pending_defects': 0}),
+        ({}, 'Pending defect count: 3', {'pending_defects': 3}),
+        ({}, 'x', {}),
+        (
+            {
+                'scsi_error_counter_log': {
+                    'verify': {'total_uncorrected_errors': 2, 'gigabytes_processed': '1,5'}
+                }
+            },
+            '',
+            {'verify.gigabytes_processed': 1.5, 'verify.total_uncorrected_errors': 2},
+        ),
+        ({'scsi_error_counter_log': {'read': {'total_uncorrected_errors': '2'}}}, '', {}),
+        (
+            {
+                'scsi_start_stop_cycle_counter': {
+                    'specified_load_unload_count_over_device_lifetime': 5
+                }
+            },
+            '',
+            {'load_unload_cycles_rated': 5},
+        ),
+    ],
+    ids=range(6),
+)
 def test_the_counters_of_a_sas_drive_come_from_several_logs(more, other_text, expected):
     assert json_report._scsi(more, other_text) == expected
 
@@ -550,13 +1099,26 @@ def test_the_rotation_rate_is_that_of_the_protocol():
 
 # Hostile documents
 
-WRONG = [None, True, 'text', '', -1, 1.5, 10 ** 400, float('nan'), float('inf'), [], {}, [None, 5, 'x'],
-         {'value': None}]
+WRONG = [
+    None,
+    True,
+    'text',
+    '',
+    -1,
+    1.5,
+    10**400,
+    float('nan'),
+    float('inf'),
+    [],
+    {},
+    [None, 5, 'x'],
+    {'value': None},
+]
 
 
 def _places(data, path=()):
     """Yield the path of every value in a document."""
-    for key, value in (data.items() if isinstance(data, dict) else enumerate(data)):
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data):
         yield (*path, key)
         if isinstance(value, (dict, list)):
             yield from _places(value, (*path, key))
@@ -578,14 +1140,20 @@ def test_no_wrong_type_anywhere_crashes_the_reading(document):
                 report = json_report.from_json(_replaced(document, path, wrong))
             except DriveError:
                 continue
-            assert all(type(number) in (int, float) and number == number
-                       for number in (*report.nvme.values(), *report.scsi.values()))
+            assert all(
+                type(number) in (int, float) and number == number
+                for number in (*report.nvme.values(), *report.scsi.values())
+            )
             assert all(0 < attribute.id < 256 for attribute in report.attributes)
 
 
 def test_a_number_of_the_wrong_type_is_absent_not_zero():
     """0 % used is a statement; "unknown" must not become one."""
-    log = {**NVME['nvme_smart_health_information_log'], 'percentage_used': 'three', 'available_spare': None}
+    log = {
+        **NVME['nvme_smart_health_information_log'],
+        'percentage_used': 'three',
+        'available_spare': None,
+    }
     report = json_report.from_json({**NVME, 'nvme_smart_health_information_log': log})
 
     assert 'percentage_used' not in report.nvme
@@ -594,7 +1162,9 @@ def test_a_number_of_the_wrong_type_is_absent_not_zero():
 
 def test_values_outside_a_byte_are_no_attribute_values():
     """VALUE, WORST and THRESH are bytes; anything else was not printed by smartctl."""
-    attribute = json_report.from_json({**ATA, 'ata_smart_attributes': {'table': [row(5, 300, -1, 256)]}}).attributes[0]
+    attribute = json_report.from_json(
+        {**ATA, 'ata_smart_attributes': {'table': [row(5, 300, -1, 256)]}}
+    ).attributes[0]
 
     assert (attribute.value, attribute.worst, attribute.threshold) == (None, None, None)
 
@@ -602,26 +1172,37 @@ def test_values_outside_a_byte_are_no_attribute_values():
 def test_a_row_without_normalized_value_is_kept_for_its_raw_value():
     """raw64 formats leave VALUE and WORST out."""
     table = [{'id': 9, 'name': 'Power_On_Hours', 'raw': {'value': 77, 'string': '77'}}]
-    attribute = json_report.from_json({**ATA, 'ata_smart_attributes': {'table': table}}).attributes[0]
+    attribute = json_report.from_json({**ATA, 'ata_smart_attributes': {'table': table}}).attributes[
+        0
+    ]
 
     assert attribute == AttributeRow(9, 'Power_On_Hours', None, None, None, None, '', '77', 77)
 
 
 # Cost
 
+
 def test_reading_json_imports_no_foreign_library():
     """It is on the hot path of every check."""
-    program = ('import sys; import smart_attributes.reading.json_report; print([name for name in sys.modules if '
-               'name.split(".")[0] in'
-               ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", "dataclasses", "inspect", '
-               '"pathlib")])')
-    printed = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, check=True).stdout
+    program = (
+        'import sys; import smart_attributes.reading.json_report; print([name for name in '
+        'sys.modules if '
+        'name.split(".")[0] in'
+        ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", '
+        '"dataclasses", "inspect", '
+        '"pathlib")])'
+    )
+    printed = subprocess.run(
+        [sys.executable, '-c', program], capture_output=True, text=True, check=True
+    ).stdout
 
     assert printed.strip() == '[]'
 
 
-@pytest.mark.parametrize(('told', 'expected'),
-                         [({'physical_block_size': 4096}, 4096), ({}, None), ({'physical_block_size': 0}, None)])
+@pytest.mark.parametrize(
+    ('told', 'expected'),
+    [({'physical_block_size': 4096}, 4096), ({}, None), ({'physical_block_size': 0}, None)],
+)
 def test_the_physical_sector_is_what_smartctl_says_or_is_not_known(told, expected):
     """Counts of logical sectors are converted by it; a guess would hide seven errors of eight."""
     assert json_report.from_json({**ATA, **told}).identity.physical_block_size == expected

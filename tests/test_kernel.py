@@ -1,9 +1,11 @@
-"""The package on a real Linux kernel with its drivers, in QEMU: what it says is compared with what smartctl says there.
+"""The package on a real Linux kernel with its drivers, in QEMU: what it says is compared with what
+smartctl says there.
 
 `make test-kernel` builds the package and runs this. Each test leaves the drives as it
 found them; they are found by their serial numbers, since letters and host numbers
 are new at each start.
 """
+
 from __future__ import annotations
 
 import json
@@ -26,10 +28,15 @@ from hardware import WARNING_RELIABILITY, everything, nvme
 from qemu import QEMU, Machine
 
 if 'TEST_KERNEL' not in os.environ:
-    pytest.skip('the package is tried on a real kernel by "make test-kernel" only: it takes minutes',
-                allow_module_level=True)
+    pytest.skip(
+        'the package is tried on a real kernel by "make test-kernel" only: it takes minutes',
+        allow_module_level=True,
+    )
 if not abilities.path_of(QEMU) or not abilities.IS_ROOT:
-    pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both', pytrace=False)
+    pytest.fail(
+        f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both',
+        pytrace=False,
+    )
 from guests import guest
 
 BY_ID = '/dev/disk/by-id'
@@ -42,13 +49,16 @@ USB = f'{BY_ID}/usb-QEMU_QEMU_HARDDISK_USB0001-0:0'
 DEBUG = '/sys/bus/pseudo/drivers/scsi_debug'
 NEW_SAS_DRIVE = 'modprobe scsi_debug dev_size_mb=8; udevadm settle'
 WATCH_YOURSELF = 'smartctl -s on'
-# What a scan has to find, each once; the virtual disk, the optical drives and the USB stick are none of it.
+# What a scan has to find, each once; the virtual disk, the optical drives and the USB stick are
+# none of it.
 SERIALS = ['20000', 'NVME0001', 'NVME0002', 'NVME0003', 'RAID0001', 'RAID0002', 'SATA0001']
 SERVICE = 'check-smart-attributes-metrics.service'
 TIMER = 'check-smart-attributes-metrics.timer'
 PROM = '/var/lib/prometheus/node-exporter/smart.prom'
 TWO_DRIVES = f'Environment="OPTIONS=-d {SATA} -d {SAS} --drive-timeout 15"'
-ASK_NODE_EXPORTER = 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:9100/metrics").read().decode())'
+ASK_NODE_EXPORTER = (
+    'import urllib.request as u; print(u.urlopen("http://127.0.0.1:9100/metrics").read().decode())'
+)
 # Root may do the first three; the service may not, but open any drive.
 FORBIDDEN = """
 import socket, time
@@ -66,15 +76,20 @@ tried(lambda: open('/dev/vda', 'rb').read(1))
 STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 
-# --- the machines ----------------------------------------------------------------------------------
+# --- the machines ---------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope='module')
 def machines(tmp_path_factory) -> Iterator[dict[str, Future[Machine]]]:
-    """Boot Debian after Debian: the second one gets ready while the first one, which has one processor, is tested."""
+    """Boot Debian after Debian: the second one gets ready while the first one, which has one
+    processor, is tested.
+    """
     folders = {suite: tmp_path_factory.mktemp(suite) for suite in ('bookworm', 'trixie')}
     with ThreadPoolExecutor(1) as pool:
-        booting = {'bookworm': pool.submit(booted, 'bookworm', everything(), folders['bookworm']),
-                   'trixie': pool.submit(booted, 'trixie', nvme(), folders['trixie'])}
+        booting = {
+            'bookworm': pool.submit(booted, 'bookworm', everything(), folders['bookworm']),
+            'trixie': pool.submit(booted, 'trixie', nvme(), folders['trixie']),
+        }
         yield booting
     for suite, machine in booting.items():
         if not machine.exception():
@@ -121,11 +136,16 @@ def told(report: dict[str, Any]) -> str:
 def said(report: dict[str, Any]) -> dict[str, Any]:
     """Return what smartctl says, by metric, in base units."""
     log = report.get('nvme_smart_health_information_log', {})
-    values = {'temperature': report.get('temperature', {}).get('current'),
-              'power_on_time': hours(report.get('power_on_time', {}).get('hours')),
-              'smart_status': {True: 'passed', False: 'FAILED'}.get(report.get('smart_status', {}).get('passed')),
-              'endurance_used': log.get('percentage_used'), 'media_errors': log.get('media_errors'),
-              'unsafe_shutdowns': log.get('unsafe_shutdowns')}
+    values = {
+        'temperature': report.get('temperature', {}).get('current'),
+        'power_on_time': hours(report.get('power_on_time', {}).get('hours')),
+        'smart_status': {True: 'passed', False: 'FAILED'}.get(
+            report.get('smart_status', {}).get('passed')
+        ),
+        'endurance_used': log.get('percentage_used'),
+        'media_errors': log.get('media_errors'),
+        'unsafe_shutdowns': log.get('unsafe_shutdowns'),
+    }
     return {metric: value for metric, value in values.items() if value is not None}
 
 
@@ -136,7 +156,11 @@ def hours(number: int | None) -> int | None:
 def settled(machine: Machine, path: str, is_there: bool = True) -> None:
     """Wait until udev has made or removed a drive's name."""
     wanted = 0 if is_there else 1
-    until(lambda: machine.runs('test', '-e', path).code == wanted, 60, f'{path} {"comes" if is_there else "goes"}')
+    until(
+        lambda: machine.runs('test', '-e', path).code == wanted,
+        60,
+        f'{path} {"comes" if is_there else "goes"}',
+    )
     machine.does('udevadm', 'settle')
 
 
@@ -146,34 +170,49 @@ def host_of(machine: Machine, driver: str) -> str:
     return re.search('host([0-9]+)', path)[1]
 
 
-# --- what smartctl says ----------------------------------------------------------------------------
+# --- what smartctl says ---------------------------------------------------------------------------
+
 
 @pytest.fixture(scope='module')
 def judged(machine) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Each drive of a scan as the program judges it, beside smartctl's own report."""
     document = json.loads(machine.runs(PLUGIN, 'triage', '--json', user='nagios').text)
-    return [(drive, smartctl(machine, '-d', drive['type'] or 'auto', drive['device'])) for drive in document['drives']]
+    return [
+        (drive, smartctl(machine, '-d', drive['type'] or 'auto', drive['device']))
+        for drive in document['drives']
+    ]
 
 
 def test_a_scan_finds_each_drive_once(judged):
-    """SATA, NVMe, SAS and MegaRAID; the drive behind two NVMe controllers and the one in the volume are no others."""
+    """SATA, NVMe, SAS and MegaRAID; the drive behind two NVMe controllers and the one in the
+    volume are no others.
+    """
     assert sorted(drive['serial'] for drive, _ in judged) == SERIALS
-    assert [drive['serial'] for drive, report in judged if drive['serial'] != report['serial_number']] == []
+    assert [
+        drive['serial'] for drive, report in judged if drive['serial'] != report['serial_number']
+    ] == []
 
 
 def test_each_verdict_is_smartctls_own(judged):
     """None is better, none worse: nothing else is wrong with these drives."""
     assert {drive['serial']: drive['state'] for drive, _ in judged} == {
-        report['serial_number']: told(report) for _, report in judged}
+        report['serial_number']: told(report) for _, report in judged
+    }
     assert {'OK', 'CRITICAL', 'UNKNOWN'} == {drive['state'] for drive, _ in judged}
 
 
 def test_each_reading_is_smartctls_own(judged):
     """Status, temperature, hours, wear, errors."""
-    ours = {(drive['serial'], reading['metric']): reading['value']
-            for drive, _ in judged for reading in drive['readings']}
-    theirs = {(report['serial_number'], metric): value
-              for _, report in judged for metric, value in said(report).items()}
+    ours = {
+        (drive['serial'], reading['metric']): reading['value']
+        for drive, _ in judged
+        for reading in drive['readings']
+    }
+    theirs = {
+        (report['serial_number'], metric): value
+        for _, report in judged
+        for metric, value in said(report).items()
+    }
     both = ours.keys() & theirs.keys()
 
     assert len(both) >= 20
@@ -190,12 +229,19 @@ def test_nagios_sees_what_root_sees(machine):
 
 def test_nagios_may_change_nothing_on_a_drive(machine):
     """The same smartctl, another option."""
-    assert machine.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', SAS, user='nagios').code == 1
+    assert (
+        machine.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', SAS, user='nagios').code == 1
+    )
     assert smartctl(machine, SAS)['smart_support']['enabled']
 
 
-@pytest.mark.parametrize('path', [
-    pytest.param(path, id=path.rpartition('/')[2]) for path in (SATA, GOOD, WARNING, SHARED, SAS, RAID)])
+@pytest.mark.parametrize(
+    'path',
+    [
+        pytest.param(path, id=path.rpartition('/')[2])
+        for path in (SATA, GOOD, WARNING, SHARED, SAS, RAID)
+    ],
+)
 def test_a_name_of_by_id_leads_to_the_same_verdict(machine, path):
     """What the documents recommend."""
     report, result = smartctl(machine, path), check(machine, '-d', path)
@@ -208,13 +254,21 @@ def test_a_warning_of_an_nvme_drive_is_critical(machine):
     """Its bit, its name, and the status in perfdata."""
     result = check(machine, '-d', WARNING)
 
-    assert smartctl(machine, WARNING)['nvme_smart_health_information_log']['critical_warning'] == WARNING_RELIABILITY
+    assert (
+        smartctl(machine, WARNING)['nvme_smart_health_information_log']['critical_warning']
+        == WARNING_RELIABILITY
+    )
     assert result.code == 2
     assert 'reliability degraded' in result.first_line
-    assert [value.number for label, value in perfdata(result.text).items() if label.endswith('_smart_status')] == [0]
+    assert [
+        value.number
+        for label, value in perfdata(result.text).items()
+        if label.endswith('_smart_status')
+    ] == [0]
 
 
-# --- a SAS drive in trouble ------------------------------------------------------------------------
+# --- a SAS drive in trouble -----------------------------------------------------------------------
+
 
 def test_a_sas_drive_that_tests_the_alarm_is_ok_with_a_note(machine):
     """The drive's own words; afterwards nothing of it is left."""
@@ -232,7 +286,10 @@ def test_a_sas_drive_that_tests_the_alarm_is_ok_with_a_note(machine):
 
 
 def test_a_drive_that_does_not_watch_itself_is_unknown(machine):
-    """smartctl says PASSED of it all the same; the program's advice ends that. The kernel's drive is so when new."""
+    """smartctl says PASSED of it all the same; the program's advice ends that.
+
+    The kernel's drive is so when new.
+    """
     machine.shell(f'modprobe -r scsi_debug; {NEW_SAS_DRIVE}')
     report, result = smartctl(machine, SAS), check(machine, '-d', SAS)
     machine.shell(f'{WATCH_YOURSELF} {SAS}')
@@ -257,7 +314,11 @@ def failing(machine: Machine, options: int, every: int) -> Iterator[None]:
         yield
     finally:
         treat(machine, 0, 0)
-        until(lambda: machine.runs('pgrep', 'smartctl').code, 120, 'the kernel gives the last command up')
+        until(
+            lambda: machine.runs('pgrep', 'smartctl').code,
+            120,
+            'the kernel gives the last command up',
+        )
 
 
 def hanging(machine: Machine) -> AbstractContextManager[None]:
@@ -272,12 +333,18 @@ def test_a_cable_that_loses_commands_makes_no_drive_good(machine, every):
         result = check(machine, '-d', SAS)
 
     assert result.code in (0, 3), result.text
-    good = [value.number for label, value in perfdata(result.text).items() if label.endswith('_smart_status')]
+    good = [
+        value.number
+        for label, value in perfdata(result.text).items()
+        if label.endswith('_smart_status')
+    ]
     assert result.code == 3 or good == [1]
 
 
 def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
-    """In state D, where no signal reaches smartctl; the other drive has its verdict, the time limit holds."""
+    """In state D, where no signal reaches smartctl; the other drive has its verdict, the time
+    limit holds.
+    """
     with hanging(machine):
         started = time.monotonic()
         first = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
@@ -297,18 +364,27 @@ def test_after_it_hung_it_has_its_verdict_again(machine):
     assert check(machine, '-d', SAS).code == 0
 
 
-# --- the service that writes metrics ---------------------------------------------------------------
+# --- the service that writes metrics --------------------------------------------------------------
+
 
 def drives_read(text: str) -> dict[str, bool]:
     """Return by serial number whether a drive was read."""
-    serial_of = dict(re.findall(r'^smart_drive_info\{.*?device="([^"]*)".*?serial="([^"]+)"', text, re.MULTILINE))
-    return {serial_of.get(device, device): read == '1'  # the file has "1.0", node_exporter "1"
-            for device, read in re.findall(r'^smart_drive_read_ok\{device="([^"]*)"\} ([01])\b', text, re.MULTILINE)}
+    serial_of = dict(
+        re.findall(r'^smart_drive_info\{.*?device="([^"]*)".*?serial="([^"]+)"', text, re.MULTILINE)
+    )
+    return {
+        serial_of.get(device, device): read == '1'  # the file has "1.0", node_exporter "1"
+        for device, read in re.findall(
+            r'^smart_drive_read_ok\{device="([^"]*)"\} ([01])\b', text, re.MULTILINE
+        )
+    }
 
 
 def verdicts(text: str) -> list[str]:
     """Return what metrics say of drives, apart from values that change from minute to minute."""
-    return sorted(line for line in text.splitlines() if re.match('smart_(drive_|reading_|status)', line))
+    return sorted(
+        line for line in text.splitlines() if re.match('smart_(drive_|reading_|status)', line)
+    )
 
 
 def outcome(machine: Machine) -> str:
@@ -317,11 +393,15 @@ def outcome(machine: Machine) -> str:
 
 
 def test_the_service_reads_what_root_reads(machine):
-    """Each right that it gives up is one that smartctl does not need at any of these controllers."""
+    """Each right that it gives up is one that smartctl does not need at any of these
+    controllers.
+    """
     started = machine.runs('systemctl', 'start', SERVICE)
     unconfined = machine.runs(PLUGIN, 'metrics', '--scan')
 
-    assert (started.code, outcome(machine)) == (0, 'success'), machine.runs('journalctl', '-u', SERVICE).text
+    assert (started.code, outcome(machine)) == (0, 'success'), machine.runs(
+        'journalctl', '-u', SERVICE
+    ).text
     written = machine.does('cat', PROM)
     assert sorted(drives_read(written)) == SERIALS
     assert verdicts(written) == verdicts(unconfined.text)
@@ -332,7 +412,9 @@ def changed(machine: Machine, *settings: str) -> Iterator[None]:
     """Change the service for a while, as `systemctl edit` does."""
     folder = f'/etc/systemd/system/{SERVICE}.d'
     lines = ' '.join(shlex.quote(line) for line in ('[Service]', *settings))
-    machine.shell(f'mkdir {folder}; printf "%s\\n" {lines} >{folder}/override.conf; systemctl daemon-reload')
+    machine.shell(
+        f'mkdir {folder}; printf "%s\\n" {lines} >{folder}/override.conf; systemctl daemon-reload'
+    )
     try:
         yield
     finally:
@@ -342,8 +424,12 @@ def changed(machine: Machine, *settings: str) -> Iterator[None]:
 def test_the_service_may_not_set_the_clock_read_the_kernels_log_or_use_the_network(machine):
     """Another program in its place; systemd only warns about a directive that it does not know."""
     machine.shell(f'printf "%s" {shlex.quote(FORBIDDEN)} >/usr/local/lib/forbidden')
-    with changed(machine, 'ExecStart=', 'ExecStart=/usr/bin/python3 /usr/local/lib/forbidden',
-                 'StandardOutput=file:/run/tried'):
+    with changed(
+        machine,
+        'ExecStart=',
+        'ExecStart=/usr/bin/python3 /usr/local/lib/forbidden',
+        'StandardOutput=file:/run/tried',
+    ):
         machine.does('systemctl', 'start', SERVICE)
 
     assert machine.does('cat', '/run/tried').split() == ['refused', 'refused', 'refused', 'allowed']
@@ -354,13 +440,17 @@ def run_beside_a_hanging_drive(machine: Machine) -> list[str]:
     code = machine.runs('systemctl', 'start', SERVICE, seconds=300).code
     left = machine.shell('ps -C smartctl -o state= || :').split()
 
-    assert (code, outcome(machine)) == (0, 'success'), machine.runs('journalctl', '-u', SERVICE).text
+    assert (code, outcome(machine)) == (0, 'success'), machine.runs(
+        'journalctl', '-u', SERVICE
+    ).text
     assert sorted(drives_read(machine.does('cat', PROM)).values()) == [False, True]
     return left
 
 
 def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(machine):
-    """smartctl stays in state D, where nobody can end it; neither this run nor the next one waits for it."""
+    """smartctl stays in state D, where nobody can end it; neither this run nor the next one
+    waits for it.
+    """
     with changed(machine, TWO_DRIVES):
         with hanging(machine):
             assert run_beside_a_hanging_drive(machine) == ['D']
@@ -370,16 +460,27 @@ def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(
     assert drives_read(machine.does('cat', PROM)) == {'SATA0001': True, '20000': True}
 
 
-# --- what has no verdict ---------------------------------------------------------------------------
+# --- what has no verdict --------------------------------------------------------------------------
 
-@pytest.mark.parametrize('address, words', [
-    pytest.param('/dev/sr0', 'is not a drive with SMART: /dev/sr0 is an optical drive', id='optical'),
-    pytest.param('/dev/vda', 'is not a drive with SMART: /dev/vda is a virtual disk', id='virtio-blk'),
-    pytest.param(VIRTUAL, 'is a virtual disk of QEMU/KVM, so it has no SMART', id='virtio-scsi'),
-    pytest.param(USB, 'cannot be read through its USB bridge: Unknown USB bridge', id='usb'),
-    pytest.param(f'scsi@{USB}', 'is a virtual disk of QEMU/KVM', id='usb-as-scsi'),
-    pytest.param('/dev/sdz', 'was not found', id='absent'),
-    pytest.param(f'{BY_ID}/ata-GONE', 'was not found', id='absent-by-id')])
+
+@pytest.mark.parametrize(
+    'address, words',
+    [
+        pytest.param(
+            '/dev/sr0', 'is not a drive with SMART: /dev/sr0 is an optical drive', id='optical'
+        ),
+        pytest.param(
+            '/dev/vda', 'is not a drive with SMART: /dev/vda is a virtual disk', id='virtio-blk'
+        ),
+        pytest.param(
+            VIRTUAL, 'is a virtual disk of QEMU/KVM, so it has no SMART', id='virtio-scsi'
+        ),
+        pytest.param(USB, 'cannot be read through its USB bridge: Unknown USB bridge', id='usb'),
+        pytest.param(f'scsi@{USB}', 'is a virtual disk of QEMU/KVM', id='usb-as-scsi'),
+        pytest.param('/dev/sdz', 'was not found', id='absent'),
+        pytest.param(f'{BY_ID}/ata-GONE', 'was not found', id='absent-by-id'),
+    ],
+)
 def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, address, words):
     """smartctl itself has no verdict there, either."""
     kind, _, path = address.rpartition('@')
@@ -390,7 +491,8 @@ def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, addre
     assert words in result.first_line
 
 
-# --- MegaRAID --------------------------------------------------------------------------------------
+# --- MegaRAID -------------------------------------------------------------------------------------
+
 
 def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machine):
     """QEMU's have no SMART, and smartctl says so; who they are is known all the same."""
@@ -409,10 +511,15 @@ def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machin
 def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):
     """Host numbers change from start to start; nobody is to look for a dead drive then."""
     host = host_of(machine, 'megaraid_sas')
-    empty, elsewhere = (check(machine, '-d', f'megaraid,9@/dev/bus/{number}').first_line for number in (host, 99))
+    empty, elsewhere = (
+        check(machine, '-d', f'megaraid,9@/dev/bus/{number}').first_line for number in (host, 99)
+    )
 
     assert 'is an empty slot, or its drive is dead' in empty
-    assert f'host 99 has no MegaRAID controller, but host {host} has one; write megaraid,9@/dev/bus/{host}' in elsewhere
+    assert (
+        f'host 99 has no MegaRAID controller, but host {host} has one; write '
+        f'megaraid,9@/dev/bus/{host}' in elsewhere
+    )
 
 
 def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(machine):
@@ -421,7 +528,9 @@ def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(mac
     machine.shell(f'modprobe -r megaraid_sas; echo 1 >{DEBUG}/add_host; modprobe megaraid_sas')
     settled(machine, RAID)
     now = host_of(machine, 'megaraid_sas')
-    old, by_id = (check(machine, '-d', f'megaraid,0@{path}') for path in (f'/dev/bus/{before}', RAID))
+    old, by_id = (
+        check(machine, '-d', f'megaraid,0@{path}') for path in (f'/dev/bus/{before}', RAID)
+    )
     machine.shell(f'echo -1 >{DEBUG}/add_host')
 
     assert before != now
@@ -433,7 +542,9 @@ def test_a_drive_pulled_from_megaraid_is_missed_and_found_again(machine):
     """A range of slots passes over empty ones; --expect says how many there should be."""
     slots = f'megaraid,[0-3]@/dev/bus/{host_of(machine, "megaraid_sas")}'
     machine.controls('device_del', id='raid1')
-    missed = until(lambda: missing(check(machine, '-d', slots, '--expect', '2')), 60, 'the drive is gone')
+    missed = until(
+        lambda: missing(check(machine, '-d', slots, '--expect', '2')), 60, 'the drive is gone'
+    )
     machine.plugs('raid1')
     settled(machine, OTHER_RAID)
     found = check(machine, '-d', slots, '--expect', '2')
@@ -446,19 +557,24 @@ def missing(result: Result) -> Result | None:
     return result if 'expected drives missing' in result.first_line else None
 
 
-# --- drives that go and come -------------------------------------------------------------------------
+# --- drives that go and come ----------------------------------------------------------------------
+
 
 def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine):
     """Each check answers in its form, whatever the moment; afterwards all is as before."""
-    machine.starts(f'for i in 1 2 3 4; do runuser -u nagios -- {PLUGIN} -d {WARNING}; echo "code $?"; done '
-                   '>/tmp/checks 2>&1')
+    machine.starts(
+        f'for i in 1 2 3 4; do runuser -u nagios -- {PLUGIN} -d {WARNING}; echo "code $?"; done '
+        '>/tmp/checks 2>&1'
+    )
     machine.controls('device_del', id='warning')
     settled(machine, WARNING, is_there=False)
     missed = check(machine, '--expect', str(len(SERIALS)))
     machine.plugs('warning')
     settled(machine, WARNING)
     found = check(machine, '--expect', str(len(SERIALS)))
-    answers = until(lambda: four_answers(machine.does('cat', '/tmp/checks')), 120, 'four checks have ended')
+    answers = until(
+        lambda: four_answers(machine.does('cat', '/tmp/checks')), 120, 'four checks have ended'
+    )
 
     assert missed.code == 2 and f'1 of {len(SERIALS)} expected drives missing' in missed.first_line
     assert found.code == 2 and 'missing' not in found.first_line
@@ -470,7 +586,9 @@ def four_answers(text: str) -> list[tuple[str, int]]:
     assert 'Traceback' not in text
     if len(re.findall('^code ', text, re.MULTILINE)) < 4:
         return []
-    answers = re.findall(r'^SMART ([A-Z]+) - [^\n]*\n(?:[^\n]*\n)*?code ([0-9]+)$', text, re.MULTILINE)
+    answers = re.findall(
+        r'^SMART ([A-Z]+) - [^\n]*\n(?:[^\n]*\n)*?code ([0-9]+)$', text, re.MULTILINE
+    )
     assert len(answers) == 4, text
     return [(state, int(code)) for state, code in answers]
 
@@ -481,7 +599,9 @@ def test_one_of_two_ways_to_an_nvme_drive_is_enough(machine):
     results = [check(machine, '-d', f'/dev/{path.split("/")[4]}') for path in controllers]
 
     assert [(result.code, 'NVME0003' in result.text) for result in results] == [(0, True)] * 2
-    together = check(machine, *(word for path in controllers for word in ('-d', f'/dev/{path.split("/")[4]}')))
+    together = check(
+        machine, *(word for path in controllers for word in ('-d', f'/dev/{path.split("/")[4]}'))
+    )
     assert together.first_line.endswith('1 drive: 1 ok')
 
 
@@ -518,7 +638,8 @@ def test_a_machine_that_loses_its_nvme_driver_misses_its_drives(machine):
     assert f'3 of {len(SERIALS)} expected drives missing' in result.first_line
 
 
-# --- Debian 13 -------------------------------------------------------------------------------------
+# --- Debian 13 ------------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope='module')
 def newer(machines) -> Machine:
@@ -532,7 +653,11 @@ def test_debian_13_scans_as_smartctl_does(newer):
     result = check(newer)
 
     assert result.code == 2
-    assert sorted(re.findall('NVME000[0-9]', result.text.partition('\n')[2])) == ['NVME0001', 'NVME0002', 'NVME0003']
+    assert sorted(re.findall('NVME000[0-9]', result.text.partition('\n')[2])) == [
+        'NVME0001',
+        'NVME0002',
+        'NVME0003',
+    ]
     assert result.first_line.endswith('3 drives: 1 critical, 2 ok')
 
 
@@ -542,7 +667,9 @@ def test_debian_13_checks_one_drive_as_smartctl_does(newer):
 
 
 def test_nrpe_of_debian_13_passes_it_on(newer):
-    """The daemon, its user, sudo, smartctl, the kernel's driver: nothing between them is replaced."""
+    """The daemon, its user, sudo, smartctl, the kernel's driver: nothing between them is
+    replaced.
+    """
     newer.does('cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/')
     result = newer.runs('sh', '-c', NRPE_ANSWERS, '-', '5666')
 
@@ -550,23 +677,34 @@ def test_nrpe_of_debian_13_passes_it_on(newer):
     assert 'reliability degraded' in result.text
 
 
-# --- Debian 13: metrics from the timer to node_exporter ----------------------------------------------
+# --- Debian 13: metrics from the timer to node_exporter -------------------------------------------
+
 
 def timer_runs_the_service(machine: Machine) -> None:
-    """Let the clock pass the timer's next time, its delay included, and wait until the service has ended."""
+    """Let the clock pass the timer's next time, its delay included, and wait until the service
+    has ended.
+    """
     ended = last_end(machine)
     machine.shell('date --set "@$(( $(date +%s) + 400 ))"')
     until(lambda: last_end(machine) not in (ended, '0'), 200, 'the timer has run the service')
 
 
 def last_end(machine: Machine) -> str:
-    """Return when the service's last run ended, in microseconds since the start of the machine; "0": not yet."""
-    return machine.does('systemctl', 'show', '--property=InactiveEnterTimestampMonotonic', '--value', SERVICE).strip()
+    """Return when the service's last run ended, in microseconds since the start of the machine;
+    "0": not yet.
+    """
+    return machine.does(
+        'systemctl', 'show', '--property=InactiveEnterTimestampMonotonic', '--value', SERVICE
+    ).strip()
 
 
 def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_drive(newer):
-    """Enabled as doc/how-to/metrics.md says; a drive hangs at the first run, then the guest restarts."""
-    newer.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF} {BY_ID}/wwn-0x3333333*; systemctl enable --now {TIMER}')
+    """Enabled as doc/how-to/metrics.md says; a drive hangs at the first run, then the guest
+    restarts.
+    """
+    newer.shell(
+        f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF} {BY_ID}/wwn-0x3333333*; systemctl enable --now {TIMER}'
+    )
     with hanging(newer):
         timer_runs_the_service(newer)
         first = outcome(newer), drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER))
@@ -577,4 +715,5 @@ def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_
     assert (first[0], sorted(first[1].values())) == ('success', [False, True, True, True])
     assert outcome(newer) == 'success'
     assert drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER)) == {
-        f'NVME000{number}': True for number in (1, 2, 3)}
+        f'NVME000{number}': True for number in (1, 2, 3)
+    }

@@ -1,9 +1,12 @@
-"""Arrays on a real Linux kernel, in QEMU: what `triage` says about replacing drives is tried by pulling the drives.
+"""Arrays on a real Linux kernel, in QEMU: what `triage` says about replacing drives is tried by
+pulling the drives.
 
-`make test-kernel` runs this. The guest has six arrays on SATA disks. For each state of these arrays, its memory and all
-disks are saved, so that each trial starts with a fresh copy of that state. QEMU's disks are healthy; a disk counts as
-failing if a limit of the site, for its serial number, makes it CRITICAL.
+`make test-kernel` runs this. The guest has six arrays on SATA disks. For each state of these
+arrays, its memory and all disks are saved, so that each trial starts with a fresh copy of that
+state. QEMU's disks are healthy; a disk counts as failing if a limit of the site, for its serial
+number, makes it CRITICAL.
 """
+
 from __future__ import annotations
 
 import json
@@ -20,33 +23,46 @@ from qemu import QEMU, Machine
 from test_evidence import unexplained
 
 if 'TEST_KERNEL' not in os.environ:
-    pytest.skip('arrays are tried on a real kernel by "make test-kernel" only: it takes minutes',
-                allow_module_level=True)
+    pytest.skip(
+        'arrays are tried on a real kernel by "make test-kernel" only: it takes minutes',
+        allow_module_level=True,
+    )
 if not abilities.path_of(QEMU) or not abilities.IS_ROOT:
-    pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both', pytrace=False)
+    pytest.fail(
+        f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both',
+        pytrace=False,
+    )
 from guests import guest
 
 # Array -> number of its disks. The disks of raid5 have the serial numbers raid5-0 to raid5-2.
 ARRAYS = {'raid1': 2, 'raid5': 3, 'raid6': 4, 'raid10': 4, 'lvm': 2, 'btrfs': 2}
 SPARE = 'spare-0'
-SERIALS = [*(f'{array}-{number}' for array, count in ARRAYS.items() for number in range(count)), SPARE]
+SERIALS = [
+    *(f'{array}-{number}' for array, count in ARRAYS.items() for number in range(count)),
+    SPARE,
+]
 PULL = 'echo 1 >/sys/block/$(basename $(disk {}))/device/delete'
 NEXT, LAST, WAIT, UNKNOWN = 'next', 'last good copy', 'wait', 'unknown'
-# The disk that triage counts as a possible last copy: /sys does not say which device is the target of a replacement.
+# The disk that triage counts as a possible last copy: /sys does not say which device is the target
+# of a replacement.
 NOT_TOLD = {'rebuilding': {SPARE}}
-# Errors of btrfs raise a doubt about all its devices. It is told as soon as one of them is to be replaced.
+# Errors of btrfs raise a doubt about all its devices. It is told as soon as one of them is to be
+# replaced.
 IN_DOUBT = {'failed': {'btrfs-0'}}
 TRIAGE = ('triage', '--dmsetup', '--json')
 SITE = '/etc/check-smart-attributes/thresholds.d/failing.json'
 
-# --- what happens in the guest ---------------------------------------------------------------------
+# --- what happens in the guest --------------------------------------------------------------------
 # The kernel's name of a disk is looked up by its serial number.
 TOOLS = """
 disk() { readlink -e /dev/disk/by-id/ata-QEMU-SATA_$1; }
 each_md() { for n in 1 5 6 10; do "$@" md$n raid$n; done; }
 state_of() { echo $2 >/sys/block/$(basename $(disk $1))/device/state; }
 """
-FIND = f'until [ $(ls /dev/disk/by-id 2>/dev/null | grep -c ata-QEMU-SATA_) = {len(SERIALS)} ]; do sleep 0.2; done'
+FIND = (
+    f'until [ $(ls /dev/disk/by-id 2>/dev/null | grep -c ata-QEMU-SATA_) = '
+    f'{len(SERIALS)} ]; do sleep 0.2; done'
+)
 MAKE = """
 mdraid() {
     count=$(ls /dev/disk/by-id/ata-QEMU-SATA_$2-* | wc -l)
@@ -105,29 +121,46 @@ done
 
 
 class Case(NamedTuple):
-    """A state of the arrays, and how many disks of each array are CRITICAL: none, disk 0, or disks 0 and 1."""
+    """A state of the arrays, and how many disks of each array are CRITICAL: none, disk 0, or
+    disks 0 and 1.
+    """
 
     state: str
     failing: int
 
 
 # Each case -> the arrays of which one drive is "next".
-CASES = {Case('healthy', 0): '', Case('healthy', 1): 'raid1 raid5 raid6 raid10 lvm btrfs', Case('healthy', 2): 'raid6',
-         Case('failed', 0): 'raid1 raid5 raid6 raid10 lvm', Case('failed', 1): 'raid6',
-         Case('pulled', 0): '', Case('pulled', 1): 'raid6', Case('rebuilding', 0): '', Case('rebuilding', 1): ''}
+CASES = {
+    Case('healthy', 0): '',
+    Case('healthy', 1): 'raid1 raid5 raid6 raid10 lvm btrfs',
+    Case('healthy', 2): 'raid6',
+    Case('failed', 0): 'raid1 raid5 raid6 raid10 lvm',
+    Case('failed', 1): 'raid6',
+    Case('pulled', 0): '',
+    Case('pulled', 1): 'raid6',
+    Case('rebuilding', 0): '',
+    Case('rebuilding', 1): '',
+}
 Order = tuple[tuple[str, str], ...]  # serial number and label of each step
 
 
 class Server:
-    """Debian 13 with six arrays. Each of their states is made once and saved; each trial begins with a copy of it."""
+    """Debian 13 with six arrays.
+
+    Each of their states is made once and saved; each trial begins with a copy of it.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         machine.shell(FIND + TOOLS + MAKE)
         machine.saves('healthy')
-        names = machine.does('lsblk', '--nodeps', '--noheadings', '--output', 'NAME,SERIAL').splitlines()
+        names = machine.does(
+            'lsblk', '--nodeps', '--noheadings', '--output', 'NAME,SERIAL'
+        ).splitlines()
         # Kernel name of each disk, such as "sda" -> its serial number.
-        self.serials: dict[str, str] = dict(line.split() for line in names if len(line.split()) == 2)
+        self.serials: dict[str, str] = dict(
+            line.split() for line in names if len(line.split()) == 2
+        )
         self.saved = {'healthy'}
         self.orders: dict[Case, Order] = {}
         self.lost: dict[str, set[str]] = {}
@@ -148,8 +181,10 @@ class Server:
             self.machine.shell(f"cat >{SITE} <<'END'\n{json.dumps(limits(case.failing))}\nEND")
             document = json.loads(self.machine.runs(PLUGIN, *TRIAGE).text)
             assert {drive['state'] for drive in document['drives']} <= {'OK', 'CRITICAL'}
-            self.orders[case] = tuple((self.serials[step['disks'][0]], step['label'])
-                                      for step in document['replace_order'])
+            self.orders[case] = tuple(
+                (self.serials[step['disks'][0]], step['label'])
+                for step in document['replace_order']
+            )
         return self.orders[case]
 
     def readable(self, pulled: Sequence[str]) -> set[str]:
@@ -160,11 +195,15 @@ class Server:
     def needed(self, state: str) -> set[str]:
         """Return the disks that take data with them when each of them alone is pulled."""
         if state not in self.lost:
-            self.lost[state] = set().union(*(self._needed(state, each) for each in range(max(ARRAYS.values()))))
+            self.lost[state] = set().union(
+                *(self._needed(state, each) for each in range(max(ARRAYS.values())))
+            )
         return self.lost[state]
 
     def _needed(self, state: str, number: int) -> set[str]:
-        """Return the same for the disks of this number, one of each array, which are pulled together."""
+        """Return the same for the disks of this number, one of each array, which are pulled
+        together.
+        """
         self.enters(state)
         there = self.machine.shell('cd /dev/disk/by-id; ls | sed -n "s/^ata-QEMU-SATA_//p"').split()
         pulled = [serial for serial in there if serial.endswith(f'-{number}') and serial != SPARE]
@@ -174,9 +213,17 @@ class Server:
 
 def limits(failing: int) -> dict[str, Any]:
     """Return limits that make disks CRITICAL: they have run for an hour."""
-    return {'overrides': [{'for': {'serial': f'{array}-{number}'}, 'why': 'This disk stands for one that fails.',
-                           'metrics': {'power_on_time': {'critical': '1'}}}
-                          for array in ARRAYS for number in range(failing)]}
+    return {
+        'overrides': [
+            {
+                'for': {'serial': f'{array}-{number}'},
+                'why': 'This disk stands for one that fails.',
+                'metrics': {'power_on_time': {'critical': '1'}},
+            }
+            for array in ARRAYS
+            for number in range(failing)
+        ]
+    }
 
 
 def array_of(serial: str) -> str:
@@ -198,12 +245,15 @@ def server(tmp_path_factory) -> Iterator[Server]:
     removed(folder)
 
 
-# --- what triage says ------------------------------------------------------------------------------
+# --- what triage says -----------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize('case', CASES, ids=lambda case: f'{case.state}-{case.failing}')
 def test_the_data_survives_when_all_drives_that_come_next_are_pulled(server, case):
     """All at once, so one of each array; whatever could be read before can be read afterwards."""
-    first = [serial for serial, label in takewhile(lambda step: step[1] == NEXT, server.order(case))]
+    first = [
+        serial for serial, label in takewhile(lambda step: step[1] == NEXT, server.order(case))
+    ]
     server.enters(case.state)
 
     assert sorted(map(array_of, first)) == sorted(CASES[case].split())
@@ -223,27 +273,35 @@ def test_a_last_good_copy_that_fails_stays(server, state):
     """It is the one that people would pull."""
     failing, good = (server.order(Case(state, number)) for number in (1, 0))
 
-    assert labelled(failing, LAST, WAIT, UNKNOWN) >= labelled(good, LAST, WAIT) | server.needed(state)
+    assert labelled(failing, LAST, WAIT, UNKNOWN) >= labelled(good, LAST, WAIT) | server.needed(
+        state
+    )
     assert not labelled(failing, NEXT) & server.needed(state)
 
 
-# --- before the next rebuild -----------------------------------------------------------------------
+# --- before the next rebuild ----------------------------------------------------------------------
+
 
 @pytest.fixture(scope='module')
 def findings(server) -> list[dict[str, Any]]:
     """Return what `doctor --raid` reports on this machine, whose check names all disks but one."""
     server.enters('healthy')
-    checked = ' '.join(f'-d /dev/disk/by-id/ata-QEMU-SATA_{serial}' for serial in SERIALS if serial != SPARE)
+    checked = ' '.join(
+        f'-d /dev/disk/by-id/ata-QEMU-SATA_{serial}' for serial in SERIALS if serial != SPARE
+    )
     server.machine.shell(f'echo "command[disks]={PLUGIN} {checked}" >/etc/nagios/nrpe.d/disks.cfg')
     found: list[dict[str, Any]] = json.loads(
-        server.machine.runs(PLUGIN, 'doctor', '--raid', '--json', '-t', '200', seconds=300).text)['findings']
+        server.machine.runs(PLUGIN, 'doctor', '--raid', '--json', '-t', '200', seconds=300).text
+    )['findings']
     return found
 
 
 def test_doctor_finds_disks_that_retry_for_longer_than_the_kernel_waits(findings, server):
     """QEMU's disks have no error recovery control, and Linux gives each of them 30 s."""
     [found] = [finding for finding in findings if finding['code'] == 'kernel-timeout-too-short']
-    members = {name for name, serial in server.serials.items() if serial.startswith(('raid', 'btrfs'))}
+    members = {
+        name for name, serial in server.serials.items() if serial.startswith(('raid', 'btrfs'))
+    }
 
     assert members <= set(found['fields']['disks'].split())
     assert 'no error recovery control, and the kernel waits 30 s' in found['message']
@@ -252,7 +310,7 @@ def test_doctor_finds_disks_that_retry_for_longer_than_the_kernel_waits(findings
 
 def test_doctor_names_the_disk_that_no_check_reads(findings, server):
     [found] = [finding for finding in findings if finding['subject'] == 'unmonitored']
-    name, = (name for name, serial in server.serials.items() if serial == SPARE)
+    (name,) = (name for name, serial in server.serials.items() if serial == SPARE)
 
     assert f'no check found here reads {name} ' in found['message']
 

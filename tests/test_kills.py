@@ -1,4 +1,7 @@
-"""Checks that are killed leave history whole; `make kills CHECKS=1000` runs many more than there is time for here."""
+"""Checks that are killed leave history whole; `make kills CHECKS=1000` runs many more than there
+is time for here.
+"""
+
 from __future__ import annotations
 
 import random
@@ -23,17 +26,23 @@ def test_checks_two_at_a_time_and_killed_lose_nothing_that_was_committed(tmp_pat
 @pytest.mark.skipif(bool(power.why_not()), reason=power.why_not())
 @pytest.mark.long
 def test_a_power_cut_loses_nothing_that_was_synced_and_nothing_in_silence(tmp_path: Path) -> None:
-    """With and without what was not synced, in parts, torn at 512 bytes; the check after it gives a verdict."""
+    """With and without what was not synced, in parts, torn at 512 bytes; the check after it
+    gives a verdict.
+    """
     cutter = Cutter(tmp_path, random.randrange(10**6))
     cutter.run(24)
 
     assert cutter.faults == [], f'seed {cutter.seed}'
-    assert sum(count for what, count in cutter.counted.items() if what.endswith(', said')) >= 5, cutter.counted
+    assert sum(count for what, count in cutter.counted.items() if what.endswith(', said')) >= 5, (
+        cutter.counted
+    )
 
 
 @pytest.mark.long
 def test_what_goes_wrong_is_told(monkeypatch, capsys) -> None:
-    """Who finds nothing must be able to find something: here history holds what no drive has said."""
+    """Who finds nothing must be able to find something: here history holds what no drive has
+    said.
+    """
     monkeypatch.setattr('kills.newest', lambda points: {key: 1 for key, *_ in points})
 
     assert main(2, seed=1) == 1

@@ -1,4 +1,5 @@
 """triage --since: what grew, came and went since a person looked last."""
+
 from __future__ import annotations
 
 import json
@@ -22,7 +23,12 @@ def machine(tmp_path: Path) -> Machine:
     found.check(START, '--scan')
     found.holds(sda=disk(a199=5), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
     found.check(START + 10 * DAY, '--scan')
-    found.holds(sda=disk(a199=5, a9=21_200), sdb=disk('SERIAL04'), sdc=disk('SERIAL03'), sdd=disk('SERIAL05'))
+    found.holds(
+        sda=disk(a199=5, a9=21_200),
+        sdb=disk('SERIAL04'),
+        sdc=disk('SERIAL03'),
+        sdd=disk('SERIAL05'),
+    )
     found.check(START + 50 * DAY, '--scan')
     found.holds(sda=disk(a199=9, a9=21_400), sdb=disk('SERIAL04'), sdd=disk('SERIAL05'))
     found.check(START + 59 * DAY, '--scan')
@@ -32,24 +38,43 @@ def machine(tmp_path: Path) -> Machine:
 GREW = 'sda crc_errors grew by {} in {} ({} to 9), 24 h ago'
 CAME = 'ACME HD4000 SERIAL05 came to /dev/sdd, noticed 10 d ago'
 SWAPPED = '/dev/sdb: ACME HD4000 SERIAL02 was replaced by ACME HD4000 SERIAL04, noticed 10 d ago'
-GONE = 'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago; history --forget SERIAL03 retires it'
+GONE = (
+    'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago; history --forget '
+    'SERIAL03 retires it'
+)
 
 
-@pytest.mark.parametrize(('since', 'told'), [
-    ('30d', [GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE]), ('5d', [GREW.format(4, '9 d', 5), GONE]),
-    ('12h', ['no increases, no drives added or removed']),
-    ('55d', [GREW.format(9, '55 d', 0), CAME, SWAPPED, GONE]),
-    ('90d', [GREW.format(9, '60 d', 0), CAME, SWAPPED, GONE,
-             'the history covers 60 d; before that, nothing is known'])])
+@pytest.mark.parametrize(
+    ('since', 'told'),
+    [
+        ('30d', [GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE]),
+        ('5d', [GREW.format(4, '9 d', 5), GONE]),
+        ('12h', ['no increases, no drives added or removed']),
+        ('55d', [GREW.format(9, '55 d', 0), CAME, SWAPPED, GONE]),
+        (
+            '90d',
+            [
+                GREW.format(9, '60 d', 0),
+                CAME,
+                SWAPPED,
+                GONE,
+                'the history covers 60 d; before that, nothing is known',
+            ],
+        ),
+    ],
+)
 def test_what_grew_came_and_went_stands_below_the_table(machine, since, told):
-    """Once, and no more than history knows; hours and temperature move all the time and tell nothing."""
+    """Once, and no more than history knows; hours and temperature move all the time and tell
+    nothing.
+    """
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', since).text.splitlines()
     start = next(number for number, line in enumerate(text) if line.startswith('since '))
     end = text.index('work list:')
 
-    assert text[start + 1:end] == [f'  {line}' for line in told]
+    assert text[start + 1 : end] == [f'  {line}' for line in told]
     assert [line for line in text[:start] for words in told if words in line] == [
-        f'[drive-gone] {GONE}'] * (GONE in told)   # it has a state, too
+        f'[drive-gone] {GONE}'
+    ] * (GONE in told)  # it has a state, too
 
 
 def test_it_is_there_as_json_and_on_the_page(machine):
@@ -59,20 +84,37 @@ def test_it_is_there_as_json_and_on_the_page(machine):
     page = machine.folder / 'page.html'
     machine.run(START + 60 * DAY, *words, '--html', str(page))
 
-    changes = {key: [(each['code'], each['text'], each['serial']) for each in found.pop(key)]
-               for key in ('came', 'went')}
-    assert changes == {'came': [('drive-new', CAME, 'SERIAL05')],
-                       'went': [('drive-replaced', SWAPPED, 'SERIAL02'), ('drive-gone', GONE, 'SERIAL03')]}
-    assert found == {'since': START + 30 * DAY, 'unknown': None, 'grew': [
-        {'name': 'sda', 'metric': 'crc_errors', 'before': 5, 'after': 9, 'noticed': START + 59 * DAY,
-         'said': GREW.format(4, '30 d', 5).partition(' ')[2]}]}
+    changes = {
+        key: [(each['code'], each['text'], each['serial']) for each in found.pop(key)]
+        for key in ('came', 'went')
+    }
+    assert changes == {
+        'came': [('drive-new', CAME, 'SERIAL05')],
+        'went': [('drive-replaced', SWAPPED, 'SERIAL02'), ('drive-gone', GONE, 'SERIAL03')],
+    }
+    assert found == {
+        'since': START + 30 * DAY,
+        'unknown': None,
+        'grew': [
+            {
+                'name': 'sda',
+                'metric': 'crc_errors',
+                'before': 5,
+                'after': 9,
+                'noticed': START + 59 * DAY,
+                'said': GREW.format(4, '30 d', 5).partition(' ')[2],
+            }
+        ],
+    }
     for line in ('Since 2026-12-20', GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE):
         assert line in page.read_text()
 
 
 def test_nobody_is_told_what_he_did_not_ask_for(machine):
     """Keys are only added."""
-    assert 'lately' not in json.loads(machine.run(START + 60 * DAY, 'triage', '--scan', '--json').text)
+    assert 'lately' not in json.loads(
+        machine.run(START + 60 * DAY, 'triage', '--scan', '--json').text
+    )
 
 
 def test_where_nothing_is_remembered_it_is_said(machine):
@@ -90,8 +132,10 @@ def test_history_that_has_just_begun_is_no_quiet_time(tmp_path):
     machine.check(START, '--scan')
 
     text = machine.run(START + DAY, 'triage', '--scan', '--since', '30d').text
-    assert text.splitlines()[-2] == ('  the history covers 24 h without an increase or a change of drives; before '
-                                     'that, nothing is known')
+    assert text.splitlines()[-2] == (
+        '  the history covers 24 h without an increase or a change of drives; before '
+        'that, nothing is known'
+    )
 
 
 def test_what_smartd_knew_counts_from_the_first_day_on(tmp_path):
@@ -103,13 +147,20 @@ def test_what_smartd_knew_counts_from_the_first_day_on(tmp_path):
     machine.run(START, 'history', '--import', '-d', '/dev/sda')
 
     text = machine.run(START + HOUR, 'triage', '--scan', '--since', '30d').text
-    assert text.splitlines()[-3:-1] == ['  sda crc_errors grew by 5 in 30 d (2 to 7), 10 d ago', (
-        '  the history covers 60 min; before that, only smartd logs are known')]
+    assert text.splitlines()[-3:-1] == [
+        '  sda crc_errors grew by 5 in 30 d (2 to 7), 10 d ago',
+        ('  the history covers 60 min; before that, only smartd logs are known'),
+    ]
 
 
 def test_serial_numbers_are_hidden_here_as_well(machine):
     """Whoever asks for it passes the output on."""
-    assert 'SERIAL0' not in machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--hide-serial').text
+    assert (
+        'SERIAL0'
+        not in machine.run(
+            START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--hide-serial'
+        ).text
+    )
 
 
 def test_a_time_that_is_none_is_refused(machine):
@@ -117,15 +168,21 @@ def test_a_time_that_is_none_is_refused(machine):
     assert machine.run(START, 'triage', '--scan', '--since', 'monday').code == 3
 
 
-@pytest.mark.parametrize(('points', 'within', 'grown'), [
-    pytest.param([(0, 3), (50, 7)], 100, (3, 7, 4), id='a-rise'),
-    pytest.param([(0, 3), (50, 7)], 20, None, id='a-rise-before'),
-    pytest.param([(0, 3), (10, 9), (50, 2), (70, 5)], 100, (3, 5, 9), id='a-reset-in-between'),
-    pytest.param([(0, 3), (50, 2)], 100, None, id='a-fall'),
-    pytest.param([(0, 3)], 100, None, id='one-point')])
+@pytest.mark.parametrize(
+    ('points', 'within', 'grown'),
+    [
+        pytest.param([(0, 3), (50, 7)], 100, (3, 7, 4), id='a-rise'),
+        pytest.param([(0, 3), (50, 7)], 20, None, id='a-rise-before'),
+        pytest.param([(0, 3), (10, 9), (50, 2), (70, 5)], 100, (3, 5, 9), id='a-reset-in-between'),
+        pytest.param([(0, 3), (50, 2)], 100, None, id='a-fall'),
+        pytest.param([(0, 3)], 100, None, id='one-point'),
+    ],
+)
 def test_all_that_rose_in_the_time_counts(points, within, grown):
     """Whatever the limits are."""
-    history = History(tuple(Point(moment * HOUR, number, HOUR) for moment, number in points), 80 * HOUR)
+    history = History(
+        tuple(Point(moment * HOUR, number, HOUR) for moment, number in points), 80 * HOUR
+    )
     found = growth.lately(history, CRC, within * HOUR, 80 * HOUR + HOUR, False)
 
     assert (found and (found.before, found.after, found.size)) == grown
@@ -138,5 +195,11 @@ def test_what_grew_is_no_alarm_and_is_said_of_the_time_that_is_remembered():
 
     assert found is not None
     assert (found.state, found.noticed, found.rule.within, found.rule.held) == (
-        State.OK, 50 * HOUR, 81 * HOUR, 100 * HOUR)
-    assert growth.lately(history, CRC, 31 * HOUR, 81 * HOUR, False) is None, 'noticed that long ago, not within'
+        State.OK,
+        50 * HOUR,
+        81 * HOUR,
+        100 * HOUR,
+    )
+    assert growth.lately(history, CRC, 31 * HOUR, 81 * HOUR, False) is None, (
+        'noticed that long ago, not within'
+    )

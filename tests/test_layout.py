@@ -1,4 +1,5 @@
 """The architecture, as the file names promise it."""
+
 from __future__ import annotations
 
 import ast
@@ -10,21 +11,40 @@ from pathlib import Path
 
 import architecture
 import pytest
-from architecture import BASE, MEASURING, MODULES, PACKAGE, imports, imports_from_outside, subpackage
+from architecture import (
+    BASE,
+    MEASURING,
+    MODULES,
+    PACKAGE,
+    imports,
+    imports_from_outside,
+    subpackage,
+)
 from conftest import ROOT, drive_path, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading import smartctl_calls
 
-# What the modules of a subpackage, or a module at the top, may import beside their own subpackage and the base.
+# What the modules of a subpackage, or a module at the top, may import beside their own subpackage
+# and the base.
 MAY_IMPORT: dict[str, set[str]] = {
-    'errors': {'typed'}, 'failures': {'alarm', 'errors', 'files'},
-    'model': {'constants', 'errors', 'typed'}, 'constants': set(),
-    'words': set(), 'wording': {'constants', 'model', 'typed'},
-    'trust': set(), 'alarm': set(), 'state_directory': {'constants', 'trust'},
-    'files': {'constants'}, 'typed': set(), 'sqlite_file': {'typed'},
-    'reading': set(), 'knowledge': set(), 'history': set(),
-    # Groups are read from the files of /sys that also show the disks, and their members have drives' addresses.
+    'errors': {'typed'},
+    'failures': {'alarm', 'errors', 'files'},
+    'model': {'constants', 'errors', 'typed'},
+    'constants': set(),
+    'words': set(),
+    'wording': {'constants', 'model', 'typed'},
+    'trust': set(),
+    'alarm': set(),
+    'state_directory': {'constants', 'trust'},
+    'files': {'constants'},
+    'typed': set(),
+    'sqlite_file': {'typed'},
+    'reading': set(),
+    'knowledge': set(),
+    'history': set(),
+    # Groups are read from the files of /sys that also show the disks, and their members have
+    # drives' addresses.
     'redundancy': {'reading'},
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},
@@ -34,35 +54,96 @@ MAY_IMPORT: dict[str, set[str]] = {
     'output': {'history', 'knowledge', 'redundancy', 'work'},
     'devtools': {'knowledge'},
     'fleet': {'output', 'knowledge', 'redundancy', 'work'},
-    'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy',
-               'work'},
-    'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
-                 'redundancy', 'v1_6', 'work'},
-    'main': {'reading', 'commands', 'command_line'}}
+    'doctor': {
+        'command_line',
+        'check',
+        'reading',
+        'knowledge',
+        'history',
+        'output',
+        'devtools',
+        'redundancy',
+        'work',
+    },
+    'commands': {
+        'command_line',
+        'check',
+        'reading',
+        'knowledge',
+        'history',
+        'output',
+        'fleet',
+        'doctor',
+        'devtools',
+        'redundancy',
+        'v1_6',
+        'work',
+    },
+    'main': {'reading', 'commands', 'command_line'},
+}
 # What tools/measure may import of the package beside the base.
 MEASURING_MAY_IMPORT = {'command_line', 'check', 'knowledge', 'history', 'devtools'}
-FOREIGN = {'nagiosplugin': {'knowledge/ranges'}, 'pySMART': {'reading/pysmart'},
-           'jsonschema': {'knowledge/schema_errors'},
-           'rich': {'output/triage_table', 'output/explain'}, 'jinja2': {'output/page'},
-           'prometheus_client': {'output/metrics'},
-           'sqlite3': {'sqlite_file'}, '_sqlite3': {'sqlite_file'}}
+FOREIGN = {
+    'nagiosplugin': {'knowledge/ranges'},
+    'pySMART': {'reading/pysmart'},
+    'jsonschema': {'knowledge/schema_errors'},
+    'rich': {'output/triage_table', 'output/explain'},
+    'jinja2': {'output/page'},
+    'prometheus_client': {'output/metrics'},
+    'sqlite3': {'sqlite_file'},
+    '_sqlite3': {'sqlite_file'},
+}
 # What a check with a drive must not load: each costs more than reading the drive's report.
-HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
-         'smart_attributes.reading.text_report', 'smart_attributes.output.triage_table', 'smart_attributes.output.page',
-         'smart_attributes.output.metrics', 'jinja2', 'prometheus_client', 'typing')
-HEAVY_SUBPACKAGES = ('smart_attributes.devtools.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.',
-               'smart_attributes.fleet.')
+HEAVY = (
+    'jsonschema',
+    'pySMART',
+    'rich',
+    'dataclasses',
+    'subprocess',
+    'inspect',
+    'logging',
+    'tempfile',
+    'smart_attributes.reading.text_report',
+    'smart_attributes.output.triage_table',
+    'smart_attributes.output.page',
+    'smart_attributes.output.metrics',
+    'jinja2',
+    'prometheus_client',
+    'typing',
+)
+HEAVY_SUBPACKAGES = (
+    'smart_attributes.devtools.',
+    'smart_attributes.v1_6.',
+    'smart_attributes.doctor.',
+    'smart_attributes.fleet.',
+)
 
 
-# What modules that only show may use of work, beside the words, the dates and the item of a drive: each for its order,
-# for what it leaves out, or for lines and documents of other hosts.
-SHOWN = {'explain': {'NOTHING'}, 'json_document': {'NOTHING'}, 'triage_table': {'NOTHING'}, 'table': {'NOTHING'},
-         'page': {'CODES'}, 'page_drives': {'NOTHING'},
-         'summary': {'FIRMWARE', 'ORDER', 'WATCH', 'needs_spare'}, 'replacement_order': {'REPLACING'},
-         'triage_documents': {'CODES', 'READ', 'SEARCH', 'of_unknown'},
-         # A line that was cut before its action, or of a drive that was not read.
-         'line_ends': {'CODES', 'ORDER', 'Due', 'due', 'in_its_groups'},
-         'plugin_output': {'NOTHING', 'ORDER', 'READ', 'REPAIR', 'Alarm', 'due', 'of_alarms', 'of_problem'}}
+# What modules that only show may use of work, beside the words, the dates and the item of a drive:
+# each for its order, for what it leaves out, or for lines and documents of other hosts.
+SHOWN = {
+    'explain': {'NOTHING'},
+    'json_document': {'NOTHING'},
+    'triage_table': {'NOTHING'},
+    'table': {'NOTHING'},
+    'page': {'CODES'},
+    'page_drives': {'NOTHING'},
+    'summary': {'FIRMWARE', 'ORDER', 'WATCH', 'needs_spare'},
+    'replacement_order': {'REPLACING'},
+    'triage_documents': {'CODES', 'READ', 'SEARCH', 'of_unknown'},
+    # A line that was cut before its action, or of a drive that was not read.
+    'line_ends': {'CODES', 'ORDER', 'Due', 'due', 'in_its_groups'},
+    'plugin_output': {
+        'NOTHING',
+        'ORDER',
+        'READ',
+        'REPAIR',
+        'Alarm',
+        'due',
+        'of_alarms',
+        'of_problem',
+    },
+}
 
 
 def test_outputs_show_what_to_do_and_do_not_decide_it():
@@ -71,10 +152,18 @@ def test_outputs_show_what_to_do_and_do_not_decide_it():
     for module in MODULES:
         if subpackage(module) in ('output', 'fleet'):
             tree = ast.parse((PACKAGE / f'{module}.py').read_text())
-            names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-                     and getattr(node.value, 'id', '') in ('actions', 'work_list')}
-            names |= {each.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-                      and node.module == 'work.work_list' for each in node.names}
+            names = {
+                node.attr
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Attribute)
+                and getattr(node.value, 'id', '') in ('actions', 'work_list')
+            }
+            names |= {
+                each.name
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ImportFrom) and node.module == 'work.work_list'
+                for each in node.names
+            }
             found[module.rpartition('/')[2]] = names - {'action', 'item'}
 
     assert {module: names for module, names in found.items() if names} == SHOWN
@@ -86,34 +175,52 @@ def test_every_subpackage_and_module_at_the_top_has_a_rule():
 
 
 def test_a_subpackage_imports_only_what_its_rule_allows():
-    """Reading and knowledge never import each other; no check loads developers' tools; nothing imports upwards."""
-    allowed = {own: {own, 'typed', *rule, *(BASE if own not in BASE else set())}
-               for own, rule in MAY_IMPORT.items()}
-    wrong = [f'{module} imports {name}; {subpackage(module)} may import {sorted(allowed[subpackage(module)])}'
-             for module in MODULES for name, is_ours in imports(module)
-             if is_ours and subpackage(name) not in allowed[subpackage(module)]]
+    """Reading and knowledge never import each other; no check loads developers' tools; nothing
+    imports upwards.
+    """
+    allowed = {
+        own: {own, 'typed', *rule, *(BASE if own not in BASE else set())}
+        for own, rule in MAY_IMPORT.items()
+    }
+    wrong = [
+        f'{module} imports {name}; {subpackage(module)} may import '
+        f'{sorted(allowed[subpackage(module)])}'
+        for module in MODULES
+        for name, is_ours in imports(module)
+        if is_ours and subpackage(name) not in allowed[subpackage(module)]
+    ]
 
     assert not wrong, '\n'.join(wrong)
 
 
 def test_measuring_imports_only_what_its_rule_allows():
     """It judges drives from files: it reads no drive and prints no report of the plugin."""
-    words = {'reading/content', 'reading/pysmart'}   # what smartctl's words mean
-    wrong = [(path.stem, name) for path in MEASURING for name in imports_from_outside(path)
-             if name not in words and subpackage(name) not in MEASURING_MAY_IMPORT | BASE]
+    words = {'reading/content', 'reading/pysmart'}  # what smartctl's words mean
+    wrong = [
+        (path.stem, name)
+        for path in MEASURING
+        for name in imports_from_outside(path)
+        if name not in words and subpackage(name) not in MEASURING_MAY_IMPORT | BASE
+    ]
 
     assert wrong == []
 
 
 def test_few_modules_are_at_the_top():
-    """A stranger reads them first: main, and what every subpackage may import, such as the base of both databases."""
+    """A stranger reads them first: main, and what every subpackage may import, such as the base
+    of both databases.
+    """
     assert len(list(PACKAGE.glob('*.py'))) <= 14
 
 
 def test_measuring_is_no_part_of_the_package():
     """It needs data that no user has; the package must not need it."""
-    users = {module for module in MODULES for name, is_ours in imports(module) if not is_ours
-             and name in ('tools', 'measure')}
+    users = {
+        module
+        for module in MODULES
+        for name, is_ours in imports(module)
+        if not is_ours and name in ('tools', 'measure')
+    }
 
     assert {'accuracy', 'collection', 'risk', 'timelines'} <= {path.stem for path in MEASURING}
     assert users == set()
@@ -124,9 +231,13 @@ ABILITIES = {('shutil', 'which'), ('os', 'geteuid'), ('util', 'find_spec'), ('pt
 
 def test_only_one_module_of_the_tests_asks_what_this_machine_can_do():
     """Each module that asked for itself was wrong on some machine."""
-    asking = {path.stem for path in (ROOT / 'tests').rglob('*.py') for node in ast.walk(ast.parse(path.read_text()))
-              if isinstance(node, ast.Attribute)
-              and (getattr(node.value, 'id', getattr(node.value, 'attr', '')), node.attr) in ABILITIES}
+    asking = {
+        path.stem
+        for path in (ROOT / 'tests').rglob('*.py')
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute)
+        and (getattr(node.value, 'id', getattr(node.value, 'attr', '')), node.attr) in ABILITIES
+    }
 
     assert asking == {'abilities'}
 
@@ -138,85 +249,146 @@ def test_the_inits_of_subpackages_are_empty():
 
 def test_a_foreign_library_stays_in_its_module():
     """So that it can be replaced, and is loaded by nobody else."""
-    theirs = [(module, name) for module in MODULES for name, is_ours in imports(module) if not is_ours]
+    theirs = [
+        (module, name) for module in MODULES for name, is_ours in imports(module) if not is_ours
+    ]
     standard = set(getattr(sys, 'stdlib_module_names', {name for _, name in theirs})) - set(FOREIGN)
 
-    assert [(module, name) for module, name in theirs
-            if name not in standard and module not in FOREIGN.get(name, ())] == []
+    assert [
+        (module, name)
+        for module, name in theirs
+        if name not in standard and module not in FOREIGN.get(name, ())
+    ] == []
 
 
 @pytest.mark.parametrize('drive', ['/dev/sda', '/dev/silent'])
 def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     """Start-up is what a check adds to its drives."""
     smartctl = FakeSmartctl(tmp_path / 'bin')
-    smartctl.answers(smartctl_calls.read_arguments('/dev/sda'), Path(drive_path('intel-s3500-healthy')).read_bytes())
-    code = (f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
-            f'from smart_attributes import main\n'
-            f'main.run(["-p", {smartctl.path!r}, "--nosudo", "--state-dir", {str(tmp_path)!r}, "-d", {drive!r}])\n'
-            f'print(*sys.modules)')
+    smartctl.answers(
+        smartctl_calls.read_arguments('/dev/sda'),
+        Path(drive_path('intel-s3500-healthy')).read_bytes(),
+    )
+    code = (
+        f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
+        f'from smart_attributes import main\n'
+        f'main.run(["-p", {smartctl.path!r}, "--nosudo", "--state-dir", {str(tmp_path)!r}, "-d", '
+        f'{drive!r}])\n'
+        f'print(*sys.modules)'
+    )
     done = subprocess.run([sys.executable, '-IS', '-c', code], capture_output=True, text=True)
 
     loaded: set[str] = set(done.stdout.split())
     assert {'smart_attributes.output.plugin', 'smart_attributes.history.store'} <= loaded
     assert [name for name in loaded if name in HEAVY or name.startswith(HEAVY_SUBPACKAGES)] == []
     assert {name for name in loaded if name.startswith('smart_attributes.commands.')} == {
-        'smart_attributes.commands.table', 'smart_attributes.commands.check'}
+        'smart_attributes.commands.table',
+        'smart_attributes.commands.check',
+    }
     for name in ('redundancy.dependence', 'work.work_list', 'work.actions', 'work.dates'):
-        assert (f'smart_attributes.{name}' in loaded) == (drive == '/dev/silent')   # it alerts
+        assert (f'smart_attributes.{name}' in loaded) == (drive == '/dev/silent')  # it alerts
 
 
-@pytest.mark.parametrize('words, needed', [
-    (['list', '--report', drive_path('intel-s3500-healthy')], 'commands.list'), (['fleet', '{folder}'], 'fleet.table')],
-    ids=['list', 'fleet'])
+@pytest.mark.parametrize(
+    'words, needed',
+    [
+        (['list', '--report', drive_path('intel-s3500-healthy')], 'commands.list'),
+        (['fleet', '{folder}'], 'fleet.table'),
+    ],
+    ids=['list', 'fleet'],
+)
 def test_who_judges_no_drive_loads_no_survey(words, needed, tmp_path):
-    """Neither survey nor judging nor limits: a list names drives, and a fleet's verdicts come from its hosts."""
-    (tmp_path / 'db1.json').write_text(run('triage', '--json', '--report', drive_path('intel-s3500-healthy')).text)
+    """Neither survey nor judging nor limits: a list names drives, and a fleet's verdicts come
+    from its hosts.
+    """
+    (tmp_path / 'db1.json').write_text(
+        run('triage', '--json', '--report', drive_path('intel-s3500-healthy')).text
+    )
     asked = [word.format(folder=tmp_path) for word in words]
-    code = (f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
-            f'from smart_attributes import main\nprint(main.run({asked!r}), *sys.modules)')
+    code = (
+        f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
+        f'from smart_attributes import main\nprint(main.run({asked!r}), *sys.modules)'
+    )
     done = subprocess.run([sys.executable, '-IS', '-c', code], capture_output=True, text=True)
 
     status, *loaded = done.stdout.splitlines()[-1].split()
     assert (status, f'smart_attributes.{needed}' in loaded) == ('0', True)
-    assert {'smart_attributes.check.survey', 'smart_attributes.check.verdicts', 'smart_attributes.check.judging',
-            'smart_attributes.knowledge.thresholds'}.isdisjoint(loaded)
+    assert {
+        'smart_attributes.check.survey',
+        'smart_attributes.check.verdicts',
+        'smart_attributes.check.judging',
+        'smart_attributes.knowledge.thresholds',
+    }.isdisjoint(loaded)
 
 
 def test_no_model_name_is_in_the_code():
     """Vendor knowledge is data."""
-    vendors = ('INTEL', 'Intel', 'SAMSUNG', 'Samsung', 'Micron', 'Crucial', 'KINGSTON', 'Kingston', 'SandForce',
-               'Toshiba', 'TOSHIBA',
-               'WDC', 'HGST')
+    vendors = (
+        'INTEL',
+        'Intel',
+        'SAMSUNG',
+        'Samsung',
+        'Micron',
+        'Crucial',
+        'KINGSTON',
+        'Kingston',
+        'SandForce',
+        'Toshiba',
+        'TOSHIBA',
+        'WDC',
+        'HGST',
+    )
     found: dict[str, set[str]] = {}
     for module in MODULES:
         tree = ast.parse((PACKAGE / f'{module}.py').read_text())
-        prose = {id(node.body[0].value) for node in ast.walk(tree)
-                 if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-                 and isinstance(node.body[0], ast.Expr)}
-        words = {node.value for node in ast.walk(tree)
-                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose}
+        prose = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+            and isinstance(node.body[0], ast.Expr)
+        }
+        words = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in prose
+        }
         hits = {vendor for vendor in vendors if any(vendor in word for word in words)}
         if hits:
             found[module] = hits
 
-    assert found == {'reading/device_types': {'Intel'}}  # a brand of RAID controllers, for doc/how-to/raid.md
+    # a brand of RAID controllers, for doc/how-to/raid.md
+    assert found == {'reading/device_types': {'Intel'}}
 
 
 # Names like those of limits, or sizes in bytes, of something else than input.
 NO_LIMITS = {
-    'LONGEST_INTERVAL': 'seconds', 'LONGEST_BEAT': 'seconds', 'HIGHEST': 'a pace of the history',
-    '_CHUNK': 'read at once', 'CHUNK': 'read at once', 'PIECE': 'unpacked at once',
-    'ROOM': 'of RAM or of a disk', 'LONG_LOG': 'doctor reports a longer one', 'LOG_SIZE': 'when SQLite cuts its log'}
+    'LONGEST_INTERVAL': 'seconds',
+    'LONGEST_BEAT': 'seconds',
+    'HIGHEST': 'a pace of the history',
+    '_CHUNK': 'read at once',
+    'CHUNK': 'read at once',
+    'PIECE': 'unpacked at once',
+    'ROOM': 'of RAM or of a disk',
+    'LONG_LOG': 'doctor reports a longer one',
+    'LOG_SIZE': 'when SQLite cuts its log',
+}
 LIMIT = re.compile('(LARGEST|LONGEST|MOST|DEEPEST|HIGHEST)_')
 
 
 def limits(source: str) -> set[str]:
-    """Return the names of a module's constants that are named like limits, or whose values are sizes like 1 << 20."""
+    """Return the names of a module's constants that are named like limits, or whose values are
+    sizes like 1 << 20.
+    """
     found: set[str] = set()
     for node in ast.parse(source).body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            names = {each.id for each in ast.walk(node)
-                     if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+            names = {
+                each.id
+                for each in ast.walk(node)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            }
             is_size = re.search(r' << |\* 1024\b', ast.unparse(node.value))
             found |= {name for name in names if is_size or LIMIT.match(f'{name.lstrip("_")}_')}
     return found
@@ -224,22 +396,39 @@ def limits(source: str) -> set[str]:
 
 def test_sizes_and_counts_that_bound_input_stand_in_one_table():
     """They can be compared there, each with its reason; and each is used."""
-    elsewhere = {f'{module}: {name}' for module in MODULES if module != 'constants'
-                 for name in limits((PACKAGE / f'{module}.py').read_text()) - set(NO_LIMITS)}
+    elsewhere = {
+        f'{module}: {name}'
+        for module in MODULES
+        if module != 'constants'
+        for name in limits((PACKAGE / f'{module}.py').read_text()) - set(NO_LIMITS)
+    }
     table = (PACKAGE / 'constants.py').read_text()
-    package = ''.join((PACKAGE / f'{module}.py').read_text() for module in MODULES if module != 'constants')
+    package = ''.join(
+        (PACKAGE / f'{module}.py').read_text() for module in MODULES if module != 'constants'
+    )
 
     assert elsewhere == set(), 'move it to smart_attributes/constants.py'
     assert {name for name in limits(table) if not re.search(rf'\b{name}\b', package)} == set()
     lines = table.splitlines()
-    without = [line for before, line in zip(lines, lines[1:])
-               if LIMIT.match(line) and '  # ' not in line and not before.startswith('# ')]
+    without = [
+        line
+        for before, line in zip(lines, lines[1:])
+        if LIMIT.match(line) and '  # ' not in line and not before.startswith('# ')
+    ]
     assert without == [], 'each has its reason'
 
 
-@pytest.mark.parametrize(('line', 'found'), [
-    ('MOST_HEADS = 7', {'MOST_HEADS'}), ('_LARGEST: int = 9', {'_LARGEST'}), ('SIZE = 1 << 20', {'SIZE'}),
-    ('A, B = 3, 4 * 1024', {'A', 'B'}), ('MOSTLY = 5', set()), ('TIMES = 60 * 60', set())])
+@pytest.mark.parametrize(
+    ('line', 'found'),
+    [
+        ('MOST_HEADS = 7', {'MOST_HEADS'}),
+        ('_LARGEST: int = 9', {'_LARGEST'}),
+        ('SIZE = 1 << 20', {'SIZE'}),
+        ('A, B = 3, 4 * 1024', {'A', 'B'}),
+        ('MOSTLY = 5', set()),
+        ('TIMES = 60 * 60', set()),
+    ],
+)
 def test_a_new_limit_is_found_by_its_name_or_value(line, found):
     assert limits(line) == found
 
@@ -247,22 +436,38 @@ def test_a_new_limit_is_found_by_its_name_or_value(line, found):
 def test_only_main_is_public():
     """Nobody programs against the inside of a plugin."""
     import smart_attributes
+
     assert smart_attributes.__all__ == ['main']
 
 
 def test_nothing_is_written_outside_the_state_folder(tmp_path):
     """A check run by root leaves no files behind."""
     before = set(tmp_path.iterdir())
-    subprocess.run([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), '--report', drive_path('intel-worn')],
-                   cwd=tmp_path, env={'HOME': str(tmp_path), 'PATH': '/usr/bin:/bin'}, capture_output=True)
+    subprocess.run(
+        [
+            sys.executable,
+            '-I',
+            str(ROOT / 'check_smart_attributes'),
+            '--report',
+            drive_path('intel-worn'),
+        ],
+        cwd=tmp_path,
+        env={'HOME': str(tmp_path), 'PATH': '/usr/bin:/bin'},
+        capture_output=True,
+    )
 
     assert set(tmp_path.iterdir()) == before
 
 
 def test_version_1_6_is_mentioned_in_few_places():
     """rm -r smart_attributes/v1_6 and these lines, when nobody comes from it any more."""
-    places = [f'{module}: {line.strip()}' for module in MODULES if subpackage(module) != 'v1_6'
-              for line in (PACKAGE / f'{module}.py').read_text().splitlines() if 'v1_6' in line]
+    places = [
+        f'{module}: {line.strip()}'
+        for module in MODULES
+        if subpackage(module) != 'v1_6'
+        for line in (PACKAGE / f'{module}.py').read_text().splitlines()
+        if 'v1_6' in line
+    ]
 
     assert len(places) <= 4, places
 
@@ -278,7 +483,9 @@ def test_the_drawing_shows_two_sides_that_do_not_know_each_other_and_nothing_tha
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    """Neither for type checkers only nor inside a function: each module can be read after those that it imports."""
+    """Neither for type checkers only nor inside a function: each module can be read after those
+    that it imports.
+    """
     assert architecture.circles() == []
 
 

@@ -1,4 +1,5 @@
 """Levels go up and down: the ends of a period are compared, and noise is no loss."""
+
 from __future__ import annotations
 
 import json
@@ -18,7 +19,7 @@ SPARE = Reading('spare_available', 97, '%', Source(log='NVMe health'))
 RULE = GrowthRule(7 * DAY, 30 * DAY, warning=2)
 METRICS = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 LEVELS = ('spare_available', 'system_spare_available', 'capacitor_health')
-Days = Iterable[tuple[float, float]]   # day and number
+Days = Iterable[tuple[float, float]]  # day and number
 
 
 def history(readings: Days) -> History:
@@ -29,23 +30,41 @@ def history(readings: Days) -> History:
     return found
 
 
-def told(*readings: tuple[float, float], rule: GrowthRule = RULE, falls: bool = True) -> Growth | None:
+def told(
+    *readings: tuple[float, float], rule: GrowthRule = RULE, falls: bool = True
+) -> Growth | None:
     return growth.level_growth(history(readings), [rule], int(readings[-1][0] * DAY), falls)
 
 
-@pytest.mark.parametrize(('readings', 'size'), [
-    pytest.param([(0, 100), (1, 100), (2, 96), (3, 96)], 4, id='fell'),
-    pytest.param([(0, 100), (1, 100), (2, 96)], None, id='one-reading-is-no-proof'),
-    pytest.param([(0, 100), (1, 100), (2, 98), (3, 98)], None, id='no-more-than-the-limit'),
-    pytest.param([(0, 100), (1, 100), (2, 99), (3, 99), (4, 97), (5, 97), (6, 96)], 3, id='fell-step-by-step'),
-    pytest.param([(0, 100), (1, 100), (2, 10), (3, 100), (4, 100)], None, id='one-wrong-reading'),
-    pytest.param([(0, 96), (1, 96), (2, 100), (3, 100)], None, id='rose'),
-    pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (4, 100), (5, 100)], None, id='came-back'),
-    pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (31, 96)], 4, id='told-for-30-days'),
-    pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (33, 96)], None, id='and-no-longer'),
-    pytest.param([(0, 100), (1, 96), (2, 92), (3, 88)], None, id='too-little-is-known'),
-    pytest.param([(0, 100), (1, 100), (10, 99), (20, 98), (30, 97), (40, 96), (41, 96)], None, id='slowly'),
-    pytest.param([(0, 100)], None, id='the-first')])
+@pytest.mark.parametrize(
+    ('readings', 'size'),
+    [
+        pytest.param([(0, 100), (1, 100), (2, 96), (3, 96)], 4, id='fell'),
+        pytest.param([(0, 100), (1, 100), (2, 96)], None, id='one-reading-is-no-proof'),
+        pytest.param([(0, 100), (1, 100), (2, 98), (3, 98)], None, id='no-more-than-the-limit'),
+        pytest.param(
+            [(0, 100), (1, 100), (2, 99), (3, 99), (4, 97), (5, 97), (6, 96)],
+            3,
+            id='fell-step-by-step',
+        ),
+        pytest.param(
+            [(0, 100), (1, 100), (2, 10), (3, 100), (4, 100)], None, id='one-wrong-reading'
+        ),
+        pytest.param([(0, 96), (1, 96), (2, 100), (3, 100)], None, id='rose'),
+        pytest.param(
+            [(0, 100), (1, 100), (2, 96), (3, 96), (4, 100), (5, 100)], None, id='came-back'
+        ),
+        pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (31, 96)], 4, id='told-for-30-days'),
+        pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (33, 96)], None, id='and-no-longer'),
+        pytest.param([(0, 100), (1, 96), (2, 92), (3, 88)], None, id='too-little-is-known'),
+        pytest.param(
+            [(0, 100), (1, 100), (10, 99), (20, 98), (30, 97), (40, 96), (41, 96)],
+            None,
+            id='slowly',
+        ),
+        pytest.param([(0, 100)], None, id='the-first'),
+    ],
+)
 def test_a_level_is_compared_at_the_ends_of_the_period(readings, size):
     found = told(*readings)
 
@@ -59,9 +78,21 @@ def test_of_temperatures_more_is_worse():
     assert told(*readings, falls=False).size == 10
 
 
-@pytest.mark.parametrize(('readings', 'falls', 'words'), [
-    ([(0, 160), (1, 160), (2, 135), (3, 135)], True, 'capacitor_health fell from 160 % to 135 % in 7 d'),
-    ([(0, 30), (1, 30), (2, 45), (3, 45)], False, 'capacitor_health rose from 30 % to 45 % in 7 d')])
+@pytest.mark.parametrize(
+    ('readings', 'falls', 'words'),
+    [
+        (
+            [(0, 160), (1, 160), (2, 135), (3, 135)],
+            True,
+            'capacitor_health fell from 160 % to 135 % in 7 d',
+        ),
+        (
+            [(0, 30), (1, 30), (2, 45), (3, 45)],
+            False,
+            'capacitor_health rose from 30 % to 45 % in 7 d',
+        ),
+    ],
+)
 def test_a_sentence_says_from_where_to_where(readings, falls, words):
     found = told(*readings, falls=falls)
 
@@ -69,10 +100,15 @@ def test_a_sentence_says_from_where_to_where(readings, falls, words):
 
 
 def test_what_fell_lately_is_told_whatever_the_limits_are():
-    found = growth.lately(history([(0, 99), (1, 99), (2, 97), (3, 97)]), SPARE, 9 * DAY, 3 * DAY, falls=True)
+    found = growth.lately(
+        history([(0, 99), (1, 99), (2, 97), (3, 97)]), SPARE, 9 * DAY, 3 * DAY, falls=True
+    )
 
     assert (found.before, found.after, found.rule.within) == (99, 97, 3 * DAY)
-    assert growth.lately(history([(0, 99), (1, 99), (2, 98)]), SPARE, 9 * DAY, 3 * DAY, falls=True) is None
+    assert (
+        growth.lately(history([(0, 99), (1, 99), (2, 98)]), SPARE, 9 * DAY, 3 * DAY, falls=True)
+        is None
+    )
 
 
 def rule_of(metric: str) -> GrowthRule:
@@ -80,7 +116,9 @@ def rule_of(metric: str) -> GrowthRule:
 
 
 def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
-    """Return the times of the checks that alert, with a history that is thinned once a day as the real one is."""
+    """Return the times of the checks that alert, with a history that is thinned once a day as
+    the real one is.
+    """
     known, found, rule = History(), [], rule_of(metric)
     for now, number in numbers:
         known = series.with_reading(known, number, now)
@@ -88,8 +126,14 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
             before = now - upkeep.KEPT_WHOLE if len(known.points) > series.MANY else 0
             old = [point for point in known.points if point.time < before]
             kept = upkeep.thinned(old, 0) if old else []
-            known = known._replace(points=(*kept, *(point for point in known.points if point.time >= before)))
-        if (now // HOUR) % 6 == 0 and now % HOUR == 0 and growth.level_growth(known, [rule], now, falls=True):
+            known = known._replace(
+                points=(*kept, *(point for point in known.points if point.time >= before))
+            )
+        if (
+            (now // HOUR) % 6 == 0
+            and now % HOUR == 0
+            and growth.level_growth(known, [rule], now, falls=True)
+        ):
             found.append(now)
     return found
 
@@ -100,12 +144,15 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
 def test_noise_of_five_per_cent_is_no_alert_for_a_year(metric, interval):
     for seed, level in ((1, 160), (2, 100), (3, 95)):
         chance = random.Random(seed)
-        noisy = ((now, round(level * (1 + chance.uniform(-.05, .05)))) for now in range(0, 365 * DAY, interval))
+        noisy = (
+            (now, round(level * (1 + chance.uniform(-0.05, 0.05))))
+            for now in range(0, 365 * DAY, interval)
+        )
 
         assert alerts(metric, noisy) == [], (seed, level)
 
 
-@pytest.mark.parametrize('noise', [0, .05])
+@pytest.mark.parametrize('noise', [0, 0.05])
 @pytest.mark.parametrize('interval', [5 * MINUTE, HOUR, 6 * HOUR, DAY])
 def test_a_capacitor_that_loses_20_points_in_90_days_is_found_within_a_week(interval, noise):
     chance = random.Random(interval)
@@ -113,6 +160,9 @@ def test_a_capacitor_that_loses_20_points_in_90_days_is_found_within_a_week(inte
     def number(now: int) -> float:
         true = 160 - 20 * min(max(now - 30 * DAY, 0) / (90 * DAY), 1)
         return round(true * (1 + chance.uniform(-noise, noise)))
-    found = alerts('capacitor_health', ((now, number(now)) for now in range(0, 140 * DAY, interval)))
+
+    found = alerts(
+        'capacitor_health', ((now, number(now)) for now in range(0, 140 * DAY, interval))
+    )
 
     assert found and found[0] <= (30 + 90 + 7) * DAY

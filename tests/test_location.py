@@ -1,4 +1,5 @@
 """Which drive is it: its bay and its light, as Linux tells everybody."""
+
 from __future__ import annotations
 
 import os
@@ -34,17 +35,28 @@ def on(system, name='/dev/sda', kind=''):
 
 def test_the_bay_and_the_light_of_an_enclosure(system):
     """The slot that is printed on the shelf, and what makes it blink."""
-    tells(system, **{'sys__block__sda__device__enclosure_device:Slot 07__slot': '7',
-                     'sys__block__sda__device__enclosure_device:Slot 07__locate': '0'})
+    tells(
+        system,
+        **{
+            'sys__block__sda__device__enclosure_device:Slot 07__slot': '7',
+            'sys__block__sda__device__enclosure_device:Slot 07__locate': '0',
+        },
+    )
 
     found = on(system)
     assert found.bay == 'slot 7'
     assert found.light.endswith('enclosure_device:Slot 07/locate')
 
 
-@pytest.mark.parametrize('path, folder', [
-    pytest.param('/dev/sg2', 'sys__class__scsi_generic__sg2__device__block__sda__x', id='generic'),
-    pytest.param('/dev/sda', 'sys__block__sda__x', id='disk')])
+@pytest.mark.parametrize(
+    'path, folder',
+    [
+        pytest.param(
+            '/dev/sg2', 'sys__class__scsi_generic__sg2__device__block__sda__x', id='generic'
+        ),
+        pytest.param('/dev/sda', 'sys__block__sda__x', id='disk'),
+    ],
+)
 def test_every_way_to_a_disk_leads_to_its_bay(system, path, folder):
     """A check names drives by sg, too."""
     tells(system, **{folder: '', 'sys__block__sda__device__enclosure_device:1__slot': '1'})
@@ -54,19 +66,35 @@ def test_every_way_to_a_disk_leads_to_its_bay(system, path, folder):
 
 def test_an_nvme_drive_is_in_the_slot_of_its_address(system):
     """PCI numbers its slots; the drive knows its address only."""
-    tells(system, sys__class__nvme__nvme0__nvme0c0n1__x='', sys__bus__pci__slots__12__address='0000:3b:00',
-          **{'sys__devices__pci0000:3a__0000:3b:00.0__nvme__nvme0__x': ''})
+    tells(
+        system,
+        sys__class__nvme__nvme0__nvme0c0n1__x='',
+        sys__bus__pci__slots__12__address='0000:3b:00',
+        **{'sys__devices__pci0000:3a__0000:3b:00.0__nvme__nvme0__x': ''},
+    )
 
     os.makedirs(f'{system.sys}/block/nvme0n1')
-    os.symlink(f'{system.sys}/devices/pci0000:3a/0000:3b:00.0/nvme/nvme0', f'{system.sys}/block/nvme0n1/device')
+    os.symlink(
+        f'{system.sys}/devices/pci0000:3a/0000:3b:00.0/nvme/nvme0',
+        f'{system.sys}/block/nvme0n1/device',
+    )
 
     assert on(system, '/dev/nvme0').bay == 'slot 12'
 
 
-@pytest.mark.parametrize('kind, bay', [
-    ('megaraid,6', 'drive 6 of the controller'), ('sat+megaraid,6', 'drive 6 of the controller'), ('areca,3', 'slot 3'),
-    ('areca,3/2', 'slot 3'), ('3ware,0', 'port 0'), ('sssraid,2,5', 'slot 5 of enclosure 2'),
-    ('sat', ''), ('aacraid,0,0,4', 'drive 4 of channel 0')])
+@pytest.mark.parametrize(
+    'kind, bay',
+    [
+        ('megaraid,6', 'drive 6 of the controller'),
+        ('sat+megaraid,6', 'drive 6 of the controller'),
+        ('areca,3', 'slot 3'),
+        ('areca,3/2', 'slot 3'),
+        ('3ware,0', 'port 0'),
+        ('sssraid,2,5', 'slot 5 of enclosure 2'),
+        ('sat', ''),
+        ('aacraid,0,0,4', 'drive 4 of channel 0'),
+    ],
+)
 def test_behind_a_controller_its_number_is_all_that_is_known(system, kind, bay):
     """MegaRAID's number is not the bay's; saying so would have the wrong drive pulled."""
     assert on(system, '/dev/sg9', kind) == Place(bay)

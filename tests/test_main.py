@@ -1,4 +1,5 @@
 """How the plugin leaves: an answer in any locale, and not before it has been read."""
+
 from __future__ import annotations
 
 import json
@@ -22,7 +23,8 @@ from smart_attributes import main
 from smart_attributes.command_line import failure_document
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-# -X utf8=0 and no coercion: a Python that believes its locale, as version 3.9 under ISO-8859-1 does.
+# -X utf8=0 and no coercion: a Python that believes its locale, as version 3.9 under ISO-8859-1
+# does.
 LOCALES = {
     'ascii': {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'},
     'latin-1': {'PYTHONIOENCODING': 'latin-1'},
@@ -32,9 +34,16 @@ PLUGIN = [sys.executable, str(ROOT / 'check_smart_attributes')]
 
 
 def in_locale(locale: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*PLUGIN, *arguments], capture_output=True, timeout=60,
-                          env={'PATH': '/usr/bin:/bin', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
-                               **LOCALES[locale]})
+    return subprocess.run(
+        [*PLUGIN, *arguments],
+        capture_output=True,
+        timeout=60,
+        env={
+            'PATH': '/usr/bin:/bin',
+            'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+            **LOCALES[locale],
+        },
+    )
 
 
 @pytest.fixture
@@ -48,9 +57,11 @@ def foreign(tmp_path) -> str:
 
 
 @pytest.mark.parametrize('locale', LOCALES)
-@pytest.mark.parametrize(('command', 'code'),
-                         [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
-                         ids=lambda command: '-'.join(command) if isinstance(command, tuple) else None)
+@pytest.mark.parametrize(
+    ('command', 'code'),
+    [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
+    ids=lambda command: '-'.join(command) if isinstance(command, tuple) else None,
+)
 def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, command, code):
     """A FAILED drive was UNKNOWN, with words about codecs, because its model was Chinese."""
     done = in_locale(locale, *command, '--report', foreign)
@@ -62,7 +73,9 @@ def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, 
 
 @pytest.mark.parametrize('locale', LOCALES)
 def test_a_mistake_that_the_locale_cannot_write_is_still_told(locale, tmp_path):
-    """The sentence itself may hold what a locale lacks; a traceback ends with 1, which means WARNING."""
+    """The sentence itself may hold what a locale lacks; a traceback ends with 1, which means
+    WARNING.
+    """
     limits = tmp_path / 'limits.json'
     limits.write_text('{"metrics": {"temperature": {"warning": "%s"}}}' % ('9' * 300))
 
@@ -81,7 +94,9 @@ def leaving(seconds: float) -> subprocess.Popen[bytes]:
 
 
 def test_the_plugin_stays_until_its_answer_has_been_read():
-    """Nagios 4.4 drops what it has not read of a plugin that has gone, beyond 4 to 8 kB, at random."""
+    """Nagios 4.4 drops what it has not read of a plugin that has gone, beyond 4 to 8 kB, at
+    random.
+    """
     with leaving(0.06) as plugin:
         assert plugin.poll() is None, 'left before its answer was read'
         assert plugin.stdout.read().startswith(b'check_smart_attributes ')
@@ -94,21 +109,30 @@ def test_the_plugin_does_not_wait_for_ever_for_a_reader():
 
 
 @pytest.mark.xdist_group('time')
-@pytest.mark.parametrize('work', ['1 / 0', 'time.sleep(5)', 'os.kill(os.getpid(), 15)', 'sys.exit(2)'])
+@pytest.mark.parametrize(
+    'work', ['1 / 0', 'time.sleep(5)', 'os.kill(os.getpid(), 15)', 'sys.exit(2)']
+)
 def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
-    """History is written when the result is out: whatever becomes of that, the daemon has its answer in time."""
-    code = ('import os, sys, time\nfrom smart_attributes import main\n'
-            'def run(argv, later):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n    '
-            'print("answer"); return 1\n'
-            'main.run = run\nmain.main()')
+    """History is written when the result is out: whatever becomes of that, the daemon has its
+    answer in time.
+    """
+    code = (
+        'import os, sys, time\nfrom smart_attributes import main\n'
+        'def run(argv, later):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n  '
+        '  '
+        'print("answer"); return 1\n'
+        'main.run = run\nmain.main()'
+    )
     before = time.monotonic()
-    done = subprocess.run([sys.executable, '-c', code, work], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, '-c', code, work], cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
     assert (done.returncode, done.stdout) == (1, 'answer\n')
     assert time.monotonic() - before < SOON
 
 
-# --- what keeps it from starting -------------------------------------------------------------------
+# --- what keeps it from starting ------------------------------------------------------------------
 
 NO_CACHE = shutil.ignore_patterns('__pycache__')
 REPORT = drive_path('intel-worn')
@@ -116,7 +140,9 @@ LAUNCHERS = ('check_smart_attributes', 'tools/launcher', 'tools/zipapp_main.py')
 
 
 def install(folder: Path, launcher: str) -> Path:
-    """Return a program that is started by one of our launchers, with modules of its own below *folder*/modules."""
+    """Return a program that is started by one of our launchers, with modules of its own below
+    *folder*/modules.
+    """
     modules = folder / 'modules'
     shutil.copytree(ROOT / 'smart_attributes', modules / 'smart_attributes', ignore=NO_CACHE)
     shutil.copytree(ROOT / 'thresholds', modules / 'thresholds')
@@ -151,27 +177,48 @@ DAMAGES = {
     'unreadable-module-later': lambda modules: (modules / 'commands/table.py').chmod(0o600),
     'unreadable-words': lambda modules: (modules / 'words.py').chmod(0o600),
     'unreadable-documents': lambda modules: [
-        (modules / 'command_line' / name).chmod(0o600) for name in ('failure_document.py', 'options.py')],
+        (modules / 'command_line' / name).chmod(0o600)
+        for name in ('failure_document.py', 'options.py')
+    ],
     'unreadable-face': lambda modules: (modules / 'output').chmod(0o700),
     'cut-module': lambda modules: cut(modules / 'alarm.py'),
     'cut-module-later': lambda modules: cut(modules / 'check/survey.py'),
-    'newer-syntax': lambda modules: (modules / 'main.py').write_text('match = lambda: (yield) := 1'),
+    'newer-syntax': lambda modules: (modules / 'main.py').write_text(
+        'match = lambda: (yield) := 1'
+    ),
     'a-mistake': lambda modules: (modules / 'main.py').write_text('1 / 0'),
 }
 
 
 @abilities.other_user
-@pytest.mark.parametrize('launcher, damage', [
-    *((LAUNCHERS[0], damage) for damage in DAMAGES),
-    *((launcher, damage) for launcher in LAUNCHERS[1:3] for damage in ('no-module', 'cut-module-later'))])
+@pytest.mark.parametrize(
+    'launcher, damage',
+    [
+        *((LAUNCHERS[0], damage) for damage in DAMAGES),
+        *(
+            (launcher, damage)
+            for launcher in LAUNCHERS[1:3]
+            for damage in ('no-module', 'cut-module-later')
+        ),
+    ],
+)
 def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launcher, damage):
     """As nagios; a traceback would end with 1, which is WARNING, and nothing to read."""
     abilities.skip_without(abilities.no_system_python() if damage == 'unreadable-face' else '')
     program = install(open_place, launcher)
     DAMAGES[damage](program.parent / 'smart_attributes')
-    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '/usr/bin/python3', '-B']
+    as_nobody = [
+        'setpriv',
+        f'--reuid={NOBODY}',
+        f'--regid={NOBODY}',
+        '--clear-groups',
+        '/usr/bin/python3',
+        '-B',
+    ]
     for arguments in (['--report', REPORT], ['triage', '--json', '--report', REPORT]):
-        done = subprocess.run([*as_nobody, str(program), *arguments], capture_output=True, text=True, cwd='/')
+        done = subprocess.run(
+            [*as_nobody, str(program), *arguments], capture_output=True, text=True, cwd='/'
+        )
 
         assert done.returncode == 3 and done.stderr == '', done.stderr
         words = done.stdout if '--json' not in arguments else json.loads(done.stdout)['error']
@@ -180,21 +227,31 @@ def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launche
         assert '--json' in arguments or done.stdout.startswith('SMART UNKNOWN - ')
 
 
-@pytest.mark.parametrize('repair', ['', 'def repair():\n    return 1 / 0\n'], ids=['absent', 'broken'])
+@pytest.mark.parametrize(
+    'repair', ['', 'def repair():\n    return 1 / 0\n'], ids=['absent', 'broken']
+)
 @pytest.mark.parametrize('other', ['words.py', 'check/survey.py'])
 def test_a_damage_of_the_module_that_knows_the_repair_is_told_too(tmp_path, repair, other):
     """The output was empty: the error of the fallback itself was lost."""
     program = install(tmp_path, 'check_smart_attributes')
     modules = tmp_path / 'modules/smart_attributes'
     whole = (modules / 'files.py').read_text()
-    (modules / 'files.py').write_text(re.sub(r'def repair\(.*?\n\n\n', repair, whole, flags=re.DOTALL))
+    (modules / 'files.py').write_text(
+        re.sub(r'def repair\(.*?\n\n\n', repair, whole, flags=re.DOTALL)
+    )
     (modules / other).unlink()
 
-    done = subprocess.run([sys.executable, '-B', str(program), '--report', REPORT], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, '-B', str(program), '--report', REPORT], capture_output=True, text=True
+    )
 
     assert (done.returncode, done.stderr) == (3, '')
-    assert re.fullmatch(rf'SMART UNKNOWN - \[plugin-damaged\] check_smart_attributes cannot start: .*; as root, run: '
-                        rf'chmod -R a\+rX {modules}\n', done.stdout)
+    assert re.fullmatch(
+        rf'SMART UNKNOWN - \[plugin-damaged\] check_smart_attributes cannot start: .*; as root, '
+        rf'run: '
+        rf'chmod -R a\+rX {modules}\n',
+        done.stdout,
+    )
 
 
 @pytest.mark.parametrize('damage', ['missing', 'damaged'])
@@ -209,13 +266,17 @@ def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
     if damage == 'damaged':
         data = bytearray((tmp_path / 'program.pyz').read_bytes())
         place = data.index(b'smart_attributes/main.py') + 200
-        data[place:place + 200] = bytes(200)
+        data[place : place + 200] = bytes(200)
         (tmp_path / 'program.pyz').write_bytes(data)
 
-    done = subprocess.run([sys.executable, '-IS', str(tmp_path / 'program.pyz'), '-V'], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, '-IS', str(tmp_path / 'program.pyz'), '-V'], capture_output=True, text=True
+    )
 
     assert done.returncode == 3 and done.stderr == '', done.stderr
-    assert done.stdout.startswith('SMART UNKNOWN - [plugin-damaged] check_smart_attributes cannot start: ')
+    assert done.stdout.startswith(
+        'SMART UNKNOWN - [plugin-damaged] check_smart_attributes cannot start: '
+    )
 
 
 OLD = """
@@ -230,10 +291,16 @@ runpy.run_path(sys.argv[0], run_name='__main__')
 @pytest.mark.parametrize('version', ['3.6.8', '3.7.3', '3.8.10'])
 @pytest.mark.parametrize('launcher', LAUNCHERS[:2])
 def test_an_older_python_is_unknown_and_says_which_is_needed(open_place, launcher, version):
-    """Debian 10 has 3.7, RHEL 8 has 3.6. Without this line, 3.8 printed the version, and no check could run."""
+    """Debian 10 has 3.7, RHEL 8 has 3.6.
+
+    Without this line, 3.8 printed the version, and no check could run.
+    """
     program = install(open_place, launcher)
-    done = subprocess.run([sys.executable, '-I', '-B', '-c', OLD.format(version=version), str(program)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, '-I', '-B', '-c', OLD.format(version=version), str(program)],
+        capture_output=True,
+        text=True,
+    )
 
     assert done.returncode == 3 and done.stderr == ''
     assert f'Python 3.9 or newer is needed, this is {version[:3]};' in done.stdout, done.stdout
@@ -242,26 +309,47 @@ def test_an_older_python_is_unknown_and_says_which_is_needed(open_place, launche
 
 def test_all_launchers_fail_alike():
     """The text stands in each, since nothing can be imported when it is needed."""
-    blocks = {re.search(r'^try:\n    from smart_attributes.main.*?sys\.exit\(.*?\)\n', (ROOT / name).read_text(),
-                        re.DOTALL | re.MULTILINE)[0].replace('{{', '{').replace('}}', '}') for name in LAUNCHERS}
+    blocks = {
+        re.search(
+            r'^try:\n    from smart_attributes.main.*?sys\.exit\(.*?\)\n',
+            (ROOT / name).read_text(),
+            re.DOTALL | re.MULTILINE,
+        )[0]
+        .replace('{{', '{')
+        .replace('}}', '}')
+        for name in LAUNCHERS
+    }
 
     assert len(blocks) == 1
 
 
-# --- JSON in every case ----------------------------------------------------------------------------
+# --- JSON in every case ---------------------------------------------------------------------------
+
 
 def document(*words: str, code: int = 3, **more) -> dict:
     """Return the one JSON document that a command line prints."""
-    done = subprocess.run([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *words], capture_output=True,
-                          text=True, timeout=60, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C',
-                                                      'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}, **more)
+    done = subprocess.run(
+        [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            'PATH': '/usr/bin:/bin',
+            'LC_ALL': 'C',
+            'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+        },
+        **more,
+    )
     assert done.returncode == code, done.stdout + done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize('command', ['triage', 'list', 'history', 'doctor', 'fleet', ''])
-@pytest.mark.parametrize('words', [['--json', '--no-such-option'], ['--json=yes'], ['--json', '-t', 'x'],
-                                   ['-t', '--json']], ids='_'.join)
+@pytest.mark.parametrize(
+    'words',
+    [['--json', '--no-such-option'], ['--json=yes'], ['--json', '-t', 'x'], ['-t', '--json']],
+    ids='_'.join,
+)
 def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, words):
     """Whoever parses it must not meet a sentence."""
     told = document(*([command] if command else []), *words)
@@ -270,13 +358,24 @@ def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, w
     assert told.get('findings', told.get('drives', [])) == []
 
 
-@pytest.mark.parametrize('words', [
-    ['triage', '-p', '/nowhere/smartctl', '--nosudo', '-d', '/dev/sda'], ['list', '-d', '/dev/../x'],
-    ['list', '--report', '{empty}'], ['triage', '--report', '{empty}'], ['history', '--report', '{empty}'],
-    ['history', '--forget', 'NOBODY'], ['history', '-d', '/dev/sda', '-p', '{fake}'],
-    ['fleet', '/nowhere'], ['fleet'],
-    ['doctor', '--user', 'no such user'], ['doctor', '--report', 'x'], ['triage', '-p', '{fake}'],
-], ids=' '.join)
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['triage', '-p', '/nowhere/smartctl', '--nosudo', '-d', '/dev/sda'],
+        ['list', '-d', '/dev/../x'],
+        ['list', '--report', '{empty}'],
+        ['triage', '--report', '{empty}'],
+        ['history', '--report', '{empty}'],
+        ['history', '--forget', 'NOBODY'],
+        ['history', '-d', '/dev/sda', '-p', '{fake}'],
+        ['fleet', '/nowhere'],
+        ['fleet'],
+        ['doctor', '--user', 'no such user'],
+        ['doctor', '--report', 'x'],
+        ['triage', '-p', '{fake}'],
+    ],
+    ids=' '.join,
+)
 def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):
     """Or with a state and a note; never a sentence beside it."""
     (tmp_path / 'empty').mkdir()
@@ -285,12 +384,18 @@ def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):
 
     told = document(*words, '--json')
 
-    assert told['version'] == 2 and told.get('state', 'UNKNOWN') == 'UNKNOWN' and (told.get('error') or told['notes'])
+    assert (
+        told['version'] == 2
+        and told.get('state', 'UNKNOWN') == 'UNKNOWN'
+        and (told.get('error') or told['notes'])
+    )
 
 
 def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):
     """Also beside --html and where history is filled or emptied, and for -V."""
-    page = document('triage', '--report', REPORT, '--html', str(tmp_path / 'page.html'), '--json', code=0)
+    page = document(
+        'triage', '--report', REPORT, '--html', str(tmp_path / 'page.html'), '--json', code=0
+    )
     version = document('list', '-V', '--json', code=0)
 
     assert len(page['drives']) == 1 and (tmp_path / 'page.html').stat().st_size > 1000
@@ -298,12 +403,19 @@ def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):
 
 
 @pytest.mark.parametrize('command', ['triage', 'list', 'history'])
-@pytest.mark.parametrize('number', [0, signal.SIGTERM, signal.SIGINT], ids=['time', 'SIGTERM', 'SIGINT'])
-def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(fake, command, number):
+@pytest.mark.parametrize(
+    'number', [0, signal.SIGTERM, signal.SIGINT], ids=['time', 'SIGTERM', 'SIGINT']
+)
+def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(
+    fake, command, number
+):
     """A scan that hangs; with the reason in it."""
     fake.answers('--json=c --scan', before='sleep 20')
-    check = subprocess.Popen([*PLUGIN, command, '--json', '-p', fake.path, '--nosudo', '-t', '3' if number else '1'],
-                             stdout=subprocess.PIPE, text=True)
+    check = subprocess.Popen(
+        [*PLUGIN, command, '--json', '-p', fake.path, '--nosudo', '-t', '3' if number else '1'],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     while number and not fake.pids():
         time.sleep(0.02)
     if number:
@@ -321,15 +433,39 @@ def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     fake.answers(read_arguments('/dev/sdb'), before='sleep 20')
 
-    told = document('triage', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '-t', '6',
-                    code=0)
+    told = document(
+        'triage',
+        '--json',
+        '-p',
+        fake.path,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '-d',
+        '/dev/sdb',
+        '-t',
+        '6',
+        code=0,
+    )
 
     assert sorted(each['state'] for each in told['drives']) == ['UNKNOWN', 'WARNING']
 
 
-@pytest.mark.parametrize('words, expected', [
-    (['triage', '--json'], True), (['triage', '--js'], False), (['--json=1'], True), (['fleet', '--j'], False),
-    (['triage'], False), (['-t', '3'], False), (['-j'], False), (['--'], False), (['--jsonx'], False), ([], False)])
+@pytest.mark.parametrize(
+    'words, expected',
+    [
+        (['triage', '--json'], True),
+        (['triage', '--js'], False),
+        (['--json=1'], True),
+        (['fleet', '--j'], False),
+        (['triage'], False),
+        (['-t', '3'], False),
+        (['-j'], False),
+        (['--'], False),
+        (['--jsonx'], False),
+        ([], False),
+    ],
+)
 def test_a_command_line_asks_for_json(words, expected):
     """It may be wrong in every other respect."""
     assert main.wants_json(words) is expected

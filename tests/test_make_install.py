@@ -1,4 +1,7 @@
-"""make install: the files of an installation, a check from there, and make uninstall, which leaves none."""
+"""make install: the files of an installation, a check from there, and make uninstall, which
+leaves none.
+"""
+
 from __future__ import annotations
 
 import subprocess
@@ -18,24 +21,43 @@ PLUGIN = 'lib/nagios/plugins/check_smart_attributes'
 
 def made(target: str, folder: Path | str, prefix: str, **variables: str) -> None:
     """Run a target as a packager does, with the umask of a careful root."""
-    words = [f'{name}={value}' for name, value in {'DESTDIR': folder, 'PREFIX': prefix, **variables}.items()]
-    done = subprocess.run(['sh', '-c', 'umask 077; exec make --silent "$@"', 'sh', target, *words], cwd=ROOT, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    words = [
+        f'{name}={value}'
+        for name, value in {'DESTDIR': folder, 'PREFIX': prefix, **variables}.items()
+    ]
+    done = subprocess.run(
+        ['sh', '-c', 'umask 077; exec make --silent "$@"', 'sh', target, *words],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert done.returncode == 0, done.stdout
 
 
 def files(folder: Path) -> dict[str, str]:
     """Return the mode of each file below a folder, "link" for a link."""
-    return {str(path.relative_to(folder)): 'link' if path.is_symlink() else f'{path.stat().st_mode & 0o777:o}'
-            for path in folder.rglob('*') if path.is_symlink() or path.is_file()}
+    return {
+        str(path.relative_to(folder)): 'link'
+        if path.is_symlink()
+        else f'{path.stat().st_mode & 0o777:o}'
+        for path in folder.rglob('*')
+        if path.is_symlink() or path.is_file()
+    }
 
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory) -> Path:
     """An installation with the Python of these tests."""
     prefix = tmp_path_factory.mktemp('installed')
-    made('install', '', str(prefix), PYTHON=sys.executable, PACKAGES=sysconfig.get_path('purelib'),
-         CONFIG=f'{prefix}/etc')
+    made(
+        'install',
+        '',
+        str(prefix),
+        PYTHON=sys.executable,
+        PACKAGES=sysconfig.get_path('purelib'),
+        CONFIG=f'{prefix}/etc',
+    )
     return prefix
 
 
@@ -43,9 +65,13 @@ def test_a_check_runs_from_there(installed):
     """As a daemon starts it, with the data of the installation; the link serves a shell."""
     plugin = installed / PLUGIN
     version = subprocess.run([str(plugin), '-V'], capture_output=True, text=True)
-    check = subprocess.run([str(plugin), '--report', drive_path('intel-worn')], capture_output=True, text=True, cwd='/')
+    check = subprocess.run(
+        [str(plugin), '--report', drive_path('intel-worn')], capture_output=True, text=True, cwd='/'
+    )
 
-    assert (version.returncode, version.stdout.split()[0]) == (0, 'check_smart_attributes'), version.stdout
+    assert (version.returncode, version.stdout.split()[0]) == (0, 'check_smart_attributes'), (
+        version.stdout
+    )
     assert (check.returncode, 'endurance_used 86 %' in check.stdout) == (1, True), check.stdout
     assert plugin.read_text().startswith(f'#!{sys.executable} -IS\n')
     assert (installed / 'sbin/check_smart_attributes').samefile(plugin)
@@ -54,20 +80,35 @@ def test_a_check_runs_from_there(installed):
 def test_each_file_is_readable_and_of_this_prefix(installed):
     modes = files(installed)
 
-    assert {mode for path, mode in modes.items() if '__pycache__' not in path} == {'644', '755', 'link'}
+    assert {mode for path, mode in modes.items() if '__pycache__' not in path} == {
+        '644',
+        '755',
+        'link',
+    }
     assert [path for path, mode in modes.items() if mode == '755' and 'examples' not in path] == [
-        path for path in modes if path in (PLUGIN, f'{SHARE}/configure-host')]
-    assert {f'{SHARE}/attributes.json', f'{SHARE}/thresholds/default.json', f'{SHARE}/thresholds/risk.json',
-            f'{SHARE}/smart_attributes/schema/attributes.schema.json', 'share/man/man8/check_smart_attributes.8',
-            'share/bash-completion/completions/check_smart_attributes', 'etc/README',
-            'share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf',
-            'lib/systemd/system/check-smart-attributes-metrics.timer'} <= set(modes)
-    for name in ('lib/systemd/system/check-smart-attributes-metrics.service',
-                 'share/doc/check-smart-attributes/examples/nrpe/check-smart-attributes.cfg'):
+        path for path in modes if path in (PLUGIN, f'{SHARE}/configure-host')
+    ]
+    assert {
+        f'{SHARE}/attributes.json',
+        f'{SHARE}/thresholds/default.json',
+        f'{SHARE}/thresholds/risk.json',
+        f'{SHARE}/smart_attributes/schema/attributes.schema.json',
+        'share/man/man8/check_smart_attributes.8',
+        'share/bash-completion/completions/check_smart_attributes',
+        'etc/README',
+        'share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf',
+        'lib/systemd/system/check-smart-attributes-metrics.timer',
+    } <= set(modes)
+    for name in (
+        'lib/systemd/system/check-smart-attributes-metrics.service',
+        'share/doc/check-smart-attributes/examples/nrpe/check-smart-attributes.cfg',
+    ):
         text = (installed / name).read_text()
         assert str(installed) in text and '/usr/' not in text.replace(str(installed), ''), name
-    assert f'{installed}/share/doc/check-smart-attributes/examples/example-site.json' in (
-        installed / 'etc/README').read_text()
+    assert (
+        f'{installed}/share/doc/check-smart-attributes/examples/example-site.json'
+        in (installed / 'etc/README').read_text()
+    )
 
 
 def test_links_between_the_documents_lead_somewhere(installed):
@@ -80,14 +121,16 @@ def test_links_between_the_documents_lead_somewhere(installed):
 
 def test_uninstall_leaves_nothing_but_what_is_the_sites(tmp_path):
     """Files of other programs stay, and so does the configuration of the site."""
-    foreign = [tmp_path / 'usr/lib/nagios/plugins/check_load',
-               tmp_path / 'etc/check-smart-attributes/thresholds.d/a.json']
+    foreign = [
+        tmp_path / 'usr/lib/nagios/plugins/check_load',
+        tmp_path / 'etc/check-smart-attributes/thresholds.d/a.json',
+    ]
     variables = {'PYTHON': '/usr/bin/python3', 'PACKAGES': '/usr/lib/python3/dist-packages'}
     made('install', tmp_path, '/usr', **variables)
     assert len(files(tmp_path)) > 200
     for path in foreign:
         path.write_text('')
-    made('install', tmp_path, '/usr', **variables)   # a second time, over the first
+    made('install', tmp_path, '/usr', **variables)  # a second time, over the first
     cache = tmp_path / 'usr' / SHARE / 'smart_attributes/__pycache__'
     cache.mkdir()
     (cache / 'main.cpython-311.pyc').write_text('')
@@ -106,18 +149,28 @@ def test_libraries_of_a_packager_come_with_the_program(tmp_path):
     made('install', tmp_path / 'root', '/usr', LIBRARIES=str(libraries), PYTHON='/x/python')
     launcher = (tmp_path / 'root/usr' / PLUGIN).read_text()
 
-    assert f"\nsys.path[:] = ['/usr/{SHARE}', *sys.path]\n" in launcher and launcher.startswith('#!/x/python -IS\n')
+    assert f"\nsys.path[:] = ['/usr/{SHARE}', *sys.path]\n" in launcher and launcher.startswith(
+        '#!/x/python -IS\n'
+    )
     assert [path for path in files(tmp_path / 'root') if 'nagiosplugin' in path] == [
-        f'usr/{SHARE}/nagiosplugin/__init__.py']
+        f'usr/{SHARE}/nagiosplugin/__init__.py'
+    ]
 
 
 def test_a_python_without_libraries_is_named_before_anything_is_copied(tmp_path):
     python = tmp_path / 'python'
     python.write_text('#!/bin/sh\nexit 1\n')
     python.chmod(0o755)
-    done = subprocess.run(['make', '--silent', 'install', f'DESTDIR={tmp_path}/root', f'PYTHON={python}'], cwd=ROOT,
-                          text=True, capture_output=True)
+    done = subprocess.run(
+        ['make', '--silent', 'install', f'DESTDIR={tmp_path}/root', f'PYTHON={python}'],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+    )
 
     assert done.returncode != 0
-    assert f'{python} lacks a library: apt install python3-nagiosplugin python3-jsonschema' in done.stderr
+    assert (
+        f'{python} lacks a library: apt install python3-nagiosplugin python3-jsonschema'
+        in done.stderr
+    )
     assert not (tmp_path / 'root').exists()

@@ -1,4 +1,7 @@
-"""tools.measure --accuracy: readings against what drives say of themselves, on collections made for the test."""
+"""tools.measure --accuracy: readings against what drives say of themselves, on collections made
+for the test.
+"""
+
 import gzip
 import json
 
@@ -10,26 +13,65 @@ from smart_attributes.errors import DataError
 from smart_attributes.knowledge import drive_database, shipped_data, thresholds
 
 METRICS = json.loads((ROOT / 'attributes.json').read_text())['metrics']
-DATABASE = {'date': '2026-11-20', 'documents': {}, 'metrics': METRICS, 'sets': {}, 'advisories': [], 'entries': [
-    {'family': 'Acme', 'models': ['ACME SSD [0-9]+'], 'source': 'measured', 'attributes': {'233': {
-        'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}},
-    {'family': 'any SSD', 'kind': 'ssd', 'generic': True, 'source': 'measured', 'attributes': {'9': {
-        'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}}}}]}
+DATABASE = {
+    'date': '2026-11-20',
+    'documents': {},
+    'metrics': METRICS,
+    'sets': {},
+    'advisories': [],
+    'entries': [
+        {
+            'family': 'Acme',
+            'models': ['ACME SSD [0-9]+'],
+            'source': 'measured',
+            'attributes': {
+                '233': {
+                    'name': 'Wear',
+                    'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                }
+            },
+        },
+        {
+            'family': 'any SSD',
+            'kind': 'ssd',
+            'generic': True,
+            'source': 'measured',
+            'attributes': {
+                '9': {
+                    'name': 'Hours',
+                    'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}},
+                }
+            },
+        },
+    ],
+}
 
 
 def drive(model='ACME SSD 1', value=90, statistic=10, **more):
-    return {'path': f'SSD/{model}', 'model': model, 'firmware': '1', 'rotation': 'Solid State Device',
-            'health': 'PASSED',
-            'attributes': [[9, 'Hours', '-O--CK', 99, 99, 0, '-', '1000'],
-                           [233, 'Wear', '-O--CK', value, value, 0, '-', '0']],
-            'devstat': {} if statistic is None
-            else {'7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']}, **more}
+    return {
+        'path': f'SSD/{model}',
+        'model': model,
+        'firmware': '1',
+        'rotation': 'Solid State Device',
+        'health': 'PASSED',
+        'attributes': [
+            [9, 'Hours', '-O--CK', 99, 99, 0, '-', '1000'],
+            [233, 'Wear', '-O--CK', value, value, 0, '-', '0'],
+        ],
+        'devstat': {}
+        if statistic is None
+        else {'7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']},
+        **more,
+    }
 
 
 def measured(*drives):
     default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-    return accuracy.measure((collection.CollectedDrive(d['path'], collection.report_of(d)) for d in drives),
-                           drive_database.SpecDatabase(DATABASE), default)
+    return accuracy.measure(
+        (collection.CollectedDrive(d['path'], collection.report_of(d)) for d in drives),
+        drive_database.SpecDatabase(DATABASE),
+        default,
+    )
 
 
 def lines(*drives, documented=()):
@@ -38,15 +80,35 @@ def lines(*drives, documented=()):
     return '\n'.join(said)
 
 
-@pytest.mark.parametrize(('value', 'statistic', 'agrees'), [
-    (90, 10, True), (88, 10, True), (87, 10, False), (50, 53, True), (50, 54, False), (10, 95, True), (10, 96, False)],
-    ids=['equal', 'two-points', 'three-points', 'six-percent', 'more', 'six-percent-of-95', 'above'])
+@pytest.mark.parametrize(
+    ('value', 'statistic', 'agrees'),
+    [
+        (90, 10, True),
+        (88, 10, True),
+        (87, 10, False),
+        (50, 53, True),
+        (50, 54, False),
+        (10, 95, True),
+        (10, 96, False),
+    ],
+    ids=[
+        'equal',
+        'two-points',
+        'three-points',
+        'six-percent',
+        'more',
+        'six-percent-of-95',
+        'above',
+    ],
+)
 def test_agreement_is_two_points_or_six_percent_of_the_statistic(value, statistic, agrees):
     """The figure that issues quote; its edges are pinned."""
     assert measured(drive(value=value, statistic=statistic)).comparisons[0].agrees is agrees
 
 
-@pytest.mark.parametrize(('statistic', 'is_worn'), [(0, False), (1, True), (99, True), (100, False), (None, False)])
+@pytest.mark.parametrize(
+    ('statistic', 'is_worn'), [(0, False), (1, True), (99, True), (100, False), (None, False)]
+)
 def test_only_statistics_from_1_to_99_validate_anything(statistic, is_worn):
     """At 0 nothing can be told apart, at 100 a normalized value has stopped."""
     assert measured(drive(statistic=statistic)).comparisons[0].is_worn is is_worn
@@ -74,7 +136,9 @@ def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
 
 def test_evidence_is_what_was_measured_and_nothing_else():
     """Entries without a drive have no evidence."""
-    found = accuracy.evidence_for(['Acme', 'any SSD', 'Unseen'], measured(drive(), drive(value=50), drive(statistic=0)))
+    found = accuracy.evidence_for(
+        ['Acme', 'any SSD', 'Unseen'], measured(drive(), drive(value=50), drive(statistic=0))
+    )
 
     assert found == {'Acme': {'drives': 3, 'compared': 2, 'agree': 1}}
 
@@ -86,16 +150,22 @@ def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path,
     (tmp_path / 'tests').mkdir()
     drives.write_bytes(gzip.compress(json.dumps(drive()).encode()))
     default = ROOT / 'thresholds/default.json'
-    monkeypatch.setattr(shipped_data, 'path', lambda name: str(database if name == 'attributes.json' else default))
+    monkeypatch.setattr(
+        shipped_data, 'path', lambda name: str(database if name == 'attributes.json' else default)
+    )
 
     accuracy.main(str(drives), str(tmp_path / 'tests/evidence.json'), lambda line: None)
 
-    assert (tmp_path / 'tests/evidence.json').read_text() == '{\n "Acme": {"drives": 1, "compared": 1, "agree": 1}\n}\n'
+    assert (
+        tmp_path / 'tests/evidence.json'
+    ).read_text() == '{\n "Acme": {"drives": 1, "compared": 1, "agree": 1}\n}\n'
     assert json.loads(database.read_text()) == DATABASE
 
 
 def test_the_shipped_evidence_has_the_layout_of_a_new_one():
-    """A line for each family, in natural order: a diff shows what was measured anew, and nothing else."""
+    """A line for each family, in natural order: a diff shows what was measured anew, and nothing
+    else.
+    """
     shipped = (ROOT / 'tests/evidence.json').read_text()
 
     assert accuracy.laid_out(json.loads(shipped)) == shipped
@@ -103,16 +173,21 @@ def test_the_shipped_evidence_has_the_layout_of_a_new_one():
 
 def test_a_fifth_of_the_models_is_the_same_everywhere():
     """Chosen by hash of the model, not by chance."""
-    assert [accuracy.fifth_of(model) for model in ('INTEL SSDSC2BB240G4', 'SAMSUNG MZ7LM960HMJP-00005')] == [
-        accuracy.fifth_of('INTEL SSDSC2BB240G4'), accuracy.fifth_of('SAMSUNG MZ7LM960HMJP-00005')]
+    assert [
+        accuracy.fifth_of(model) for model in ('INTEL SSDSC2BB240G4', 'SAMSUNG MZ7LM960HMJP-00005')
+    ] == [accuracy.fifth_of('INTEL SSDSC2BB240G4'), accuracy.fifth_of('SAMSUNG MZ7LM960HMJP-00005')]
     assert {accuracy.fifth_of(str(n)) for n in range(100)} == {0, 1, 2, 3, 4}
 
 
 def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out():
-    """Acme SSD 1 and 10 lie in one fifth: nothing else knows how to read them, unless a document or another model."""
+    """Acme SSD 1 and 10 lie in one fifth: nothing else knows how to read them, unless a document
+    or another model.
+    """
     alone = [drive('ACME SSD 1'), drive('ACME SSD 10'), drive('ACME SSD 10', statistic=30)]
     fifth = accuracy.fifth_of('ACME SSD 1')
-    elsewhere = next(f'ACME SSD {n}' for n in range(99) if accuracy.fifth_of(f'ACME SSD {n}') != fifth)
+    elsewhere = next(
+        f'ACME SSD {n}' for n in range(99) if accuracy.fifth_of(f'ACME SSD {n}') != fifth
+    )
 
     def left_out(*drives, documented=()):
         return list(accuracy.fifths(measured(*drives).comparisons, documented, {}))[fifth][:3]
@@ -124,9 +199,15 @@ def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out(
 
 
 def test_a_shared_set_that_other_fifths_confirm_counts_where_an_entry_is_left_out():
-    """The reading of another entry of the set is the same reading; one of a third entry says nothing about it."""
-    [known], [other] = (measured(drive(model)).comparisons for model in ('ACME SSD 1', 'ACME SSD 10'))
-    elsewhere = next(f'{n}' for n in range(99) if accuracy.fifth_of(f'{n}') != accuracy.fifth_of(known.model))
+    """The reading of another entry of the set is the same reading; one of a third entry says
+    nothing about it.
+    """
+    [known], [other] = (
+        measured(drive(model)).comparisons for model in ('ACME SSD 1', 'ACME SSD 10')
+    )
+    elsewhere = next(
+        f'{n}' for n in range(99) if accuracy.fifth_of(f'{n}') != accuracy.fifth_of(known.model)
+    )
     both = [known, other._replace(family='B', model=elsewhere)]
 
     def left_out(*families, source='attribute 233'):
@@ -134,19 +215,34 @@ def test_a_shared_set_that_other_fifths_confirm_counts_where_an_entry_is_left_ou
         return list(accuracy.fifths(both, (), sets))[accuracy.fifth_of(known.model)].left_out
 
     assert left_out('Acme', 'B') == 1
-    assert (left_out(), left_out('Acme'), left_out('B'), left_out('Acme', 'B', source='attribute 231')) == (0, 0, 0, 0)
+    assert (
+        left_out(),
+        left_out('Acme'),
+        left_out('B'),
+        left_out('Acme', 'B', source='attribute 231'),
+    ) == (0, 0, 0, 0)
 
 
 def test_the_first_set_that_an_entry_uses_defines_its_wear_unless_the_entry_does():
     """Only attributes that give a reading of wear count."""
     wear = {'readings': {'endurance_used': {'from': 'raw'}}}
-    data = {'sets': {'one': {'attributes': {'173': wear, '9': {'name': 'Hours'}, '202': None}},
-                     'two': {'attributes': {'173': wear, '231': wear}}}, 'entries': [
-        {'family': 'A', 'uses': ['one', 'two']}, {'family': 'B', 'uses': ['two'], 'attributes': {'173': {}}},
-        {'family': 'C'}]}
+    data = {
+        'sets': {
+            'one': {'attributes': {'173': wear, '9': {'name': 'Hours'}, '202': None}},
+            'two': {'attributes': {'173': wear, '231': wear}},
+        },
+        'entries': [
+            {'family': 'A', 'uses': ['one', 'two']},
+            {'family': 'B', 'uses': ['two'], 'attributes': {'173': {}}},
+            {'family': 'C'},
+        ],
+    }
 
-    assert accuracy.wear_sets(data) == {('A', 'attribute 173'): 'one', ('A', 'attribute 231'): 'two',
-                                       ('B', 'attribute 231'): 'two'}
+    assert accuracy.wear_sets(data) == {
+        ('A', 'attribute 173'): 'one',
+        ('A', 'attribute 231'): 'two',
+        ('B', 'attribute 231'): 'two',
+    }
 
 
 def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
@@ -155,20 +251,32 @@ def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
     text = lines(drive(), drive(statistic=99))
     del DATABASE['entries'][0]['untrusted_statistics']
 
-    assert ('1 of 2, 50.00 % of worn drives agree; left out, 0 of 2, 0.00 %; where the entry believes the statistic, '
-            'none') in text
+    assert (
+        '1 of 2, 50.00 % of worn drives agree; left out, 0 of 2, 0.00 %; where the entry believes '
+        'the statistic, '
+        'none'
+    ) in text
 
 
 def test_a_family_is_documented_by_more_than_what_was_measured():
     """The collection itself cannot speak for its own drives."""
-    data = {'documents': {'linuxhw-enterprisedrive': {}, 'acme-manual': {}}, 'entries': [
-        {'family': 'A', 'source': 'acme-manual, section 5; measured on linuxhw/EnterpriseDrive'},
-        {'family': 'B', 'source': 'always 255 in linuxhw-enterprisedrive'}]}
+    data = {
+        'documents': {'linuxhw-enterprisedrive': {}, 'acme-manual': {}},
+        'entries': [
+            {
+                'family': 'A',
+                'source': 'acme-manual, section 5; measured on linuxhw/EnterpriseDrive',
+            },
+            {'family': 'B', 'source': 'always 255 in linuxhw-enterprisedrive'},
+        ],
+    }
 
     assert accuracy.documented_families(data) == {'A'}
 
 
-@pytest.mark.parametrize('line', ['not json', '[1]', '{"attributes": [[1]]}', '{"devstat": {"x": ["1", "-", "y"]}}'])
+@pytest.mark.parametrize(
+    'line', ['not json', '[1]', '{"attributes": [[1]]}', '{"devstat": {"x": ["1", "-", "y"]}}']
+)
 def test_a_line_that_is_no_drive_is_named(tmp_path, line):
     """A collection of 40,000 lines needs the number."""
     file = tmp_path / 'drives.jsonl'
@@ -187,18 +295,26 @@ def test_a_file_that_is_missing_is_unknown():
 
 
 def test_facts_give_the_same_report_as_smartctls_json(shared):
-    """Two ways to one report: the facts themselves, and the JSON that smartctl would print for them."""
+    """Two ways to one report: the facts themselves, and the JSON that smartctl would print for
+    them.
+    """
     import itertools
 
     import smartctl_output
 
     from smart_attributes.reading import json_report
+
     with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as all_lines:
         for line in itertools.islice(all_lines, 0, None, 97):
             known = json.loads(line)
-            one, other = collection.report_of(known), json_report.from_json(smartctl_output.as_json(known))
+            one, other = (
+                collection.report_of(known),
+                json_report.from_json(smartctl_output.as_json(known)),
+            )
             assert one.identity == other.identity
-            assert [row._replace(raw_number=None) for row in other.attributes] == list(one.attributes)
+            assert [row._replace(raw_number=None) for row in other.attributes] == list(
+                one.attributes
+            )
             assert one.statistics == other.statistics
             assert {key: other.nvme.get(key) for key in one.nvme} == one.nvme
             assert (one.smart_status, one.error_count) == (other.smart_status, other.error_count)
@@ -208,31 +324,59 @@ def test_a_collection_without_sector_sizes_tells_them_by_its_counts(tmp_path):
     """Its reports were read from lines that do not hold them."""
     file = tmp_path / 'drives.jsonl'
     pending = [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-']
-    disks = [{'model': model, 'rotation': '7200 rpm', 'attributes': [[*pending, raw]]}
-             for model, raw in (('ST1', '8'), ('ST2', '3'), ('ST3', '0'))]
+    disks = [
+        {'model': model, 'rotation': '7200 rpm', 'attributes': [[*pending, raw]]}
+        for model, raw in (('ST1', '8'), ('ST2', '3'), ('ST3', '0'))
+    ]
     file.write_text(''.join(json.dumps(disk) + '\n' for disk in disks))
 
-    assert [found.report.identity.physical_block_size for found in collection.read(str(file))] == [4096, 512, None]
+    assert [found.report.identity.physical_block_size for found in collection.read(str(file))] == [
+        4096,
+        512,
+        None,
+    ]
 
 
-@pytest.mark.parametrize(('name', 'content'), [
-    ('row.jsonl', b'{"attributes":[[5]]}\n'), ('model.jsonl', b'{"model":1e999}\n'), ('text.jsonl', b'\xff\xfe\n'),
-    ('statistic.jsonl', b'{"devstat":{"0x1:0x10":["%s","---","x"]}}\n' % (b'9' * 400)),
-    ('nvme.jsonl', b'{"nvme":{"Percentage Used":"%s"}}\n' % (b'9' * 400)),
-    ('errors.jsonl', b'{"errors":"%s"}\n' % (b'9' * 400)), ('deep.jsonl', b'[' * 100_000 + b'\n'),
-    ('cut.jsonl.gz', gzip.compress(b'{}\n' * 100, mtime=0)[:-20]),
-    ('damaged.jsonl.gz', b'\x1f\x8b\x08\0\0\0\0\0\0\3xxxxxx')])
+@pytest.mark.parametrize(
+    ('name', 'content'),
+    [
+        ('row.jsonl', b'{"attributes":[[5]]}\n'),
+        ('model.jsonl', b'{"model":1e999}\n'),
+        ('text.jsonl', b'\xff\xfe\n'),
+        ('statistic.jsonl', b'{"devstat":{"0x1:0x10":["%s","---","x"]}}\n' % (b'9' * 400)),
+        ('nvme.jsonl', b'{"nvme":{"Percentage Used":"%s"}}\n' % (b'9' * 400)),
+        ('errors.jsonl', b'{"errors":"%s"}\n' % (b'9' * 400)),
+        ('deep.jsonl', b'[' * 100_000 + b'\n'),
+        ('cut.jsonl.gz', gzip.compress(b'{}\n' * 100, mtime=0)[:-20]),
+        ('damaged.jsonl.gz', b'\x1f\x8b\x08\0\0\0\0\0\0\3xxxxxx'),
+    ],
+)
 def test_what_is_no_drive_is_a_sentence_with_its_file(tmp_path, name, content):
     """Numbers that no float holds among them; it ended with the name of an exception."""
     file = tmp_path / name
     file.write_bytes(content)
-    for done in (run_tool('tools.measure', str(file), task) for task in ('--accuracy', '--verdicts')):
-        assert (done.code, str(file) in done.text, 'Traceback' in done.text, 'inside check' in done.text) == (
-            3, True, False, False), done.text
+    for done in (
+        run_tool('tools.measure', str(file), task) for task in ('--accuracy', '--verdicts')
+    ):
+        assert (
+            done.code,
+            str(file) in done.text,
+            'Traceback' in done.text,
+            'inside check' in done.text,
+        ) == (3, True, False, False), done.text
 
 
-@pytest.mark.parametrize('row', ['0,1e999,0,1', f'0,{"9" * 400},0,1', 'nan,10,0,1', '-inf,inf,1,5', '10,5,0,1',
-                                 f'0,10,0,{"9" * 400}'])
+@pytest.mark.parametrize(
+    'row',
+    [
+        '0,1e999,0,1',
+        f'0,{"9" * 400},0,1',
+        'nan,10,0,1',
+        '-inf,inf,1,5',
+        '10,5,0,1',
+        f'0,10,0,{"9" * 400}',
+    ],
+)
 def test_hours_that_cannot_be_are_a_sentence_with_their_line(tmp_path, row):
     """They became infinitely many drive-years."""
     file = tmp_path / 'timelines.csv'

@@ -1,4 +1,7 @@
-"""tools.measure --forecasts: dates against the wear that later reports show, on drives made for the test."""
+"""tools.measure --forecasts: dates against the wear that later reports show, on drives made for
+the test.
+"""
+
 from __future__ import annotations
 
 import gzip
@@ -9,14 +12,26 @@ from typing import Any
 import pytest
 from conftest import run_tool
 
-DAYS = 24   # hours
+DAYS = 24  # hours
 
 
 def drive(*seen: tuple[int, int]) -> dict[str, Any]:
     """Return an NVMe drive that reported (power-on days, % used) at these times."""
-    return {'path': 'NVMe/x', 'seen': [{'date': '2026-01-07', 'facts': {
-        'model': 'Acme NVMe', 'firmware': '1', 'health': 'PASSED',
-        'nvme': {'Percentage Used': f'{used}%', 'Power On Hours': f'{days * DAYS:,}'}}} for days, used in seen]}
+    return {
+        'path': 'NVMe/x',
+        'seen': [
+            {
+                'date': '2026-01-07',
+                'facts': {
+                    'model': 'Acme NVMe',
+                    'firmware': '1',
+                    'health': 'PASSED',
+                    'nvme': {'Percentage Used': f'{used}%', 'Power On Hours': f'{days * DAYS:,}'},
+                },
+            }
+            for days, used in seen
+        ],
+    }
 
 
 def measured(folder: Path, *drives: Any) -> dict[str, Any]:
@@ -28,32 +43,42 @@ def measured(folder: Path, *drives: Any) -> dict[str, Any]:
 
 
 # The first report: half used in 1000 days, so the range begins after 83 days and ends after 6000.
-@pytest.mark.parametrize(('later', 'outcome'), [
-    pytest.param((1100, 55), 'within', id='as-fast-as-before'),
-    pytest.param((1060, 87), 'within', id='rounding-above-the-fast-end'),
-    pytest.param((1060, 88), 'faster', id='faster'),
-    pytest.param((1360, 52), 'within', id='rounding-below-the-slow-end'),
-    pytest.param((1361, 52), 'slower', id='slower'),
-    pytest.param((1084, 100), 'within', id='worn-out-after-the-beginning'),
-    pytest.param((1070, 255), 'faster', id='worn-out-before-the-beginning'),
-    pytest.param((7100, 99), 'within', id='a-counter-that-stops-at-99'),
-    pytest.param((1060, 53), 'within', id='sixty-days')])
+@pytest.mark.parametrize(
+    ('later', 'outcome'),
+    [
+        pytest.param((1100, 55), 'within', id='as-fast-as-before'),
+        pytest.param((1060, 87), 'within', id='rounding-above-the-fast-end'),
+        pytest.param((1060, 88), 'faster', id='faster'),
+        pytest.param((1360, 52), 'within', id='rounding-below-the-slow-end'),
+        pytest.param((1361, 52), 'slower', id='slower'),
+        pytest.param((1084, 100), 'within', id='worn-out-after-the-beginning'),
+        pytest.param((1070, 255), 'faster', id='worn-out-before-the-beginning'),
+        pytest.param((7100, 99), 'within', id='a-counter-that-stops-at-99'),
+        pytest.param((1060, 53), 'within', id='sixty-days'),
+    ],
+)
 def test_the_wear_of_a_later_report_is_within_the_range_or_not(tmp_path, later, outcome):
     """The counter may be off by one point at each end."""
     counts = measured(tmp_path, drive((1000, 50), later))['outcomes']
 
-    assert {basis: {name for name, count in of_basis.items() if count} for basis, of_basis in counts.items()} == {
-        'first report': {outcome}}
+    assert {
+        basis: {name for name, count in of_basis.items() if count}
+        for basis, of_basis in counts.items()
+    } == {'first report': {outcome}}
 
 
-@pytest.mark.parametrize('seen', [
-    pytest.param([(1000, 50)], id='once'),
-    pytest.param([(1000, 50), (1059, 53)], id='too-soon'),
-    pytest.param([(1000, 50), (1200, 49)], id='wear-fell'),
-    pytest.param([(1000, 50), (900, 60)], id='age-fell'),
-    pytest.param([(1000, 99), (1200, 99)], id='stopped-from-the-start'),
-    pytest.param([(1000, 1), (1200, 1)], id='without-a-forecast'),
-    pytest.param([], id='never')])
+@pytest.mark.parametrize(
+    'seen',
+    [
+        pytest.param([(1000, 50)], id='once'),
+        pytest.param([(1000, 50), (1059, 53)], id='too-soon'),
+        pytest.param([(1000, 50), (1200, 49)], id='wear-fell'),
+        pytest.param([(1000, 50), (900, 60)], id='age-fell'),
+        pytest.param([(1000, 99), (1200, 99)], id='stopped-from-the-start'),
+        pytest.param([(1000, 1), (1200, 1)], id='without-a-forecast'),
+        pytest.param([], id='never'),
+    ],
+)
 def test_drives_that_test_nothing_are_left_out(tmp_path, seen):
     """A counter or clock that was set back says nothing about the forecast."""
     assert measured(tmp_path, drive(*seen))['outcomes'] == {}
@@ -61,27 +86,36 @@ def test_drives_that_test_nothing_are_left_out(tmp_path, seen):
 
 def test_a_hard_disk_is_left_out(tmp_path):
     """Some report a wear that means nothing."""
-    disk = {'path': 'HDD/x', 'seen': [{'facts': {'model': 'Disk', 'rotation': '7200 rpm', 'attributes': []}}] * 2}
+    disk = {
+        'path': 'HDD/x',
+        'seen': [{'facts': {'model': 'Disk', 'rotation': '7200 rpm', 'attributes': []}}] * 2,
+    }
 
     assert measured(tmp_path, disk)['outcomes'] == {}
 
 
 def test_history_is_used_up_to_the_second_to_last_report(tmp_path):
-    """20 points in 100 days, after ten in a thousand: the estimate says too little, the history does not."""
+    """20 points in 100 days, after ten in a thousand: the estimate says too little, the history
+    does not.
+    """
     found = measured(tmp_path, drive((1000, 10), (1100, 30), (1200, 50), (1300, 70)))
 
-    assert found['outcomes'] == {'first report': {'within': 0, 'faster': 1, 'slower': 0},
-                                 'history': {'within': 1, 'faster': 0, 'slower': 0}}
+    assert found['outcomes'] == {
+        'first report': {'within': 0, 'faster': 1, 'slower': 0},
+        'history': {'within': 1, 'faster': 0, 'slower': 0},
+    }
 
 
 def test_known_ends_are_compared_with_the_first_and_the_last_range_before(tmp_path):
-    """100 % is reached after 50 of 100 days; the range of the first report began after 857 days, the last one's did
-    not.
+    """100 % is reached after 50 of 100 days; the range of the first report began after 857 days,
+    the last one's did not.
     """
     found = measured(tmp_path, drive((1000, 20), (1100, 50), (1200, 90), (1300, 110)))
 
-    assert found['ends'] == {'first report': {'known': 1, 'before_the_range': 1},
-                             'last report before the end': {'known': 1, 'before_the_range': 0}}
+    assert found['ends'] == {
+        'first report': {'known': 1, 'before_the_range': 1},
+        'last report before the end': {'known': 1, 'before_the_range': 0},
+    }
 
 
 def test_the_speed_is_compared_with_the_estimate(tmp_path):
@@ -92,14 +126,23 @@ def test_the_speed_is_compared_with_the_estimate(tmp_path):
 
 
 def test_speeds_are_shown_by_age_and_use_at_the_first_report(tmp_path):
-    """Whether little evidence makes a forecast worse. A band includes its lower edge and excludes its upper one."""
+    """Whether little evidence makes a forecast worse.
+
+    A band includes its lower edge and excludes its upper one.
+    """
     file = tmp_path / 'history.jsonl'
     drives = [drive((1000, used), (1200, used * 6 // 5)) for used in (45, 50, 50)]
     file.write_text('\n'.join(map(json.dumps, drives)))
     text = run_tool('tools.measure', '--forecasts', str(file)).text
 
-    assert '2 to 3 years          3 1.0, 1.0, 1.0, 1.0, 1.0' in text and '1 to 2 years          0 -' in text
-    assert '50 to 100 % used      2 1.0, 1.0, 1.0, 1.0, 1.0' in text and '20 to 50 % used       1 -' in text
+    assert (
+        '2 to 3 years          3 1.0, 1.0, 1.0, 1.0, 1.0' in text
+        and '1 to 2 years          0 -' in text
+    )
+    assert (
+        '50 to 100 % used      2 1.0, 1.0, 1.0, 1.0, 1.0' in text
+        and '20 to 50 % used       1 -' in text
+    )
 
 
 def test_the_speed_of_a_drive_that_wore_out_is_that_until_its_end(tmp_path):
@@ -112,13 +155,20 @@ def test_the_speed_of_a_drive_that_wore_out_is_that_until_its_end(tmp_path):
 def test_the_tables_name_kind_basis_and_shares(tmp_path):
     """Without --json."""
     file = tmp_path / 'history.jsonl'
-    file.write_text('\n'.join(json.dumps(drive((1000, 50), later)) for later in ((1100, 55), (1060, 95))))
+    file.write_text(
+        '\n'.join(json.dumps(drive((1000, 50), later)) for later in ((1100, 55), (1060, 95)))
+    )
     text = run_tool('tools.measure', '--forecasts', str(file)).text
 
-    assert 'nvme  first report                     2       1 (50.0 %)       1 (50.0 %)        0 (0.0 %)' in text
+    assert (
+        'nvme  first report                     2       1 (50.0 %)       1 (50.0 %)        0 (0.0 '
+        '%)' in text
+    )
 
 
-@pytest.mark.parametrize('line', ['{"model": "x", "attributes": []}', '{"seen": [{"hours": 1}]}', '[]'])
+@pytest.mark.parametrize(
+    'line', ['{"model": "x", "attributes": []}', '{"seen": [{"hours": 1}]}', '[]']
+)
 def test_a_file_without_histories_is_unknown(tmp_path, line):
     """Exit 3 with a sentence that names file and line."""
     file = tmp_path / 'drives.jsonl'
@@ -126,4 +176,7 @@ def test_a_file_without_histories_is_unknown(tmp_path, line):
     result = run_tool('tools.measure', '--forecasts', str(file))
 
     assert result.code == 3
-    assert f'{file}, line 1' in result.first_line and 'must be an object with seen' in result.first_line
+    assert (
+        f'{file}, line 1' in result.first_line
+        and 'must be an object with seen' in result.first_line
+    )

@@ -1,4 +1,7 @@
-"""What Prometheus scrapes: read back by the library's own parser, which shares nothing with what writes it."""
+"""What Prometheus scrapes: read back by the library's own parser, which shares nothing with what
+writes it.
+"""
+
 from __future__ import annotations
 
 import json
@@ -55,8 +58,11 @@ class Scraped(dict[tuple[str, Labels], float]):
 
     def who(self, device: str) -> dict[str, str]:
         """Return the labels that tell who a drive is."""
-        return next(dict(labels) for name,
-                    labels in self if name == 'smart_drive_info' and ('device', device) in labels)
+        return next(
+            dict(labels)
+            for name, labels in self
+            if name == 'smart_drive_info' and ('device', device) in labels
+        )
 
 
 @pytest.fixture(scope='module')
@@ -79,11 +85,20 @@ def at(machine: Machine, now: float, *options: str) -> tuple[Result, Scraped]:
 
 # --- names and numbers ---------------------------------------------------------------------------
 
-@pytest.mark.parametrize('metric, name', [
-    ('endurance_used', 'smart_endurance_used_ratio'), ('power_on_time', 'smart_power_on_seconds'),
-    ('host_written', 'smart_host_written_bytes'), ('temperature', 'smart_temperature_celsius'),
-    ('endurance_time_left', 'smart_endurance_left_seconds'), ('smart_status', 'smart_status'),
-    ('pending', 'smart_pending'), ('error_log_count', 'smart_error_log_events')])
+
+@pytest.mark.parametrize(
+    'metric, name',
+    [
+        ('endurance_used', 'smart_endurance_used_ratio'),
+        ('power_on_time', 'smart_power_on_seconds'),
+        ('host_written', 'smart_host_written_bytes'),
+        ('temperature', 'smart_temperature_celsius'),
+        ('endurance_time_left', 'smart_endurance_left_seconds'),
+        ('smart_status', 'smart_status'),
+        ('pending', 'smart_pending'),
+        ('error_log_count', 'smart_error_log_events'),
+    ],
+)
 def test_a_name_follows_from_metric_and_unit(metric, name):
     """Base units at the end; what Prometheus keeps for other kinds of metrics is avoided."""
     assert metrics.name(metric, METRICS[metric].unit) == name
@@ -92,9 +107,18 @@ def test_a_name_follows_from_metric_and_unit(metric, name):
 def everything() -> dict[str, metrics.Family]:
     """Return a metric for every metric there is, graphed or not, and the others."""
     device = Device('/dev/sda', name='sda')
-    others = metrics.metrics(metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), METRICS)
-    named = [metrics.Family(metrics.name(metric.name, metric.unit), metrics.said(metric), ('device',), [(('sda',), 1)])
-             for metric in METRICS.values()]
+    others = metrics.metrics(
+        metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), METRICS
+    )
+    named = [
+        metrics.Family(
+            metrics.name(metric.name, metric.unit),
+            metrics.said(metric),
+            ('device',),
+            [(('sda',), 1)],
+        )
+        for metric in METRICS.values()
+    ]
     found = {metric.name: metric for metric in (*others, *named)}
     assert len(found) == len(others) + len(named), 'two metrics of one name'
     return found
@@ -102,15 +126,22 @@ def everything() -> dict[str, metrics.Family]:
 
 def test_every_metric_has_a_name_of_its_own_that_prometheus_takes():
     """A site may have any of them graphed."""
-    assert [name for name in everything() if not re.fullmatch('smart(_[a-z][a-z0-9]*)+', name)
-            or name.endswith(('_total', '_count', '_sum', '_bucket'))] == []
+    assert [
+        name
+        for name in everything()
+        if not re.fullmatch('smart(_[a-z][a-z0-9]*)+', name)
+        or name.endswith(('_total', '_count', '_sum', '_bucket'))
+    ] == []
 
 
 def test_every_metric_says_what_it_is(sample):
     """In the words of the metric."""
     assert [name for name, words in sample.help.items() if not words] == []
     assert sample.help['smart_temperature_celsius'] == METRICS['temperature'].meaning
-    assert sample.help['smart_endurance_used_ratio'] == f'{METRICS["endurance_used"].meaning}; 1 is 100 %'
+    assert (
+        sample.help['smart_endurance_used_ratio']
+        == f'{METRICS["endurance_used"].meaning}; 1 is 100 %'
+    )
 
 
 @pytest.mark.libraries
@@ -119,18 +150,29 @@ def test_numbers_are_those_of_the_other_outputs():
     found = Scraped(run('metrics', '--report', REPORTS).text)
     for drive_ in json.loads(run('triage', '--json', '--report', REPORTS).text)['drives']:
         name = drive_['name']
-        values = {reading['metric']: reading['value'] for reading in drive_['readings'] if reading['judged']}
+        values = {
+            reading['metric']: reading['value']
+            for reading in drive_['readings']
+            if reading['judged']
+        }
         assert found.of('smart_drive_state', device=name) == State[drive_['state']]
         assert found.of('smart_power_on_seconds', device=name) == values['power_on_time']
         if 'endurance_used' in values:
-            assert found.of('smart_endurance_used_ratio', device=name) == pytest.approx(values['endurance_used'] / 100)
+            assert found.of('smart_endurance_used_ratio', device=name) == pytest.approx(
+                values['endurance_used'] / 100
+            )
 
 
 def test_who_a_drive_is_stands_once(sample):
     """To be joined by the name of the device; not with every number."""
     assert sample.who('intel_worn') == {
-        'device': 'intel_worn', 'model': 'INTEL SSDSC2BB150G7', 'serial': 'EXAMPLE0003', 'firmware': 'N2010101',
-        'kind': 'ssd', 'address': 'tests/reports/intel-worn.json'.replace('tests', str(ROOT / 'tests'))}
+        'device': 'intel_worn',
+        'model': 'INTEL SSDSC2BB150G7',
+        'serial': 'EXAMPLE0003',
+        'firmware': 'N2010101',
+        'kind': 'ssd',
+        'address': 'tests/reports/intel-worn.json'.replace('tests', str(ROOT / 'tests')),
+    }
     assert {name for name, labels in sample if 'model' in dict(labels)} == {'smart_drive_info'}
 
 
@@ -141,44 +183,74 @@ def test_serial_numbers_can_be_hidden():
 
 def test_a_reading_has_its_state(sample):
     """Which of them is it; what has no limit and says nothing has none."""
-    assert sample.of('smart_reading_state', device='intel_worn', metric='endurance_used') == State.WARNING
+    assert (
+        sample.of('smart_reading_state', device='intel_worn', metric='endurance_used')
+        == State.WARNING
+    )
     assert sample.of('smart_reading_state', device='intel_worn', metric='smart_status') == State.OK
-    assert ('smart_reading_state', frozenset({('device', 'intel_worn'), ('metric', 'power_on_time')})) not in sample
+    assert (
+        'smart_reading_state',
+        frozenset({('device', 'intel_worn'), ('metric', 'power_on_time')}),
+    ) not in sample
 
 
 def test_of_two_readings_of_a_metric_the_worse_one_counts():
     """Two attributes below their thresholds are one metric; a site may have it graphed."""
-    found = [Judgement(Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state), state,
-                       graphed=True)
-             for number, state in ((5, State.CRITICAL), (9, State.WARNING))]
+    found = [
+        Judgement(
+            Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state),
+            state,
+            graphed=True,
+        )
+        for number, state in ((5, State.CRITICAL), (9, State.WARNING))
+    ]
     verdict = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL, tuple(found))
-    scraped = Scraped(metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS)))
+    scraped = Scraped(
+        metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS))
+    )
 
-    assert scraped.of('smart_reading_state', device='sda', metric='vendor_threshold') == State.CRITICAL
+    assert (
+        scraped.of('smart_reading_state', device='sda', metric='vendor_threshold') == State.CRITICAL
+    )
     assert scraped.of('smart_vendor_threshold', device='sda') == 5
 
 
 def test_a_forecast_tells_what_it_stands_on(sample):
     """A range, and whether it is an estimate."""
     labels = {'device': 'intel_worn', 'metric': 'endurance_used', 'basis': 'use and age'}
-    earliest, left, latest = (sample.of(f'smart_forecast_{end}_seconds', **labels)
-                              for end in ('earliest', 'left', 'latest'))
+    earliest, left, latest = (
+        sample.of(f'smart_forecast_{end}_seconds', **labels)
+        for end in ('earliest', 'left', 'latest')
+    )
 
     assert 0 < earliest < left < latest
 
 
 def test_openmetrics_is_there_for_others():
     """Read by the strict parser."""
-    found = Scraped(run('metrics', '--openmetrics', '--report', REPORTS).text,
-                    openmetrics.text_string_to_metric_families)
+    found = Scraped(
+        run('metrics', '--openmetrics', '--report', REPORTS).text,
+        openmetrics.text_string_to_metric_families,
+    )
 
     assert found.of('smart_drive_state', device='hgst_failed') == State.CRITICAL
 
 
-@pytest.mark.parametrize('nasty', ['"} 1\nsmart_drive_state{device="sda"} 0', '\\', '\\"', 'a\u2028b\x1b[2J', '\udc80',
-                                   'x' * 5000])
+@pytest.mark.parametrize(
+    'nasty',
+    [
+        '"} 1\nsmart_drive_state{device="sda"} 0',
+        '\\',
+        '\\"',
+        'a\u2028b\x1b[2J',
+        '\udc80',
+        'x' * 5000,
+    ],
+)
 def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
-    """A line more would be a forged metric; one that cannot be read would take all others with it."""
+    """A line more would be a forged metric; one that cannot be read would take all others with
+    it.
+    """
     identity = Identity('ATA', model=nasty, firmware=nasty, serial=nasty)
     verdict = Verdict(Device(nasty, name='sda'), identity, State.CRITICAL)
     text = metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS))
@@ -190,17 +262,34 @@ def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
 
 # --- what went wrong -----------------------------------------------------------------------------
 
+
 def test_a_drive_that_was_not_read_is_told(fake, tmp_path):
     """Beside one that was; the reason goes where a journal keeps it."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     file = tmp_path / 'smart.prom'
-    done = run('metrics', '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '--output', str(file))
+    done = run(
+        'metrics',
+        '-p',
+        fake.path,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '-d',
+        '/dev/sdb',
+        '--output',
+        str(file),
+    )
     found = Scraped(file.read_text())
 
     assert (done.code, found.of('smart_run_state')) == (0, State.OK)
     assert [found.of('smart_drive_read_ok', device=name) for name in ('sda', 'sdb')] == [1, 0]
-    assert [found.of('smart_drive_state', device=name) for name in ('sda', 'sdb')] == [State.WARNING, State.UNKNOWN]
-    assert re.match(r'sdb \[smartctl-failed\] cannot be read: smartctl printed no report', done.text)
+    assert [found.of('smart_drive_state', device=name) for name in ('sda', 'sdb')] == [
+        State.WARNING,
+        State.UNKNOWN,
+    ]
+    assert re.match(
+        r'sdb \[smartctl-failed\] cannot be read: smartctl printed no report', done.text
+    )
 
 
 def test_where_no_drive_answers_the_metrics_say_so(fake, tmp_path):
@@ -236,7 +325,9 @@ def test_a_machine_without_drives_is_unknown(machine):
 def test_a_mistake_of_the_site_is_told(machine):
     """The sound rest is used; the sentence stands on standard error."""
     (machine.config / 'thresholds.d').mkdir()
-    (machine.config / 'thresholds.d/site.json').write_text('{"metrics": {"temperature": {"warning": "x"}}}')
+    (machine.config / 'thresholds.d/site.json').write_text(
+        '{"metrics": {"temperature": {"warning": "x"}}}'
+    )
     machine.holds(sda=disk())
     done, found = at(machine, START, '-d', '/dev/sda')
 
@@ -250,7 +341,10 @@ def test_a_drive_that_is_gone_is_critical_where_asked(machine):
     at(machine, START, '--scan')
     machine.holds(sda=disk())
 
-    assert at(machine, START + DAY, '--scan', '--gone', 'critical')[1].of('smart_run_state') == State.CRITICAL
+    assert (
+        at(machine, START + DAY, '--scan', '--gone', 'critical')[1].of('smart_run_state')
+        == State.CRITICAL
+    )
 
 
 def test_metrics_remember_as_a_check_does(machine):
@@ -280,14 +374,27 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path):
     assert (done.code, 'smart.prom: cannot be written: No such file' in done.text) == (3, True)
 
 
-@pytest.mark.parametrize(('prefix', 'words'), [
-    ('/usr', f'apt install python3-prometheus-client, or {sys.executable} -m pip install prometheus_client'),
-    ('/srv/venv', f'not installed; {sys.executable} -m pip install prometheus_client')], ids=['debian', 'venv'])
+@pytest.mark.parametrize(
+    ('prefix', 'words'),
+    [
+        (
+            '/usr',
+            f'apt install python3-prometheus-client, or {sys.executable} -m pip install '
+            f'prometheus_client',
+        ),
+        ('/srv/venv', f'not installed; {sys.executable} -m pip install prometheus_client'),
+    ],
+    ids=['debian', 'venv'],
+)
 def test_without_the_library_it_is_asked_for(prefix, words):
-    """By the name that apt knows, unless this Python is one that sees nothing of what apt installs."""
-    code = (f'import sys\nsys.base_prefix, sys.prefix = "/usr", {prefix!r}\n'
-            'sys.modules["prometheus_client"] = None\nfrom smart_attributes import main\n'
-            f'print(main.run(["metrics", "--report", {REPORTS!r}]))')
+    """By the name that apt knows, unless this Python is one that sees nothing of what apt
+    installs.
+    """
+    code = (
+        f'import sys\nsys.base_prefix, sys.prefix = "/usr", {prefix!r}\n'
+        'sys.modules["prometheus_client"] = None\nfrom smart_attributes import main\n'
+        f'print(main.run(["metrics", "--report", {REPORTS!r}]))'
+    )
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
 
     assert words in done.stdout
@@ -299,35 +406,59 @@ def test_a_metric_of_a_site_is_a_metric_too():
     metric = Metric('fan_state', 'Whether the fan turns', '', 'low', (0, 1), True, 0, 1)
 
     assert (metrics.name(metric.name, metric.unit), metrics.said(metric)) == (
-        'smart_fan_state', 'Whether the fan turns; 1 good, 0.5 in between, 0 bad')
+        'smart_fan_state',
+        'Whether the fan turns; 1 good, 0.5 in between, 0 bad',
+    )
 
 
 # --- every family, from values --------------------------------------------------------------------
+
 
 def reading(metric: str, number: Any = 1, unit: str = '', **more: Any) -> Reading:
     return Reading(metric, number, unit, Source('log'), **more)
 
 
-OF_SDA = (Judgement(reading('endurance_used', 86, '%'), State.WARNING, '85', '95', graphed=True),
-          Judgement(reading('endurance_used', 3, '%'), State.OK, '85', graphed=True),
-          Judgement(reading('temperature', 31, 'C'), State.OK, warning='55', graphed=False),
-          Judgement(reading('pending', 0), State.OK, critical='8'),
-          Judgement(reading('smart_status', 1, state=State.OK), State.OK),
-          Judgement(reading('self_test', 1, state=State.OK, judged=False), State.OK),
-          Judgement(reading('power_cycles', 7), State.OK))
-SDA = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', rotation=0), State.WARNING,
-              OF_SDA, forecasts={'endurance_used': Forecast(9.6, 5.2, 20.4, is_estimate=True),
-                                 'endurance_left': Forecast(1, 2, 3, is_estimate=False)})
+OF_SDA = (
+    Judgement(reading('endurance_used', 86, '%'), State.WARNING, '85', '95', graphed=True),
+    Judgement(reading('endurance_used', 3, '%'), State.OK, '85', graphed=True),
+    Judgement(reading('temperature', 31, 'C'), State.OK, warning='55', graphed=False),
+    Judgement(reading('pending', 0), State.OK, critical='8'),
+    Judgement(reading('smart_status', 1, state=State.OK), State.OK),
+    Judgement(reading('self_test', 1, state=State.OK, judged=False), State.OK),
+    Judgement(reading('power_cycles', 7), State.OK),
+)
+SDA = Verdict(
+    Device('/dev/sda', name='sda'),
+    Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', rotation=0),
+    State.WARNING,
+    OF_SDA,
+    forecasts={
+        'endurance_used': Forecast(9.6, 5.2, 20.4, is_estimate=True),
+        'endurance_left': Forecast(1, 2, 3, is_estimate=False),
+    },
+)
 SDB = Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, problem='cannot be opened')
 
 
-MD0 = Membership(Group('md0', 'md0', 'md', 'raid1', 2, members=(
-    Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',)))), 0, (('sda',), ('sdb',)))
+MD0 = Membership(
+    Group(
+        'md0',
+        'md0',
+        'md',
+        'raid1',
+        2,
+        members=(Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',))),
+    ),
+    0,
+    (('sda',), ('sdb',)),
+)
 UNKNOWN = Membership(Group('zfs tank', 'tank', 'zfs', ''), None, ())
 
 
 def families(hide_serial: bool = False) -> dict[str, tuple[str, tuple[str, ...], Any]]:
-    found = metrics.metrics(metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial, [MD0, UNKNOWN]), METRICS)
+    found = metrics.metrics(
+        metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial, [MD0, UNKNOWN]), METRICS
+    )
     return {family.name: (family.help, family.labels, list(family.samples)) for family in found}
 
 
@@ -337,46 +468,101 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
     assert families() == {
         'smart_run_timestamp_seconds': ('When the drives were read', (), [((), 1001)]),
         'smart_drive_action': (
-            'Recommended action, as a code and in words; the value is always 1', ('device', 'action', 'to_do'),
-            [(('sda', 'order', 'order a replacement now (cautious forecast)'), 1),
-             (('sdb', 'read', 'find out why it cannot be read'), 1)]),
-        'smart_run_state': ('State of the run itself (no drives, missing drives, configuration errors); '
-                            + states, (), [((), 1)]),
-        'smart_drive_info': ('Drive identity as labels; the value is always 1', (
-            'device', 'model', 'serial', 'firmware', 'kind', 'address'), [
-            (('sda', 'ACME X1', 'SERIAL1', 'FW1', 'ssd', '/dev/sda'), 1), (('sdb', '', '', '', '', '/dev/sdb'), 1)]),
-        'smart_drive_read_ok': ('Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
-                                ('device',), [(('sda',), True), (('sdb',), False)]),
-        'smart_drive_state': (f'State of the drive; {states}', ('device',),
-                              [(('sda',), 1), (('sdb',), 3)]),
-        'smart_reading_state': (f'State of one metric of the drive; {states}',
-                                ('device', 'metric'), [(('sda', metric), state) for metric, state in (
-                                    ('endurance_used', 1), ('temperature', 0), ('pending', 0), ('smart_status', 0))]),
-        'smart_endurance_used_ratio': (METRICS['endurance_used'].meaning + '; 1 is 100 %', ('device',),
-                                       [(('sda',), 0.86)]),
-        **{f'smart_forecast_{field}_seconds': (f'{meaning}; the label basis names its source', (
-            'device', 'metric', 'basis'), [
-            (('sda', 'endurance_left', 'readings'), second), (('sda', 'endurance_used', 'use and age'), first)])
-           for field, meaning, first, second in (
-               ('left', 'Predicted time until it is used up', 10, 1), ('earliest', 'Earliest predicted time', 5, 2),
-               ('latest', 'Latest predicted time', 20, 3))},
+            'Recommended action, as a code and in words; the value is always 1',
+            ('device', 'action', 'to_do'),
+            [
+                (('sda', 'order', 'order a replacement now (cautious forecast)'), 1),
+                (('sdb', 'read', 'find out why it cannot be read'), 1),
+            ],
+        ),
+        'smart_run_state': (
+            'State of the run itself (no drives, missing drives, configuration errors); ' + states,
+            (),
+            [((), 1)],
+        ),
+        'smart_drive_info': (
+            'Drive identity as labels; the value is always 1',
+            ('device', 'model', 'serial', 'firmware', 'kind', 'address'),
+            [
+                (('sda', 'ACME X1', 'SERIAL1', 'FW1', 'ssd', '/dev/sda'), 1),
+                (('sdb', '', '', '', '', '/dev/sdb'), 1),
+            ],
+        ),
+        'smart_drive_read_ok': (
+            'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+            ('device',),
+            [(('sda',), True), (('sdb',), False)],
+        ),
+        'smart_drive_state': (
+            f'State of the drive; {states}',
+            ('device',),
+            [(('sda',), 1), (('sdb',), 3)],
+        ),
+        'smart_reading_state': (
+            f'State of one metric of the drive; {states}',
+            ('device', 'metric'),
+            [
+                (('sda', metric), state)
+                for metric, state in (
+                    ('endurance_used', 1),
+                    ('temperature', 0),
+                    ('pending', 0),
+                    ('smart_status', 0),
+                )
+            ],
+        ),
+        'smart_endurance_used_ratio': (
+            METRICS['endurance_used'].meaning + '; 1 is 100 %',
+            ('device',),
+            [(('sda',), 0.86)],
+        ),
+        **{
+            f'smart_forecast_{field}_seconds': (
+                f'{meaning}; the label basis names its source',
+                ('device', 'metric', 'basis'),
+                [
+                    (('sda', 'endurance_left', 'readings'), second),
+                    (('sda', 'endurance_used', 'use and age'), first),
+                ],
+            )
+            for field, meaning, first, second in (
+                ('left', 'Predicted time until it is used up', 10, 1),
+                ('earliest', 'Earliest predicted time', 5, 2),
+                ('latest', 'Latest predicted time', 20, 3),
+            )
+        },
         'smart_group_tolerance': (
-            'Members that an array, a volume or a file system can still lose in addition to failing ones; negative '
-            'if too many fail; 0 without redundancy; not reported if unknown', ('group', 'name', 'kind', 'level'),
-            [(('md0', 'md0', 'md', 'raid1'), 0)]),
-        'smart_group_members': ('Members of an array, a volume or a file system by state',
-                                ('group', 'name', 'kind', 'level', 'state'),
-                                [(('md0', 'md0', 'md', 'raid1', 'in_sync'), 2)])}
+            'Members that an array, a volume or a file system can still lose in addition to '
+            'failing ones; negative '
+            'if too many fail; 0 without redundancy; not reported if unknown',
+            ('group', 'name', 'kind', 'level'),
+            [(('md0', 'md0', 'md', 'raid1'), 0)],
+        ),
+        'smart_group_members': (
+            'Members of an array, a volume or a file system by state',
+            ('group', 'name', 'kind', 'level', 'state'),
+            [(('md0', 'md0', 'md', 'raid1', 'in_sync'), 2)],
+        ),
+    }
 
 
 def test_a_hidden_serial_number_is_an_empty_label():
-    assert [labels[2] for labels, _ in families(hide_serial=True)['smart_drive_info'][2]] == ['', '']
+    assert [labels[2] for labels, _ in families(hide_serial=True)['smart_drive_info'][2]] == [
+        '',
+        '',
+    ]
 
 
 def test_the_text_is_that_of_prometheus_unless_openmetrics_is_asked_for():
-    found = [metrics.Family('smart_a', 'help', ('device',), [(('sda',), 1)]), metrics.Family('smart_b', 'none', (), [])]
+    found = [
+        metrics.Family('smart_a', 'help', ('device',), [(('sda',), 1)]),
+        metrics.Family('smart_b', 'none', (), []),
+    ]
 
-    assert metrics.text(found) == '# HELP smart_a help\n# TYPE smart_a gauge\nsmart_a{device="sda"} 1.0\n'
+    assert (
+        metrics.text(found)
+        == '# HELP smart_a help\n# TYPE smart_a gauge\nsmart_a{device="sda"} 1.0\n'
+    )
     assert metrics.text(found, is_openmetrics=True).endswith('# EOF\n')
 
 
@@ -388,5 +574,7 @@ def test_without_its_library_the_metrics_say_how_to_get_it(monkeypatch):
         metrics.library()
 
     assert str(raised.value) == (
-        'metrics require prometheus_client, which is not installed; apt install python3-prometheus-client, or '
-        f'{sys.executable} -m pip install prometheus_client')
+        'metrics require prometheus_client, which is not installed; apt install '
+        'python3-prometheus-client, or '
+        f'{sys.executable} -m pip install prometheus_client'
+    )

@@ -1,4 +1,5 @@
 """The JSON of `metrics --json`, and the Zabbix template and the agent's file that depend on it."""
+
 from __future__ import annotations
 
 import json
@@ -34,11 +35,14 @@ def machine(tmp_path) -> Machine:
 
 def at(machine: Machine, now: float, *options: str) -> dict[str, Any]:
     """Return the document of a machine at a time."""
-    found: dict[str, Any] = json.loads(machine.run(now, 'metrics', '--json', '--scan', *options).text)
+    found: dict[str, Any] = json.loads(
+        machine.run(now, 'metrics', '--json', '--scan', *options).text
+    )
     return found
 
 
 # --- what is in it -------------------------------------------------------------------------------
+
 
 def test_states_words_and_steps_are_those_of_triage(sample):
     """One program, one opinion."""
@@ -47,19 +51,30 @@ def test_states_words_and_steps_are_those_of_triage(sample):
 
     assert sample['state'] == document['state']
     assert {drive['name']: (drive['state'], drive['to_do']) for drive in sample['drives']} == told
-    assert [drive['text'] for drive in sample['drives'] if not drive['text'].startswith(drive['state'] + ': ')] == []
+    assert [
+        drive['text']
+        for drive in sample['drives']
+        if not drive['text'].startswith(drive['state'] + ': ')
+    ] == []
 
 
 def test_the_graphed_numbers_are_those_of_triage(sample):
     """With a status as a number, as in performance data."""
     document = json.loads(run('triage', '--json', '--report', REPORTS).text)
-    values = {(drive['name'], reading['metric']): reading['value'] for drive in document['drives']
-              for reading in drive['readings'] if reading['judged'] or reading['metric'] == 'smart_status'}
+    values = {
+        (drive['name'], reading['metric']): reading['value']
+        for drive in document['drives']
+        for reading in drive['readings']
+        if reading['judged'] or reading['metric'] == 'smart_status'
+    }
     found = {(each['name'], each['metric']): each['value'] for each in sample['readings']}
 
     assert len(found) > 100
-    assert {key: value for key, value in found.items() if value != values[key]
-            and not (isinstance(values[key], str) and value in (0, 0.5, 1))} == {}
+    assert {
+        key: value
+        for key, value in found.items()
+        if value != values[key] and not (isinstance(values[key], str) and value in (0, 0.5, 1))
+    } == {}
 
 
 def test_the_first_line_is_that_of_a_check(sample):
@@ -68,10 +83,13 @@ def test_the_first_line_is_that_of_a_check(sample):
 
 def test_a_drive_without_its_number_has_no_such_key(fake):
     """Zabbix would store null as a word."""
-    document = json.loads(run('metrics', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sdb').text)
+    document = json.loads(
+        run('metrics', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sdb').text
+    )
 
     assert [sorted(drive) for drive in document['drives']] == [
-        ['action', 'id', 'name', 'state', 'text', 'title', 'to_do']]
+        ['action', 'id', 'name', 'state', 'text', 'title', 'to_do']
+    ]
     assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
 
 
@@ -99,7 +117,9 @@ def test_a_drive_that_is_gone_is_a_problem_of_the_run(machine):
     machine.holds(sda=disk())
 
     assert before == 'OK: 2 drives: 2 ok'
-    assert re.match(r'CRITICAL: .*SERIAL02.* is gone', at(machine, START + DAY, '--gone', 'critical')['run'])
+    assert re.match(
+        r'CRITICAL: .*SERIAL02.* is gone', at(machine, START + DAY, '--gone', 'critical')['run']
+    )
 
 
 def test_a_machine_without_drives_says_so(machine):
@@ -113,63 +133,147 @@ def test_a_failure_is_a_document_without_drives():
     """The template takes it for a failure, not for drives that are gone."""
     document = json.loads(run('metrics', '--json', '-p', '/nonexistent').text)
 
-    assert (document['code'], document['drives'], 'run' in document) == ('smartctl-missing', [], False)
+    assert (document['code'], document['drives'], 'run' in document) == (
+        'smartctl-missing',
+        [],
+        False,
+    )
 
 
-@pytest.mark.parametrize('hide, key, known', [
-    (False, 'S1', {'model': 'M1', 'serial': 'S1'}), (True, 'sda', {'model': 'M1'})], ids=['shown', 'hidden'])
+@pytest.mark.parametrize(
+    'hide, key, known',
+    [(False, 'S1', {'model': 'M1', 'serial': 'S1'}), (True, 'sda', {'model': 'M1'})],
+    ids=['shown', 'hidden'],
+)
 def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hide, key, known):
     reading = Judgement(Reading('temperature', 30.0, 'C', Source('')), State.OK, graphed=True)
     gone = {'problem': 'gone', 'code': 'no-such-device'}
-    verdicts = [Verdict(Device('/dev/sda', name='sda'), Identity(model='M1', serial='S1'), State.OK, (reading,)),
-                Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, **gone)]
-    text = metrics_document.as_text(metrics_document.Run(
-        verdicts, State.UNKNOWN, 'first line', State.WARNING, ['p', 'q'], [Coded('result-old', 'r')], 'host',
-        START + 0.7, hide))
+    verdicts = [
+        Verdict(
+            Device('/dev/sda', name='sda'), Identity(model='M1', serial='S1'), State.OK, (reading,)
+        ),
+        Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, **gone),
+    ]
+    text = metrics_document.as_text(
+        metrics_document.Run(
+            verdicts,
+            State.UNKNOWN,
+            'first line',
+            State.WARNING,
+            ['p', 'q'],
+            [Coded('result-old', 'r')],
+            'host',
+            START + 0.7,
+            hide,
+        )
+    )
 
     document = json.loads(text)
     assert text == json.dumps(document, separators=(',', ':'))
     assert document.pop('drives') == [
-        {'id': 'sdb', 'name': 'sdb', 'title': 'sdb', 'state': 'UNKNOWN', 'text': 'UNKNOWN: [no-such-device] gone',
-         'action': 'search', 'to_do': 'look for the drive'},
-        {'id': key, 'name': 'sda', 'title': 'sda M1', **known, 'state': 'OK', 'text': 'OK: temperature 30 C',
-         'action': 'nothing', 'to_do': 'nothing'}]
+        {
+            'id': 'sdb',
+            'name': 'sdb',
+            'title': 'sdb',
+            'state': 'UNKNOWN',
+            'text': 'UNKNOWN: [no-such-device] gone',
+            'action': 'search',
+            'to_do': 'look for the drive',
+        },
+        {
+            'id': key,
+            'name': 'sda',
+            'title': 'sda M1',
+            **known,
+            'state': 'OK',
+            'text': 'OK: temperature 30 C',
+            'action': 'nothing',
+            'to_do': 'nothing',
+        },
+    ]
     assert document.pop('readings') == [
-        {'id': f'{key} temperature', 'drive': key, 'name': 'sda', 'metric': 'temperature', 'value': 30, 'unit': 'C'}]
+        {
+            'id': f'{key} temperature',
+            'drive': key,
+            'name': 'sda',
+            'metric': 'temperature',
+            'value': 30,
+            'unit': 'C',
+        }
+    ]
     assert document == {
-        'version': 2, 'state': 'UNKNOWN', 'summary': 'first line', 'run': 'WARNING: p; q', 'host': 'host',
-        'remarks': [{'code': 'result-old', 'text': 'r'}], 'unread': 1, 'made': int(START)}
+        'version': 2,
+        'state': 'UNKNOWN',
+        'summary': 'first line',
+        'run': 'WARNING: p; q',
+        'host': 'host',
+        'remarks': [{'code': 'result-old', 'text': 'r'}],
+        'unread': 1,
+        'made': int(START),
+    }
 
 
 # --- keys of drives ------------------------------------------------------------------------------
 
+
 def seen(name: str, serial: str = '', before: str = '') -> Verdict:
-    return Verdict(Device(f'/dev/{name}', name=name), Identity(serial=serial), State.OK,
-                   last_seen=Identity(serial=before) if before else None)
+    return Verdict(
+        Device(f'/dev/{name}', name=name),
+        Identity(serial=serial),
+        State.OK,
+        last_seen=Identity(serial=before) if before else None,
+    )
 
 
-@pytest.mark.parametrize('verdicts, hide, keys', [
-    pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], False, ['S1', 'S2'], id='serial-numbers'),
-    pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], True, ['sda', 'sdb'], id='hidden'),
-    pytest.param([seen('sda', '000'), seen('sdb', '000'), seen('sdc', 'S3')], False, ['sda', 'sdb', 'S3'], id='shared'),
-    pytest.param([seen('sda'), seen('sdb', before='S2')], False, ['sda', 'S2'], id='not-read'),
-    pytest.param([seen('sde'), seen('sdf', 'sde'), seen('sdg', 'device:sde')], False,
-                 ['device:sde', 'sde', 'device_sde'], id='a-name-that-is-a-serial-number'),
-    pytest.param([seen('sda', "x'] y"), seen('bus,1')], False, ['x__y', 'bus_1'], id='characters')])
+@pytest.mark.parametrize(
+    'verdicts, hide, keys',
+    [
+        pytest.param(
+            [seen('sda', 'S1'), seen('sdb', 'S2')], False, ['S1', 'S2'], id='serial-numbers'
+        ),
+        pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], True, ['sda', 'sdb'], id='hidden'),
+        pytest.param(
+            [seen('sda', '000'), seen('sdb', '000'), seen('sdc', 'S3')],
+            False,
+            ['sda', 'sdb', 'S3'],
+            id='shared',
+        ),
+        pytest.param([seen('sda'), seen('sdb', before='S2')], False, ['sda', 'S2'], id='not-read'),
+        pytest.param(
+            [seen('sde'), seen('sdf', 'sde'), seen('sdg', 'device:sde')],
+            False,
+            ['device:sde', 'sde', 'device_sde'],
+            id='a-name-that-is-a-serial-number',
+        ),
+        pytest.param(
+            [seen('sda', "x'] y"), seen('bus,1')], False, ['x__y', 'bus_1'], id='characters'
+        ),
+    ],
+)
 def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
-    """It is part of keys and paths of Zabbix, where a quote of a hostile drive would end a string."""
-    found = metrics_document.ids(metrics_document.Run(verdicts, State.OK, '', State.OK, [], [], 'host', START, hide))
+    """It is part of keys and paths of Zabbix, where a quote of a hostile drive would end a
+    string.
+    """
+    found = metrics_document.ids(
+        metrics_document.Run(verdicts, State.OK, '', State.OK, [], [], 'host', START, hide)
+    )
 
     assert [found[verdict.device] for verdict in verdicts] == keys
 
 
 # --- what depends on it --------------------------------------------------------------------------
 
-@pytest.mark.parametrize('pattern, keys', [
-    (r'- \$\.(\w+)$', lambda sample: sample), (r"'\$\.(\w+)\[\*\]", lambda sample: sample),
-    (r"\)\]\.(\w+)\.first", lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
-    (r"drives\[i\]\.(\w+)", lambda sample: sample['drives'][0]),
-    (r'path: \$\.(\w+)', lambda sample: {**sample['drives'][0], **sample['readings'][0]})])
+
+@pytest.mark.parametrize(
+    'pattern, keys',
+    [
+        (r'- \$\.(\w+)$', lambda sample: sample),
+        (r"'\$\.(\w+)\[\*\]", lambda sample: sample),
+        (r'\)\]\.(\w+)\.first', lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
+        (r'drives\[i\]\.(\w+)', lambda sample: sample['drives'][0]),
+        (r'path: \$\.(\w+)', lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
+    ],
+)
 def test_each_path_of_the_template_exists(sample, pattern, keys):
     """A renamed key would be an item without values."""
     paths = re.findall(pattern, TEMPLATE, re.MULTILINE)
@@ -189,7 +293,11 @@ def test_no_two_parts_of_the_template_have_one_uuid():
     uuids = re.findall(r'uuid: (\w+)', TEMPLATE)
 
     assert len(uuids) == len(set(uuids)) > 20
-    assert [each for each in uuids if not re.fullmatch('[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}', each)] == []
+    assert [
+        each
+        for each in uuids
+        if not re.fullmatch('[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}', each)
+    ] == []
 
 
 def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
@@ -200,5 +308,9 @@ def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
     assert f'key: {key}\n' in TEMPLATE
     assert 'Timeout=30' in AGENT.splitlines()
     assert options.own.as_json and options.history.access == 'writes'
-    assert options.history.gone is State.CRITICAL   # --gone critical
-    assert options.how_read.timeout <= 25 and options.state_dir and options.history.history_required is State.WARNING
+    assert options.history.gone is State.CRITICAL  # --gone critical
+    assert (
+        options.how_read.timeout <= 25
+        and options.state_dir
+        and options.history.history_required is State.WARNING
+    )

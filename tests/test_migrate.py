@@ -1,4 +1,7 @@
-"""migrate: limits of version 1.6 become limits of this one, once, and nothing is lost in silence."""
+"""migrate: limits of version 1.6 become limits of this one, once, and nothing is lost in
+silence.
+"""
+
 from __future__ import annotations
 
 import json
@@ -27,7 +30,11 @@ def made(folder: Path, name: str = 'old') -> dict[str, Any]:
 
 
 def lost(result: Result) -> list[str]:
-    return [line.partition(': ')[2] for line in result.text.splitlines() if line.startswith('not converted: ')]
+    return [
+        line.partition(': ')[2]
+        for line in result.text.splitlines()
+        if line.startswith('not converted: ')
+    ]
 
 
 @pytest.fixture
@@ -38,98 +45,170 @@ def intel(fake) -> FakeSmartctl:
 
 
 def test_limits_of_a_known_model_move_to_metrics(tmp_path):
-    """attributes.json knows what its attributes mean; the limit is converted by the same formula. All of it is said."""
-    old = database(tmp_path / 'old.json',
-                   Mine=entry({'233': ['20:', '10:'], '5': ['3', '10'], '1024': ['0', '10'], '1025': ['0', '0']}))
+    """attributes.json knows what its attributes mean; the limit is converted by the same formula.
+
+    All of it is said.
+    """
+    old = database(
+        tmp_path / 'old.json',
+        Mine=entry(
+            {'233': ['20:', '10:'], '5': ['3', '10'], '1024': ['0', '10'], '1025': ['0', '0']}
+        ),
+    )
 
     result = migrated(tmp_path, old)
 
     assert result.code == 0
-    assert made(tmp_path) == {'overrides': [{
-        'for': {'model': MODEL}, 'why': 'migrated from version 1.6, old.json, Mine', 'metrics': {
-            'reallocated': {'warning': '3', 'critical': '10'}, 'endurance_used': {'warning': '80', 'critical': '90'},
-            'error_log_count': {'warning': '0', 'critical': '10'}}}]}
+    assert made(tmp_path) == {
+        'overrides': [
+            {
+                'for': {'model': MODEL},
+                'why': 'migrated from version 1.6, old.json, Mine',
+                'metrics': {
+                    'reallocated': {'warning': '3', 'critical': '10'},
+                    'endurance_used': {'warning': '80', 'critical': '90'},
+                    'error_log_count': {'warning': '0', 'critical': '10'},
+                },
+            }
+        ]
+    }
     assert result.text.splitlines() == [
         f'written: {tmp_path}/etc/thresholds.d/old.json',
-        f'converted: old.json, Mine: number 233, "20:" and "10:": endurance_used of {MODEL}, warning 80, critical 90, '
+        f'converted: old.json, Mine: number 233, "20:" and "10:": endurance_used of {MODEL}, '
+        f'warning 80, critical 90, '
         'instead of warning 85, critical 95',
-        f'converted: old.json, Mine: number 5, "3" and "10": reallocated of {MODEL}, warning 3, critical 10, instead '
+        f'converted: old.json, Mine: number 5, "3" and "10": reallocated of {MODEL}, warning 3, '
+        f'critical 10, instead '
         'of warning 200, critical none',
-        f'converted: old.json, Mine: number 1024, "0" and "10": error_log_count of {MODEL}, warning 0, critical 10',
-        f'The converted limits are in force for every check with the configuration directory {tmp_path}/etc.',
-        'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS',
-        'Lists "Perfs" are not converted: performance data has the labels of this version, and -ap prints all of it.']
+        f'converted: old.json, Mine: number 1024, "0" and "10": error_log_count of {MODEL}, '
+        f'warning 0, critical 10',
+        f'The converted limits are in force for every check with the configuration directory '
+        f'{tmp_path}/etc.',
+        'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d '
+        'ADDRESS',
+        'Lists "Perfs" are not converted: performance data has the labels of this version, and '
+        '-ap prints all of it.',
+    ]
 
 
 def test_what_was_migrated_judges_as_it_did(intel, tmp_path):
-    """The proof of a migration: the same drive, the same state, without the old file; explain -v shows who set it."""
+    """The proof of a migration: the same drive, the same state, without the old file; explain -v
+    shows who set it.
+    """
     old = database(tmp_path / 'old.json', Mine=entry({'233': ['90:', '80:']}))
     assert migrated(tmp_path, old).code == 0
     there = ['-p', intel.path, '--nosudo', '-d', '/dev/sda', '--config', str(tmp_path / 'etc')]
 
-    assert run(*there).first_line.startswith('SMART WARNING - sda endurance_used 12 % (warning above 10); [order] ')
-    assert 'migrated from version 1.6, old.json, Mine' in ' '.join(run('explain', '-v', *there).text.split())
+    assert run(*there).first_line.startswith(
+        'SMART WARNING - sda endurance_used 12 % (warning above 10); [order] '
+    )
+    assert 'migrated from version 1.6, old.json, Mine' in ' '.join(
+        run('explain', '-v', *there).text.split()
+    )
 
 
 def test_entries_that_were_shipped_are_not_migrated(tmp_path):
     """Nobody decided about them; attributes.json knows these drives better."""
-    old = database(tmp_path / 'old.json', Generic_NVMe=entry(SHIPPED_NVME, items=LOG), Mine=entry({'5': ['3', '10']}))
+    old = database(
+        tmp_path / 'old.json',
+        Generic_NVMe=entry(SHIPPED_NVME, items=LOG),
+        Mine=entry({'5': ['3', '10']}),
+    )
 
     result = migrated(tmp_path, old)
 
     assert result.code == 0
-    assert ('converted: old.json: 1 of 2 entries are those of version 1.x; the limits of this version replace them'
-            in result.text.splitlines())
+    assert (
+        'converted: old.json: 1 of 2 entries are those of version 1.x; the limits of this version '
+        'replace them' in result.text.splitlines()
+    )
 
 
 def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
     """In base units: minutes become seconds."""
-    old = database(tmp_path / 'old.json',
-                   Generic_NVMe=entry({'4': ['70', '90'], '15': ['10', '20'], '3': ['1', '2']}, items=LOG),
-                   Generic_SAS=entry({'0': ['5', '10'], '7': ['1', '2'], '14': ['1', '2']}, items=LOG))
+    old = database(
+        tmp_path / 'old.json',
+        Generic_NVMe=entry({'4': ['70', '90'], '15': ['10', '20'], '3': ['1', '2']}, items=LOG),
+        Generic_SAS=entry({'0': ['5', '10'], '7': ['1', '2'], '14': ['1', '2']}, items=LOG),
+    )
 
     result = migrated(tmp_path, old)
 
-    assert {metric: {kind: limits['warning'] for kind, limits in kinds.items()}
-            for metric, kinds in made(tmp_path)['metrics'].items()} == {
-        'endurance_used': {'nvme': '70'}, 'over_temperature_time': {'nvme': '600'}, 'reallocated': {'sas': '5'},
-        'reported_uncorrect': {'sas': '1'}}
+    assert {
+        metric: {kind: limits['warning'] for kind, limits in kinds.items()}
+        for metric, kinds in made(tmp_path)['metrics'].items()
+    } == {
+        'endurance_used': {'nvme': '70'},
+        'over_temperature_time': {'nvme': '600'},
+        'reallocated': {'sas': '5'},
+        'reported_uncorrect': {'sas': '1'},
+    }
     assert result.code == 1
     assert [line.partition(': attr')[0] for line in lost(result)] == [
-        'old.json, Generic NVMe: number 3, ["1", "2"], of all NVMe drives']
+        'old.json, Generic NVMe: number 3, ["1", "2"], of all NVMe drives'
+    ]
 
 
 def test_a_model_without_an_entry_has_the_meanings_that_all_drives_share(tmp_path):
     """What the others mean is in no old database."""
-    old = database(tmp_path / 'old.json', ACME=entry({'194': ['40', '50'], '230': ['85', '95']}, models=['X9-240GB'],
-                                                     items={194: 'RAW_VALUE', 230: 'RAW_VALUE'}))
+    old = database(
+        tmp_path / 'old.json',
+        ACME=entry(
+            {'194': ['40', '50'], '230': ['85', '95']},
+            models=['X9-240GB'],
+            items={194: 'RAW_VALUE', 230: 'RAW_VALUE'},
+        ),
+    )
 
     result = migrated(tmp_path, old)
 
-    override, = made(tmp_path)['overrides']
+    (override,) = made(tmp_path)['overrides']
     assert (override['for'], override['metrics']) == (
-        {'model': '(?:.*[ _])?X9-240GB'}, {'temperature': {'warning': '40', 'critical': '50'}})
+        {'model': '(?:.*[ _])?X9-240GB'},
+        {'temperature': {'warning': '40', 'critical': '50'}},
+    )
     assert [line.rpartition('; ')[2] for line in lost(result)] == [
-        'for an entry that does, run: check_smart_attributes draft']
+        'for an entry that does, run: check_smart_attributes draft'
+    ]
 
 
-@pytest.mark.parametrize(('limits', 'models', 'words'), [
-    ({'175': ['100:', '100:']}, [MODEL], 'attributes.json does not define what it means for these drives'),
-    ({'12': ['1', '2']}, [MODEL], 'it is not in ID#, so version 1.6 never evaluated it'),
-    ({'5': ['1', 'x']}, [MODEL], '"x" is not a Nagios range'), ({'5': ['1']}, [MODEL], 'it is not a list of a warning'),
-    ({'5': '1'}, [MODEL], 'it is not a list of a warning'), ({'x': ['1', '2']}, [MODEL], 'not an attribute number'),
-    ({'5': ['1', '2', 'r8']}, [MODEL], 'this version does not shift numbers'),
-    ({'5': ['0:', '0']}, [MODEL], '"0:" always or never alerts'),
-    ({'5': ['2', '1']}, [MODEL], 'as reallocated, critical 1 is reached before warning 2'),
-    ({'5': ['2:', '1:']}, [MODEL], 'as reallocated, "2:" alerts below 2, but high values of this metric are bad'),
-    ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" is not a whole model'),
-    ({'5': ['1', '2']}, ['INTEL SSD[0-9]+'], '"INTEL SSD[0-9]+" is not a whole model'),
-    ({'5': ['1', '2']}, [], '"Device" lists no models'),
-    ({'194': ['40', '50'], '190': ['30', '40']}, [MODEL],
-     'it is temperature, which already has a limit from another number'),
-    ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical')])
+@pytest.mark.parametrize(
+    ('limits', 'models', 'words'),
+    [
+        (
+            {'175': ['100:', '100:']},
+            [MODEL],
+            'attributes.json does not define what it means for these drives',
+        ),
+        ({'12': ['1', '2']}, [MODEL], 'it is not in ID#, so version 1.6 never evaluated it'),
+        ({'5': ['1', 'x']}, [MODEL], '"x" is not a Nagios range'),
+        ({'5': ['1']}, [MODEL], 'it is not a list of a warning'),
+        ({'5': '1'}, [MODEL], 'it is not a list of a warning'),
+        ({'x': ['1', '2']}, [MODEL], 'not an attribute number'),
+        ({'5': ['1', '2', 'r8']}, [MODEL], 'this version does not shift numbers'),
+        ({'5': ['0:', '0']}, [MODEL], '"0:" always or never alerts'),
+        ({'5': ['2', '1']}, [MODEL], 'as reallocated, critical 1 is reached before warning 2'),
+        (
+            {'5': ['2:', '1:']},
+            [MODEL],
+            'as reallocated, "2:" alerts below 2, but high values of this metric are bad',
+        ),
+        ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" is not a whole model'),
+        ({'5': ['1', '2']}, ['INTEL SSD[0-9]+'], '"INTEL SSD[0-9]+" is not a whole model'),
+        ({'5': ['1', '2']}, [], '"Device" lists no models'),
+        (
+            {'194': ['40', '50'], '190': ['30', '40']},
+            [MODEL],
+            'it is temperature, which already has a limit from another number',
+        ),
+        ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
+    ],
+)
 def test_what_cannot_be_converted_is_a_sentence(tmp_path, limits, models, words):
-    """Whoever removes the old file must know what ends with it. The old file counts as migrated all the same."""
+    """Whoever removes the old file must know what ends with it.
+
+    The old file counts as migrated all the same.
+    """
     columns = {5: 'RAW_VALUE', 175: 'VALUE', 190: 'RAW_VALUE', 194: 'RAW_VALUE', 1025: 'VALUE'}
     old = database(tmp_path / 'old.json', Mine=entry(limits, models=models, items=columns))
 
@@ -137,35 +216,61 @@ def test_what_cannot_be_converted_is_a_sentence(tmp_path, limits, models, words)
 
     assert result.code == 1
     assert [line for line in lost(result) if line.startswith('old.json, Mine: ') and words in line]
-    with_old = run('--report', drive_path('intel-worn'), '-dbj', old, '--config', str(tmp_path / 'etc'))
+    with_old = run(
+        '--report', drive_path('intel-worn'), '-dbj', old, '--config', str(tmp_path / 'etc')
+    )
     assert 'limits-not-migrated' not in with_old.text
 
 
 def test_a_user_configuration_is_understood_by_reading_its_drives(intel, tmp_path):
     """The same attribute means something else on another drive; a slot has got another address."""
-    intel.answers(read_arguments('/dev/sda', 'megaraid,6'),
-                  drive('intel-s3500-healthy').replace(b'EXAMPLE0001', b'EXAMPLE0002'))
+    intel.answers(
+        read_arguments('/dev/sda', 'megaraid,6'),
+        drive('intel-s3500-healthy').replace(b'EXAMPLE0001', b'EXAMPLE0002'),
+    )
     limits = {'Threshs': {'233': ['35:', '30:'], '250': ['1', '2']}}
     config = users(tmp_path / 'old.json', {'/dev/sda': limits, '/dev/megaraid6': limits})
 
     alone = migrated(tmp_path / 'a', config, '-p', intel.path, '--nosudo')
-    named = migrated(tmp_path, config, '-p', intel.path, '--nosudo', '-d', '/dev/sda', '-d', 'megaraid,6@/dev/sda')
+    named = migrated(
+        tmp_path,
+        config,
+        '-p',
+        intel.path,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '-d',
+        'megaraid,6@/dev/sda',
+    )
 
     assert [each['for'] for each in made(tmp_path / 'a')['overrides']] == [{'device': '/dev/sda'}]
     assert [line.partition(';')[0] for line in lost(alone)][1:] == [
-        'old.json, /dev/megaraid6: this drive did not answer']
+        'old.json, /dev/megaraid6: this drive did not answer'
+    ]
     assert [(each['for']['device'], each['metrics']) for each in made(tmp_path)['overrides']] == [
         (address, {'endurance_used': {'warning': '65', 'critical': '70'}})
-        for address in ('/dev/sda', 'megaraid,6@/dev/sda')]
+        for address in ('/dev/sda', 'megaraid,6@/dev/sda')
+    ]
     assert [line.partition(',')[2].partition(',')[0] for line in lost(named)] == [
-        ' /dev/sda: number 250', ' /dev/megaraid6: number 250']
+        ' /dev/sda: number 250',
+        ' /dev/megaraid6: number 250',
+    ]
 
 
-@pytest.mark.parametrize(('path', 'kind', 'key'), [
-    ('/dev/bus/0', 'megaraid,6', '/dev/megaraid6'), ('/dev/bus/0', 'sat+megaraid,6', '/dev/megaraid6'),
-    ('/dev/twa0', '3ware,8', '/dev/3ware8'), ('/dev/sg0', 'areca,1/2', '/dev/areca_1_2'),
-    ('/dev/sg2', 'cciss,1', '/dev/cciss_1_sg2'), ('/dev/sdb', 'aacraid,0,1,4', '/dev/aacraid_0_1_4'),
-    ('/dev/sg2', 'sat', '/dev/sg2'), ('/dev/disk/by-id/ata-X', '', '/dev/disk/by-id/ata-X')])
+@pytest.mark.parametrize(
+    ('path', 'kind', 'key'),
+    [
+        ('/dev/bus/0', 'megaraid,6', '/dev/megaraid6'),
+        ('/dev/bus/0', 'sat+megaraid,6', '/dev/megaraid6'),
+        ('/dev/twa0', '3ware,8', '/dev/3ware8'),
+        ('/dev/sg0', 'areca,1/2', '/dev/areca_1_2'),
+        ('/dev/sg2', 'cciss,1', '/dev/cciss_1_sg2'),
+        ('/dev/sdb', 'aacraid,0,1,4', '/dev/aacraid_0_1_4'),
+        ('/dev/sg2', 'sat', '/dev/sg2'),
+        ('/dev/disk/by-id/ata-X', '', '/dev/disk/by-id/ata-X'),
+    ],
+)
 def test_a_drive_has_the_key_of_version_1_6(path, kind, key):
     assert key in migrate.keys_of(Device(path, kind))
 
@@ -187,7 +292,10 @@ def test_both_files_of_a_check_become_one(intel, tmp_path):
     there = ['-p', intel.path, '--nosudo', '-d', '/dev/sda']
 
     assert migrated(tmp_path, old, config, *there).code == 0
-    assert [each['for'] for each in made(tmp_path)['overrides']] == [{'model': MODEL}, {'device': '/dev/sda'}]
+    assert [each['for'] for each in made(tmp_path)['overrides']] == [
+        {'model': MODEL},
+        {'device': '/dev/sda'},
+    ]
     assert run(*there, '-dbj', old, '-ucfgj', config, '--config', str(tmp_path / 'etc')).code == 0
 
 
@@ -200,8 +308,10 @@ def test_a_file_is_written_once_and_never_overwritten(tmp_path):
     assert second.code == 3 and 'File exists; move it away first' in second.first_line
 
 
-@pytest.mark.parametrize(('content', 'words'),
-                         [('{"entries": []}', 'not a file of version 1.6'), ('{', 'line 1'), (None, 'give a readable')])
+@pytest.mark.parametrize(
+    ('content', 'words'),
+    [('{"entries": []}', 'not a file of version 1.6'), ('{', 'line 1'), (None, 'give a readable')],
+)
 def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
     """One sentence, no traceback."""
     if content is not None:
@@ -216,10 +326,18 @@ def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
 
 def test_hostile_names_stay_text(tmp_path):
     """A key of a file may be anything."""
-    old = database(tmp_path / 'old.json', **{
-        'EVIL\x1b[2J|': entry({'5': ['1', '2'], '\x1b[2J': 5}, models=['ACME\x1b[2J 1234', 'ACME\x1b 1234', MODEL])})
+    old = database(
+        tmp_path / 'old.json',
+        **{
+            'EVIL\x1b[2J|': entry(
+                {'5': ['1', '2'], '\x1b[2J': 5}, models=['ACME\x1b[2J 1234', 'ACME\x1b 1234', MODEL]
+            )
+        },
+    )
 
     result = migrated(tmp_path, old)
 
     assert '\x1b' not in result.text
-    assert made(tmp_path)['overrides'][-1]['metrics'] == {'reallocated': {'warning': '1', 'critical': '2'}}
+    assert made(tmp_path)['overrides'][-1]['metrics'] == {
+        'reallocated': {'warning': '1', 'critical': '2'}
+    }

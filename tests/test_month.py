@@ -1,4 +1,7 @@
-"""A month of a machine, a check each day at noon: the state of each day is as a careful admin would want it."""
+"""A month of a machine, a check each day at noon: the state of each day is as a careful admin
+would want it.
+"""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -9,7 +12,9 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 OK, WARNING, CRITICAL = 0, 1, 2
 
 
-def month(machine: Machine, days: int, drives: dict[int, dict[str, object]], *options: str) -> list[tuple[int, str]]:
+def month(
+    machine: Machine, days: int, drives: dict[int, dict[str, object]], *options: str
+) -> list[tuple[int, str]]:
     """Return (exit status, first line) of each day. drives: from this day on these."""
     found = []
     for day in range(days):
@@ -30,7 +35,9 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_a_bad_cable_warns_until_a_week_after_it_was_replaced(machine):
-    """212 errors of long ago are silent; those of days 3 to 5 are loud, and the new cable is trusted on day 12."""
+    """212 errors of long ago are silent; those of days 3 to 5 are loud, and the new cable is
+    trusted on day 12.
+    """
     errors = {0: 212, 3: 226, 4: 230, 5: 290}
     found = month(machine, 16, {day: {'sda': disk(a199=number)} for day, number in errors.items()})
 
@@ -39,8 +46,14 @@ def test_a_bad_cable_warns_until_a_week_after_it_was_replaced(machine):
 
 
 def test_sectors_that_creep_warn_long_before_their_number_does(machine):
-    """Three a day: the level that warns would be reached on day 16, growth tells on day 4, and a lull ends nothing."""
-    found = month(machine, 14, {0: {'sda': disk()}, **{day: {'sda': disk(a5=3 * (day - 2))} for day in range(3, 10)}})
+    """Three a day: the level that warns would be reached on day 16, growth tells on day 4, and a
+    lull ends nothing.
+    """
+    found = month(
+        machine,
+        14,
+        {0: {'sda': disk()}, **{day: {'sda': disk(a5=3 * (day - 2))} for day in range(3, 10)}},
+    )
 
     assert states(found) == '.' * 4 + 'W' * 10
     assert 'reallocated grew by 18' in found[8][1] and 'reallocated grew by 21' in found[13][1]
@@ -55,35 +68,72 @@ def test_old_sectors_fall_silent_after_90_days_and_are_loud_again_when_they_move
 
 
 def test_many_sectors_in_a_week_are_critical(machine):
-    """A disk that loses 120 sectors in two days is on its way out, however far the level's own limit is."""
-    assert states(month(machine, 6,
-                        {0: {'sda': disk()}, 2: {'sda': disk(a5=60)}, 3: {'sda': disk(a5=120)}})) == '..WCCC'
+    """A disk that loses 120 sectors in two days is on its way out, however far the level's own
+    limit is.
+    """
+    assert (
+        states(
+            month(
+                machine, 6, {0: {'sda': disk()}, 2: {'sda': disk(a5=60)}, 3: {'sda': disk(a5=120)}}
+            )
+        )
+        == '..WCCC'
+    )
 
 
 def test_a_pending_sector_that_was_written_over_is_remembered(machine):
-    """The number is back at 0, the reason is not: 3 in 10 disks with such a past fail within a year."""
+    """The number is back at 0, the reason is not: 3 in 10 disks with such a past fail within a
+    year.
+    """
     found = month(machine, 8, {0: {'sda': disk()}, 2: {'sda': disk(a197=1)}, 4: {'sda': disk()}})
 
     assert states(found) == '..WWWWWW'
-    machine.run(START + 8 * DAY, 'acknowledge', '-d', '/dev/sda', 'pending', '--why', 'written over, long test passed')
+    machine.run(
+        START + 8 * DAY,
+        'acknowledge',
+        '-d',
+        '/dev/sda',
+        'pending',
+        '--why',
+        'written over, long test passed',
+    )
     assert machine.check(START + 8 * DAY + HOUR, '--scan').code == OK
 
 
 def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
     """The new one at its address has no history, and nothing of the old one's is told of it."""
-    found = month(machine, 6,
-                  {0: {'sda': disk(), 'sdb': disk('SERIAL02')}, 1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
-                               3: {'sda': disk(), 'sdb': disk('SERIAL03')}}, '--gone', 'critical')
+    found = month(
+        machine,
+        6,
+        {
+            0: {'sda': disk(), 'sdb': disk('SERIAL02')},
+            1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
+            3: {'sda': disk(), 'sdb': disk('SERIAL03')},
+        },
+        '--gone',
+        'critical',
+    )
 
     assert states(found) == '.CC...'
-    assert ['was replaced by ACME HD4000 SERIAL03' in text for _, text in found] == [False] * 3 + [True, False, False]
+    assert ['was replaced by ACME HD4000 SERIAL03' in text for _, text in found] == [False] * 3 + [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_drive_that_falls_asleep_keeps_its_name_until_nobody_knows_how_it_is(machine):
     """Asleep is well for a week; woken and read, it is well again."""
     here = disk('SERIAL02')
-    found = month(machine, 14, {0: {'sda': disk(), 'sdb': here}, 3: {'sda': asleep(), 'sdb': here},
-                                12: {'sda': disk(), 'sdb': here}})
+    found = month(
+        machine,
+        14,
+        {
+            0: {'sda': disk(), 'sdb': here},
+            3: {'sda': asleep(), 'sdb': here},
+            12: {'sda': disk(), 'sdb': here},
+        },
+    )
 
     assert states(found) == '.' * 10 + 'WW' + '..'
     assert all('SERIAL01' in text for _, text in found)
@@ -93,10 +143,21 @@ def test_a_drive_that_vanishes_is_critical_where_known_ones_are_expected(machine
     """A backplane that drops a slot; back again, all is well."""
     both = {'sda': disk(), 'sdb': disk('SERIAL02')}
 
-    assert states(month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--gone', 'critical')) == '..CCC..'
+    assert (
+        states(month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--gone', 'critical'))
+        == '..CCC..'
+    )
 
 
 def test_a_counter_that_is_reset_has_not_grown(machine):
     """A firmware update, a wrap: lower is no news, and from there on growth counts anew."""
-    assert states(month(machine, 5,
-                        {0: {'sda': disk(a199=60_000)}, 1: {'sda': disk(a199=0)}, 3: {'sda': disk(a199=2)}})) == '...WW'
+    assert (
+        states(
+            month(
+                machine,
+                5,
+                {0: {'sda': disk(a199=60_000)}, 1: {'sda': disk(a199=0)}, 3: {'sda': disk(a199=2)}},
+            )
+        )
+        == '...WW'
+    )

@@ -1,4 +1,5 @@
 """What `make mutants` reads and writes; it runs by itself, since it takes minutes."""
+
 from __future__ import annotations
 
 import ast
@@ -22,8 +23,12 @@ from mutations import Change, Mutant, Statements, _is_same_sql, changed, mutant
 
 
 def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
-    """Lines move with every change above them, and a line is wrapped otherwise where its name grows."""
-    was, is_now = (f'def f():\n    a = 3\n    return (a +\n            {number})\n' for number in (1, 2))
+    """Lines move with every change above them, and a line is wrapped otherwise where its name
+    grows.
+    """
+    was, is_now = (
+        f'def f():\n    a = 3\n    return (a +\n            {number})\n' for number in (1, 2)
+    )
 
     assert mutant('f', was, is_now) == Mutant('f', ('return a + 1',), ('return a + 2',))
 
@@ -42,54 +47,82 @@ class House:
 """
 
 
-@pytest.mark.parametrize(('differs', 'lines'), [
-    pytest.param(range(1), range(2, 9), id='head-of-the-function'),
-    pytest.param(range(2, 3), range(3, 5), id='head-of-a-loop'),
-    pytest.param(range(3, 4), range(5, 6), id='condition'),
-    pytest.param(range(5, 6), range(6, 8), id='second-line-of-a-statement'),
-    pytest.param(range(3, 6), range(5, 8), id='condition-and-what-depends-on-it'),
-    pytest.param(range(6, 7), range(8, 9), id='one-line')])
+@pytest.mark.parametrize(
+    ('differs', 'lines'),
+    [
+        pytest.param(range(1), range(2, 9), id='head-of-the-function'),
+        pytest.param(range(2, 3), range(3, 5), id='head-of-a-loop'),
+        pytest.param(range(3, 4), range(5, 6), id='condition'),
+        pytest.param(range(5, 6), range(6, 8), id='second-line-of-a-statement'),
+        pytest.param(range(3, 6), range(5, 8), id='condition-and-what-depends-on-it'),
+        pytest.param(range(6, 7), range(8, 9), id='one-line'),
+    ],
+)
 def test_the_tests_that_are_asked_run_the_statement_that_differs(differs, lines):
-    """Others do the same as without the mutant; whoever does not run a condition cannot notice it either."""
+    """Others do the same as without the mutant; whoever does not run a condition cannot notice
+    it either.
+    """
     assert Statements(ast.parse(TEXT)).around(('House', 'rooms'), differs) == lines
 
 
-@pytest.mark.parametrize(('before', 'after', 'lines'), [
-    ('a\nb\nc', 'a\nB\nc', range(1, 2)), ('a\nb\nc', 'a\nc', range(1, 2)), ('a\nb\nb\nc', 'a\nb\nc', range(2, 3)),
-    ('a\nb\nc', 'A\nb\nC', range(3)), ('a\nb', 'a\nb\nc', range(2, 3))],
-    ids=['one', 'gone', 'gone-of-two', 'from-first-to-last', 'more'])
+@pytest.mark.parametrize(
+    ('before', 'after', 'lines'),
+    [
+        ('a\nb\nc', 'a\nB\nc', range(1, 2)),
+        ('a\nb\nc', 'a\nc', range(1, 2)),
+        ('a\nb\nb\nc', 'a\nb\nc', range(2, 3)),
+        ('a\nb\nc', 'A\nb\nC', range(3)),
+        ('a\nb', 'a\nb\nc', range(2, 3)),
+    ],
+    ids=['one', 'gone', 'gone-of-two', 'from-first-to-last', 'more'],
+)
 def test_lines_that_differ_go_from_the_first_to_the_last(before, after, lines):
     assert changed(before, after) == lines
 
 
 # --- how it is tried ----------------------------------------------------------------------------
 
+
 @pytest.fixture
 def module(monkeypatch):
     """A module with every sort of function that is changed."""
     made = types.ModuleType('smart_attributes.made_up')
     made.__file__ = 'made_up.py'
-    exec('from functools import lru_cache\n'
-         'STEP = 1\n'
-         'def plain(number, step=1): return number + step + STEP\n'
-         '@lru_cache(maxsize=None)\n'
-         'def kept(number): return number + 1\n'
-         'class House:\n'
-         '    @property\n'
-         '    def rooms(self): return 3\n'
-         '    @staticmethod\n'
-         '    def of(number): return number\n', vars(made))
+    exec(
+        'from functools import lru_cache\n'
+        'STEP = 1\n'
+        'def plain(number, step=1): return number + step + STEP\n'
+        '@lru_cache(maxsize=None)\n'
+        'def kept(number): return number + 1\n'
+        'class House:\n'
+        '    @property\n'
+        '    def rooms(self): return 3\n'
+        '    @staticmethod\n'
+        '    def of(number): return number\n',
+        vars(made),
+    )
     monkeypatch.setitem(sys.modules, 'smart_attributes.made_up', made)
     return made
 
 
-@pytest.mark.parametrize(('place', 'code', 'call', 'result'), [
-    (('', 'plain'), 'def plain(number, step=2): return number - step + STEP', 'plain(5)', 4),
-    (('', 'kept'), 'def kept(number): return number + 2', 'kept(5)', 7),
-    (('House', 'rooms'), 'class House:\n    def rooms(self): return 4', 'House().rooms', 4),
-    (('House', 'of'), 'class House:\n    @staticmethod\n    def of(number): return -number', 'House.of(5)', -5)],
-    ids=['function-with-its-default', 'cached', 'property', 'static'])
-def test_a_mutant_takes_the_place_of_a_function_wherever_it_was_imported(module, place, code, call, result):
+@pytest.mark.parametrize(
+    ('place', 'code', 'call', 'result'),
+    [
+        (('', 'plain'), 'def plain(number, step=2): return number - step + STEP', 'plain(5)', 4),
+        (('', 'kept'), 'def kept(number): return number + 2', 'kept(5)', 7),
+        (('House', 'rooms'), 'class House:\n    def rooms(self): return 4', 'House().rooms', 4),
+        (
+            ('House', 'of'),
+            'class House:\n    @staticmethod\n    def of(number): return -number',
+            'House.of(5)',
+            -5,
+        ),
+    ],
+    ids=['function-with-its-default', 'cached', 'property', 'static'],
+)
+def test_a_mutant_takes_the_place_of_a_function_wherever_it_was_imported(
+    module, place, code, call, result
+):
     """Who has imported a function holds it, and not its name."""
     names = {name: getattr(module, name) for name in ('plain', 'kept', 'House')}
 
@@ -100,29 +133,48 @@ def test_a_mutant_takes_the_place_of_a_function_wherever_it_was_imported(module,
 
 def says(*numbers: int, then=lambda: trials.PASSED):
     """Work that tells some numbers, and then does something."""
+
     def work(writer: int) -> int:
         for number in numbers:
             os.write(writer, struct.pack('I', number))
         return then()
+
     return work
 
 
-@pytest.mark.parametrize('was, is_now, is_same', [
-    ("'DELETE FROM point'", "'delete from point'", True), ("'DELETE FROM point'", "'DELETE FROM POINT'", True),
-    ("'DELETE FROM point'", "'XXDELETE FROM pointXX'", False), ("'delete it'", "'DELETE IT'", False)])
+@pytest.mark.parametrize(
+    'was, is_now, is_same',
+    [
+        ("'DELETE FROM point'", "'delete from point'", True),
+        ("'DELETE FROM point'", "'DELETE FROM POINT'", True),
+        ("'DELETE FROM point'", "'XXDELETE FROM pointXX'", False),
+        ("'delete it'", "'DELETE IT'", False),
+    ],
+)
 def test_sql_in_another_letter_case_is_no_mutant(was, is_now, is_same):
     """It does the same, so no test could notice it."""
     nodes = (types.SimpleNamespace(value=value) for value in (was, is_now))
 
-    assert _is_same_sql(types.SimpleNamespace(**dict(zip(('original_node', 'mutated_node'), nodes)))) is is_same
+    assert (
+        _is_same_sql(types.SimpleNamespace(**dict(zip(('original_node', 'mutated_node'), nodes))))
+        is is_same
+    )
 
 
-@pytest.mark.parametrize(('work', 'told'), [
-    pytest.param(says(3, 4), (trials.PASSED, 4), id='passed'),
-    pytest.param(says(3, then=lambda: trials.FAILED), (trials.FAILED, 3), id='failed'),
-    pytest.param(says(then=lambda: 1 // 0), (trials.FAILED, None), id='failed-by-an-error'),
-    pytest.param(says(3, then=lambda: os.kill(os.getpid(), signal.SIGKILL)), (trials.FAILED, 3), id='failed-dead'),
-    pytest.param(says(3, then=lambda: time.sleep(60)), (trials.FAILED, 3), id='failed-hanging')])
+@pytest.mark.parametrize(
+    ('work', 'told'),
+    [
+        pytest.param(says(3, 4), (trials.PASSED, 4), id='passed'),
+        pytest.param(says(3, then=lambda: trials.FAILED), (trials.FAILED, 3), id='failed'),
+        pytest.param(says(then=lambda: 1 // 0), (trials.FAILED, None), id='failed-by-an-error'),
+        pytest.param(
+            says(3, then=lambda: os.kill(os.getpid(), signal.SIGKILL)),
+            (trials.FAILED, 3),
+            id='failed-dead',
+        ),
+        pytest.param(says(3, then=lambda: time.sleep(60)), (trials.FAILED, 3), id='failed-hanging'),
+    ],
+)
 def test_a_process_that_dies_or_hangs_has_noticed(work, told):
     """And which test it was asked last is known: the next mutant is shown to that one first."""
     assert trials.ended(*trials.forked(work), lambda number: number / 10) == told
@@ -130,6 +182,7 @@ def test_a_process_that_dies_or_hangs_has_noticed(work, told):
 
 def test_what_a_mutant_starts_ends_with_it(tmp_path):
     """Nothing goes on behind our back for the next mutant to meet."""
+
     def work(writer: int) -> int:
         if not os.fork():
             time.sleep(0.5)
@@ -143,12 +196,33 @@ def test_what_a_mutant_starts_ends_with_it(tmp_path):
 
 
 def test_own_tests_are_asked_first_and_others_while_there_is_time():
-    """Of those that run the changed line. Who noticed a mutant of the same function will notice the next one, too."""
+    """Of those that run the changed line.
+
+    Who noticed a mutant of the same function will notice the next one, too.
+    """
     trial = trials.Trials({}, {'check/judging': {'test_judging'}}, Path(__file__), print)
-    trial._items = [types.SimpleNamespace(path=Path(f'{file}.py')) for file in (
-        'test_other', 'test_other', 'test_judging', 'test_judging', 'test_other', 'test_other')]
-    trial._covered = [trials.Covered(seconds, {'check/judging': frozenset({line})}) for seconds, line in (
-        (0.2, 5), (0.1, 5), (0.9, 5), (0.3, 5), (0.1, 6), (trials.LONGEST - 1, 5))]
+    trial._items = [
+        types.SimpleNamespace(path=Path(f'{file}.py'))
+        for file in (
+            'test_other',
+            'test_other',
+            'test_judging',
+            'test_judging',
+            'test_other',
+            'test_other',
+        )
+    ]
+    trial._covered = [
+        trials.Covered(seconds, {'check/judging': frozenset({line})})
+        for seconds, line in (
+            (0.2, 5),
+            (0.1, 5),
+            (0.9, 5),
+            (0.3, 5),
+            (0.1, 6),
+            (trials.LONGEST - 1, 5),
+        )
+    ]
     change = Change(Mutant('f', (), ()), 'check/judging', ('', 'f'), '', range(4, 6))
 
     assert trial._asked(change) == [3, 2, 1, 0]
@@ -158,6 +232,7 @@ def test_own_tests_are_asked_first_and_others_while_there_is_time():
 
 def allowed(folder: Path, work) -> bool:
     """Tell whether a process that stays within a folder may do something."""
+
     def guarded(_: int) -> int:
         stay_within(folder)
         try:
@@ -165,27 +240,57 @@ def allowed(folder: Path, work) -> bool:
         except (PermissionError, ProcessLookupError):
             return trials.FAILED
         return trials.PASSED
+
     return trials.ended(*trials.forked(guarded), lambda _: 10)[0] == trials.PASSED
 
 
-@pytest.mark.parametrize(('work', 'is_allowed'), [
-    pytest.param(lambda own, other: (own / 'file').write_text('new'), True, id='write-inside'),
-    pytest.param(lambda own, other: (other / 'file').write_text('new'), False, id='write-outside'),
-    pytest.param(lambda own, other: (other / 'file').read_text(), True, id='read-outside'),
-    pytest.param(lambda own, other: (own / 'link/file').unlink(), False, id='remove-through-a-link'),
-    pytest.param(lambda own, other: (own / 'link').unlink(), True, id='remove-a-link'),
-    pytest.param(lambda own, other: (own / 'file').rename(other / 'gone'), False, id='move-out'),
-    pytest.param(lambda own, other: os.unlink('file', dir_fd=os.open(own, 0)), True, id='remove-in-an-open-folder'),
-    pytest.param(lambda own, other: os.unlink('file', dir_fd=os.open(other, 0)), False, id='remove-in-another-one'),
-    pytest.param(lambda own, other: os.chmod(os.open(other, 0), 0), False, id='mode-of-what-is-open'),
-    pytest.param(lambda own, other: shutil.rmtree(other), False, id='remove-a-tree'),
-    pytest.param(lambda own, other: sqlite3.connect(f'file:{other}/db?mode=rwc', uri=True), False, id='database'),
-    pytest.param(lambda own, other: os.kill(os.getppid(), 0), False, id='signal-to-others'),
-    pytest.param(lambda own, other: os.kill(-1, 0), False, id='signal-to-all'),
-    pytest.param(lambda own, other: os.kill(os.posix_spawn('/bin/sh', ['sh', '-c', 'sleep 5'], {}), 9), True,
-                 id='signal-to-what-it-started'),
-    pytest.param(lambda own, other: os.posix_spawn('/bin/rm', ['rm'], {}), False, id='another-program'),
-    pytest.param(lambda own, other: subprocess.run(['true'], check=False), False, id='process')])
+@pytest.mark.parametrize(
+    ('work', 'is_allowed'),
+    [
+        pytest.param(lambda own, other: (own / 'file').write_text('new'), True, id='write-inside'),
+        pytest.param(
+            lambda own, other: (other / 'file').write_text('new'), False, id='write-outside'
+        ),
+        pytest.param(lambda own, other: (other / 'file').read_text(), True, id='read-outside'),
+        pytest.param(
+            lambda own, other: (own / 'link/file').unlink(), False, id='remove-through-a-link'
+        ),
+        pytest.param(lambda own, other: (own / 'link').unlink(), True, id='remove-a-link'),
+        pytest.param(
+            lambda own, other: (own / 'file').rename(other / 'gone'), False, id='move-out'
+        ),
+        pytest.param(
+            lambda own, other: os.unlink('file', dir_fd=os.open(own, 0)),
+            True,
+            id='remove-in-an-open-folder',
+        ),
+        pytest.param(
+            lambda own, other: os.unlink('file', dir_fd=os.open(other, 0)),
+            False,
+            id='remove-in-another-one',
+        ),
+        pytest.param(
+            lambda own, other: os.chmod(os.open(other, 0), 0), False, id='mode-of-what-is-open'
+        ),
+        pytest.param(lambda own, other: shutil.rmtree(other), False, id='remove-a-tree'),
+        pytest.param(
+            lambda own, other: sqlite3.connect(f'file:{other}/db?mode=rwc', uri=True),
+            False,
+            id='database',
+        ),
+        pytest.param(lambda own, other: os.kill(os.getppid(), 0), False, id='signal-to-others'),
+        pytest.param(lambda own, other: os.kill(-1, 0), False, id='signal-to-all'),
+        pytest.param(
+            lambda own, other: os.kill(os.posix_spawn('/bin/sh', ['sh', '-c', 'sleep 5'], {}), 9),
+            True,
+            id='signal-to-what-it-started',
+        ),
+        pytest.param(
+            lambda own, other: os.posix_spawn('/bin/rm', ['rm'], {}), False, id='another-program'
+        ),
+        pytest.param(lambda own, other: subprocess.run(['true'], check=False), False, id='process'),
+    ],
+)
 def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work, is_allowed):
     """A wrong path or number may reach any file or process of whoever runs this."""
     own, other = tmp_path / 'own', tmp_path / 'other'
@@ -200,13 +305,20 @@ def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work, is_allowed
 
 # --- what is told -------------------------------------------------------------------------------
 
+
 def change(number: int) -> Change:
     return Change(Mutant('f', (str(number),), ()), 'check/judging', ('', 'f'), '', range(1))
 
 
-@pytest.mark.parametrize(('words', 'asked'), [
-    ([], ({'alarm': set(), 'trust': set()}, True)), (['trust'], ({'trust': set()}, True)),
-    (['--all', 'trust'], ({'trust': set()}, False)), (['trust.Path.is_safe'], ({'trust': {'Path.is_safe'}}, True))])
+@pytest.mark.parametrize(
+    ('words', 'asked'),
+    [
+        ([], ({'alarm': set(), 'trust': set()}, True)),
+        (['trust'], ({'trust': set()}, True)),
+        (['--all', 'trust'], ({'trust': set()}, False)),
+        (['trust.Path.is_safe'], ({'trust': {'Path.is_safe'}}, True)),
+    ],
+)
 def test_modules_and_functions_are_asked_for_by_name(monkeypatch, words, asked):
     """A module of many hundred mutants takes longer than somebody waits."""
     found = []
@@ -216,8 +328,12 @@ def test_modules_and_functions_are_asked_for_by_name(monkeypatch, words, asked):
     assert mutants.main(words) == 0 and found == [asked]
 
 
-@pytest.mark.parametrize(('number', 'is_bad', 'verdict'), [(10, False, 'met'), (11, True, 'missed')])
-def test_a_module_that_misses_its_figure_is_told_with_its_survivors(capsys, number, is_bad, verdict):
+@pytest.mark.parametrize(
+    ('number', 'is_bad', 'verdict'), [(10, False, 'met'), (11, True, 'missed')]
+)
+def test_a_module_that_misses_its_figure_is_told_with_its_survivors(
+    capsys, number, is_bad, verdict
+):
     """Tests must notice 90 of 100 mutants."""
     made = [change(each) for each in range(100)]
     report = mutants.Report()
@@ -229,13 +345,18 @@ def test_a_module_that_misses_its_figure_is_told_with_its_survivors(capsys, numb
     assert told.count('\nf:\n- ') == number
 
 
-# --- modules and their tests -----------------------------------------------------------------------
+# --- modules and their tests ----------------------------------------------------------------------
 
-@pytest.mark.parametrize(('module', 'file', 'distance'), [
-    pytest.param('knowledge/ranges', 'test_ranges', 0, id='by-name'),
-    pytest.param('history/clock', 'test_history_clock', 0, id='by-package-and-name'),
-    pytest.param('constants', 'test_dates', 1, id='imported'),
-    pytest.param('reading/recorded', 'test_unread', 3, id='of-who-uses-it')])
+
+@pytest.mark.parametrize(
+    ('module', 'file', 'distance'),
+    [
+        pytest.param('knowledge/ranges', 'test_ranges', 0, id='by-name'),
+        pytest.param('history/clock', 'test_history_clock', 0, id='by-package-and-name'),
+        pytest.param('constants', 'test_dates', 1, id='imported'),
+        pytest.param('reading/recorded', 'test_unread', 3, id='of-who-uses-it'),
+    ],
+)
 def test_the_tests_of_a_module_are_found_by_name_or_import(module, file, distance, monkeypatch):
     monkeypatch.chdir(mutants.ROOT)
 
@@ -248,14 +369,16 @@ def test_a_sample_is_the_same_in_each_run_and_keeps_its_order():
     kept = mutants.drawn(made)
 
     assert len(kept) == mutants.SAMPLE and kept == mutants.drawn(made) == sorted(
-        kept, key=lambda each: int(each.mutant.before[0]))
+        kept, key=lambda each: int(each.mutant.before[0])
+    )
     assert mutants.drawn(made[:3]) == made[:3]
     assert set(mutants.drawn(made[100:])) >= set(kept) & set(made[100:])
 
 
 def test_tasks_are_spread_over_processes_and_results_keep_their_order():
-    assert list(trials.spread(lambda number: (number * number, os.getpid() != here), range(20))) == [
-        (number * number, True) for number in range(20)]
+    assert list(
+        trials.spread(lambda number: (number * number, os.getpid() != here), range(20))
+    ) == [(number * number, True) for number in range(20)]
 
 
 here = os.getpid()

@@ -2,6 +2,7 @@
 
 `make test-icinga` installs what is missing first; `make test` runs this where it is there.
 """
+
 from __future__ import annotations
 
 import os
@@ -22,11 +23,16 @@ NRPE_COMMANDS = (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text()
 NAGIOS_COMMANDS = (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text()
 CHECK_NRPE = '/usr/lib/nagios/plugins/check_nrpe'
 # Service -> check_command, as an administrator writes it.
-SERVICES = {'healthy': 'smart_attributes_drives!-d /dev/sda', 'worn': 'smart_attributes_drives!-d /dev/sdb',
-            'failing': 'smart_attributes_drives!-d /dev/sdc', 'absent': 'smart_attributes_drives!-d /dev/sdd',
-            'all': 'smart_attributes_all', 'all by no argument': 'smart_attributes_drives',
-            'through NRPE': 'smart_attributes_nrpe'}
-FLEETS = (24, 60, 150)   # drives
+SERVICES = {
+    'healthy': 'smart_attributes_drives!-d /dev/sda',
+    'worn': 'smart_attributes_drives!-d /dev/sdb',
+    'failing': 'smart_attributes_drives!-d /dev/sdc',
+    'absent': 'smart_attributes_drives!-d /dev/sdd',
+    'all': 'smart_attributes_all',
+    'all by no argument': 'smart_attributes_drives',
+    'through NRPE': 'smart_attributes_nrpe',
+}
+FLEETS = (24, 60, 150)  # drives
 RUNS = 3
 SIXTY = [f'sixty drives {number}' for number in range(5)]
 
@@ -34,7 +40,9 @@ SIXTY = [f'sixty drives {number}' for number in range(5)]
 def lacking(*programs: str) -> None:
     absent = missing(*programs) or ('' if abilities.path_of(CHECK_NRPE) else 'check_nrpe')
     if absent:
-        pytest.skip(f'Nagios and NRPE are not tried: missing {absent}; "make test-icinga" installs them')
+        pytest.skip(
+            f'Nagios and NRPE are not tried: missing {absent}; "make test-icinga" installs them'
+        )
 
 
 @pytest.fixture(scope='module')
@@ -67,7 +75,9 @@ def nagios(nrpe) -> Iterator[Nagios]:
     try:
         recorded = f'smart_attributes_drives!--report {sixty_drives(ground)}'
         services = {**SERVICES, **dict.fromkeys(SIXTY, recorded)}
-        daemon = Nagios(ground, NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '), services)
+        daemon = Nagios(
+            ground, NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '), services
+        )
         daemon.start()
         yield daemon
     finally:
@@ -81,11 +91,18 @@ def test_nrpe_passes_state_text_and_perfdata(nrpe):
     assert done.returncode == 2
     assert done.stdout.startswith('SMART CRITICAL - sdc ')
     assert '4 drives' in done.stdout.splitlines()[0]
-    assert {label.split('_')[0] for label in perfdata(done.stdout)} == {'sda', 'sdb', 'sdc', 'nvme0'}
+    assert {label.split('_')[0] for label in perfdata(done.stdout)} == {
+        'sda',
+        'sdb',
+        'sdc',
+        'nvme0',
+    }
 
 
 def test_nrpe_passes_a_range_without_brackets(nrpe):
-    """Its example line is understood by NRPE, the shell and the plugin: eight slots are asked for."""
+    """Its example line is understood by NRPE, the shell and the plugin: eight slots are asked
+    for.
+    """
     before = len(nrpe.ground.fake.calls())
     nrpe.asks('-t', '60', '-c', 'check_smart_attributes_raid')
 
@@ -93,16 +110,29 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
     assert sorted(asked) == [f'megaraid,{slot} /dev/bus/0' for slot in range(8)]
 
 
-@pytest.mark.parametrize('service, code, words', [
-    pytest.param('healthy', 0, 'SMART OK - ', id='ok-healthy'),
-    pytest.param('worn', 1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
-    pytest.param('failing', 2, 'SMART CRITICAL - sdc ', id='critical-failing'),
-    pytest.param('absent', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent'),
-    pytest.param('all', 2, '4 drives', id='critical-all'),
-    pytest.param('all by no argument', 2, '4 drives', id='critical-all-by-no-argument'),
-    pytest.param('through NRPE', 2, '4 drives', id='critical-through-nrpe')])
+@pytest.mark.parametrize(
+    'service, code, words',
+    [
+        pytest.param('healthy', 0, 'SMART OK - ', id='ok-healthy'),
+        pytest.param(
+            'worn',
+            1,
+            'SMART WARNING - sdb endurance_used 86 % (warning above 85)',
+            id='warning-worn',
+        ),
+        pytest.param('failing', 2, 'SMART CRITICAL - sdc ', id='critical-failing'),
+        pytest.param(
+            'absent', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent'
+        ),
+        pytest.param('all', 2, '4 drives', id='critical-all'),
+        pytest.param('all by no argument', 2, '4 drives', id='critical-all-by-no-argument'),
+        pytest.param('through NRPE', 2, '4 drives', id='critical-through-nrpe'),
+    ],
+)
 def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
-    """First line, drive lines and perfdata each where Nagios looks for them; through the file that we ship."""
+    """First line, drive lines and perfdata each where Nagios looks for them; through the file
+    that we ship.
+    """
     result = nagios.result(service)
     values = perfdata(f'\n| {result["performance_data"]}') if result['performance_data'] else {}
 
@@ -115,7 +145,8 @@ def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
 
 @contextmanager
 def nagios_behind_nrpe() -> Iterator[tuple[Nagios, Ground]]:
-    """One Nagios 4 that asks an NRPE for fleets of drives, by the command that we ship; service: "24 drives".
+    """One Nagios 4 that asks an NRPE for fleets of drives, by the command that we ship; service:
+    "24 drives".
 
     The second is where the recordings are.
     """
@@ -123,14 +154,28 @@ def nagios_behind_nrpe() -> Iterator[tuple[Nagios, Ground]]:
     grounds: list[Ground] = []
     try:
         grounds += [Ground(), Ground()]
-        [shipped] = re.findall(r'^command\[check_smart_attributes\]=(.*)$', NRPE_COMMANDS, re.MULTILINE)
-        server = Nrpe(grounds[0], ''.join(f'command[of{drives}]={shipped} --no-history --report '
-                                          f'{grounds[0].folder}/of{drives}\n' for drives in FLEETS))
+        [shipped] = re.findall(
+            r'^command\[check_smart_attributes\]=(.*)$', NRPE_COMMANDS, re.MULTILINE
+        )
+        server = Nrpe(
+            grounds[0],
+            ''.join(
+                f'command[of{drives}]={shipped} --no-history --report '
+                f'{grounds[0].folder}/of{drives}\n'
+                for drives in FLEETS
+            ),
+        )
         server.start()
         ask = f'{CHECK_NRPE} -H 127.0.0.1 -p {server.port} -t 60 -c of'
-        daemon = Nagios(grounds[1], ''.join(f'define command {{\n\tcommand_name\tof{drives}\n\tcommand_line\t'
-                                            f'{ask}{drives}\n}}\n' for drives in FLEETS),
-                        {f'{drives} drives': f'of{drives}' for drives in FLEETS})
+        daemon = Nagios(
+            grounds[1],
+            ''.join(
+                f'define command {{\n\tcommand_name\tof{drives}\n\tcommand_line\t'
+                f'{ask}{drives}\n}}\n'
+                for drives in FLEETS
+            ),
+            {f'{drives} drives': f'of{drives}' for drives in FLEETS},
+        )
         daemon.start()
         yield daemon, grounds[0]
     finally:
@@ -138,16 +183,22 @@ def nagios_behind_nrpe() -> Iterator[tuple[Nagios, Ground]]:
 
 
 def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
-    """Nagios keeps 8,192 bytes of what check_nrpe prints: perfdata of 24 drives ended within a number."""
+    """Nagios keeps 8,192 bytes of what check_nrpe prints: perfdata of 24 drives ended within a
+    number.
+    """
     cut, series = [], {drives: set() for drives in FLEETS}
     with nagios_behind_nrpe() as (nagios, ground):
         for run in range(RUNS):
             for drives in FLEETS:
                 fleet(ground.folder / f'of{drives}', drives, random.Random(run))
-            for drives, result in zip(FLEETS, nagios.results([f'{drives} drives' for drives in FLEETS])):
+            for drives, result in zip(
+                FLEETS, nagios.results([f'{drives} drives' for drives in FLEETS])
+            ):
                 cut += [(drives, run)] if not is_whole(ground, drives, result) else []
                 labels = perfdata(f'\n| {result["performance_data"]}')
-                series[drives].add(tuple(sorted(label for label in labels if TIME_LEFT not in label)))
+                series[drives].add(
+                    tuple(sorted(label for label in labels if TIME_LEFT not in label))
+                )
 
     assert cut == []
     assert {drives: len(found) for drives, found in series.items()} == dict.fromkeys(FLEETS, 1)
@@ -156,15 +207,24 @@ def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
 
 def is_whole(ground: Ground, drives: int, result: dict[str, str]) -> bool:
     """Tell whether Nagios has what the plugin prints, byte for byte."""
-    printed = ground.runs(ground.plugin, '--max-output', '8000', '--no-history', '--report',
-                          f'{ground.folder}/of{drives}').stdout
+    printed = ground.runs(
+        ground.plugin,
+        '--max-output',
+        '8000',
+        '--no-history',
+        '--report',
+        f'{ground.folder}/of{drives}',
+    ).stdout
     return whole(result) == printed.rstrip('\n').replace(';', ':')
 
 
 @contextmanager
 def load() -> Iterator[None]:
     """Keep every processor busy, and one more."""
-    busy = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in range((os.cpu_count() or 1) + 1)]
+    busy = [
+        subprocess.Popen(['sh', '-c', 'while :; do :; done'])
+        for _ in range((os.cpu_count() or 1) + 1)
+    ]
     try:
         yield
     finally:
@@ -175,14 +235,22 @@ def load() -> Iterator[None]:
 
 @pytest.mark.long
 def test_sixty_drives_arrive_whole_under_load(nagios):
-    """Nagios 4.4 reads a pipe whose writer has ended only once, 4 to 8 kB: whoever leaves at once loses the rest."""
+    """Nagios 4.4 reads a pipe whose writer has ended only once, 4 to 8 kB: whoever leaves at
+    once loses the rest.
+    """
     ground = nagios.ground
-    printed = ground.runs(f'{ground.plugins}/check_smart_attributes', '--report', f'{ground.folder}/sixty').stdout
+    printed = ground.runs(
+        f'{ground.plugins}/check_smart_attributes', '--report', f'{ground.folder}/sixty'
+    ).stdout
     cut = []
     with load():
         for _ in range(4):
             results = nagios.results(SIXTY)
-            cut += [result for result in results if whole(result) != printed.rstrip('\n').replace(';', ':')]
+            cut += [
+                result
+                for result in results
+                if whole(result) != printed.rstrip('\n').replace(';', ':')
+            ]
 
     assert len(printed) > 10000
     assert [len(whole(result)) for result in cut] == []
@@ -190,5 +258,8 @@ def test_sixty_drives_arrive_whole_under_load(nagios):
 
 def whole(result: dict[str, str]) -> str:
     """Return the plugin's output, put together again from where Nagios keeps its parts."""
-    text = '\n'.join([result['plugin_output'], result['long_plugin_output'].replace('\\n', '\n').rstrip('\n')])
-    return f'{text}\n| {result["performance_data"]}'.replace(';', ':')  # as Nagios does in the first line
+    text = '\n'.join(
+        [result['plugin_output'], result['long_plugin_output'].replace('\\n', '\n').rstrip('\n')]
+    )
+    # as Nagios does in the first line
+    return f'{text}\n| {result["performance_data"]}'.replace(';', ':')

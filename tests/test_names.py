@@ -1,4 +1,5 @@
 """names: short, and each borne by one drive."""
+
 from __future__ import annotations
 
 import random
@@ -9,21 +10,43 @@ import pytest
 
 from smart_attributes.reading.addresses import labelled, named, parse, slug, unique
 
-KINDS = ('ata', 'scsi', 'sat', 'sat,12', 'sat,auto,16', 'nvme,0x1', 'usbjmicron,p,x,0', 'usbasm1352r,1',
-         'sntjmicron,0x1/sat',
-         'areca,1', 'areca,128/8', '3ware,0', 'hpt,8/128/15', 'megaraid,255', 'sat+megaraid,0', 'scsi+megaraid,0',
-         'aacraid,1,2,3',
-         'cciss,127', 'sat,auto+cciss,1', 'sssraid,0,1')
+KINDS = (
+    'ata',
+    'scsi',
+    'sat',
+    'sat,12',
+    'sat,auto,16',
+    'nvme,0x1',
+    'usbjmicron,p,x,0',
+    'usbasm1352r,1',
+    'sntjmicron,0x1/sat',
+    'areca,1',
+    'areca,128/8',
+    '3ware,0',
+    'hpt,8/128/15',
+    'megaraid,255',
+    'sat+megaraid,0',
+    'scsi+megaraid,0',
+    'aacraid,1,2,3',
+    'cciss,127',
+    'sat,auto+cciss,1',
+    'sssraid,0,1',
+)
 
 
 def names(*addresses):
-    return [device.name for device in named([device for text in addresses for device in parse(text)])]
+    return [
+        device.name for device in named([device for text in addresses for device in parse(text)])
+    ]
 
 
 def test_names_stay_unique_behind_raid():
     """The original lost a failing drive because two controllers shared a name."""
     assert names('megaraid,6@/dev/sda', 'megaraid,6@/dev/sdb', 'megaraid,6@/dev/bus/0') == [
-        'sda_megaraid_6', 'sdb_megaraid_6', 'bus_0_megaraid_6']
+        'sda_megaraid_6',
+        'sdb_megaraid_6',
+        'bus_0_megaraid_6',
+    ]
 
 
 def test_a_name_grows_only_where_it_must():
@@ -33,7 +56,9 @@ def test_a_name_grows_only_where_it_must():
 
 def test_names_that_differ_only_in_signs_are_told_apart():
     """Whatever udev rules make up, a label belongs to one drive."""
-    together = names('/dev/disk/by-id/A-1', '/dev/disk/by-id/a_1', '/dev/disk/by-path/a.1', '/dev/a+1')
+    together = names(
+        '/dev/disk/by-id/A-1', '/dev/disk/by-id/a_1', '/dev/disk/by-path/a.1', '/dev/a+1'
+    )
 
     assert len(set(together)) == 4
 
@@ -47,10 +72,17 @@ def test_the_same_address_twice_is_one_device():
         assert (device.name, device.optional) == ('bus_0_megaraid_6', False)
 
 
-@pytest.mark.parametrize('address, name', [
-    ('/dev/disk/by-id/ata-A_1', 'ata_a_1'), ('IOService:/A@0/NS_01@1', 'ns_01_1'), ('sat,12@/dev/sda', 'sda'),
-    ('usbjmicron,x@/dev/sda', 'sda'), ('sntjmicron,0xab/sat@/dev/sda', 'sda_sntjmicron_0xab'),
-    ('usbasm1352r,1@/dev/sda', 'sda_usbasm1352r_1')])
+@pytest.mark.parametrize(
+    'address, name',
+    [
+        ('/dev/disk/by-id/ata-A_1', 'ata_a_1'),
+        ('IOService:/A@0/NS_01@1', 'ns_01_1'),
+        ('sat,12@/dev/sda', 'sda'),
+        ('usbjmicron,x@/dev/sda', 'sda'),
+        ('sntjmicron,0xab/sat@/dev/sda', 'sda_sntjmicron_0xab'),
+        ('usbasm1352r,1@/dev/sda', 'sda_usbasm1352r_1'),
+    ],
+)
 def test_a_short_name_holds_only_what_picks_the_drive(address, name):
     assert names(address) == [name]
 
@@ -67,7 +99,10 @@ def test_names_depend_on_the_devices_and_not_on_their_order():
     shuffler = random.Random(1)
 
     assert len(set(expected.values())) == len(expected)
-    assert all(set(name) <= set(string.ascii_lowercase + string.digits + '_') and name for name in expected.values())
+    assert all(
+        set(name) <= set(string.ascii_lowercase + string.digits + '_') and name
+        for name in expected.values()
+    )
     for _ in range(5):
         shuffler.shuffle(devices)
         assert {device.address: device.name for device in named(devices)} == expected
@@ -75,11 +110,17 @@ def test_names_depend_on_the_devices_and_not_on_their_order():
 
 def test_a_label_that_two_drives_share_tells_their_addresses():
     """Serial numbers of cheap drives repeat; a graph belongs to one drive."""
-    devices = named([*parse('/dev/sda'), *parse('/dev/sdb'), *parse('/dev/sdc'), *parse('/dev/sdd')])
+    devices = named(
+        [*parse('/dev/sda'), *parse('/dev/sdb'), *parse('/dev/sdc'), *parse('/dev/sdd')]
+    )
     labels = ['S1', 's1', 'S1 sda', '']
 
-    assert [device.name for device in labelled(list(zip(devices, labels)))] == ['_2fdev_2fsda', 's1_sdb', 's1_sda_sdc',
-                                                                                'sdd']
+    assert [device.name for device in labelled(list(zip(devices, labels)))] == [
+        '_2fdev_2fsda',
+        's1_sdb',
+        's1_sda_sdc',
+        'sdd',
+    ]
 
 
 def test_names_grow_until_no_two_are_equal():
@@ -88,4 +129,9 @@ def test_names_grow_until_no_two_are_equal():
 
 
 def test_a_name_begins_and_ends_with_a_letter_or_digit():
-    assert [slug(text) for text in ('--Bus 0--', '_a_', '///', '')] == ['bus_0', 'a', 'drive', 'drive']
+    assert [slug(text) for text in ('--Bus 0--', '_a_', '///', '')] == [
+        'bus_0',
+        'a',
+        'drive',
+        'drive',
+    ]

@@ -1,4 +1,5 @@
 """The plugin's text, from values: what stands first, which sentences have a line, what -v adds."""
+
 from __future__ import annotations
 
 import json
@@ -17,17 +18,35 @@ OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.
 
 def drive(name, *readings, state=OK, notes=(), problem='', entry='ACME X1'):
     judgements = tuple(
-        Judgement(Reading(metric, number, unit, Source('log')), state, '85', graphed=True,
-                  against='' if state is OK else 'above 85', remedy='order') for metric, number, unit in readings)
-    return Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', '1', 'SERIAL1', rotation=0), state,
-                   judgements, notes, problem, entry=entry)
+        Judgement(
+            Reading(metric, number, unit, Source('log')),
+            state,
+            '85',
+            graphed=True,
+            against='' if state is OK else 'above 85',
+            remedy='order',
+        )
+        for metric, number, unit in readings
+    )
+    return Verdict(
+        Device(f'/dev/{name}', name=name),
+        Identity('ATA', 'ACME X1', '1', 'SERIAL1', rotation=0),
+        state,
+        judgements,
+        notes,
+        problem,
+        entry=entry,
+    )
 
 
 WORN = drive('sdb', ('endurance_used', 86, '%'), state=WARNING, notes=('wears out',))
 NEW = drive('sda', ('endurance_used', 3, '%'))
 LINE_A = 'OK        sda  ACME X1  endurance_used 3 %  SERIAL1  firmware 1'
-LINE_B = ('WARNING   sdb  ACME X1  endurance_used 86 %, warning above 85; [order] order a replacement  SERIAL1  '
-          'firmware 1')
+LINE_B = (
+    'WARNING   sdb  ACME X1  endurance_used 86 %, warning above 85; [order] order a replacement  '
+    'SERIAL1  '
+    'firmware 1'
+)
 
 
 def render(*verdicts, whole=plugin.NOTHING_MORE, transcript=(), **face):
@@ -39,37 +58,74 @@ def test_the_worst_drive_stands_first_and_the_values_last():
     lines, state = render(NEW, WORN)
 
     assert state is WARNING
-    assert lines == ['SMART WARNING - sdb endurance_used 86 % (warning above 85); [order] order a replacement; '
-                     '2 drives: 1 warning, 1 ok', LINE_B, LINE_A,
-                     "| 'sda_endurance_used'=3%;85;;0; 'sdb_endurance_used'=86%;85;;0;"]
+    assert lines == [
+        'SMART WARNING - sdb endurance_used 86 % (warning above 85); [order] order a replacement; '
+        '2 drives: 1 warning, 1 ok',
+        LINE_B,
+        LINE_A,
+        "| 'sda_endurance_used'=3%;85;;0; 'sdb_endurance_used'=86%;85;;0;",
+    ]
 
 
 def test_a_run_without_drives_has_a_sentence_and_its_notes():
     whole = Whole(notes=('nothing was found',), nobody=(OK, 'no drives, as expected'))
 
-    assert render(whole=whole) == (['SMART OK - no drives, as expected', 'note: nothing was found'], OK)
+    assert render(whole=whole) == (
+        ['SMART OK - no drives, as expected', 'note: nothing was found'],
+        OK,
+    )
     assert render() == (['SMART UNKNOWN - no drives'], UNKNOWN)
 
 
-@pytest.mark.parametrize('whole, state, first, rest', [
-    (Whole(failures=('sdc is gone', 'sdd is gone')), CRITICAL, 'sdc is gone; sdd is gone; ', []),
-    (Whole(faults=('a', 'b')), UNKNOWN, 'a; ', ['UNKNOWN   (check)  a', 'UNKNOWN   (check)  b']),
-    (Whole(failures=('sdc is gone',), faults=('a',)), CRITICAL, 'sdc is gone; ', ['UNKNOWN   (check)  a']),
-    (Whole(demands=((WARNING, 'renew it'), (OK, 'fine'))), WARNING, 'renew it; ',
-     ['WARNING   (check)  renew it', 'OK        (check)  fine']),
-    (Whole(demands=((OK, 'fine'),)), OK, '', ['OK        (check)  fine'])],
-    ids=['failures', 'faults', 'both', 'demands', 'demand-of-ok'])
+@pytest.mark.parametrize(
+    'whole, state, first, rest',
+    [
+        (
+            Whole(failures=('sdc is gone', 'sdd is gone')),
+            CRITICAL,
+            'sdc is gone; sdd is gone; ',
+            [],
+        ),
+        (
+            Whole(faults=('a', 'b')),
+            UNKNOWN,
+            'a; ',
+            ['UNKNOWN   (check)  a', 'UNKNOWN   (check)  b'],
+        ),
+        (
+            Whole(failures=('sdc is gone',), faults=('a',)),
+            CRITICAL,
+            'sdc is gone; ',
+            ['UNKNOWN   (check)  a'],
+        ),
+        (
+            Whole(demands=((WARNING, 'renew it'), (OK, 'fine'))),
+            WARNING,
+            'renew it; ',
+            ['WARNING   (check)  renew it', 'OK        (check)  fine'],
+        ),
+        (Whole(demands=((OK, 'fine'),)), OK, '', ['OK        (check)  fine']),
+    ],
+    ids=['failures', 'faults', 'both', 'demands', 'demand-of-ok'],
+)
 def test_sentences_about_the_check_decide_its_state_and_have_lines(whole, state, first, rest):
     lines, found = render(NEW, whole=whole)
 
     assert found is state
-    assert lines[0] == f'SMART {state.name} - {first}most worn: sda endurance_used 3 %; 1 drive: 1 ok'
+    assert (
+        lines[0] == f'SMART {state.name} - {first}most worn: sda endurance_used 3 %; 1 drive: 1 ok'
+    )
     assert lines[1:-1] == [*rest, LINE_A]
 
 
-@pytest.mark.parametrize('verbose, more', [
-    (0, []), (1, ['  note: wears out', '  entry: ACME X1']),
-    (2, ['  note: wears out', '  entry: ACME X1', None])])
+@pytest.mark.parametrize(
+    'verbose, more',
+    [
+        (0, []),
+        (1, ['  note: wears out', '  entry: ACME X1']),
+        (2, ['  note: wears out', '  entry: ACME X1', None]),
+    ],
+)
 def test_each_v_adds_lines_to_a_drive(verbose, more):
     lines = plugin.drive_lines(WORN, Face(verbose=verbose))
 
@@ -84,7 +140,9 @@ def test_a_drive_without_an_entry_says_none_and_hides_its_serial():
     assert lines[-1] == '  entry: none' and 'SERIAL1' not in lines[0]
 
 
-@pytest.mark.parametrize('verbose, notes', [(0, ['note: remark']), (1, ['note: remark', 'note: detail'])])
+@pytest.mark.parametrize(
+    'verbose, notes', [(0, ['note: remark']), (1, ['note: remark', 'note: detail'])]
+)
 def test_remarks_are_shown_always_and_notes_with_v(verbose, notes):
     lines, _ = render(NEW, whole=Whole(remarks=('remark',), notes=('detail',)), verbose=verbose)
 
@@ -95,13 +153,20 @@ def test_long_sentences_are_cut_at_500_characters():
     lines, _ = render(NEW, whole=Whole(remarks=('r' * 600,), faults=('f' * 600,)))
     notes = plugin.drive_lines(NEW._replace(notes=('n' * 600,), entry='e' * 200), Face(verbose=1))
 
-    assert [len(line) for line in lines[1:4:2]] == [len('UNKNOWN   (check)  ') + 500, len('note: ') + 500]
+    assert [len(line) for line in lines[1:4:2]] == [
+        len('UNKNOWN   (check)  ') + 500,
+        len('note: ') + 500,
+    ]
     assert [len(line) for line in notes[1:]] == [len('  note: ') + 500, len('  entry: ') + 100]
 
 
 def test_a_transcript_is_printed_before_the_values_and_nothing_is_left_out():
-    lines, _ = render(NEW, *(drive(f'sd{number}', ('endurance_used', 1, '%')) for number in range(50)),
-                      transcript=['$ smartctl'], max_output=500)
+    lines, _ = render(
+        NEW,
+        *(drive(f'sd{number}', ('endurance_used', 1, '%')) for number in range(50)),
+        transcript=['$ smartctl'],
+        max_output=500,
+    )
 
     assert lines[-2] == '$ smartctl' and lines[-1].startswith('| ') and len(lines) == 54
 
@@ -114,26 +179,57 @@ def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
     assert lines[0].endswith('; 1 drive: 1 ok')
 
 
-@pytest.mark.parametrize('verdicts, extra, most, line', [
-    ([], 'x', 0, 'x'), ([], '', 0, 'nobody'), ([NEW], '', 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
-    ([WORN], 'x', 0, 'x; sdb endurance_used 86 % (warning above 85); [order] order a replacement; 1 drive: 1 warning'),
-    ([drive('sda')], '', 0, '1 drive: 1 ok'), ([], 'x' * 30, 20, 20), ([], '', 4, 4),
-    ([NEW], '', 20, 20 + len('; 1 drive: 1 ok'))])
+@pytest.mark.parametrize(
+    'verdicts, extra, most, line',
+    [
+        ([], 'x', 0, 'x'),
+        ([], '', 0, 'nobody'),
+        ([NEW], '', 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
+        (
+            [WORN],
+            'x',
+            0,
+            'x; sdb endurance_used 86 % (warning above 85); [order] order a replacement; 1 drive: '
+            '1 warning',
+        ),
+        ([drive('sda')], '', 0, '1 drive: 1 ok'),
+        ([], 'x' * 30, 20, 20),
+        ([], '', 4, 4),
+        ([NEW], '', 20, 20 + len('; 1 drive: 1 ok')),
+    ],
+)
 def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
     found = plugin.first_line(verdicts, extra, 'nobody', most)
 
     assert (len(found) if isinstance(line, int) else found) == line
 
 
-@pytest.mark.parametrize('verdicts, words', [
-    ([drive('sda', ('endurance_used', 3, '%')), drive('sdb', ('endurance_used', 9, '%'))],
-     'most worn: sdb endurance_used 9 %'),
-    ([drive('sda', ('endurance_used', 9, '%')), drive('sdb', ('endurance_used', 9, '%'))],
-     'most worn: sda endurance_used 9 %'),
-    ([drive('sda', ('endurance_used', 0, '%'), ('reallocated', 2, ''))], 'most reallocated: sda reallocated 2'),
-    ([drive('sda', ('endurance_used', None, '%'), ('temperature', 31, 'C')), drive('sdb', ('temperature', 30, 'C'))],
-     'warmest: sda temperature 31 C'),
-    ([drive('sda', ('pending', 3, ''))], ''), ([], '')])
+@pytest.mark.parametrize(
+    'verdicts, words',
+    [
+        (
+            [drive('sda', ('endurance_used', 3, '%')), drive('sdb', ('endurance_used', 9, '%'))],
+            'most worn: sdb endurance_used 9 %',
+        ),
+        (
+            [drive('sda', ('endurance_used', 9, '%')), drive('sdb', ('endurance_used', 9, '%'))],
+            'most worn: sda endurance_used 9 %',
+        ),
+        (
+            [drive('sda', ('endurance_used', 0, '%'), ('reallocated', 2, ''))],
+            'most reallocated: sda reallocated 2',
+        ),
+        (
+            [
+                drive('sda', ('endurance_used', None, '%'), ('temperature', 31, 'C')),
+                drive('sdb', ('temperature', 30, 'C')),
+            ],
+            'warmest: sda temperature 31 C',
+        ),
+        ([drive('sda', ('pending', 3, ''))], ''),
+        ([], ''),
+    ],
+)
 def test_where_all_is_well_the_number_that_tells_most_is_named(verdicts, words):
     assert plugin.most_telling(verdicts) == words
 

@@ -1,4 +1,7 @@
-"""`triage --html`: one file to look at, in a real browser, however many drives and whatever they call themselves."""
+"""`triage --html`: one file to look at, in a real browser, however many drives and whatever they
+call themselves.
+"""
+
 from __future__ import annotations
 
 import base64
@@ -29,12 +32,32 @@ from smart_attributes.work import actions
 
 REPORTS = str(ROOT / 'tests/reports')
 NOW = 1.8e9
-HOSTILE = ['</script ><script >alert(1)',
-           '</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '{{ 7*7 }}{% raw %}', '<!--<script>',
-           '&lt;b&gt;',
-           "'\"`${alert(1)}", 'javascript:alert(1)', '__proto__', 'a\u202eb\x1b[2Jc\u2028d']
+HOSTILE = [
+    '</script ><script >alert(1)',
+    '</script><script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '{{ 7*7 }}{% raw %}',
+    '<!--<script>',
+    '&lt;b&gt;',
+    '\'"`${alert(1)}',
+    'javascript:alert(1)',
+    '__proto__',
+    'a\u202eb\x1b[2Jc\u2028d',
+]
 
-OF_A_DRIVE = ('host', 'name', 'device', 'type', 'model', 'serial', 'firmware', 'entry', 'why', 'bay', 'light')
+OF_A_DRIVE = (
+    'host',
+    'name',
+    'device',
+    'type',
+    'model',
+    'serial',
+    'firmware',
+    'entry',
+    'why',
+    'bay',
+    'light',
+)
 OF_A_READING = ('source', 'warning', 'critical', 'reason', 'said', 'unit', 'growth')
 
 
@@ -53,30 +76,46 @@ def chromium(loopback) -> Iterator[browser.Browser]:
 
 
 def grown(sample: dict[str, Any], count: int) -> dict[str, Any]:
-    """Return a document of many drives on forty hosts, all that a drive can tell with some of them."""
+    """Return a document of many drives on forty hosts, all that a drive can tell with some of
+    them.
+    """
     drives: list[dict[str, Any]] = []
     for number in range(count):
         drive = dict(sample['drives'][number % len(sample['drives'])])
-        drive.update(readings=[dict(reading) for reading in drive['readings']], host=f'db{number % 40:02}.example.org',
-                     name=f'sd{number}', device=f'/dev/sd{number}',
-                     serial=f'EXAMPLE{number:06}', bay=f'slot {number % 24}',
-                     depends=[{'text': 'md0 (raid1, /srv), tolerates 1 further loss'}])
+        drive.update(
+            readings=[dict(reading) for reading in drive['readings']],
+            host=f'db{number % 40:02}.example.org',
+            name=f'sd{number}',
+            device=f'/dev/sd{number}',
+            serial=f'EXAMPLE{number:06}',
+            bay=f'slot {number % 24}',
+            depends=[{'text': 'md0 (raid1, /srv), tolerates 1 further loss'}],
+        )
         for reading in drive['readings']:
             if isinstance(reading['value'], int) and reading['value'] > 9:
                 reading['value'] += number % 7
                 reading.pop('said')
         if number % 10 == 1:
             drive['readings'][0]['growth'] = 'grew by 3 in 24 h'
-            drive.update(past={'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]},
-                         light='/sys/class/enclosure/0:0:8:0/Slot 4/locate')
+            drive.update(
+                past={'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]},
+                light='/sys/class/enclosure/0:0:8:0/Slot 4/locate',
+            )
         drives.append(drive)
-    return {**sample, 'drives': drives, 'work': worked(drives), 'notes': [noted('slot 9 was not looked at')]}
+    return {
+        **sample,
+        'drives': drives,
+        'work': worked(drives),
+        'notes': [noted('slot 9 was not looked at')],
+    }
 
 
 def worked(drives: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the work list of drives, the most urgent first."""
-    return [{key: drive[key] for key in ('name', 'action', 'reason')}
-            for drive in sorted(drives, key=lambda drive: actions.urgency(drive['action']))]
+    return [
+        {key: drive[key] for key in ('name', 'action', 'reason')}
+        for drive in sorted(drives, key=lambda drive: actions.urgency(drive['action']))
+    ]
 
 
 def noted(text: str) -> dict[str, str]:
@@ -95,6 +134,7 @@ def sixty(sample, tmp_path_factory) -> Path:
 
 
 # --- the file ------------------------------------------------------------------------------------
+
 
 def test_triage_writes_one_page(tmp_path):
     """Readable for a web server, and the screen says where it is."""
@@ -136,7 +176,10 @@ def test_a_device_is_not_replaced_by_a_page(tmp_path):
     os.mkfifo(tmp_path / 'pipe')
     done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'pipe'))
 
-    assert (done.code, 'pipe: cannot be written: it is not a regular file' in done.text) == (3, True)
+    assert (done.code, 'pipe: cannot be written: it is not a regular file' in done.text) == (
+        3,
+        True,
+    )
     assert [stat.S_ISFIFO(path.stat().st_mode) for path in tmp_path.iterdir()] == [True]
 
 
@@ -145,7 +188,10 @@ def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
     done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'no/drives.html'))
 
     assert done.code == 3
-    assert 'drives.html: cannot be written: No such file or directory; use a path in a directory' in done.text
+    assert (
+        'drives.html: cannot be written: No such file or directory; use a path in a directory'
+        in done.text
+    )
 
 
 def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
@@ -158,8 +204,9 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
         return real(name, *arguments, **named)
 
     monkeypatch.setattr(builtins, '__import__', without)
-    with pytest.raises(SmartError,
-                       match=r'Jinja2, which is not installed; .* -m pip install Jinja2'):
+    with pytest.raises(
+        SmartError, match=r'Jinja2, which is not installed; .* -m pip install Jinja2'
+    ):
         page.page(sample, 'Drives', NOW)
 
 
@@ -168,30 +215,47 @@ def sayings(each: dict[str, Any]) -> list[Any]:
     value, metric = each['value'], each['metric']
     if 'said' in each:
         return [each['said']]
-    return [value, f'{metric}: {value}'] if isinstance(value,
-                                                       str) else [f'{metric} {amount(value, each.get("unit", ""))}']
+    return (
+        [value, f'{metric}: {value}']
+        if isinstance(value, str)
+        else [f'{metric} {amount(value, each.get("unit", ""))}']
+    )
 
 
 def test_nothing_is_lost_in_the_data_of_the_page(sample):
     """Each reading is what the document says."""
     for told in sample['drives']:
         drive = json.loads(json.dumps(compact(told)))
-        wanted = [{key: value for key, value in each.items() if value not in (None, '') or key == 'value'}
-                  for each in told['readings']]
-        assert [{key: each[key] for key in each if key != 'said'} for each in drive['readings']] == [
-            {key: each[key] for key in each if key != 'said'} for each in wanted]
-        assert [other['said'] for each, other in zip(drive['readings'], wanted) if other['said'] not in sayings(each)
-                ] == []
+        wanted = [
+            {key: value for key, value in each.items() if value not in (None, '') or key == 'value'}
+            for each in told['readings']
+        ]
+        assert [
+            {key: each[key] for key in each if key != 'said'} for each in drive['readings']
+        ] == [{key: each[key] for key in each if key != 'said'} for each in wanted]
+        assert [
+            other['said']
+            for each, other in zip(drive['readings'], wanted)
+            if other['said'] not in sayings(each)
+        ] == []
         assert (drive['model'], drive['notes']) == (told['model'], told['notes'])
 
 
 @pytest.mark.parametrize('hostile', HOSTILE)
 def test_no_string_of_a_drive_is_markup_in_the_file(sample, hostile):
-    """Neither in what Jinja2 writes nor among the data, whether a browser is there to look or not."""
+    """Neither in what Jinja2 writes nor among the data, whether a browser is there to look or
+    not.
+    """
     document = grown(sample, 3)
     for drive in document['drives']:
-        drive.update(dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'), notes=[noted(hostile)], action='replace')
-    document.update(work=worked(document['drives']), notes=[noted(f'{hostile}<i>&')], remarks=[noted(f'{hostile}<i>&')])
+        drive.update(
+            dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'), notes=[noted(hostile)], action='replace'
+        )
+    document.update(
+        work=worked(document['drives']),
+        notes=[noted(f'{hostile}<i>&')],
+        remarks=[noted(f'{hostile}<i>&')],
+    )
     text = page.page(document, f'{visible(hostile)}<i>&', NOW)
     before, _, rest = text.partition('<script type="application/json"')
     data, _, after = rest.partition('</script>')
@@ -199,7 +263,12 @@ def test_no_string_of_a_drive_is_markup_in_the_file(sample, hostile):
     assert '<i>' not in text and '&lt;i&gt;&amp;' in before
     assert not set(data.partition('>')[2]) & set('<>&')
     assert json.loads(data.partition('>')[2])['drives']
-    assert (text.count('<script'), after.count('<script'), '<img' in text, '\x1b' in text) == (2, 1, False, False)
+    assert (text.count('<script'), after.count('<script'), '<img' in text, '\x1b' in text) == (
+        2,
+        1,
+        False,
+        False,
+    )
 
 
 def test_the_policy_of_the_page_admits_its_own_script_and_style_alone(sample):
@@ -213,18 +282,29 @@ def test_the_policy_of_the_page_admits_its_own_script_and_style_alone(sample):
     def hashed(code: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
 
-    assert told == {'default-src': "'none'", 'base-uri': "'none'", 'form-action': "'none'",
-                    'script-src': hashed(script), 'style-src': hashed(style)}
+    assert told == {
+        'default-src': "'none'",
+        'base-uri': "'none'",
+        'form-action': "'none'",
+        'script-src': hashed(script),
+        'style-src': hashed(style),
+    }
 
 
 # --- in the browser ------------------------------------------------------------------------------
 
+
 def test_the_page_says_nothing_to_the_console_and_asks_nobody(chromium, sixty):
-    """No network, no mistake, nothing that its own policy forbids: after opening a panel and filtering, too."""
+    """No network, no mistake, nothing that its own policy forbids: after opening a panel and
+    filtering, too.
+    """
     chromium.open(sixty)
-    chromium.run('document.querySelectorAll("th.name button")[1].click(); document.getElementById("text").value = '
-                 '"hgst";'
-                 'document.getElementById("text").dispatchEvent(new Event("input"))')
+    chromium.run(
+        'document.querySelectorAll("th.name button")[1].click(); '
+        'document.getElementById("text").value = '
+        '"hgst";'
+        'document.getElementById("text").dispatchEvent(new Event("input"))'
+    )
 
     assert chromium.said() == []
     assert chromium.requests() == []
@@ -233,10 +313,13 @@ def test_the_page_says_nothing_to_the_console_and_asks_nobody(chromium, sixty):
 def test_the_policy_of_the_page_stops_a_foreign_script_and_any_request(chromium, sixty):
     """The last wall, should a string of a drive ever get through the others."""
     chromium.open(sixty)
-    chromium.run('const foreign = document.createElement("script"); foreign.textContent = "window.isForeign = true";'
-                 'document.body.append(foreign); const image = document.createElement("img"); image.src = '
-                 '"https://example.org/x.png";'
-                 'document.body.append(image); image.setAttribute("style", "color: red")')
+    chromium.run(
+        'const foreign = document.createElement("script"); foreign.textContent = '
+        '"window.isForeign = true";'
+        'document.body.append(foreign); const image = document.createElement("img"); image.src = '
+        '"https://example.org/x.png";'
+        'document.body.append(image); image.setAttribute("style", "color: red")'
+    )
     time.sleep(0.2)
 
     assert chromium.run('return window.isForeign') is None
@@ -247,8 +330,10 @@ def test_the_policy_of_the_page_stops_a_foreign_script_and_any_request(chromium,
 def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty):
     """What is not told stands last, whichever way."""
     chromium.open(sixty)
-    used = chromium.run('return [...document.querySelectorAll("#head button")].find((button) => button.textContent '
-                        '=== "Used")')
+    used = chromium.run(
+        'return [...document.querySelectorAll("#head button")].find((button) => button.textContent '
+        '=== "Used")'
+    )
     used.click()
     falling = chromium.column('Used')
     used.click()
@@ -258,37 +343,63 @@ def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty
     assert len(numbers) > 20 and numbers == sorted(numbers, reverse=True)
     assert [int(text.split()[0]) for text in rising if text] == sorted(numbers)
     assert falling[-1] == rising[-1] == ''
-    assert chromium.run('return document.querySelector("[data-key=used]").getAttribute("aria-sort")') == 'ascending'
+    assert (
+        chromium.run('return document.querySelector("[data-key=used]").getAttribute("aria-sort")')
+        == 'ascending'
+    )
 
 
-@pytest.mark.parametrize('field, value, column, wanted', [
-    pytest.param('state', 'CRITICAL', 'State', 'CRITICAL', id='state'),
-    pytest.param('model', 'HGST HUS724020ALA640', 'Model, serial', 'HGST HUS724020ALA640EXAMPLE', id='model'),
-    pytest.param('action', 'order', 'What to do', 'Order a replacement', id='what-to-do'),
-    pytest.param('text', 'DB04 example0000', 'Host', 'db04', id='text-of-two-words-in-any-case')])
+@pytest.mark.parametrize(
+    'field, value, column, wanted',
+    [
+        pytest.param('state', 'CRITICAL', 'State', 'CRITICAL', id='state'),
+        pytest.param(
+            'model',
+            'HGST HUS724020ALA640',
+            'Model, serial',
+            'HGST HUS724020ALA640EXAMPLE',
+            id='model',
+        ),
+        pytest.param('action', 'order', 'What to do', 'Order a replacement', id='what-to-do'),
+        pytest.param(
+            'text', 'DB04 example0000', 'Host', 'db04', id='text-of-two-words-in-any-case'
+        ),
+    ],
+)
 def test_filters_leave_what_was_asked_for(chromium, sixty, field, value, column, wanted):
     """And the count says how many of how many."""
     chromium.open(sixty)
-    chromium.run('const field = document.getElementById(arguments[0]); field.value = arguments[1]; '
-                 'field.dispatchEvent(new Event("input"))',
-                 field, value)
+    chromium.run(
+        'const field = document.getElementById(arguments[0]); field.value = arguments[1]; '
+        'field.dispatchEvent(new Event("input"))',
+        field,
+        value,
+    )
     shown = chromium.column(column)
 
     assert 0 < len(shown) < 60
     assert all(cell.startswith(wanted) for cell in shown)
-    assert chromium.run('return document.getElementById("shown").textContent') == f'{len(shown)} of 60'
+    assert (
+        chromium.run('return document.getElementById("shown").textContent') == f'{len(shown)} of 60'
+    )
 
 
 def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
-    """Tab to a title, Enter; Tab to a drive, Enter; with reasons, history as a line, and what stands on the drive."""
+    """Tab to a title, Enter; Tab to a drive, Enter; with reasons, history as a line, and what
+    stands on the drive.
+    """
     from selenium.webdriver.common.keys import Keys
+
     chromium.open(sixty)
     chromium.run('document.getElementById("model").focus()')
     for _ in range(2):  # State, Host
         chromium.driver.switch_to.active_element.send_keys(Keys.TAB)
     chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
     hosts = chromium.column('Host')
-    while chromium.run('return !document.activeElement.closest("th.name") || !document.activeElement.closest("#rows")'):
+    while chromium.run(
+        'return !document.activeElement.closest("th.name") || '
+        '!document.activeElement.closest("#rows")'
+    ):
         chromium.driver.switch_to.active_element.send_keys(Keys.TAB)
     chromium.run('document.querySelectorAll("th.name button")[1].focus()')
     chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
@@ -299,11 +410,22 @@ def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
     assert 'in use bymd0 (raid1, /srv), tolerates 1 further loss' in panel
 
 
-LONG = {'name': 'bus_0_megaraid_112', 'device': '/dev/bus/0', 'type': 'megaraid,112',
-        'model': 'SAMSUNG MZILT1T9HAJQ0D3-ENTERPRISE-EDITION', 'serial': 'S5EXAMPLE0000012345-ABCDEFGH-0001',
-        'bay': 'drive 12 of the controller', 'firmware': 'FIRMWARE-WITH-A-LONG-NAME',
-        'depends': [{'text': 'md127 (raid10, /srv/a/long/mount/point, sdc1 faulty, 1 member missing), rebuilding, '
-                             'tolerates no further loss'}]}
+LONG = {
+    'name': 'bus_0_megaraid_112',
+    'device': '/dev/bus/0',
+    'type': 'megaraid,112',
+    'model': 'SAMSUNG MZILT1T9HAJQ0D3-ENTERPRISE-EDITION',
+    'serial': 'S5EXAMPLE0000012345-ABCDEFGH-0001',
+    'bay': 'drive 12 of the controller',
+    'firmware': 'FIRMWARE-WITH-A-LONG-NAME',
+    'depends': [
+        {
+            'text': 'md127 (raid10, /srv/a/long/mount/point, sdc1 faulty, 1 member missing), '
+            'rebuilding, '
+            'tolerates no further loss'
+        }
+    ],
+}
 HOST = 'ceph-osd-rack17-node04.storage.production.example.org'
 # Elements with more content than room: what scrolls, what is cut, and the page itself.
 TOO_WIDE = """return [document.documentElement, ...document.querySelectorAll(
@@ -312,8 +434,10 @@ TOO_WIDE = """return [document.documentElement, ...document.querySelectorAll(
     .filter((each) => each.clientWidth && each.scrollWidth > each.clientWidth)
     .map((each) => [each.tagName, each.className, each.scrollWidth, each.clientWidth, each.textContent.slice(0, 60)])"""
 WIDTH_OF_WHAT = 'return document.querySelector("#rows td.what").offsetWidth'
-OPEN_PANELS = ('document.querySelectorAll("#rows th.name button").forEach((each, place) => '
-               '{ if (place < 4) each.click(); })')
+OPEN_PANELS = (
+    'document.querySelectorAll("#rows th.name button").forEach((each, place) => '
+    '{ if (place < 4) each.click(); })'
+)
 
 
 def with_long_names(sample: dict[str, Any], host: str = '') -> dict[str, Any]:
@@ -335,7 +459,10 @@ def long_names(sample, tmp_path_factory) -> dict[str, Path]:
         (folder / f'documents/{host}.json').write_text(json.dumps(with_long_names(sample, host)))
     done = run('fleet', str(folder / 'documents'), '--html', str(folder / 'fleet.html'))
     assert done.code == 0
-    return {'machine': written(folder, with_long_names(sample), 'machine.html'), 'fleet': folder / 'fleet.html'}
+    return {
+        'machine': written(folder, with_long_names(sample), 'machine.html'),
+        'fleet': folder / 'fleet.html',
+    }
 
 
 @pytest.mark.parametrize('width', [390, 1024, 1280, 1440, 1920])
@@ -344,7 +471,9 @@ def test_nothing_is_wider_than_its_box(chromium, long_names, kind, width):
     """With bay, host and long names. On a phone the counts of a fleet may scroll."""
     chromium.open(long_names[kind], width)
     if width == 390:
-        chromium.run('document.querySelectorAll(".scroll:has(.fleet)").forEach((each) => each.remove())')
+        chromium.run(
+            'document.querySelectorAll(".scroll:has(.fleet)").forEach((each) => each.remove())'
+        )
     closed, wide = chromium.run(TOO_WIDE), chromium.run(WIDTH_OF_WHAT)
     chromium.run(OPEN_PANELS)
 
@@ -353,42 +482,90 @@ def test_nothing_is_wider_than_its_box(chromium, long_names, kind, width):
     assert chromium.run(WIDTH_OF_WHAT) == wide
 
 
-def array(name: str, level: str, tolerates: int, members: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    return {'id': name, 'name': name, 'kind': 'md', 'level': level, 'used_as': [f'/srv/of/{name}'], 'missing': 0,
-            'tolerates': tolerates, 'activity': None, 'progress': None, 'unknown': None, 'text': '', 'members': members,
-            **more}
+def array(
+    name: str, level: str, tolerates: int, members: list[dict[str, Any]], **more: Any
+) -> dict[str, Any]:
+    return {
+        'id': name,
+        'name': name,
+        'kind': 'md',
+        'level': level,
+        'used_as': [f'/srv/of/{name}'],
+        'missing': 0,
+        'tolerates': tolerates,
+        'activity': None,
+        'progress': None,
+        'unknown': None,
+        'text': '',
+        'members': members,
+        **more,
+    }
 
 
 def member(drive: dict[str, Any], slot: int, state: str = 'in_sync') -> dict[str, Any]:
-    return {'name': f'{drive["name"]}p1', 'state': state, 'slot': slot, 'detail': None,
-            'drives': [{key: drive[key] for key in ('name', 'state')}]}
+    return {
+        'name': f'{drive["name"]}p1',
+        'state': state,
+        'slot': slot,
+        'detail': None,
+        'drives': [{key: drive[key] for key in ('name', 'state')}],
+    }
 
 
 @pytest.fixture(scope='module')
 def arrays(sample, tmp_path_factory) -> Path:
-    """A degraded raid5 with an ailing member, a mirror that is rebuilt, a healthy raid6 of eight, a partition."""
+    """A degraded raid5 with an ailing member, a mirror that is rebuilt, a healthy raid6 of
+    eight, a partition.
+    """
     document = with_long_names(sample)
     drives = document['drives']
     for number, drive in enumerate(drives):
         drive['name'] = f'bus_0_megaraid_{number}'
     ailing, *good = sorted(drives, key=lambda drive: drive['state'] != 'CRITICAL')
     groups = [
-        array('md0', 'raid5', -1, [member(ailing, 0), member(good[0], 1),
-                                   {'name': None, 'state': 'missing', 'slot': 2, 'detail': None, 'drives': []}]),
-        array('md1', 'raid1', 0, [member(good[1], 0), member(good[2], 1, 'rebuilding')], activity='recover',
-              progress=37),
+        array(
+            'md0',
+            'raid5',
+            -1,
+            [
+                member(ailing, 0),
+                member(good[0], 1),
+                {'name': None, 'state': 'missing', 'slot': 2, 'detail': None, 'drives': []},
+            ],
+        ),
+        array(
+            'md1',
+            'raid1',
+            0,
+            [member(good[1], 0), member(good[2], 1, 'rebuilding')],
+            activity='recover',
+            progress=37,
+        ),
         array('md2', 'raid6', 2, [member(drive, slot) for slot, drive in enumerate(good[3:11])]),
-        array('sdp1', 'single', 0, [member(good[11], 0)])]
-    steps = [{'name': drive['name'], 'label': 'last good copy', 'code': 'last-good-copy',
-              'why': 'do not pull this drive',
-              'disks': [], 'groups': ['md0']} for drive in (ailing, good[0])]
-    return written(tmp_path_factory.mktemp('arrays'), {**document, 'groups': groups, 'replace_order': steps})
+        array('sdp1', 'single', 0, [member(good[11], 0)]),
+    ]
+    steps = [
+        {
+            'name': drive['name'],
+            'label': 'last good copy',
+            'code': 'last-good-copy',
+            'why': 'do not pull this drive',
+            'disks': [],
+            'groups': ['md0'],
+        }
+        for drive in (ailing, good[0])
+    ]
+    return written(
+        tmp_path_factory.mktemp('arrays'), {**document, 'groups': groups, 'replace_order': steps}
+    )
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 @pytest.mark.parametrize('width', [320, 768, 1280, 1920])
 def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width, scheme):
-    """Those at risk first, as many members beside each other as fit, and nothing is cut off or scrolls sideways."""
+    """Those at risk first, as many members beside each other as fit, and nothing is cut off or
+    scrolls sideways.
+    """
     chromium.open(arrays, width, prefers_color_scheme=scheme)
     rows = chromium.run("""return [...document.querySelectorAll('.group')].map((group) => [
         group.querySelector('h3').textContent, group.querySelectorAll('li').length,
@@ -407,8 +584,10 @@ def test_states_of_members_and_drives_have_words_and_colours(chromium, arrays):
         return [of('.group li strong.WARNING'), of('.group.WARNING > p > strong'),
                 of('.group li > span.CRITICAL > strong'), of('.group.CRITICAL > p > strong'),
                 getComputedStyle(document.querySelector('.group li.empty')).borderStyle]""")
-    words = chromium.run('return [...document.querySelectorAll(".group li")].slice(0, 5)'
-                         '.map((each) => each.innerText.replaceAll("\\n", " "))')
+    words = chromium.run(
+        'return [...document.querySelectorAll(".group li")].slice(0, 5)'
+        '.map((each) => each.innerText.replaceAll("\\n", " "))'
+    )
 
     assert colours[0] == colours[1] != colours[2] == colours[3] and colours[4] == 'dashed'
     assert words[0].endswith(' CRITICAL') and 'in sync' in words[0]
@@ -417,6 +596,7 @@ def test_states_of_members_and_drives_have_words_and_colours(chromium, arrays):
 
 def test_a_drive_in_a_group_leads_to_its_panel_by_keyboard(chromium, arrays):
     from selenium.webdriver.common.keys import Keys
+
     chromium.open(arrays)
     chromium.run('document.querySelector(".group a").focus()')
     chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
@@ -428,20 +608,26 @@ def test_a_drive_in_a_group_leads_to_its_panel_by_keyboard(chromium, arrays):
 @pytest.mark.parametrize('width', [1024, 1280, 1440, 1920])
 @pytest.mark.parametrize('kind', ['machine', 'fleet'])
 def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, long_names, kind, width):
-    """It is the column that the page is opened for: wide enough to read, and the state beside it in one line."""
+    """It is the column that the page is opened for: wide enough to read, and the state beside it
+    in one line.
+    """
     chromium.open(long_names[kind], width)
     left, right, state = chromium.run(
-        'const box = document.querySelector("#rows td.what").getBoundingClientRect(), range = document.createRange();'
+        'const box = document.querySelector("#rows td.what").getBoundingClientRect(), range = '
+        'document.createRange();'
         'range.selectNodeContents(document.querySelector("#rows td.state"));'
-        'return [box.left, box.right, range.getClientRects().length]')
+        'return [box.left, box.right, range.getClientRects().length]'
+    )
 
     assert left >= 0 and right <= width and right - left >= 220
     assert state == 1
 
 
 def resize(chromium: browser.Browser, width: int) -> None:
-    chromium.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
-        'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
+    chromium.driver.execute_cdp_cmd(
+        'Emulation.setDeviceMetricsOverride',
+        {'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False},
+    )
     time.sleep(0.3)
 
 
@@ -465,8 +651,10 @@ def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
     widths = 'return [...document.querySelectorAll("#head th")].map((each) => each.offsetWidth)'
     chromium.open(long_names['fleet'], 1280)
     before = chromium.run(widths)
-    chromium.run('const text = document.getElementById("text"); text.value = "hgst"; '
-                 'text.dispatchEvent(new Event("input"))')
+    chromium.run(
+        'const text = document.getElementById("text"); text.value = "hgst"; '
+        'text.dispatchEvent(new Event("input"))'
+    )
 
     assert 0 < len(chromium.column('State')) < 20
     assert chromium.run(widths) == before
@@ -477,9 +665,11 @@ def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty, number):
     """A table of seven columns gave each value the width of a letter."""
     chromium.open(sixty, 390)
     chromium.run('document.querySelectorAll("#rows th.name button")[arguments[0]].click()', number)
-    cells = chromium.run('return [...document.querySelectorAll(".panel .value, .panel .limit, .panel .reason")]'
-                         '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, '
-                         'cell.textContent.length])')
+    cells = chromium.run(
+        'return [...document.querySelectorAll(".panel .value, .panel .limit, .panel .reason")]'
+        '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, '
+        'cell.textContent.length])'
+    )
 
     assert len(cells) > 10
     assert [(height, length) for height, length in cells if height > 30 * (1 + length // 25)] == []
@@ -488,7 +678,9 @@ def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty, number):
 
 def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
     """As somebody has written it: nobody counts 4,800 hours."""
-    drives = json.loads(run('triage', '--json', '--report', REPORTS, '-w', 'endurance_time_left=200d:').text)
+    drives = json.loads(
+        run('triage', '--json', '--report', REPORTS, '-w', 'endurance_time_left=200d:').text
+    )
     chromium.open(written(tmp_path, drives))
     chromium.run('document.querySelectorAll("#rows th.name button")[1].click()')
 
@@ -510,13 +702,18 @@ def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, 
 def test_history_is_a_line_and_growth_is_told(chromium, sixty):
     """Steps, because a counter holds until the next one, with words for who cannot see them."""
     chromium.open(sixty)
-    chromium.run('const text = document.getElementById("text"); text.value = "EXAMPLE000001"; text.dispatchEvent(new '
-                 'Event("input"));'
-                 'document.querySelector("#rows button").click()')
+    chromium.run(
+        'const text = document.getElementById("text"); text.value = "EXAMPLE000001"; '
+        'text.dispatchEvent(new '
+        'Event("input"));'
+        'document.querySelector("#rows button").click()'
+    )
     line = chromium.run('return document.querySelector("svg.course").getAttribute("aria-label")')
 
     assert re.match('endurance used from 1 % to [0-9]+ % since 2026-10-03', line)
-    assert '; grew by 3 in 24 h' in chromium.run('return document.querySelector("tr.panel").textContent')
+    assert '; grew by 3 in 24 h' in chromium.run(
+        'return document.querySelector("tr.panel").textContent'
+    )
 
 
 @pytest.mark.parametrize('hostile', HOSTILE)
@@ -524,12 +721,32 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path, hostil
     """Even where nobody has cleaned it before: a document of another host may hold anything."""
     document = grown(sample, 3)
     for drive in document['drives']:
-        drive.update(dict.fromkeys(OF_A_DRIVE, hostile), depends=[{'text': hostile}], notes=[noted(hostile)])
+        drive.update(
+            dict.fromkeys(OF_A_DRIVE, hostile), depends=[{'text': hostile}], notes=[noted(hostile)]
+        )
         for reading in drive['readings']:
             reading.update(dict.fromkeys(OF_A_READING, hostile))
-    document.update(work=worked(document['drives']), notes=[noted(hostile)], groups=[array(hostile, hostile, -1, [
-        {**member(document['drives'][0], 0), 'name': hostile, 'state': hostile, 'detail': hostile}], activity=hostile,
-        unknown=hostile)])
+    document.update(
+        work=worked(document['drives']),
+        notes=[noted(hostile)],
+        groups=[
+            array(
+                hostile,
+                hostile,
+                -1,
+                [
+                    {
+                        **member(document['drives'][0], 0),
+                        'name': hostile,
+                        'state': hostile,
+                        'detail': hostile,
+                    }
+                ],
+                activity=hostile,
+                unknown=hostile,
+            )
+        ],
+    )
     chromium.open(written(tmp_path, document))
     chromium.run('document.querySelectorAll("#rows button").forEach((button) => button.click())')
 
@@ -543,29 +760,43 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path, hostil
 
 
 def axe() -> str:
-    """Return the source of axe-core: the package of npm if AXE_CORE names its folder, else an older Python package."""
+    """Return the source of axe-core: the package of npm if AXE_CORE names its folder, else an
+    older Python package.
+    """
     package = abilities.spec_of('axe_core_python')
     folders = [Path(os.environ.get('AXE_CORE') or ROOT / '.venv/node_modules/axe-core')]
     folders += [Path(package.origin).parent] if package and package.origin else []
-    found = next((folder / 'axe.min.js' for folder in folders if (folder / 'axe.min.js').is_file()), None)
+    found = next(
+        (folder / 'axe.min.js' for folder in folders if (folder / 'axe.min.js').is_file()), None
+    )
     if found is None:
-        pytest.skip('accessibility is not tried: neither axe-core (npm install --prefix .venv axe-core) nor '
-                    'axe-core-python is installed')
+        pytest.skip(
+            'accessibility is not tried: neither axe-core (npm install --prefix .venv axe-core) '
+            'nor '
+            'axe-core-python is installed'
+        )
     return found.read_text()
 
 
 def violations(chromium: browser.Browser) -> list[Any]:
-    """Return what axe-core finds on the page that is open, with all its rules, whatever their weight."""
+    """Return what axe-core finds on the page that is open, with all its rules, whatever their
+    weight.
+    """
     chromium.run(axe())
     return chromium.driver.execute_async_script(
-        'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ["violations"]}).then((result) '
-        '=> done(result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, 3).map((node) => '
-        'node.html + node.failureSummary)])))')
+        'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: '
+        '["violations"]}).then((result) '
+        '=> done(result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, '
+        '3).map((node) => '
+        'node.html + node.failureSummary)])))'
+    )
 
 
 @pytest.mark.parametrize('kind', ['sixty', 'arrays'])
-@pytest.mark.parametrize('width, scheme',
-                         [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')])
+@pytest.mark.parametrize(
+    'width, scheme',
+    [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')],
+)
 def test_axe_finds_nothing(chromium, request, kind, width, scheme):
     """Contrast, names, roles and reading order, with a panel open, and of groups."""
     chromium.open(request.getfixturevalue(kind), width, prefers_color_scheme=scheme)
@@ -578,8 +809,13 @@ def test_axe_finds_nothing(chromium, request, kind, width, scheme):
 def of_fleet(sample, tmp_path_factory) -> Path:
     """The page of three hosts, one of which has firmware with a known defect."""
     folder = tmp_path_factory.mktemp('fleet')
-    defect = {'name': 'sdx', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0099',
-              'state': 'OK'}
+    defect = {
+        'name': 'sdx',
+        'model': 'Corsair Force LS SSD',
+        'firmware': 'S9FM01.8',
+        'serial': 'EXAMPLE0099',
+        'state': 'OK',
+    }
     for host in ('db1', 'db2', 'web1'):
         drives = [*sample['drives'], *([defect] if host == 'web1' else [])]
         (folder / f'{host}.json').write_text(json.dumps({**sample, 'drives': drives}))
@@ -591,16 +827,28 @@ def of_fleet(sample, tmp_path_factory) -> Path:
 def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet):
     """The plan and models: each name filters the table; hosts are found by name."""
     chromium.open(of_fleet)
-    titles = chromium.run('return [...document.querySelectorAll("h2")].map((title) => '
-                          'title.firstChild.textContent.trim())')
+    titles = chromium.run(
+        'return [...document.querySelectorAll("h2")].map((title) => '
+        'title.firstChild.textContent.trim())'
+    )
     chromium.run('document.querySelector("[data-model=\'Corsair Force LS SSD\']").click()')
     hosts = chromium.column('Host')
-    chromium.run('document.getElementById("all").click(); const text = document.getElementById("text"); text.value = '
-                 '"db2";'
-                 'text.dispatchEvent(new Event("input"))')
+    chromium.run(
+        'document.getElementById("all").click(); const text = document.getElementById("text"); '
+        'text.value = '
+        '"db2";'
+        'text.dispatchEvent(new Event("input"))'
+    )
 
-    assert titles == ['Wear by model', 'Wear by host', 'Age by model', 'Age by host', 'Drives', 'Plan',
-                      'Models and firmware']
+    assert titles == [
+        'Wear by model',
+        'Wear by host',
+        'Age by model',
+        'Age by host',
+        'Drives',
+        'Plan',
+        'Models and firmware',
+    ]
     assert hosts == ['web1']
     assert set(chromium.column('Host')) == {'db2'}
     assert (chromium.said(), chromium.requests()) == ([], [])
@@ -611,7 +859,11 @@ def test_the_table_shows_the_drives_in_the_order_of_severity(chromium, long_name
     chromium.open(long_names['fleet'])
     shown = chromium.column('What to do')
     failed = [place for place, cell in enumerate(shown) if 'smart status: FAILED' in cell]
-    worn = [place for place, cell in enumerate(shown) if re.match('Order a replacement.*endurance used', cell)]
+    worn = [
+        place
+        for place, cell in enumerate(shown)
+        if re.match('Order a replacement.*endurance used', cell)
+    ]
 
     assert failed and worn and max(failed) < min(worn)
 
@@ -624,31 +876,50 @@ def test_axe_finds_nothing_on_the_page_of_a_fleet(chromium, of_fleet, width):
     assert violations(chromium) == []
 
 
-# --- legibility: machines of 3 to 1,000 drives, at five widths, with and without history ---------------------------
+# --- legibility: machines of 3 to 1,000 drives, at five widths, with and without history ----------
 
 WIDTHS = {390: 844, 768: 1024, 1024: 768, 1440: 900, 1920: 1080}
 DAY = 86400
 
 
 def aged(sample: dict[str, Any], count: int, has_history: bool) -> dict[str, Any]:
-    """Return a machine: drives of a raid1 with a new member, warm ones, worn ones, and ones with rising counters."""
+    """Return a machine: drives of a raid1 with a new member, warm ones, worn ones, and ones with
+    rising counters.
+    """
     document = grown(sample, count)
     for number, drive in enumerate(document['drives']):
         del drive['host']
-        drive.update(name=f'sd{number:03}', past={}, bay=f'enclosure {number // 24} slot {number % 24}', forecasts={})
+        drive.update(
+            name=f'sd{number:03}',
+            past={},
+            bay=f'enclosure {number // 24} slot {number % 24}',
+            forecasts={},
+        )
         begin = NOW - (300 if number != 1 else 20) * DAY
         readings = {each['metric']: each for each in drive['readings'] if each['judged']}
         wear, heat = readings.get('endurance_used'), readings.get('temperature')
         if heat:
             heat['value'] = 51 if number == 2 else 33
-            drive['past']['temperature'] = [[begin + day * DAY, 50 if number == 2 and day > 290 else 30 + day % 5]
-                                            for day in range(int((NOW - begin) / DAY)) if not 100 < day < 110]
+            drive['past']['temperature'] = [
+                [begin + day * DAY, 50 if number == 2 and day > 290 else 30 + day % 5]
+                for day in range(int((NOW - begin) / DAY))
+                if not 100 < day < 110
+            ]
         if wear:
             wear.update(value=60 if number == 7 else 20, state='OK')
             speed = 30 if number == 7 else number % 5
-            drive['past']['endurance_used'] = [[begin, wear['value'] - speed], [NOW - 9 * DAY, wear['value']]]
-            drive['forecasts'] = {'endurance_used': {'left': (400 + number) * DAY, 'earliest': (300 + number) * DAY,
-                                                     'latest': (500 + number) * DAY, 'estimate': False}}
+            drive['past']['endurance_used'] = [
+                [begin, wear['value'] - speed],
+                [NOW - 9 * DAY, wear['value']],
+            ]
+            drive['forecasts'] = {
+                'endurance_used': {
+                    'left': (400 + number) * DAY,
+                    'earliest': (300 + number) * DAY,
+                    'latest': (500 + number) * DAY,
+                    'estimate': False,
+                }
+            }
         if 'reallocated' in readings and number == 0:
             readings['reallocated']['value'] = 12
             drive['past']['reallocated'] = [[begin, 0], [NOW - 60 * DAY, 8], [NOW - 40 * DAY, 12]]
@@ -663,11 +934,15 @@ def aged(sample: dict[str, Any], count: int, has_history: bool) -> dict[str, Any
 def machines(sample, tmp_path_factory) -> dict[tuple[int, bool], Path]:
     """The pages of machines, by the number of drives and whether they have a history."""
     folder = tmp_path_factory.mktemp('machines')
-    return {(count, has): written(folder, aged(sample, count, has), f'{count}-{has}.html')
-            for count in (3, 24, 200, 1000) for has in (False, True)}
+    return {
+        (count, has): written(folder, aged(sample, count, has), f'{count}-{has}.html')
+        for count in (3, 24, 200, 1000)
+        for has in (False, True)
+    }
 
 
-# Words that a browser has broken, because they did not fit: one word with two lines, between two of its letters.
+# Words that a browser has broken, because they did not fit: one word with two lines, between two of
+# its letters.
 BROKEN = """const broken = [], range = document.createRange();
     for (const cell of document.querySelectorAll('td.state, td.used, td.until, .right, th.name, .panel th, '
         + '.panel .value, .panel .limit, .panel .judged, .bays a, .counts li, #head button, .chart h2, .trends strong, '
@@ -686,13 +961,21 @@ FIRST = """const box = (found) => found.getBoundingClientRect(), row = document.
             document.documentElement.scrollWidth];"""
 
 
-@pytest.mark.parametrize('count, has_history', [(count, has) for count in (3, 24, 200, 1000) for has in (False, True)])
+@pytest.mark.parametrize(
+    'count, has_history', [(count, has) for count in (3, 24, 200, 1000) for has in (False, True)]
+)
 def test_a_page_can_be_read_at_every_width(chromium, machines, count, has_history):
-    """The first alert with its action is in sight, no word is broken in an open row, and nothing is cut off."""
+    """The first alert with its action is in sight, no word is broken in an open row, and nothing
+    is cut off.
+    """
     found = {}
     for width, height in WIDTHS.items():
-        chromium.open(machines[count, has_history], width, height,
-                      prefers_color_scheme='dark' if width == 1440 else 'light')
+        chromium.open(
+            machines[count, has_history],
+            width,
+            height,
+            prefers_color_scheme='dark' if width == 1440 else 'light',
+        )
         state, action, wide = chromium.run(FIRST)
         chromium.run('document.querySelector("#rows th.name button").click()')
         found[width] = [state < height, action < height, wide <= width, chromium.run(BROKEN)]
@@ -709,14 +992,18 @@ def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
     title, bottom, top, shown = chromium.run(
         'const head = document.querySelector("header").getBoundingClientRect();'
         'const th = document.querySelector("#head th");'
-        'return [head.top, head.bottom, th.getBoundingClientRect().top, th.offsetParent !== null && innerWidth > 736]')
+        'return [head.top, head.bottom, th.getBoundingClientRect().top, th.offsetParent !== null '
+        '&& innerWidth > 736]'
+    )
 
     assert title == 0
     assert not shown or bottom - 2 <= top <= bottom + 2
 
 
 def work(chromium) -> float:
-    """Return for how many seconds the main thread has worked for the page; the wall time depends on other processes."""
+    """Return for how many seconds the main thread has worked for the page; the wall time depends
+    on other processes.
+    """
     found = chromium.driver.execute_cdp_cmd('Performance.getMetrics', {})['metrics']
     return float({each['name']: each['value'] for each in found}['TaskDuration'])
 
@@ -732,19 +1019,27 @@ def test_1000_drives_that_alert_are_a_page_of_7_mb_that_opens_within_a_second(ch
     assert 0 < took < 1
 
 
-@pytest.mark.parametrize('chart, words', [
-    ('wear', 'Wears fastest: sd007, 3 % a month.'),
-    ('temperature', 'Warmer than usual: sd002, by 19 °C since 2027-01-06.'),
-    ('counters', 'sd001 in md0 since 2026-12-26: +12 before, +0 since')])
+@pytest.mark.parametrize(
+    'chart, words',
+    [
+        ('wear', 'Wears fastest: sd007, 3 % a month.'),
+        ('temperature', 'Warmer than usual: sd002, by 19 °C since 2027-01-06.'),
+        ('counters', 'sd001 in md0 since 2026-12-26: +12 before, +0 since'),
+    ],
+)
 def test_three_questions_are_answered_from_the_page_alone(chromium, machines, chart, words):
-    """Which SSD wears fastest; since when is it this warm; did bad sectors grow before the array was rebuilt."""
+    """Which SSD wears fastest; since when is it this warm; did bad sectors grow before the array
+    was rebuilt.
+    """
     chromium.open(machines[24, True])
 
     assert words in chromium.run('return document.getElementById(arguments[0]).textContent', chart)
 
 
 def test_without_script_the_list_and_the_charts_are_there(chromium, machines):
-    """In the browser with scripts switched off: rows that open, readings, charts, and links from them to the rows."""
+    """In the browser with scripts switched off: rows that open, readings, charts, and links from
+    them to the rows.
+    """
     chromium.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': True})
     try:
         for width in (390, 1440):
@@ -752,10 +1047,14 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, machines):
             rows, charts, readings, wide, tools = chromium.run(
                 'return [document.querySelectorAll("#plain tbody tr").length,'
                 'document.querySelectorAll(".chart svg .line").length,'
-                'document.querySelectorAll("#plain details li").length, document.documentElement.scrollWidth,'
-                'document.getElementById("tools").offsetHeight]')
-            targets = chromium.run('return [...document.querySelectorAll("#overview a[data-place]")].every((link) => '
-                                   'document.querySelector(link.getAttribute("href")))')
+                'document.querySelectorAll("#plain details li").length, '
+                'document.documentElement.scrollWidth,'
+                'document.getElementById("tools").offsetHeight]'
+            )
+            targets = chromium.run(
+                'return [...document.querySelectorAll("#overview a[data-place]")].every((link) => '
+                'document.querySelector(link.getAttribute("href")))'
+            )
             assert (rows, tools, targets) == (24, 0, True)
             assert charts > 12 and readings > 100 and wide <= width
     finally:
@@ -765,14 +1064,18 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, machines):
 def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, machines):
     """By mouse and by keyboard: from a line to all trends of the drive in one step."""
     from selenium.webdriver.common.keys import Keys
+
     chromium.open(machines[24, True])
     chromium.run('document.querySelector("#temperature a.line").focus()')
-    name = chromium.run('return document.activeElement.getAttribute("aria-label")').partition(':')[0]
+    name = chromium.run('return document.activeElement.getAttribute("aria-label")').partition(':')[
+        0
+    ]
     chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
 
     assert chromium.run('return document.querySelector("#rows th.name").textContent') == name
     assert 'Temperature' in chromium.run(
-        'return [...document.querySelectorAll(".trends strong")].map((each) => each.textContent)')
+        'return [...document.querySelectorAll(".trends strong")].map((each) => each.textContent)'
+    )
 
 
 def test_the_accessibility_tree_has_names_and_roles(chromium, machines):
@@ -780,23 +1083,42 @@ def test_the_accessibility_tree_has_names_and_roles(chromium, machines):
     chromium.open(machines[24, True])
     chromium.driver.execute_cdp_cmd('Accessibility.enable', {})
     nodes = chromium.driver.execute_cdp_cmd('Accessibility.getFullAXTree', {})['nodes']
-    tree = [(each['role']['value'], each.get('name', {}).get('value', '')) for each in nodes
-            if not each['ignored'] and 'role' in each]
+    tree = [
+        (each['role']['value'], each.get('name', {}).get('value', ''))
+        for each in nodes
+        if not each['ignored'] and 'role' in each
+    ]
 
-    for role, name in (('banner', ''), ('main', ''), ('region', 'Overview'), ('heading', 'Wear'), ('heading', 'Drives'),
-                       ('table', 'Drives'), ('columnheader', 'What to do'), ('button', 'sd007'), ('search', 'Drives'),
-                       ('list', 'Arrays'),
-                       ('group', 'Wear from 2026-03-21 to 2028-06-05; a table of the same numbers follows')):
+    for role, name in (
+        ('banner', ''),
+        ('main', ''),
+        ('region', 'Overview'),
+        ('heading', 'Wear'),
+        ('heading', 'Drives'),
+        ('table', 'Drives'),
+        ('columnheader', 'What to do'),
+        ('button', 'sd007'),
+        ('search', 'Drives'),
+        ('list', 'Arrays'),
+        ('group', 'Wear from 2026-03-21 to 2028-06-05; a table of the same numbers follows'),
+    ):
         assert (role, name) in tree, [each for each in tree if each[0] == role]
-    assert [each for each in tree
-            if each[0] in ('link', 'button', 'combobox', 'searchbox', 'img') and not each[1]] == []
+    assert [
+        each
+        for each in tree
+        if each[0] in ('link', 'button', 'combobox', 'searchbox', 'img') and not each[1]
+    ] == []
 
 
-@pytest.mark.parametrize('count, width, scheme', [(3, 390, 'dark'), (24, 1440, 'light'), (200, 1024, 'dark')])
+@pytest.mark.parametrize(
+    'count, width, scheme', [(3, 390, 'dark'), (24, 1440, 'light'), (200, 1024, 'dark')]
+)
 def test_axe_finds_nothing_on_the_page_of_a_machine(chromium, machines, count, width, scheme):
     chromium.open(machines[count, True], width, prefers_color_scheme=scheme)
-    chromium.run('document.querySelectorAll("#rows th.name button")[1].click();'
-                 'document.querySelectorAll("details").forEach((each) => { each.open = true; })')
+    chromium.run(
+        'document.querySelectorAll("#rows th.name button")[1].click();'
+        'document.querySelectorAll("details").forEach((each) => { each.open = true; })'
+    )
 
     assert violations(chromium) == []
 
@@ -806,8 +1128,11 @@ STRANGE = {
     'ten-years': [[NOW - (3650 - day) * DAY, day % 20] for day in range(0, 3640, 30)],
     'resets': [[NOW - 9 * DAY, 5], [NOW - 8 * DAY, 0], [NOW - 7 * DAY, 5], [NOW - 6 * DAY, 1]],
     'clock-set-back': [[NOW + 50 * DAY, 7], [NOW - 9 * DAY, 5], [NOW - 99 * DAY, 3]],
-    'huge': [[NOW - 9 * DAY, 0], [NOW - 8 * DAY, 2 ** 63]], 'fractions': [[NOW - 9 * DAY, 0.25], [NOW - 8 * DAY, 0.5]],
-    'epoch': [[0, 1], [NOW - DAY, 2]], 'at-once': [[NOW - DAY, 1], [NOW - DAY, 2]]}
+    'huge': [[NOW - 9 * DAY, 0], [NOW - 8 * DAY, 2**63]],
+    'fractions': [[NOW - 9 * DAY, 0.25], [NOW - 8 * DAY, 0.5]],
+    'epoch': [[0, 1], [NOW - DAY, 2]],
+    'at-once': [[NOW - DAY, 1], [NOW - DAY, 2]],
+}
 
 
 @pytest.mark.parametrize('points', STRANGE.values(), ids=STRANGE)
@@ -815,14 +1140,23 @@ def test_strange_histories_are_drawn(chromium, sample, tmp_path, points):
     """Within the chart, without a number that is none, and with all names, however long."""
     document = aged(sample, 3, True)
     for place, drive in enumerate(document['drives']):
-        drive.update(name='n' * 63 + str(place), past={each['metric']: points for each in drive['readings']})
+        drive.update(
+            name='n' * 63 + str(place), past={each['metric']: points for each in drive['readings']}
+        )
     path = written(tmp_path, {**document, 'work': worked(document['drives'])})
     chromium.open(path, 390)
-    chromium.run('document.querySelectorAll("#rows th.name button").forEach((each) => each.click())')
+    chromium.run(
+        'document.querySelectorAll("#rows th.name button").forEach((each) => each.click())'
+    )
 
-    assert (chromium.said(), chromium.run('return document.documentElement.scrollWidth')) == ([], 390)
-    assert not re.search('NaN|Infinity|undefined', chromium.run(
-        'return document.body.outerHTML').partition('<script')[0])
+    assert (chromium.said(), chromium.run('return document.documentElement.scrollWidth')) == (
+        [],
+        390,
+    )
+    assert not re.search(
+        'NaN|Infinity|undefined',
+        chromium.run('return document.body.outerHTML').partition('<script')[0],
+    )
 
 
 def test_24000_drives_are_a_small_page(sample, tmp_path):

@@ -1,4 +1,7 @@
-"""The parts of the page that are decided before Jinja2 draws it: list, counts and changes; no browser needed."""
+"""The parts of the page that are decided before Jinja2 draws it: list, counts and changes; no
+browser needed.
+"""
+
 from __future__ import annotations
 
 import json
@@ -19,13 +22,18 @@ def noted(text):
     return {'code': 'old-event', 'text': text}
 
 
-def drive(name: str, action: str = actions.NOTHING, state: str = 'OK', **more: Any) -> dict[str, Any]:
+def drive(
+    name: str, action: str = actions.NOTHING, state: str = 'OK', **more: Any
+) -> dict[str, Any]:
     return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
 
 
 def work(*drives: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the work list of a document, in the order given."""
-    return [{'name': each['name'], 'action': each['action'], 'reason': each.get('why')} for each in drives]
+    return [
+        {'name': each['name'], 'action': each['action'], 'reason': each.get('why')}
+        for each in drives
+    ]
 
 
 def shown(drives: list[dict[str, Any]], **more: Any) -> str:
@@ -34,13 +42,21 @@ def shown(drives: list[dict[str, Any]], **more: Any) -> str:
 
 def data_of(text: str) -> dict[str, Any]:
     """Return the data that the page's script reads."""
-    found: dict[str, Any] = json.loads(text.partition('<script type="application/json"')[2].partition('>')[2]
-                                       .partition('</script>')[0])
+    found: dict[str, Any] = json.loads(
+        text.partition('<script type="application/json"')[2]
+        .partition('>')[2]
+        .partition('</script>')[0]
+    )
     return found
 
 
 def test_the_list_begins_with_the_work_list_and_has_each_drive_once():
-    drives = [drive('a', actions.ORDER), drive('b'), drive('c', actions.REPLACE), drive('d', actions.WATCH)]
+    drives = [
+        drive('a', actions.ORDER),
+        drive('b'),
+        drive('c', actions.REPLACE),
+        drive('d', actions.WATCH),
+    ]
     document = {'drives': drives, 'work': work(drives[2], drives[0], drives[3])}
     found = page._listed(document)
 
@@ -71,29 +87,56 @@ def test_up_to_a_thousand_drives_are_listed_without_script(count, listed):
 
 
 def test_the_head_counts_the_drives_of_each_state():
-    assert page._counts({'drives': [drive('a', state='WARNING'), drive('b'), drive('c'), drive('d', state='UNKNOWN')]}
-                        ) == {'CRITICAL': 0, 'UNKNOWN': 1, 'WARNING': 1, 'OK': 2}
+    assert page._counts(
+        {
+            'drives': [
+                drive('a', state='WARNING'),
+                drive('b'),
+                drive('c'),
+                drive('d', state='UNKNOWN'),
+            ]
+        }
+    ) == {'CRITICAL': 0, 'UNKNOWN': 1, 'WARNING': 1, 'OK': 2}
 
 
-@pytest.mark.parametrize('why, said', [
-    ('endurance_used 97 %, critical above 95', 'endurance used 97 %, critical above 95'),
-    ('endurance_used and reported_uncorrect', 'endurance used and reported uncorrect'),
-    ('my_endurance_used_too', 'my_endurance_used_too'), ('a_word that is no metric', 'a_word that is no metric')])
+@pytest.mark.parametrize(
+    'why, said',
+    [
+        ('endurance_used 97 %, critical above 95', 'endurance used 97 %, critical above 95'),
+        ('endurance_used and reported_uncorrect', 'endurance used and reported uncorrect'),
+        ('my_endurance_used_too', 'my_endurance_used_too'),
+        ('a_word that is no metric', 'a_word that is no metric'),
+    ],
+)
 def test_a_reason_names_metrics_as_people_say_them(why, said):
-    readings = [{'metric': metric, 'value': 1, 'unit': ''} for metric in ('endurance_used', 'reported_uncorrect')]
+    readings = [
+        {'metric': metric, 'value': 1, 'unit': ''}
+        for metric in ('endurance_used', 'reported_uncorrect')
+    ]
     [told] = page._readable([drive('a', why=why, readings=readings)])
 
     assert told['why'] == said
 
 
-@pytest.mark.parametrize('given', [drive('a'), drive('a', why=''), drive('a', why='no_readings at all')])
+@pytest.mark.parametrize(
+    'given', [drive('a'), drive('a', why=''), drive('a', why='no_readings at all')]
+)
 def test_a_drive_without_a_reason_or_readings_stays_as_it_is(given):
     assert page._readable([given]) == [given]
 
 
-@pytest.mark.parametrize('value, seen', [
-    ('a\x1b[2Jb', 'ab'), (['a\u202eb', 1], ['a b', 1]), (('a\nb',), ['a b']),
-    ({'k': {'l': ['\x07']}}, {'k': {'l': [' ']}}), (None, None), (3.5, 3.5), (True, True)])
+@pytest.mark.parametrize(
+    'value, seen',
+    [
+        ('a\x1b[2Jb', 'ab'),
+        (['a\u202eb', 1], ['a b', 1]),
+        (('a\nb',), ['a b']),
+        ({'k': {'l': ['\x07']}}, {'k': {'l': [' ']}}),
+        (None, None),
+        (3.5, 3.5),
+        (True, True),
+    ],
+)
 def test_strings_are_shown_without_what_has_no_shape(value, seen):
     assert page._seen(value) == seen
 
@@ -110,12 +153,18 @@ def test_data_end_no_element_and_start_no_comment(text):
 @pytest.mark.parametrize('name', ['<b>bold</b>', '"quoted"', 'a & b', "it's"])
 def test_a_drives_name_is_escaped_where_the_page_writes_it(name):
     """Jinja2 escapes: no element of a drive gets into the page."""
-    text = shown([drive(name, actions.REPLACE, 'CRITICAL', model=name, why=name)], notes=[noted(name)])
+    text = shown(
+        [drive(name, actions.REPLACE, 'CRITICAL', model=name, why=name)], notes=[noted(name)]
+    )
     cards = text.partition('<script type="application/json"')[0]
 
     assert '<b>' not in text
-    assert {'<b>bold</b>': '&lt;b&gt;bold&lt;/b&gt;', '"quoted"': '&#34;quoted&#34;', 'a & b': 'a &amp; b',
-            "it's": 'it&#39;s'}[name] in cards
+    assert {
+        '<b>bold</b>': '&lt;b&gt;bold&lt;/b&gt;',
+        '"quoted"': '&#34;quoted&#34;',
+        'a & b': 'a &amp; b',
+        "it's": 'it&#39;s',
+    }[name] in cards
 
 
 def test_the_title_is_escaped():
@@ -124,39 +173,71 @@ def test_the_title_is_escaped():
     assert '<title>&lt;i&gt;hosts</title>' in text and '<i>' not in text
 
 
-LATELY = {'since': 1_795_348_800, 'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}],
-          'came': [noted('sdb is new')], 'went': [noted('sdc is gone')], 'unknown': 'nothing is known before 1 July'}
+LATELY = {
+    'since': 1_795_348_800,
+    'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}],
+    'came': [noted('sdb is new')],
+    'went': [noted('sdc is gone')],
+    'unknown': 'nothing is known before 1 July',
+}
 
 
-@pytest.mark.parametrize('lately, told', [
-    (None, {}), ({}, {}),
-    (LATELY, {'day': '2026-11-22', 'said': ['sda crc_errors grew by 14', 'sdb is new', 'sdc is gone',
-                                            'nothing is known before 1 July']}),
-    ({**LATELY, 'grew': [], 'came': [], 'went': [], 'unknown': ''},
-     {'day': '2026-11-22', 'said': ['no increases, no drives added or removed']})],
-                         ids=['not-asked', 'empty', 'all', 'nothing'])
+@pytest.mark.parametrize(
+    'lately, told',
+    [
+        (None, {}),
+        ({}, {}),
+        (
+            LATELY,
+            {
+                'day': '2026-11-22',
+                'said': [
+                    'sda crc_errors grew by 14',
+                    'sdb is new',
+                    'sdc is gone',
+                    'nothing is known before 1 July',
+                ],
+            },
+        ),
+        (
+            {**LATELY, 'grew': [], 'came': [], 'went': [], 'unknown': ''},
+            {'day': '2026-11-22', 'said': ['no increases, no drives added or removed']},
+        ),
+    ],
+    ids=['not-asked', 'empty', 'all', 'nothing'],
+)
 def test_changes_are_listed_with_the_day_since_when(lately, told):
     assert page._lately(lately) == told
 
 
 def test_changes_notes_and_remarks_are_on_the_page():
-    text = shown([drive('a')], lately=LATELY, notes=[noted('slot 9 was not read')],
-                 remarks=[noted('renew the rule')])
+    text = shown(
+        [drive('a')],
+        lately=LATELY,
+        notes=[noted('slot 9 was not read')],
+        remarks=[noted('renew the rule')],
+    )
 
     for words in ('2026-11-22', 'crc_errors grew by 14', 'slot 9 was not read', 'renew the rule'):
         assert words in text.partition('<script type="application/json"')[0]
 
 
 def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
-    data = data_of(page.page({'version': 2, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6))
+    data = data_of(
+        page.page({'version': 2, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6)
+    )
 
     assert data['made'] == NOW + 1
     assert data['drives'][0]['model'] == 'ACME'
 
 
 def test_the_data_are_a_part_of_their_own_with_one_byte_for_each_character():
-    """A wide character elsewhere on the page would double the memory for the megabytes of a fleet."""
-    head, data, tail = page.rendered(page.Content('{"drives":["\\u732b"]}', {}, {}, notes=['\u732b']), 'Drives', 0)
+    """A wide character elsewhere on the page would double the memory for the megabytes of a
+    fleet.
+    """
+    head, data, tail = page.rendered(
+        page.Content('{"drives":["\\u732b"]}', {}, {}, notes=['\u732b']), 'Drives', 0
+    )
 
     assert data == '{"drives":["\\u732b"]}' and '\u732b' in head + tail
     assert head.endswith('id="data">') and tail.startswith('</script>')
@@ -165,41 +246,83 @@ def test_the_data_are_a_part_of_their_own_with_one_byte_for_each_character():
 def test_the_page_says_when_it_was_made(monkeypatch):
     monkeypatch.setattr(page.time, 'localtime', lambda now: page.time.gmtime(now))
 
-    assert re.search('<time>2026-11-22 12:34 [A-Z]+</time>', page.page({'drives': []}, 'Drives', 1_795_350_840))
+    assert re.search(
+        '<time>2026-11-22 12:34 [A-Z]+</time>', page.page({'drives': []}, 'Drives', 1_795_350_840)
+    )
 
 
 def test_the_last_good_copy_on_a_disk_without_a_check_is_in_the_list():
     """It is in no count, because no check has read it."""
-    document = {'drives': [drive('sda', actions.WAIT)], 'work': [
-        {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx', 'state': 'OK'},
-        {'name': 'sda', 'action': 'wait', 'reason': None}]}
+    document = {
+        'drives': [drive('sda', actions.WAIT)],
+        'work': [
+            {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx', 'state': 'OK'},
+            {'name': 'sda', 'action': 'wait', 'reason': None},
+        ],
+    }
     text = shown(**document)
     plain = text.partition('<noscript>')[2].partition('</noscript>')[0]
 
-    assert [(each['name'], each.get('unread')) for each in page._listed(document)] == [('sdx', True), ('sda', None)]
+    assert [(each['name'], each.get('unread')) for each in page._listed(document)] == [
+        ('sdx', True),
+        ('sda', None),
+    ]
     assert 'why sdx' in plain and 'no check reads it' in plain and '1 drive,' in text
     assert 'sdx' in [each['name'] for each in data_of(text)['drives']]
 
 
 def test_groups_are_drawn_and_are_not_in_the_data():
     """Escaped like all else."""
-    group = {'id': 'md0', 'name': '<b>md0</b>', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv<i>'], 'tolerates': 0,
-             'activity': 'recover', 'progress': 37.4, 'missing': 0, 'unknown': None, 'text': 'x', 'members': [
-                 {'name': 'sda1', 'state': 'in_sync', 'slot': 0, 'detail': '<u>', 'drives': [
-                     {'name': 'sda', 'state': 'CRITICAL'}, {'name': 'sdz', 'state': None}]},
-                 {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []}]}
+    group = {
+        'id': 'md0',
+        'name': '<b>md0</b>',
+        'kind': 'md',
+        'level': 'raid1',
+        'used_as': ['/srv<i>'],
+        'tolerates': 0,
+        'activity': 'recover',
+        'progress': 37.4,
+        'missing': 0,
+        'unknown': None,
+        'text': 'x',
+        'members': [
+            {
+                'name': 'sda1',
+                'state': 'in_sync',
+                'slot': 0,
+                'detail': '<u>',
+                'drives': [{'name': 'sda', 'state': 'CRITICAL'}, {'name': 'sdz', 'state': None}],
+            },
+            {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []},
+        ],
+    }
     text = shown([drive('sda', state='CRITICAL')], groups=[group], replace_order=[])
     drawn = text.partition('<section aria-labelledby="groups-title"')[2].partition('</main>')[0]
 
-    for words in ('&lt;b&gt;md0&lt;/b&gt;', '/srv&lt;i&gt;', 'tolerates no further loss', 'sda1', 'in sync',
-                  '&lt;u&gt;', 'slot 1: empty', 'rebuilding', 'value="37.4"', '37 %', 'data-place="0">sda</a>',
-                  '<strong>CRITICAL</strong>', '<span class="where">sdz</span>', 'not checked'):
+    for words in (
+        '&lt;b&gt;md0&lt;/b&gt;',
+        '/srv&lt;i&gt;',
+        'tolerates no further loss',
+        'sda1',
+        'in sync',
+        '&lt;u&gt;',
+        'slot 1: empty',
+        'rebuilding',
+        'value="37.4"',
+        '37 %',
+        'data-place="0">sda</a>',
+        '<strong>CRITICAL</strong>',
+        '<span class="where">sdz</span>',
+        'not checked',
+    ):
         assert words in drawn
     assert not {'groups', 'replace_order'} & set(data_of(text))
 
 
 def test_a_page_without_groups_has_no_section_of_them():
-    assert 'Arrays and volumes' not in shown([drive('sda')]) and 'Groups at risk' not in shown([drive('sda')])
+    assert 'Arrays and volumes' not in shown([drive('sda')]) and 'Groups at risk' not in shown(
+        [drive('sda')]
+    )
 
 
 def test_the_template_leaves_no_empty_lines_in_the_page():
@@ -208,88 +331,185 @@ def test_the_template_leaves_no_empty_lines_in_the_page():
 
 
 def test_a_reason_is_told_to_people_in_the_data_as_well():
-    why = {'why': 'endurance_used 97 %', 'readings': [{'metric': 'endurance_used', 'value': 97, 'unit': '%'}]}
+    why = {
+        'why': 'endurance_used 97 %',
+        'readings': [{'metric': 'endurance_used', 'value': 97, 'unit': '%'}],
+    }
     data = data_of(shown([drive('sda', **why)]))
 
     assert data['drives'][0]['why'] == 'endurance used 97 %'
 
 
-# --- which drives a page shows -----------------------------------------------------------------------
+# --- which drives a page shows --------------------------------------------------------------------
+
 
 def used(name: str, percent: Any, **more: Any) -> dict[str, Any]:
     reading = {'metric': 'endurance_used', 'value': percent, 'unit': '%', 'judged': True}
     return drive(name, readings=[reading], **more)
 
 
-@pytest.mark.parametrize('drives, most, names', [
-    pytest.param([], 1, '', id='none'),
-    pytest.param([drive('a'), drive('b')], 2, 'ab', id='all'),
-    pytest.param([used('a', 5), used('b', 9), used('c', 7)], 2, 'bc', id='most-worn-in-their-order'),
-    pytest.param([used('a', 5), used('b', 9, state='WARNING'), used('c', 7)], 1, 'bc', id='alerts-in-addition'),
-    pytest.param([drive('a', actions.ORDER), drive('b', state='UNKNOWN')], 0, 'ab', id='actions-and-alerts'),
-    pytest.param([drive('a'), used('b', 'unknown'), used('c', None), used('d', 1)], 1, 'd', id='no-number'),
-    pytest.param([drive('a', readings=[{'metric': 'endurance_used', 'value': 9}]), used('b', 1)], 1, 'b',
-                 id='not-judged'),
-    pytest.param([drive('a'), drive('b')], 1, 'a', id='the-first-of-equals')])
+@pytest.mark.parametrize(
+    'drives, most, names',
+    [
+        pytest.param([], 1, '', id='none'),
+        pytest.param([drive('a'), drive('b')], 2, 'ab', id='all'),
+        pytest.param(
+            [used('a', 5), used('b', 9), used('c', 7)], 2, 'bc', id='most-worn-in-their-order'
+        ),
+        pytest.param(
+            [used('a', 5), used('b', 9, state='WARNING'), used('c', 7)],
+            1,
+            'bc',
+            id='alerts-in-addition',
+        ),
+        pytest.param(
+            [drive('a', actions.ORDER), drive('b', state='UNKNOWN')],
+            0,
+            'ab',
+            id='actions-and-alerts',
+        ),
+        pytest.param(
+            [drive('a'), used('b', 'unknown'), used('c', None), used('d', 1)],
+            1,
+            'd',
+            id='no-number',
+        ),
+        pytest.param(
+            [drive('a', readings=[{'metric': 'endurance_used', 'value': 9}]), used('b', 1)],
+            1,
+            'b',
+            id='not-judged',
+        ),
+        pytest.param([drive('a'), drive('b')], 1, 'a', id='the-first-of-equals'),
+    ],
+)
 def test_a_page_shows_what_is_urgent_and_the_most_worn_of_the_others(drives, most, names):
     found = placed(drives, most)
 
     assert [each['name'] for each in found] == [each['name'] for each in drives]
     assert [(each['name'], each['place']) for each in found if each['place'] is not None] == [
-        (name, place) for place, name in enumerate(names)]
+        (name, place) for place, name in enumerate(names)
+    ]
 
 
-@pytest.mark.parametrize('urgent, others, said', [
-    ((0, 0), (0, 0), ''), ((12, 12), (500, 500), ''), ((0, 0), (500, 501), 'the 500 most worn of 501 drives'),
-    ((12, 12), (500, 23988), 'all 12 drives that alert or need an action and the 500 most worn of 23,988 others'),
-    ((1, 1), (500, 600), 'the drive that alerts or needs an action and the 500 most worn of 600 others'),
-    ((9000, 12000), (0, 5), 'the 9,000 worst of 12,000 drives that alert or need an action')])
+@pytest.mark.parametrize(
+    'urgent, others, said',
+    [
+        ((0, 0), (0, 0), ''),
+        ((12, 12), (500, 500), ''),
+        ((0, 0), (500, 501), 'the 500 most worn of 501 drives'),
+        (
+            (12, 12),
+            (500, 23988),
+            'all 12 drives that alert or need an action and the 500 most worn of 23,988 others',
+        ),
+        (
+            (1, 1),
+            (500, 600),
+            'the drive that alerts or needs an action and the 500 most worn of 600 others',
+        ),
+        ((9000, 12000), (0, 5), 'the 9,000 worst of 12,000 drives that alert or need an action'),
+    ],
+)
 def test_a_page_says_which_drives_it_shows(urgent, others, said):
     assert sentence('list', urgent, others, 'fleet --json') == (
-        f'The list shows {said}. All other figures count all drives. fleet --json has all.' if said else '')
+        f'The list shows {said}. All other figures count all drives. fleet --json has all.'
+        if said
+        else ''
+    )
 
 
 def test_a_page_of_many_drives_counts_all_and_shows_some():
-    text = shown([drive('bad', actions.REPLACE, 'CRITICAL'), *(used(f'd{number}', number) for number in range(700))])
+    text = shown(
+        [
+            drive('bad', actions.REPLACE, 'CRITICAL'),
+            *(used(f'd{number}', number) for number in range(700)),
+        ]
+    )
 
-    assert 'shows the drive that alerts or needs an action and the 500 most worn of 700 others' in text
+    assert (
+        'shows the drive that alerts or needs an action and the 500 most worn of 700 others' in text
+    )
     assert '701 drives,' in text and '<strong>700</strong> ok' in text
-    assert [each['name'] for each in data_of(text)['drives']] == ['bad', *(f'd{number}' for number in range(200, 700))]
+    assert [each['name'] for each in data_of(text)['drives']] == [
+        'bad',
+        *(f'd{number}' for number in range(200, 700)),
+    ]
 
 
-# --- what is shown of a drive --------------------------------------------------------------------------
+# --- what is shown of a drive ---------------------------------------------------------------------
 
 READING = {'metric': 'pending', 'value': 8, 'unit': ''}
 
 
-@pytest.mark.parametrize('reading, is_kept', [
-    ({**READING, 'said': 'pending 8'}, False), ({**READING, 'said': 'pending 9'}, True),
-    ({**READING, 'said': None}, False), (READING, False), ({**READING, 'said': 8}, False),
-    ({**READING, 'metric': 'used', 'unit': '%', 'said': 'used 8 %'}, False),
-    ({**READING, 'value': 'passed', 'said': 'pending: passed'}, False),
-    ({**READING, 'value': 'passed', 'said': 'pending passed'}, True)],
-    ids=['follows', 'differs', 'none', 'missing', 'the-value', 'with-unit', 'word', 'other-word'])
+@pytest.mark.parametrize(
+    'reading, is_kept',
+    [
+        ({**READING, 'said': 'pending 8'}, False),
+        ({**READING, 'said': 'pending 9'}, True),
+        ({**READING, 'said': None}, False),
+        (READING, False),
+        ({**READING, 'said': 8}, False),
+        ({**READING, 'metric': 'used', 'unit': '%', 'said': 'used 8 %'}, False),
+        ({**READING, 'value': 'passed', 'said': 'pending: passed'}, False),
+        ({**READING, 'value': 'passed', 'said': 'pending passed'}, True),
+    ],
+    ids=['follows', 'differs', 'none', 'missing', 'the-value', 'with-unit', 'word', 'other-word'],
+)
 def test_words_that_follow_from_the_value_are_not_kept(reading, is_kept):
     assert ('said' in compact_reading(reading)) is is_kept
 
 
 def test_what_is_empty_is_left_out():
     """So are findings, since the reason has them."""
-    given = [drive('sda', model='ACME', host='db1', serial='', findings=[noted('x')], bay=None, notes=[noted('old')],
-                   readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': None}]),
-             drive('sdb', replacement={'text': 'x'}, depends=[{'text': 'md0 (raid1)', 'name': 'md0'}])]
+    given = [
+        drive(
+            'sda',
+            model='ACME',
+            host='db1',
+            serial='',
+            findings=[noted('x')],
+            bay=None,
+            notes=[noted('old')],
+            readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': None}],
+        ),
+        drive('sdb', replacement={'text': 'x'}, depends=[{'text': 'md0 (raid1)', 'name': 'md0'}]),
+    ]
 
     assert [compact(each) for each in given] == [
-        {'name': 'sda', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'host': 'db1', 'notes': [noted('old')],
-         'readings': [{'metric': 'pending', 'warning': '8', 'value': 8}, {'metric': 'pending', 'value': None}]},
-        {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'notes': [], 'readings': [],
-         'depends': [{'text': 'md0 (raid1)'}]}]
+        {
+            'name': 'sda',
+            'state': 'OK',
+            'action': 'nothing',
+            'model': 'ACME',
+            'host': 'db1',
+            'notes': [noted('old')],
+            'readings': [
+                {'metric': 'pending', 'warning': '8', 'value': 8},
+                {'metric': 'pending', 'value': None},
+            ],
+        },
+        {
+            'name': 'sdb',
+            'state': 'OK',
+            'action': 'nothing',
+            'notes': [],
+            'readings': [],
+            'depends': [{'text': 'md0 (raid1)'}],
+        },
+    ]
 
 
-@pytest.mark.parametrize('points, since, kept', [
-    ([[1800, 1], [5400, 2], [9000, 3]], 1800, [1, 1800, 1, 1, 2, 1, 3]), ([[1800, 1], [5400, 1]], 1800, None),
-    ([[0, 99999], [3600, 99998]], 0, [1, 0, 99999, 1, 99998]),
-    ([[0, 1234567], [3600, 2345678]], 0, [100, 0, 12346, 1, 23457])], ids=['rises', 'same', 'five digits', 'more'])
+@pytest.mark.parametrize(
+    'points, since, kept',
+    [
+        ([[1800, 1], [5400, 2], [9000, 3]], 1800, [1, 1800, 1, 1, 2, 1, 3]),
+        ([[1800, 1], [5400, 1]], 1800, None),
+        ([[0, 99999], [3600, 99998]], 0, [1, 0, 99999, 1, 99998]),
+        ([[0, 1234567], [3600, 2345678]], 0, [100, 0, 12346, 1, 23457]),
+    ],
+    ids=['rises', 'same', 'five digits', 'more'],
+)
 def test_a_trend_is_a_flat_list_of_hours_and_numbers(points, since, kept):
     """Values of more than five digits have a factor; a value that never changed is no trend."""
     [found] = page._with_trends([drive('a', past={'pending': points, 'none': []})])
@@ -305,7 +525,8 @@ def test_the_trends_of_the_page_are_those_of_its_data():
     assert found['past'] == {'pending': [1, 1800, 1, 1, 2]}
 
 
-# --- the charts ------------------------------------------------------------------------------------
+# --- the charts -----------------------------------------------------------------------------------
+
 
 def read(metric: str, value: Any, unit: str = '', judged: bool = True) -> dict[str, Any]:
     return {'metric': metric, 'value': value, 'unit': unit, 'judged': judged}
@@ -316,35 +537,75 @@ def charted(*drives: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def worn(name: str, value: float, past: Any = (), **forecast: Any) -> dict[str, Any]:
-    return drive(name, readings=[read('endurance_used', value, '%')], past={'endurance_used': past},
-                 **({'forecasts': {'endurance_used': forecast}} if forecast else {}))
+    return drive(
+        name,
+        readings=[read('endurance_used', value, '%')],
+        past={'endurance_used': past},
+        **({'forecasts': {'endurance_used': forecast}} if forecast else {}),
+    )
 
 
 def test_a_course_has_what_the_chart_draws_of_it():
-    """Points of now and later, which a wrong clock has left, are omitted; a rise is that of its day."""
-    past = [[NOW + 5, 99], [NOW - 10 * DAY, 21], [NOW - 10 * DAY - 60, 20], [NOW, 98], [NOW - YEAR, 10],
-            [NOW - 2 * YEAR, 1], [NOW - 5 * DAY, 15]]
+    """Points of now and later, which a wrong clock has left, are omitted; a rise is that of its
+    day.
+    """
+    past = [
+        [NOW + 5, 99],
+        [NOW - 10 * DAY, 21],
+        [NOW - 10 * DAY - 60, 20],
+        [NOW, 98],
+        [NOW - YEAR, 10],
+        [NOW - 2 * YEAR, 1],
+        [NOW - 5 * DAY, 15],
+    ]
     [course] = charted(worn('a', 30, past, left=0.5))['wear']
 
-    assert course.points == [[NOW - 2 * YEAR, 1], [NOW - YEAR, 10], [NOW - 10 * DAY - 60, 20], [NOW - 10 * DAY, 21],
-                             [NOW - 5 * DAY, 15], [NOW, 30]]
-    assert (course.metric, course.unit, course.begin, course.last, course.low, course.high, course.usual) == (
-        'endurance_used', '%', NOW - 2 * YEAR, 30, 1, 30, 17.5)
+    assert course.points == [
+        [NOW - 2 * YEAR, 1],
+        [NOW - YEAR, 10],
+        [NOW - 10 * DAY - 60, 20],
+        [NOW - 10 * DAY, 21],
+        [NOW - 5 * DAY, 15],
+        [NOW, 30],
+    ]
+    assert (
+        course.metric,
+        course.unit,
+        course.begin,
+        course.last,
+        course.low,
+        course.high,
+        course.usual,
+    ) == ('endurance_used', '%', NOW - 2 * YEAR, 30, 1, 30, 17.5)
     assert course.rate == pytest.approx(20 / YEAR * MONTH) and course.forecast == {'left': 0.5}
     assert course.rises == [(NOW - YEAR, 9), (NOW - 10 * DAY, 11), (NOW, 15)]
     assert (course.is_usual, course.warm) == (False, NOW)
 
 
-@pytest.mark.parametrize('value, past, rate', [
-    (30, [[NOW - DAY, 20]], 10 / DAY * MONTH), (30, [[NOW - DAY + 1, 20]], 0), (30, [[NOW - 9 * DAY, 40]], 0),
-    (30, [], 0), (30, [[NOW - YEAR - 1, 1], [NOW - 2 * DAY, 20]], 5 / DAY * MONTH)])
+@pytest.mark.parametrize(
+    'value, past, rate',
+    [
+        (30, [[NOW - DAY, 20]], 10 / DAY * MONTH),
+        (30, [[NOW - DAY + 1, 20]], 0),
+        (30, [[NOW - 9 * DAY, 40]], 0),
+        (30, [], 0),
+        (30, [[NOW - YEAR - 1, 1], [NOW - 2 * DAY, 20]], 5 / DAY * MONTH),
+    ],
+)
 def test_the_rate_is_that_of_a_year_at_most_and_of_a_day_at_least(value, past, rate):
     assert charted(worn('a', value, past))['wear'][0].rate == pytest.approx(rate)
 
 
 def warm(name: str, last: float, *past: float) -> dict[str, Any]:
-    return drive(name, readings=[read('temperature', last, 'C')],
-                 past={'temperature': [[NOW - DAY * (len(past) - day), number] for day, number in enumerate(past)]})
+    return drive(
+        name,
+        readings=[read('temperature', last, 'C')],
+        past={
+            'temperature': [
+                [NOW - DAY * (len(past) - day), number] for day, number in enumerate(past)
+            ]
+        },
+    )
 
 
 @pytest.mark.parametrize('last, is_usual', [(33.9, True), (34, False)])
@@ -352,74 +613,158 @@ def test_a_drive_may_be_a_little_warmer_than_usual(last, is_usual):
     assert charted(warm('a', last, 30, 30, 30))['temperature'][0].is_usual is is_usual
 
 
-@pytest.mark.parametrize('past, since', [
-    ([30, 39, 30, 30, 39], NOW - DAY), ([30, 30, 34], NOW), ([30, 30, 37], NOW - DAY), ([40, 40], NOW - 2 * DAY)])
+@pytest.mark.parametrize(
+    'past, since',
+    [
+        ([30, 39, 30, 30, 39], NOW - DAY),
+        ([30, 30, 34], NOW),
+        ([30, 30, 37], NOW - DAY),
+        ([40, 40], NOW - 2 * DAY),
+    ],
+)
 def test_a_drive_is_warm_since_it_left_the_usual_temperature(past, since):
     """It is as close to 40 °C as to the usual temperature, or closer."""
     assert charted(warm('a', 40, *past))['temperature'][0].warm == since
 
 
 def test_charts_begin_with_what_matters_most():
-    """Wear: the least time left, then the most worn. Temperature: the most above the usual one, then the warmest."""
-    found = charted(worn('a', 5), worn('b', 9), worn('c', 1, left=9), worn('d', 1, left=3), worn('e', 99, left=0))
+    """Wear: the least time left, then the most worn.
+
+    Temperature: the most above the usual one, then the warmest.
+    """
+    found = charted(
+        worn('a', 5),
+        worn('b', 9),
+        worn('c', 1, left=9),
+        worn('d', 1, left=3),
+        worn('e', 99, left=0),
+    )
     assert [each.drive['name'] for each in found['wear']] == ['d', 'c', 'e', 'b', 'a']
     assert found['wear'][2].forecast is None
 
-    found = charted(*(warm(name, last, usual, usual, usual) for name, last, usual in (
-        ('f', 50, 50), ('g', 22.5, 20), ('h', 40, 30), ('i', 35, 30), ('j', 43.5, 40))))
+    found = charted(
+        *(
+            warm(name, last, usual, usual, usual)
+            for name, last, usual in (
+                ('f', 50, 50),
+                ('g', 22.5, 20),
+                ('h', 40, 30),
+                ('i', 35, 30),
+                ('j', 43.5, 40),
+            )
+        )
+    )
     assert [each.drive['name'] for each in found['temperature']] == ['h', 'i', 'j', 'f', 'g']
 
 
-@pytest.mark.parametrize('metric, value, unit, judged, is_shown', [
-    ('crc_errors', 3, '', True, True), ('crc_errors', 3, '', False, False), ('crc_errors', 1, '', True, False),
-    ('crc_errors', 'many', '', True, False), ('power_cycles', 3, '', True, False),
-    ('endurance_used', 3, '%', True, False)])
+@pytest.mark.parametrize(
+    'metric, value, unit, judged, is_shown',
+    [
+        ('crc_errors', 3, '', True, True),
+        ('crc_errors', 3, '', False, False),
+        ('crc_errors', 1, '', True, False),
+        ('crc_errors', 'many', '', True, False),
+        ('power_cycles', 3, '', True, False),
+        ('endurance_used', 3, '%', True, False),
+    ],
+)
 def test_counts_that_rose_have_a_chart(metric, value, unit, judged, is_shown):
-    found = charted(drive('a', readings=[read(metric, value, unit, judged)], past={metric: [[NOW - DAY, 2]]}))
+    found = charted(
+        drive('a', readings=[read(metric, value, unit, judged)], past={metric: [[NOW - DAY, 2]]})
+    )
 
     assert [each.metric for each in found['rose']] == [metric] * is_shown
 
 
 def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
-    old, edge, new = (worn(name, 1, [[NOW - age, 1]]) for name, age in (
-        ('old', 9 * DAY), ('edge', 7 * DAY), ('new', 7 * DAY - 1)))
+    old, edge, new = (
+        worn(name, 1, [[NOW - age, 1]])
+        for name, age in (('old', 9 * DAY), ('edge', 7 * DAY), ('new', 7 * DAY - 1))
+    )
     today = worn('today', 1)
-    groups = [{'name': name, 'members': [{'drives': [{'name': each} for each in names]} for names in members]}
-              for name, members in (('md0', (('old', 'new'), ('edge',))), ('md1', (('today',),)))]
+    groups = [
+        {
+            'name': name,
+            'members': [{'drives': [{'name': each} for each in names]} for names in members],
+        }
+        for name, members in (('md0', (('old', 'new'), ('edge',))), ('md1', (('today',),)))
+    ]
     found = charted(old, edge, new, today, groups=groups)
 
     assert (found['came'], found['begin']) == ({'new': NOW - 7 * DAY + 1}, NOW - 9 * DAY)
-    assert found['fellows'] == {'old': [('md0', 'new')], 'edge': [('md0', 'new')], 'new': [], 'today': []}
-    assert charted() == {'wear': [], 'temperature': [], 'rose': [], 'came': {}, 'begin': NOW, 'fellows': {}}
+    assert found['fellows'] == {
+        'old': [('md0', 'new')],
+        'edge': [('md0', 'new')],
+        'new': [],
+        'today': [],
+    }
+    assert charted() == {
+        'wear': [],
+        'temperature': [],
+        'rose': [],
+        'came': {},
+        'begin': NOW,
+        'fellows': {},
+    }
     assert charted(old, groups=groups)['fellows'] == {'old': []}
 
 
-@pytest.mark.parametrize('numbers, most, left', [
-    ([1, 2, 3, 4], 4, [1, 2, 3, 4]), ([1, 2, 3, 4, 5], 4, [1, 3, 4, 5]), ([1, 9, 2, 8, 3, 7, 4], 4, [1, 9, 7, 4]),
-    ([1, 2, 3], 0, [1, 2, 3]), ([1, 3, 2, 5], 0, [1, 3, 5]), ([1], 1, [1])])
+@pytest.mark.parametrize(
+    'numbers, most, left',
+    [
+        ([1, 2, 3, 4], 4, [1, 2, 3, 4]),
+        ([1, 2, 3, 4, 5], 4, [1, 3, 4, 5]),
+        ([1, 9, 2, 8, 3, 7, 4], 4, [1, 9, 7, 4]),
+        ([1, 2, 3], 0, [1, 2, 3]),
+        ([1, 3, 2, 5], 0, [1, 3, 5]),
+        ([1], 1, [1]),
+    ],
+)
 def test_a_line_keeps_its_ends_and_its_peaks(numbers, most, left):
     assert [number for _, number in page_charts.thinned([*enumerate(numbers)], most)] == left
 
 
 def test_a_fleet_has_ranges_by_model_and_host():
     ranges = page_charts.FleetRanges()
-    for model, host, wear, age in (('A', 'h1', 10, 2 * YEAR), ('A', 'h2', 30, None), ('', 'h2', 40, None),
-                                   ('B', 'h3', None, None)):
+    for model, host, wear, age in (
+        ('A', 'h1', 10, 2 * YEAR),
+        ('A', 'h2', 30, None),
+        ('', 'h2', 40, None),
+        ('B', 'h3', None, None),
+    ):
         ranges.add({'model': model, 'host': host}, {'endurance_used': wear, 'power_on_time': age})
 
-    assert ranges.charts() == {'ranges': [
-        ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
-        ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
-        ('Age by model', 'y', [('A', 2, 2, 2, 1)]), ('Age by host', 'y', [('h1', 2, 2, 2, 1)])]}
+    assert ranges.charts() == {
+        'ranges': [
+            ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
+            ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
+            ('Age by model', 'y', [('A', 2, 2, 2, 1)]),
+            ('Age by host', 'y', [('h1', 2, 2, 2, 1)]),
+        ]
+    }
 
 
 def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
-    drives = [drive(name, bay=bay, device='/dev/bus/0', type=kind) for name, bay, kind in (
-        ('a', 'enclosure 10 slot 2', ''), ('b', 'enclosure 2 slot 10', ''), ('c', 'enclosure 2 slot 9', ''),
-        ('d', None, 'megaraid,4'), ('e', None, None))]
-    groups = [{'members': [{'drives': [{'name': name} for name in names]}]} for names in ('b', 'bc', 'd')]
+    drives = [
+        drive(name, bay=bay, device='/dev/bus/0', type=kind)
+        for name, bay, kind in (
+            ('a', 'enclosure 10 slot 2', ''),
+            ('b', 'enclosure 2 slot 10', ''),
+            ('c', 'enclosure 2 slot 9', ''),
+            ('d', None, 'megaraid,4'),
+            ('e', None, None),
+        )
+    ]
+    groups = [
+        {'members': [{'drives': [{'name': name} for name in names]}]} for names in ('b', 'bc', 'd')
+    ]
 
-    assert [(shelf, [(each['name'], each['number'], each['colour']) for each in found])
-            for shelf, found in page_charts.shelves(drives, groups)] == [
-        ('', [('e', '', '')]), ('enclosure 2 slot', [('c', '9', 1), ('b', '10', 0)]),
-        ('enclosure 10 slot', [('a', '2', '')]), ('megaraid on /dev/bus/0', [('d', '', 2)])]
+    assert [
+        (shelf, [(each['name'], each['number'], each['colour']) for each in found])
+        for shelf, found in page_charts.shelves(drives, groups)
+    ] == [
+        ('', [('e', '', '')]),
+        ('enclosure 2 slot', [('c', '9', 1), ('b', '10', 0)]),
+        ('enclosure 10 slot', [('a', '2', '')]),
+        ('megaraid on /dev/bus/0', [('d', '', 2)]),
+    ]

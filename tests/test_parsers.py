@@ -1,4 +1,5 @@
 """From a command's record to its parser, its help and the values of a command line."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -12,7 +13,7 @@ from smart_attributes.errors import UsageError
 from smart_attributes.typed import NamedTuple
 from smart_attributes.v1_6 import command_line
 
-HELP = '''\
+HELP = """\
 usage: check_smart_attributes{0} [options]
 
 Count the drives.
@@ -27,21 +28,21 @@ output and help:
 
 {3}{1}example:
   count
-{4}'''
-NAMED = '''\
+{4}"""
+NAMED = """\
   --label NAME   name drives by device, by-id, serial or wwn, also in the output of list (default: device)
   --hide-serial  omit serial numbers, except in device names and in names chosen by --label
-'''
-FIRST = '''\
+"""
+FIRST = """\
   -v, --verbose  print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output
   -V, --version  print versions and exit
-'''
-OTHERS = '''\
+"""
+OTHERS = """\
 other commands (for their options: check_smart_attributes COMMAND --help):
   count  count the drives
   list   list /dev/sdX
 
-'''
+"""
 
 
 class CountOptions(NamedTuple):
@@ -51,14 +52,30 @@ class CountOptions(NamedTuple):
     wanted: Any
 
 
-def command(name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False) -> Command:
-    return Command(name, 'Count the drives.', '[options]', 'example:\n  count\n\nIt counts.', (
-        groups.GROUPS['NAMING'], groups.GROUPS['COMMON']), (
-        groups.option('--twice', action='store_true',
-                      help='count each drive twice, as some do, and once more '
-                           'where nobody can be sure that all were in'),
-        groups.option('--name', dest='wanted', action='append', default=[], metavar='NAME')),
-        values, history='reads', has_time_limit=True, takes_old_options=takes_old_options, run='count.run')
+def command(
+    name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False
+) -> Command:
+    return Command(
+        name,
+        'Count the drives.',
+        '[options]',
+        'example:\n  count\n\nIt counts.',
+        (groups.GROUPS['NAMING'], groups.GROUPS['COMMON']),
+        (
+            groups.option(
+                '--twice',
+                action='store_true',
+                help='count each drive twice, as some do, and once more '
+                'where nobody can be sure that all were in',
+            ),
+            groups.option('--name', dest='wanted', action='append', default=[], metavar='NAME'),
+        ),
+        values,
+        history='reads',
+        has_time_limit=True,
+        takes_old_options=takes_old_options,
+        run='count.run',
+    )
 
 
 def parsed(*words: str, **record: Any) -> Options:
@@ -78,7 +95,9 @@ def test_the_help_of_a_command_has_its_sentence_its_options_and_its_example():
     """120 columns wide, whatever the terminal."""
     short = shown()
     assert 'count each drive twice' in short and '--name NAME' in short and '--label' not in short
-    assert '\n4 more options: check_smart_attributes count --help-all\n\nexample:\n  count\n' in short
+    assert (
+        '\n4 more options: check_smart_attributes count --help-all\n\nexample:\n  count\n' in short
+    )
     assert shown(is_whole=True) == HELP.format(' count', '', NAMED + FIRST, '', '\nIt counts.\n')
 
 
@@ -92,18 +111,25 @@ def test_the_help_has_no_color(monkeypatch):
 def test_the_help_of_the_command_without_a_name_lists_the_others():
     """Below each other, by the longest name."""
     assert shown([command(), command('list')._replace(summary='List /dev/sdX.')]) == HELP.format(
-        '', OTHERS, FIRST, '2 more options: check_smart_attributes --help-all\n\n', '')
+        '', OTHERS, FIRST, '2 more options: check_smart_attributes --help-all\n\n', ''
+    )
 
 
 def test_values_go_into_the_groups_that_take_them():
     options = parsed('--twice', '--name', 'a', '--name=b', '--hide-serial')
 
     assert options.own == CountOptions(True, ('a', 'b'))
-    assert (options.naming.hide_serial, options.naming.label, options.history.access) == (True, 'device', 'reads')
+    assert (options.naming.hide_serial, options.naming.label, options.history.access) == (
+        True,
+        'device',
+        'reads',
+    )
     assert options.before is None
 
 
-@pytest.mark.parametrize('words', [[], ['--twice'], ['--label=serial'], ['--name', 'a']], ids=' '.join)
+@pytest.mark.parametrize(
+    'words', [[], ['--twice'], ['--label=serial'], ['--name', 'a']], ids=' '.join
+)
 def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatch):
     """Each check would import it."""
     monkeypatch.setattr(command_line, 'spelt', None)
@@ -111,12 +137,24 @@ def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatc
     assert parsed(*words).before is None
 
 
-@pytest.mark.parametrize('words, sentence', [
-    pytest.param(['--twice', 'sda', 'sdb'], 'unrecognized arguments: sda sdb', id='words'),
-    pytest.param(['--three'], 'unrecognized arguments: --three', id='option'),
-    pytest.param(['--lab', 'serial'], 'unrecognized arguments: --lab serial; did you mean --label?', id='abbreviation'),
-    pytest.param(['--label', 'colour'], 'argument --label: "colour" is unknown here; use device, by-id', id='choice'),
-    pytest.param(['--name'], 'argument --name: expected one argument', id='no-value')])
+@pytest.mark.parametrize(
+    'words, sentence',
+    [
+        pytest.param(['--twice', 'sda', 'sdb'], 'unrecognized arguments: sda sdb', id='words'),
+        pytest.param(['--three'], 'unrecognized arguments: --three', id='option'),
+        pytest.param(
+            ['--lab', 'serial'],
+            'unrecognized arguments: --lab serial; did you mean --label?',
+            id='abbreviation',
+        ),
+        pytest.param(
+            ['--label', 'colour'],
+            'argument --label: "colour" is unknown here; use device, by-id',
+            id='choice',
+        ),
+        pytest.param(['--name'], 'argument --name: expected one argument', id='no-value'),
+    ],
+)
 def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
     """Not the exit status 2 of argparse, which would be CRITICAL."""
     with pytest.raises(UsageError) as error:
@@ -135,9 +173,13 @@ def test_help_does_not_list_the_options_of_version_1_6(is_old, capsys):
     assert '--ssdonly' not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize('words, strays', [
-    pytest.param(['--ssdonly'], (), id='option'), pytest.param(['--ssdonly', 'sda', '--', 'sdb'], ('sda', 'sdb'),
-                                                              id='words')])
+@pytest.mark.parametrize(
+    'words, strays',
+    [
+        pytest.param(['--ssdonly'], (), id='option'),
+        pytest.param(['--ssdonly', 'sda', '--', 'sdb'], ('sda', 'sdb'), id='words'),
+    ],
+)
 def test_values_of_version_1_6_come_apart(words, strays):
     """It ignored words that belong to no option; "--" is none of them."""
     before = parsed(*words, takes_old_options=True).before
@@ -146,8 +188,11 @@ def test_values_of_version_1_6_come_apart(words, strays):
 
 
 def test_a_drive_without_its_option_is_an_error_as_in_version_1_6():
-    with pytest.raises(UsageError, match=r'"/dev/sda" has no option before it and would not be checked.*; '
-                                         r'check_smart_attributes'):
+    with pytest.raises(
+        UsageError,
+        match=r'"/dev/sda" has no option before it and would not be checked.*; '
+        r'check_smart_attributes',
+    ):
         parsed('--ssdonly', '/dev/sda', takes_old_options=True)
 
 

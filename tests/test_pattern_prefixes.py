@@ -1,4 +1,5 @@
 """beginnings: which patterns may match a model, without compiling them."""
+
 from __future__ import annotations
 
 import json
@@ -40,16 +41,33 @@ def test_the_beginning_is_what_every_match_starts_with(pattern, beginning):
     assert pattern_prefixes.literal_beginning(pattern) == beginning
 
 
-@pytest.mark.parametrize(('pattern', 'text', 'is_compiled'), [
-    ('INTEL SSDSC2[BC]W[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
-    ('INTEL SSDSC2[BC]B[0-5].*', 'INTEL SSDSC2BB240G4', True),
-    ('INTEL SSDSC2[BC]B.*', 'INTEL SSDSC2BB240G4', False), ('WDC X', 'INTEL', False), ('WDC.*', 'IDC', False),
-    ('ACME', 'ACM', False), ('ACM[EF]', 'ACM', False), ('ACM[EF]?', 'ACM', True), ('A.*', 'A\nB', False),
-    ('ACME|ADAM', 'ADAM', True), ('AC(ME|MA)', 'ACMA', False), ('AC(ME|MA)', 'ACM', False),
-    ('(SD|A) [0-9]+.*', 'INTEL 1', False), ('(SD|A[0-9]) .*', 'A1 1', False), (r'M\.(2|3) .*', 'M.3 1', False),
-    ('A|B', 'C', True)])
-def test_a_pattern_is_compiled_only_where_the_first_places_leave_it_open(monkeypatch, pattern, text, is_compiled):
-    """Most patterns of a vendor differ from a model at a place that is a letter or a set of letters."""
+@pytest.mark.parametrize(
+    ('pattern', 'text', 'is_compiled'),
+    [
+        ('INTEL SSDSC2[BC]W[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
+        ('INTEL SSDSC2[BC]B[0-5].*', 'INTEL SSDSC2BB240G4', True),
+        ('INTEL SSDSC2[BC]B.*', 'INTEL SSDSC2BB240G4', False),
+        ('WDC X', 'INTEL', False),
+        ('WDC.*', 'IDC', False),
+        ('ACME', 'ACM', False),
+        ('ACM[EF]', 'ACM', False),
+        ('ACM[EF]?', 'ACM', True),
+        ('A.*', 'A\nB', False),
+        ('ACME|ADAM', 'ADAM', True),
+        ('AC(ME|MA)', 'ACMA', False),
+        ('AC(ME|MA)', 'ACM', False),
+        ('(SD|A) [0-9]+.*', 'INTEL 1', False),
+        ('(SD|A[0-9]) .*', 'A1 1', False),
+        (r'M\.(2|3) .*', 'M.3 1', False),
+        ('A|B', 'C', True),
+    ],
+)
+def test_a_pattern_is_compiled_only_where_the_first_places_leave_it_open(
+    monkeypatch, pattern, text, is_compiled
+):
+    """Most patterns of a vendor differ from a model at a place that is a letter or a set of
+    letters.
+    """
     compiled, real = [], re.fullmatch
     expected = real(pattern, text) is not None
     monkeypatch.setattr(re, 'fullmatch', lambda *words: compiled.append(words) or real(*words))
@@ -102,7 +120,9 @@ def test_the_quick_comparison_agrees_with_re_on_random_patterns():
             text = ''.join(rolls.choices('AB -|(1', k=rolls.randint(0, 5)))
             expected = compiled.fullmatch(text) is not None
             assert pattern_prefixes.matches_pattern(pattern, text) == expected, (pattern, text)
-            assert pattern_prefixes.ByBeginning([((pattern,), 1)]).matching(text) == [1] * expected, (pattern, text)
+            assert (
+                pattern_prefixes.ByBeginning([((pattern,), 1)]).matching(text) == [1] * expected
+            ), (pattern, text)
             matched += expected
         compared += 1
     assert matched > 500  # otherwise this has proved little
@@ -140,15 +160,26 @@ def test_the_first_characters_are_all_that_a_match_may_start_with(pattern, first
 
 def test_every_shipped_pattern_tells_its_first_characters():
     """One that does not is compiled by each check of each drive."""
-    patterns = [pattern for what in ('entries', 'advisories') for each in SHIPPED[what]
-                for pattern in each.get('models', ())]
+    patterns = [
+        pattern
+        for what in ('entries', 'advisories')
+        for each in SHIPPED[what]
+        for pattern in each.get('models', ())
+    ]
 
     assert [pattern for pattern in patterns if not pattern_prefixes.first_characters(pattern)] == []
 
 
 def test_what_fits_a_model_comes_in_its_order_with_what_fits_all():
-    sorted_ = pattern_prefixes.ByBeginning([(('B1', 'A1'), 1), ((), 2), (('C1',), 3), (('A2', '.*1'), 4),
-                                            (('[AC]1',), 5)])
+    sorted_ = pattern_prefixes.ByBeginning(
+        [(('B1', 'A1'), 1), ((), 2), (('C1',), 3), (('A2', '.*1'), 4), (('[AC]1',), 5)]
+    )
 
     assert [sorted_.matching(text) for text in ('A1', 'A2', 'B1', 'C1', 'D', '')] == [
-        [1, 2, 4, 5], [2, 4], [1, 2, 4], [2, 3, 4, 5], [2], [2]]
+        [1, 2, 4, 5],
+        [2, 4],
+        [1, 2, 4],
+        [2, 3, 4, 5],
+        [2],
+        [2],
+    ]

@@ -1,4 +1,5 @@
 """Which regular expressions of a data file can be used, and that matching ends on every text."""
+
 from __future__ import annotations
 
 import json
@@ -13,12 +14,17 @@ from smart_attributes.knowledge import data_errors, patterns
 HGST = drive_path('hgst-failed')
 
 
-@pytest.mark.parametrize(('pattern', 'words'), [
-    ('a{99999999999}', 'is not a valid regular expression: '),
-    ('(' * 3000 + ')' * 3000, 'is not a valid regular expression: '),
-    ('(?:(?:(?:){1000}){1000}){1000}X', 'repeats a part too often'),
-    ('[0-9', 'is not a valid regular expression: unterminated character set'),
-    ('(?(1)A)', 'is not a valid regular expression: ')], ids=['huge', 'deep', 'memory', 'set', 'unknown-group'])
+@pytest.mark.parametrize(
+    ('pattern', 'words'),
+    [
+        ('a{99999999999}', 'is not a valid regular expression: '),
+        ('(' * 3000 + ')' * 3000, 'is not a valid regular expression: '),
+        ('(?:(?:(?:){1000}){1000}){1000}X', 'repeats a part too often'),
+        ('[0-9', 'is not a valid regular expression: unterminated character set'),
+        ('(?(1)A)', 'is not a valid regular expression: '),
+    ],
+    ids=['huge', 'deep', 'memory', 'set', 'unknown-group'],
+)
 def test_what_cannot_be_used_is_said(pattern, words):
     """Python 3.9 raises another error for an unknown group than newer versions."""
     assert patterns.error_in(pattern).startswith(words)
@@ -27,11 +33,22 @@ def test_what_cannot_be_used_is_said(pattern, words):
 def test_every_shipped_pattern_can_be_used():
     data = json.loads((ROOT / 'attributes.json').read_text())
 
-    assert [pattern for _, _, pattern in data_errors.patterns(data) if patterns.error_in(pattern)] == []
+    assert [
+        pattern for _, _, pattern in data_errors.patterns(data) if patterns.error_in(pattern)
+    ] == []
 
 
-@pytest.mark.parametrize('pattern', ['(a+)+X', '(a|aa)*X', '(a{1,40}){1,40}X', '(a?){40}X', '(?:a+a+a+a+a+a+a+)+X',
-                                     '(?:(?:a?){1000}){1000}X'])
+@pytest.mark.parametrize(
+    'pattern',
+    [
+        '(a+)+X',
+        '(a|aa)*X',
+        '(a{1,40}){1,40}X',
+        '(a?){40}X',
+        '(?:a+a+a+a+a+a+a+)+X',
+        '(?:(?:a?){1000}){1000}X',
+    ],
+)
 def test_a_pattern_that_never_ends_is_ended_once_and_not_used_again(pattern, monkeypatch):
     """Without a time limit of the command, too."""
     monkeypatch.setattr(patterns, '_too_slow', {})
@@ -46,14 +63,18 @@ def test_a_pattern_that_never_ends_is_ended_once_and_not_used_again(pattern, mon
     assert f'matching the pattern "{pattern}" with "aaa' in sentence
 
 
-@pytest.mark.parametrize(('pattern', 'text', 'expected'), [
-    ('ACME.*', 'ACME X1', True), ('ACME', 'ACME X1', False), ('(a+)+', 'a' * 60, True)])
+@pytest.mark.parametrize(
+    ('pattern', 'text', 'expected'),
+    [('ACME.*', 'ACME X1', True), ('ACME', 'ACME X1', False), ('(a+)+', 'a' * 60, True)],
+)
 def test_a_pattern_that_ends_is_matched_with_the_whole_text(pattern, text, expected):
     assert patterns.fits(pattern, text) is expected
     assert patterns.too_slow() == []
 
 
-@pytest.mark.parametrize('pattern', ['(' * 3000 + ')' * 3000, 'a{99999999999}'], ids=['deep', 'huge'])
+@pytest.mark.parametrize(
+    'pattern', ['(' * 3000 + ')' * 3000, 'a{99999999999}'], ids=['deep', 'huge']
+)
 def test_such_a_pattern_on_the_command_line_is_a_mistake_with_a_sentence(pattern):
     """Its parser gives up in ways of its own."""
     result = run('--report', HGST, '--match', pattern, timeout=20)

@@ -1,4 +1,5 @@
 """The plugin as a daemon runs it: a process with arguments, an exit status and a text."""
+
 from __future__ import annotations
 
 import json
@@ -19,17 +20,79 @@ pytestmark = pytest.mark.libraries
 
 SCANNED = {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0}
 SCAN_OF_NOTHING = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED})
-SCAN_OF_THREE = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED, 'devices': [
-    {'name': f'/dev/sd{letter}', 'info_name': f'/dev/sd{letter}', 'type': 'sat', 'protocol': 'ATA'}
-    for letter in 'abc']})
-DENIED = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-    {'string': 'Smartctl open device: /dev/sdb failed: Permission denied', 'severity': 'error'}]}})
-ASLEEP = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-    {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}]}})
-NO_SUCH = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-    {'string': 'Smartctl open device: /dev/sdb failed: No such device', 'severity': 'error'}]}})
-EMPTY_SLOT = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-    {'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed', 'severity': 'error'}]}})
+SCAN_OF_THREE = json.dumps(
+    {
+        'json_format_version': [1, 0],
+        'smartctl': SCANNED,
+        'devices': [
+            {
+                'name': f'/dev/sd{letter}',
+                'info_name': f'/dev/sd{letter}',
+                'type': 'sat',
+                'protocol': 'ATA',
+            }
+            for letter in 'abc'
+        ],
+    }
+)
+DENIED = json.dumps(
+    {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': [7, 3],
+            'exit_status': 2,
+            'messages': [
+                {
+                    'string': 'Smartctl open device: /dev/sdb failed: Permission denied',
+                    'severity': 'error',
+                }
+            ],
+        },
+    }
+)
+ASLEEP = json.dumps(
+    {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': [7, 3],
+            'exit_status': 2,
+            'messages': [
+                {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}
+            ],
+        },
+    }
+)
+NO_SUCH = json.dumps(
+    {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': [7, 3],
+            'exit_status': 2,
+            'messages': [
+                {
+                    'string': 'Smartctl open device: /dev/sdb failed: No such device',
+                    'severity': 'error',
+                }
+            ],
+        },
+    }
+)
+EMPTY_SLOT = json.dumps(
+    {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': [7, 3],
+            'exit_status': 2,
+            'messages': [
+                {
+                    'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: '
+                    'INQUIRY failed',
+                    'severity': 'error',
+                }
+            ],
+        },
+    }
+)
 
 
 def check(fake: FakeSmartctl, *arguments: str):
@@ -44,7 +107,9 @@ def test_a_healthy_drive_is_ok_with_its_readings_in_one_line(fake):
 
     assert result.code == 0
     assert result.first_line == 'SMART OK - most worn: sda endurance_used 12 %; 1 drive: 1 ok'
-    assert result.line_of('sda').startswith('OK        sda  INTEL SSDSC2BB240G4  endurance_used 12 %; ')
+    assert result.line_of('sda').startswith(
+        'OK        sda  INTEL SSDSC2BB240G4  endurance_used 12 %; '
+    )
     assert result.line_of('sda').endswith('  EXAMPLE0001  firmware D2010370')
     assert perfdata(result.text)['sda_endurance_used'] == (12, '%', '85', '95', '0', '')
 
@@ -56,8 +121,10 @@ def test_a_worn_drive_warns_with_value_and_limit(fake):
     result = check(fake, '-d', '/dev/sda')
 
     assert result.code == 1
-    assert result.first_line == ('SMART WARNING - sda endurance_used 86 % (warning above 85); '
-                                 '[order] order a replacement now (cautious forecast); 1 drive: 1 warning')
+    assert result.first_line == (
+        'SMART WARNING - sda endurance_used 86 % (warning above 85); '
+        '[order] order a replacement now (cautious forecast); 1 drive: 1 warning'
+    )
     assert perfdata(result.text)['sda_endurance_used'].number == 86
 
 
@@ -76,17 +143,26 @@ def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
 def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
     """CRITICAL on sda decides; sdb is still listed with what to do about it."""
     fake.answers(SCAN, SCAN_OF_THREE)
-    for letter, output, status in (('a', drive('samsung-worn-out'), 0), ('b', DENIED, 2),
-                                   ('c', drive('wd-gold-healthy'), 0)):
+    for letter, output, status in (
+        ('a', drive('samsung-worn-out'), 0),
+        ('b', DENIED, 2),
+        ('c', drive('wd-gold-healthy'), 0),
+    ):
         fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
 
     result = check(fake)
 
     assert result.code == 2
-    assert result.first_line == ('SMART CRITICAL - sda endurance_used 96 % (critical above 95); '
-                                 '[order] order a replacement now (cautious forecast); '
-                                 '3 drives: 1 critical, 1 unknown, 1 ok')
-    assert [line.split()[0] for line in result.text.splitlines()[1:4]] == ['CRITICAL', 'UNKNOWN', 'OK']
+    assert result.first_line == (
+        'SMART CRITICAL - sda endurance_used 96 % (critical above 95); '
+        '[order] order a replacement now (cautious forecast); '
+        '3 drives: 1 critical, 1 unknown, 1 ok'
+    )
+    assert [line.split()[0] for line in result.text.splitlines()[1:4]] == [
+        'CRITICAL',
+        'UNKNOWN',
+        'OK',
+    ]
     assert 'Permission denied' in result.line_of('sdb') and 'sudo' in result.line_of('sdb')
     assert 'no such device' not in result.line_of('sdb').lower()
     assert {label.partition('_')[0] for label in perfdata(result.text)} == {'sda', 'sdc'}
@@ -94,9 +170,12 @@ def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
 
 def test_four_states_at_once_parse_as_one_nagios_result(fake):
     """Worst first, perfdata once, on the last line."""
-    answers = {'a': (drive('samsung-pm983-healthy'), 0), 'b': (drive('intel-worn'), 0),
-               'c': (drive('seagate-exos-failing'), 0),
-               'd': (b'', 0)}
+    answers = {
+        'a': (drive('samsung-pm983-healthy'), 0),
+        'b': (drive('intel-worn'), 0),
+        'c': (drive('seagate-exos-failing'), 0),
+        'd': (b'', 0),
+    }
     for letter, (output, status) in answers.items():
         fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
 
@@ -104,37 +183,51 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
 
     assert result.code == 2
     assert [line.split()[:2] for line in result.text.splitlines()[1:5]] == [
-        ['CRITICAL', 'sdc'], ['UNKNOWN', 'sdd'], ['WARNING', 'sdb'], ['OK', 'sda']]
+        ['CRITICAL', 'sdc'],
+        ['UNKNOWN', 'sdd'],
+        ['WARNING', 'sdb'],
+        ['OK', 'sda'],
+    ]
     values = perfdata(result.text)
     assert values['sdc_pending'] == (16, '', '0', '8', '0', '')
     assert values['sda_spare_available'].warning == '16:'
 
 
-@pytest.mark.parametrize(('arguments', 'word'), [
-    (['--no-such-option'], '--no-such-option'),
-    (['-w', 'endurance_used'], 'metric=RANGE'),
-    (['-w', 'endurance=80'], '"endurance" is not a metric'),
-    (['-w', 'endurance_used=80%'], '"80%" is not a Nagios range'),
-    (['-c', 'endurance_used=90:80'], '"90:80" is not a Nagios range'),
-    (['-w', 'endurance_used=30d:'],
-     '"30d:" is not a Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
-    (['-w', 'endurance_time_left=30m:'], '"30m:" is not a Nagios range; write 30d: (bad below 30 days)'),
-    (['--ignore-metric', 'wear'], '"wear" is not a metric'),
-    (['-t', 'soon'], 'number of seconds'),
-    (['--expect', '-1'], 'number of drives'),
-    (['--ignore-attribute', '256'], 'attribute number'),
-    (['--asleep', 'maybe'], 'is unknown here; use ok, warning'),
-    (['-d', 'sda'], 'sda'),
-    (['-d', '/dev/../etc/shadow'], '..'),
-    (['-d', 'megaraid@/dev/sda'], 'megaraid'),
-    (['-d', 'megaraid,[3-1]@/dev/bus/0'], '3-1'),
-    (['-d', 'hba,1@/dev/sda'], 'hba'),
-    (['-d', 'jmb39x,0@/dev/sda'], 'jmb39x'),
-    (['-d', 'jms56x,0@/dev/sda'], 'jms56x'),
-    (['-d', '/dev/sda; rm -rf /'], '/dev/sda; rm'),
-    (['--match', '['], 'regular expression'),
-    (['stray'], 'stray'),
-], ids=lambda value: ' '.join(value) if isinstance(value, list) else None)
+@pytest.mark.parametrize(
+    ('arguments', 'word'),
+    [
+        (['--no-such-option'], '--no-such-option'),
+        (['-w', 'endurance_used'], 'metric=RANGE'),
+        (['-w', 'endurance=80'], '"endurance" is not a metric'),
+        (['-w', 'endurance_used=80%'], '"80%" is not a Nagios range'),
+        (['-c', 'endurance_used=90:80'], '"90:80" is not a Nagios range'),
+        (
+            ['-w', 'endurance_used=30d:'],
+            '"30d:" is not a Nagios range of a metric that is in %; d, w and y (days, weeks, '
+            'years)',
+        ),
+        (
+            ['-w', 'endurance_time_left=30m:'],
+            '"30m:" is not a Nagios range; write 30d: (bad below 30 days)',
+        ),
+        (['--ignore-metric', 'wear'], '"wear" is not a metric'),
+        (['-t', 'soon'], 'number of seconds'),
+        (['--expect', '-1'], 'number of drives'),
+        (['--ignore-attribute', '256'], 'attribute number'),
+        (['--asleep', 'maybe'], 'is unknown here; use ok, warning'),
+        (['-d', 'sda'], 'sda'),
+        (['-d', '/dev/../etc/shadow'], '..'),
+        (['-d', 'megaraid@/dev/sda'], 'megaraid'),
+        (['-d', 'megaraid,[3-1]@/dev/bus/0'], '3-1'),
+        (['-d', 'hba,1@/dev/sda'], 'hba'),
+        (['-d', 'jmb39x,0@/dev/sda'], 'jmb39x'),
+        (['-d', 'jms56x,0@/dev/sda'], 'jms56x'),
+        (['-d', '/dev/sda; rm -rf /'], '/dev/sda; rm'),
+        (['--match', '['], 'regular expression'),
+        (['stray'], 'stray'),
+    ],
+    ids=lambda value: ' '.join(value) if isinstance(value, list) else None,
+)
 def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
     """argparse would leave with 2, which a daemon takes for CRITICAL."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
@@ -211,16 +304,27 @@ def test_a_scan_without_drives_is_unknown(fake):
     assert 'no drives' in result.first_line and '-d' in result.first_line
 
 
-@pytest.mark.parametrize('options, code, words', [
-    ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan found none (--no-drives ok)'),
-    ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
-    ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
-    ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
-    ('--expect=0', 0, 'SMART OK - no drives, as expected (--expect 0)'),
-    ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
-    ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [drives-missing] 1 of 1 expected drives missing')])
+@pytest.mark.parametrize(
+    'options, code, words',
+    [
+        ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan found none (--no-drives ok)'),
+        ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
+        ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
+        ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
+        ('--expect=0', 0, 'SMART OK - no drives, as expected (--expect 0)'),
+        ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
+        (
+            '--expect=1 --no-drives=ok',
+            2,
+            'SMART CRITICAL - [drives-missing] 1 of 1 expected drives missing',
+        ),
+    ],
+)
 def test_a_machine_without_drives_may_be_well(fake, options, code, words):
-    """One service for all machines; the virtual ones among them have no drives. What counts drives counts on."""
+    """One service for all machines; the virtual ones among them have no drives.
+
+    What counts drives counts on.
+    """
     fake.answers(SCAN, SCAN_OF_NOTHING)
 
     result = check(fake, *options.split())
@@ -229,7 +333,9 @@ def test_a_machine_without_drives_may_be_well(fake, options, code, words):
     assert result.first_line.startswith(words)
 
 
-@pytest.mark.parametrize('options', [['--match', 'typo'], ['-d', 'megaraid,0-1@/dev/bus/0']], ids=['pattern', 'slots'])
+@pytest.mark.parametrize(
+    'options', [['--match', 'typo'], ['-d', 'megaraid,0-1@/dev/bus/0']], ids=['pattern', 'slots']
+)
 def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, options):
     """A mistyped pattern or bus number must not look like health."""
     fake.answers(SCAN, SCAN_OF_THREE)
@@ -245,24 +351,50 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
 
 def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     """smartctl's scan takes it for one, and so the check was UNKNOWN for ever."""
-    fake.answers(SCAN, json.dumps({'smartctl': SCANNED,
-                                   'devices': [{'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}]}))
-    fake.answers(read_arguments('/dev/sda'), json.dumps({
-        'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4},
-        'device': {'type': 'scsi', 'protocol': 'SCSI'},
-        'scsi_model_name': 'QEMU QEMU HARDDISK', 'device_type': {'name': 'disk'}, 'temperature': {'current': 0}}))
+    fake.answers(
+        SCAN,
+        json.dumps(
+            {
+                'smartctl': SCANNED,
+                'devices': [{'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}],
+            }
+        ),
+    )
+    fake.answers(
+        read_arguments('/dev/sda'),
+        json.dumps(
+            {
+                'json_format_version': [1, 0],
+                'smartctl': {'version': [7, 3], 'exit_status': 4},
+                'device': {'type': 'scsi', 'protocol': 'SCSI'},
+                'scsi_model_name': 'QEMU QEMU HARDDISK',
+                'device_type': {'name': 'disk'},
+                'temperature': {'current': 0},
+            }
+        ),
+    )
 
     well, unsaid = check(fake, '--no-drives', 'ok', '-v'), check(fake)
 
     assert (well.code, unsaid.code) == (0, 3)
-    assert ('note: sda is a virtual disk of QEMU/KVM, so it has no SMART; check the drives on the host; '
-            'left out' in well.text)
+    assert (
+        'note: sda is a virtual disk of QEMU/KVM, so it has no SMART; check the drives on the '
+        'host; '
+        'left out' in well.text
+    )
 
 
 def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
     """A type that a newer smartctl knows may be a drive."""
-    fake.answers(SCAN, json.dumps({'smartctl': SCANNED,
-                                   'devices': [{'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}]}))
+    fake.answers(
+        SCAN,
+        json.dumps(
+            {
+                'smartctl': SCANNED,
+                'devices': [{'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}],
+            }
+        ),
+    )
 
     assert check(fake, '--no-drives', 'ok').code == 3
 
@@ -290,12 +422,27 @@ def test_a_sleeping_drive_is_ok_and_counts_as_there(fake):
 
 
 @pytest.mark.xdist_group('time')
-@pytest.mark.parametrize(('how', 'word'), [
-    ({'before': 'sleep 5'}, 'no answer within 1 s'), ({'before': IGNORES_SIGTERM}, 'no answer within 1 s'),
-    ({'before': DIES}, 'signal 11'), ({'output': b'{"smartctl": {"version": [7'}, 'JSON'), ({'output': b''}, 'nothing'),
-    ({'output': b'Welcome to smartctl-wrapper\n'}, 'report'), ({'output': b'[1, 2]'}, 'report'),
-], ids=['unknown-slow', 'unknown-hanging', 'unknown-killed', 'unknown-half-json', 'unknown-empty',
-        'unknown-other-words', 'unknown-list'])
+@pytest.mark.parametrize(
+    ('how', 'word'),
+    [
+        ({'before': 'sleep 5'}, 'no answer within 1 s'),
+        ({'before': IGNORES_SIGTERM}, 'no answer within 1 s'),
+        ({'before': DIES}, 'signal 11'),
+        ({'output': b'{"smartctl": {"version": [7'}, 'JSON'),
+        ({'output': b''}, 'nothing'),
+        ({'output': b'Welcome to smartctl-wrapper\n'}, 'report'),
+        ({'output': b'[1, 2]'}, 'report'),
+    ],
+    ids=[
+        'unknown-slow',
+        'unknown-hanging',
+        'unknown-killed',
+        'unknown-half-json',
+        'unknown-empty',
+        'unknown-other-words',
+        'unknown-list',
+    ],
+)
 def test_a_smartctl_that_misbehaves_costs_only_its_own_drive(fake, how, word):
     """The other drive is reported, nobody waits."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
@@ -318,12 +465,16 @@ def test_one_slow_and_one_hanging_drive_among_24_leave_22_verdicts(fake):
         fake.answers(read_arguments(f'/dev/sd{chr(97 + number)}'), drive('wd-gold-healthy'), **how)
     started = time.monotonic()
 
-    result = check(fake, *(word for n in range(24) for word in ('-d', f'/dev/sd{chr(97 + n)}')), '-t', '2')
+    result = check(
+        fake, *(word for n in range(24) for word in ('-d', f'/dev/sd{chr(97 + n)}')), '-t', '2'
+    )
 
     assert time.monotonic() - started < SOON
     # All 22 carry one recorded identity; by it they are one drive under many addresses.
     assert result.code == 3
-    assert result.line_of('sdd').startswith('UNKNOWN') and result.line_of('sdl').startswith('UNKNOWN')
+    assert result.line_of('sdd').startswith('UNKNOWN') and result.line_of('sdl').startswith(
+        'UNKNOWN'
+    )
 
 
 def test_a_hostile_model_name_stays_one_line_of_text(fake):
@@ -359,7 +510,9 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
 
     result = check(fake, '-d', '/dev/sda', '-w', 'endurance_used=5', '-c', 'endurance_used=10')
 
-    assert result.first_line.startswith('SMART CRITICAL - sda endurance_used 12 % (critical above 10)')
+    assert result.first_line.startswith(
+        'SMART CRITICAL - sda endurance_used 12 % (critical above 10)'
+    )
     assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
 
 
@@ -377,8 +530,9 @@ def test_an_unknown_model_is_judged_by_the_standards_and_says_so(fake):
     """It is OK by default, visible always, and any state on request."""
     report = json.loads(drive('no-name-ssd'))
     report['model_name'] = 'ACME X1'
-    report['ata_smart_attributes']['table'] = [row for row in report['ata_smart_attributes']['table']
-                                               if row['id'] in (9, 12, 194)]
+    report['ata_smart_attributes']['table'] = [
+        row for row in report['ata_smart_attributes']['table'] if row['id'] in (9, 12, 194)
+    ]
     fake.answers(read_arguments('/dev/sda'), json.dumps(report))
 
     result = check(fake, '-d', '/dev/sda')
@@ -420,24 +574,84 @@ def test_a_report_that_does_not_exist_is_unknown():
     assert 'does not exist' in result.text
 
 
-@pytest.mark.parametrize(('option', 'content', 'words'), [
-    ('--attributes', '{"entries": [', ['mine.json', 'line 1']),
-    ('--attributes', '{"entries": [], "entries": []}', ['mine.json', 'entries']),
-    ('--attributes', '{"entries": {}}', ['mine.json', 'entries']),
-    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'],
-                                              'attributes': {'9': {'name': 'Hours', 'readings': {
-        'power_on_tyme': {'from': 'raw'}}}}}]}), ['mine.json', 'Mine', '9', 'power_on_tyme']),
-    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'],
-                                              'attributes': {'233': {'name': 'Wear', 'readings': {
-        'endurance_used': {'from': '100 - normalised'}}}}}]}), ['mine.json', 'Mine', '233', '100 - normalised']),
-    ('--thresholds', '{"metrics": {"endurance_used": {"warning": 85}}}', ['mine.json', 'endurance_used', 'warning']),
-    ('--thresholds', '{"metrics": {"endurance_used": {"warning": "85%"}}}', ['mine.json', 'endurance_used', '85%']),
-    ('--thresholds', '{"metrics": {"wear": {"warning": "85"}}}', ['mine.json', 'wear']),
-    ('--thresholds', '{"overrides": [{"for": {"serial": "A"}, "metrics": {}}]}', ['mine.json', 'why']),
-], ids=['half-json', 'duplicate-key', 'wrong-type', 'unknown-metric', 'unknown-formula', 'limit-not-text',
+@pytest.mark.parametrize(
+    ('option', 'content', 'words'),
+    [
+        ('--attributes', '{"entries": [', ['mine.json', 'line 1']),
+        ('--attributes', '{"entries": [], "entries": []}', ['mine.json', 'entries']),
+        ('--attributes', '{"entries": {}}', ['mine.json', 'entries']),
+        (
+            '--attributes',
+            json.dumps(
+                {
+                    'entries': [
+                        {
+                            'family': 'Mine',
+                            'models': ['ACME.*'],
+                            'attributes': {
+                                '9': {
+                                    'name': 'Hours',
+                                    'readings': {'power_on_tyme': {'from': 'raw'}},
+                                }
+                            },
+                        }
+                    ]
+                }
+            ),
+            ['mine.json', 'Mine', '9', 'power_on_tyme'],
+        ),
+        (
+            '--attributes',
+            json.dumps(
+                {
+                    'entries': [
+                        {
+                            'family': 'Mine',
+                            'models': ['ACME.*'],
+                            'attributes': {
+                                '233': {
+                                    'name': 'Wear',
+                                    'readings': {'endurance_used': {'from': '100 - normalised'}},
+                                }
+                            },
+                        }
+                    ]
+                }
+            ),
+            ['mine.json', 'Mine', '233', '100 - normalised'],
+        ),
+        (
+            '--thresholds',
+            '{"metrics": {"endurance_used": {"warning": 85}}}',
+            ['mine.json', 'endurance_used', 'warning'],
+        ),
+        (
+            '--thresholds',
+            '{"metrics": {"endurance_used": {"warning": "85%"}}}',
+            ['mine.json', 'endurance_used', '85%'],
+        ),
+        ('--thresholds', '{"metrics": {"wear": {"warning": "85"}}}', ['mine.json', 'wear']),
+        (
+            '--thresholds',
+            '{"overrides": [{"for": {"serial": "A"}, "metrics": {}}]}',
+            ['mine.json', 'why'],
+        ),
+    ],
+    ids=[
+        'half-json',
+        'duplicate-key',
+        'wrong-type',
+        'unknown-metric',
+        'unknown-formula',
+        'limit-not-text',
         'not-a-range',
-        'limit-of-unknown-metric', 'why-missing'])
-def test_a_mistake_in_a_local_file_is_unknown_with_its_place(fake, tmp_path, option, content, words):
+        'limit-of-unknown-metric',
+        'why-missing',
+    ],
+)
+def test_a_mistake_in_a_local_file_is_unknown_with_its_place(
+    fake, tmp_path, option, content, words
+):
     """Never a traceback, never silently ignored."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
     file = tmp_path / 'mine.json'
@@ -453,19 +667,36 @@ def test_a_mistake_in_a_local_file_is_unknown_with_its_place(fake, tmp_path, opt
 def test_two_local_entries_for_one_drive_are_unknown_and_named(fake, tmp_path):
     """The order in a file must never decide what a number means."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
-    entry = {'models': ['INTEL SSDSC2BB.*'], 'attributes': {'9': {'name': 'Hours', 'readings': {
-        'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}}}}
+    entry = {
+        'models': ['INTEL SSDSC2BB.*'],
+        'attributes': {
+            '9': {
+                'name': 'Hours',
+                'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}},
+            }
+        },
+    }
     file = tmp_path / 'mine.json'
-    file.write_text(json.dumps({'entries': [{'family': 'One', **entry}, {'family': 'Two', **entry}]}))
+    file.write_text(
+        json.dumps({'entries': [{'family': 'One', **entry}, {'family': 'Two', **entry}]})
+    )
 
     result = check(fake, '-d', '/dev/sda', '--attributes', str(file))
 
     assert result.code == 3
-    assert 'mine.json' in result.first_line and 'One' in result.first_line and 'Two' in result.first_line
+    assert (
+        'mine.json' in result.first_line
+        and 'One' in result.first_line
+        and 'Two' in result.first_line
+    )
 
 
-@pytest.mark.parametrize(('date', 'is_used'), [('2999-01-01', True), ('2020-01-01', False)], ids=['newer', 'older'])
-def test_a_newer_database_in_the_configuration_folder_replaces_the_shipped_one(fake, tmp_path, date, is_used):
+@pytest.mark.parametrize(
+    ('date', 'is_used'), [('2999-01-01', True), ('2020-01-01', False)], ids=['newer', 'older']
+)
+def test_a_newer_database_in_the_configuration_folder_replaces_the_shipped_one(
+    fake, tmp_path, date, is_used
+):
     """Between two releases; left behind for years, it must not hold back what is known today."""
     data = json.loads((ROOT / 'attributes.json').read_text())
     (tmp_path / 'attributes.json').write_text(json.dumps({**data, 'date': date}))
@@ -480,8 +711,26 @@ def test_a_local_entry_beats_the_shipped_one(fake, tmp_path):
     """A site knows its drives better."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
     file = tmp_path / 'mine.json'
-    file.write_text(json.dumps({'entries': [{'family': 'Mine', 'models': ['INTEL SSDSC2BB240G4'], 'attributes': {'9': {
-        'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}}}}]}))
+    file.write_text(
+        json.dumps(
+            {
+                'entries': [
+                    {
+                        'family': 'Mine',
+                        'models': ['INTEL SSDSC2BB240G4'],
+                        'attributes': {
+                            '9': {
+                                'name': 'Hours',
+                                'readings': {
+                                    'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}
+                                },
+                            }
+                        },
+                    }
+                ]
+            }
+        )
+    )
 
     result = check(fake, '-d', '/dev/sda', '--attributes', str(file), '-v')
 
@@ -495,10 +744,22 @@ def test_a_site_override_for_a_serial_holds_for_that_drive_only(fake, tmp_path):
         report['serial_number'] = serial
         fake.answers(read_arguments(f'/dev/sd{letter}'), json.dumps(report))
     file = tmp_path / 'site.json'
-    file.write_text(json.dumps({'overrides': [{'for': {'serial': 'EXAMPLE0006'}, 'why': 'accepted by the team',
-                                               'metrics': {
-        metric: {'warning': None, 'critical': None} for metric in ('pending', 'offline_uncorrectable',
-                                                                   'reallocated')}}]}))
+    file.write_text(
+        json.dumps(
+            {
+                'overrides': [
+                    {
+                        'for': {'serial': 'EXAMPLE0006'},
+                        'why': 'accepted by the team',
+                        'metrics': {
+                            metric: {'warning': None, 'critical': None}
+                            for metric in ('pending', 'offline_uncorrectable', 'reallocated')
+                        },
+                    }
+                ]
+            }
+        )
+    )
 
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
 
@@ -509,8 +770,15 @@ def test_a_drive_that_a_site_file_forbids_to_read_is_never_touched(fake, tmp_pat
     """Some drives lose data when SMART is read during writes."""
     fake.answers(read_arguments('/dev/sda'), drive('wd-gold-healthy'))
     file = tmp_path / 'site.json'
-    file.write_text(json.dumps({'overrides': [{'for': {'device': '/dev/sdb'}, 'why': 'reading it loses data',
-                                               'read': False}]}))
+    file.write_text(
+        json.dumps(
+            {
+                'overrides': [
+                    {'for': {'device': '/dev/sdb'}, 'why': 'reading it loses data', 'read': False}
+                ]
+            }
+        )
+    )
 
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
 
@@ -561,10 +829,14 @@ def test_perfdata_of_300_drives_is_reduced_by_us_and_says_so(tmp_path):
     assert sum(line.startswith('CRITICAL') for line in result.text.splitlines()) > 10
 
 
-@pytest.mark.parametrize(('reports', 'told'), [
-    (('samsung-pm983-healthy', 'intel-s3500-healthy'), 'most worn: {} endurance_used 12 %'),
-    (('wd-gold-healthy',), 'warmest: {} temperature 30 C'),
-], ids=['worn', 'not-worn'])
+@pytest.mark.parametrize(
+    ('reports', 'told'),
+    [
+        (('samsung-pm983-healthy', 'intel-s3500-healthy'), 'most worn: {} endurance_used 12 %'),
+        (('wd-gold-healthy',), 'warmest: {} temperature 30 C'),
+    ],
+    ids=['worn', 'not-worn'],
+)
 def test_where_all_is_well_the_first_line_tells_more_than_a_zero(reports, told):
     """ "Most worn: 0 %" says nothing."""
     result = run(*(word for report in reports for word in ('--report', drive_path(report))))
@@ -597,15 +869,24 @@ def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(bit
 
 
 def test_the_word_of_a_drive_that_failed_by_a_bogus_threshold_is_graphed_as_said(tmp_path):
-    """The verdict is ours, the graph shows the drive's: it must not end when the bogus threshold is reached."""
-    entry = {'family': 'Bogus', 'models': ['ACME ARGO [0-9]+'], 'source': 'measured', 'ignore_thresholds': [5],
-             'attributes': {}}
+    """The verdict is ours, the graph shows the drive's: it must not end when the bogus threshold
+    is reached.
+    """
+    entry = {
+        'family': 'Bogus',
+        'models': ['ACME ARGO [0-9]+'],
+        'source': 'measured',
+        'ignore_thresholds': [5],
+        'attributes': {},
+    }
     (tmp_path / 'entry.json').write_text(json.dumps({'entries': [entry]}))
     report = json.loads(drive('hgst-failed'))
     report['model_name'] = 'ACME ARGO 500'
     (tmp_path / 'bogus.json').write_text(json.dumps(report))
 
-    result = run('--report', str(tmp_path / 'bogus.json'), '--attributes', str(tmp_path / 'entry.json'), '-v')
+    result = run(
+        '--report', str(tmp_path / 'bogus.json'), '--attributes', str(tmp_path / 'entry.json'), '-v'
+    )
 
     assert perfdata(result.text)['bogus_smart_status'].number == 0
     assert 'smart_status' not in result.line_of('bogus')
@@ -633,7 +914,10 @@ def test_what_smartctl_said_is_shown_without_serials_as_well(fake, report):
     """-vvv is for tickets, and so is --hide-serial."""
     fake.answers(read_arguments('/dev/sda'), (ROOT / 'tests/reports' / report).read_text())
 
-    told = {word: check(fake, '-d', '/dev/sda', '-vvv', *word.split()).text for word in ('', '--hide-serial')}
+    told = {
+        word: check(fake, '-d', '/dev/sda', '-vvv', *word.split()).text
+        for word in ('', '--hide-serial')
+    }
     assert ['EXAMPLE00' in text for text in told.values()] == [True, False]
     assert all('model_name' in text or 'Product: ' in text for text in told.values())
 
@@ -642,7 +926,9 @@ def test_all_perfdata_shows_every_reading_once(fake):
     """-ap is for those who graph everything."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
 
-    some, everything = (perfdata(check(fake, '-d', '/dev/sda', *more).text) for more in ([], ['-ap']))
+    some, everything = (
+        perfdata(check(fake, '-d', '/dev/sda', *more).text) for more in ([], ['-ap'])
+    )
 
     assert set(some) < set(everything)
     assert 'sda_power_cycles' in everything
@@ -656,7 +942,9 @@ def test_a_smartctl_without_json_has_its_next_step(fake):
     result = check(fake, '-d', '/dev/sda')
 
     assert result.code == 3
-    assert '[smartctl-too-old] cannot be read: this smartctl is older than 7.0' in result.line_of('sda')
+    assert '[smartctl-too-old] cannot be read: this smartctl is older than 7.0' in result.line_of(
+        'sda'
+    )
 
 
 def test_versions_are_told(fake):
@@ -678,8 +966,15 @@ def test_every_command_explains_itself_with_an_example(command):
 
 def test_triage_shows_the_worst_drive_first():
     """The table answers: which of these do I replace first?"""
-    result = run('triage', '--report', drive_path('intel-s3500-healthy'), '--report', drive_path('samsung-worn-out'),
-                 '--report', drive_path('intel-worn'))
+    result = run(
+        'triage',
+        '--report',
+        drive_path('intel-s3500-healthy'),
+        '--report',
+        drive_path('samsung-worn-out'),
+        '--report',
+        drive_path('intel-worn'),
+    )
 
     assert result.code == 0
     states = [line.split()[0] for line in result.text.splitlines()[1:] if line[:1].isupper()]
@@ -693,22 +988,69 @@ def test_triage_json_has_the_promised_shape():
     data = json.loads(result.text)
     assert (data['version'], data['state']) == (2, 'WARNING')
     one = data['drives'][0]
-    assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'code', 'readings',
-                         'notes', 'name', 'action', 'why', 'findings', 'to_do', 'order_by', 'reason', 'forecasts']
+    assert list(one) == [
+        'device',
+        'type',
+        'model',
+        'serial',
+        'firmware',
+        'kind',
+        'entry',
+        'state',
+        'code',
+        'readings',
+        'notes',
+        'name',
+        'action',
+        'why',
+        'findings',
+        'to_do',
+        'order_by',
+        'reason',
+        'forecasts',
+    ]
     assert one['device'] == drive_path('intel-worn')
-    assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd',
-                                                                        'WARNING')
-    judged = [reading for reading in one['readings'] if reading['metric'] == 'endurance_used' and reading['judged']]
-    assert judged == [{'metric': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'],
-                       'judged': True,
-                       'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
-                       'said': 'endurance_used 86 %'}]
+    assert (one['model'], one['serial'], one['kind'], one['state']) == (
+        'INTEL SSDSC2BB150G7',
+        'EXAMPLE0003',
+        'ssd',
+        'WARNING',
+    )
+    judged = [
+        reading
+        for reading in one['readings']
+        if reading['metric'] == 'endurance_used' and reading['judged']
+    ]
+    assert judged == [
+        {
+            'metric': 'endurance_used',
+            'value': 86,
+            'unit': '%',
+            'source': judged[0]['source'],
+            'judged': True,
+            'state': 'WARNING',
+            'warning': '85',
+            'critical': '95',
+            'reason': judged[0]['reason'],
+            'said': 'endurance_used 86 %',
+        }
+    ]
     assert judged[0]['reason'].startswith('Flash does not fail at exactly 100 %')
     assert (one['action'], one['why']) == ('order', 'endurance_used 86 %, warning above 85')
     assert one['findings'] == [
-        {'code': 'above-limit', 'text': 'endurance_used 86 %, warning above 85', 'state': 'WARNING',
-         'metric': 'endurance_used', 'value': 86, 'unit': '%', 'limit': '85', 'grown': None, 'age': None,
-         'source': judged[0]['source']}]
+        {
+            'code': 'above-limit',
+            'text': 'endurance_used 86 %, warning above 85',
+            'state': 'WARNING',
+            'metric': 'endurance_used',
+            'value': 86,
+            'unit': '%',
+            'limit': '85',
+            'grown': None,
+            'age': None,
+            'source': judged[0]['source'],
+        }
+    ]
     assert one['to_do'] == 'order a replacement now (cautious forecast)'
     assert one['order_by'] == time.strftime('%Y-%m-%d', time.gmtime())
     assert one['forecasts']['endurance_used']['estimate'] is True
@@ -721,7 +1063,13 @@ def test_list_gives_addresses_that_can_be_pasted_after_d(fake):
     result = run('list', '-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
 
     assert result.code == 0
-    assert result.text.split() == ['megaraid,2@/dev/bus/0', 'ST10000NE0004-1ZF101', 'EN01', 'EXAMPLE0006', '-']
+    assert result.text.split() == [
+        'megaraid,2@/dev/bus/0',
+        'ST10000NE0004-1ZF101',
+        'EN01',
+        'EXAMPLE0006',
+        '-',
+    ]
 
 
 def test_explain_tells_what_was_read_which_entry_and_which_limit_why():
@@ -729,8 +1077,15 @@ def test_explain_tells_what_was_read_which_entry_and_which_limit_why():
     result = run('explain', '--report', drive_path('intel-worn'))
 
     assert result.code == 0
-    for word in ('INTEL SSDSC2BB150G7', 'entry', 'endurance_used', '86 %', 'device statistics', 'default.json',
-                 'warranty'):
+    for word in (
+        'INTEL SSDSC2BB150G7',
+        'entry',
+        'endurance_used',
+        '86 %',
+        'device statistics',
+        'default.json',
+        'warranty',
+    ):
         assert word in result.text
 
 
@@ -747,21 +1102,34 @@ def test_draft_prints_an_entry_that_is_json():
 def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
     """Plugins are linked into Icinga's plugin folder."""
     from conftest import ROOT
+
     link = tmp_path / 'check_smart_attributes'
     link.symlink_to(ROOT / 'check_smart_attributes')
     import subprocess
     import sys
 
-    done = subprocess.run([sys.executable, '-I', str(link), '-V'], cwd='/', capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, '-I', str(link), '-V'], cwd='/', capture_output=True, text=True
+    )
 
     assert done.returncode == 0
     assert done.stdout.startswith(f'check_smart_attributes {VERSION}')
 
 
-@pytest.mark.parametrize(('metric', 'unit'), [
-    ('host_written', 'B'), ('nand_written', 'B'), ('power_on_time', 's'), ('capacitor_test_result', 's'),
-    ('endurance_used', '%'),
-    ('spare_available', '%'), ('temperature', ''), ('power_cycles', ''), ('smart_status', '')])
+@pytest.mark.parametrize(
+    ('metric', 'unit'),
+    [
+        ('host_written', 'B'),
+        ('nand_written', 'B'),
+        ('power_on_time', 's'),
+        ('capacitor_test_result', 's'),
+        ('endurance_used', '%'),
+        ('spare_available', '%'),
+        ('temperature', ''),
+        ('power_cycles', ''),
+        ('smart_status', ''),
+    ],
+)
 def test_perfdata_is_in_the_unit_of_its_metric(metric, unit):
     """A graph of bytes without B is one of counts; C is no unit of the guidelines."""
     values = perfdata(run('--report', drive_path('intel-worn'), '-ap').text)
@@ -769,8 +1137,9 @@ def test_perfdata_is_in_the_unit_of_its_metric(metric, unit):
     assert values[f'intel_worn_{metric}'].unit == unit
 
 
-@pytest.mark.parametrize('command', [[], ['-vv'], ['triage'], ['explain']],
-                         ids=lambda words: ' '.join(words) or 'check')
+@pytest.mark.parametrize(
+    'command', [[], ['-vv'], ['triage'], ['explain']], ids=lambda words: ' '.join(words) or 'check'
+)
 @pytest.mark.parametrize('output', ['a reader that has gone', 'a full disk', 'none'])
 def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
     """`triage | head -1`, a full disk, no standard output: no traceback, and never 0."""
@@ -778,13 +1147,24 @@ def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
     import sys
 
     from conftest import ROOT
-    command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *command, '--report',
-               f'{ROOT}/tests/reports/intel-s3500-healthy.json']
+
+    command = [
+        sys.executable,
+        '-I',
+        f'{ROOT}/check_smart_attributes',
+        *command,
+        '--report',
+        f'{ROOT}/tests/reports/intel-s3500-healthy.json',
+    ]
     reader, writer = os.pipe()
     os.close(reader)  # before anything is started, so that nothing has to be waited for
     with open(writer, 'wb'), open('/dev/full', 'wb') as full:
-        done = subprocess.run(command if output != 'none' else ['/bin/sh', '-c', 'exec "$@" >&-', 'sh', *command],
-                              stdout=full if output == 'a full disk' else writer, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            command if output != 'none' else ['/bin/sh', '-c', 'exec "$@" >&-', 'sh', *command],
+            stdout=full if output == 'a full disk' else writer,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     assert (done.returncode, done.stderr) == (3, '')
 
@@ -808,10 +1188,24 @@ def test_list_json_feeds_apply_rules(fake):
 
     result = run('list', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda')
 
-    assert json.loads(result.text) == {'version': 2, 'drives': [{
-        'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': None, 'model': 'INTEL SSDSC2BB150G7',
-        'firmware': 'N2010101',
-        'serial': 'EXAMPLE0003', 'wwn': None, 'kind': 'ssd', 'problem': None, 'code': None}]}
+    assert json.loads(result.text) == {
+        'version': 2,
+        'drives': [
+            {
+                'address': '/dev/sda',
+                'name': 'sda',
+                'device': '/dev/sda',
+                'type': None,
+                'model': 'INTEL SSDSC2BB150G7',
+                'firmware': 'N2010101',
+                'serial': 'EXAMPLE0003',
+                'wwn': None,
+                'kind': 'ssd',
+                'problem': None,
+                'code': None,
+            }
+        ],
+    }
 
 
 def test_a_sleeping_drive_says_nothing_about_its_health(fake):

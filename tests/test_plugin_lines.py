@@ -1,4 +1,5 @@
 """The plugin's text read back: what was written comes back, and what was cut off is noticed."""
+
 from __future__ import annotations
 
 import json
@@ -46,7 +47,9 @@ def of_reports() -> list[Told]:
 
 @pytest.fixture(scope='module')
 def simulated(tmp_path_factory) -> list[Told]:
-    """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts that nobody cuts."""
+    """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts
+    that nobody cuts.
+    """
     if why_not():
         pytest.skip(why_not())
     return of_machine(tmp_path_factory.getbasetemp() / 'of_all_drives')
@@ -59,14 +62,24 @@ def of_machine(folder: Path) -> list[Told]:
         is_nvme = read(drive).protocol == 'NVMe'
         addresses.append(f'/dev/nvme{number}' if is_nvme else f'megaraid,{number}@/dev/bus/0')
         machine.add(addresses[-1], drive)
-    return [told('-p', machine.smartctl, '--nosudo', '-d', '/dev/sdz',
-                 *(word for each in part for word in ('-d', each)))
-            for part in (addresses[::2], addresses[1::2])]
+    return [
+        told(
+            '-p',
+            machine.smartctl,
+            '--nosudo',
+            '-d',
+            '/dev/sdz',
+            *(word for each in part for word in ('-d', each)),
+        )
+        for part in (addresses[::2], addresses[1::2])
+    ]
 
 
 @pytest.mark.parametrize('drives', ['recorded', 'simulated'])
 def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, request):
-    """State, name, model, findings, serial number and firmware: as triage has them of the same drives."""
+    """State, name, model, findings, serial number and firmware: as triage has them of the same
+    drives.
+    """
     for text, documents in request.getfixturevalue(drives):
         found = services.plugin_text(text)
         wanted = {drive['name']: drive for drive in documents}
@@ -75,8 +88,15 @@ def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, req
         for line in found.lines:
             drive = wanted[line.name]
             assert (line.state.name, line.model, line.serial, line.firmware) == (
-                drive['state'], drive['model'] or '', drive['serial'] or '', drive['firmware'] or '')
-            assert line.findings.startswith('; '.join(texts(drive['findings']))) or drive['state'] == 'UNKNOWN'
+                drive['state'],
+                drive['model'] or '',
+                drive['serial'] or '',
+                drive['firmware'] or '',
+            )
+            assert (
+                line.findings.startswith('; '.join(texts(drive['findings'])))
+                or drive['state'] == 'UNKNOWN'
+            )
             assert plugin.written(line) in text.splitlines()
 
 
@@ -85,20 +105,32 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
     """Label, number, unit and limits; and nothing is left over."""
     for text, documents in request.getfixturevalue(drives):
         last = text.splitlines()[-1]
-        found = {label: (number, limits) for label, number, limits in plugin_output.read_values(last[2:].split(' '))}
-        numbers = {f'{drive["name"]}_{each["metric"]}': each for drive in documents for each in drive['readings']
-                   if each['judged'] and isinstance(each['value'], (int, float))}
+        found = {
+            label: (number, limits)
+            for label, number, limits in plugin_output.read_values(last[2:].split(' '))
+        }
+        numbers = {
+            f'{drive["name"]}_{each["metric"]}': each
+            for drive in documents
+            for each in drive['readings']
+            if each['judged'] and isinstance(each['value'], (int, float))
+        }
 
         assert len(found) == last.count('=')
         assert len(numbers.keys() & found.keys()) > 5 * len(documents)
         for label in numbers.keys() & found.keys():
             (number, limits), wanted = found[label], numbers[label]
             assert number == pytest.approx(wanted['value'], abs=0.01)
-            assert plugin_output.levels(limits) == (wanted['warning'] or '', wanted['critical'] or '')
+            assert plugin_output.levels(limits) == (
+                wanted['warning'] or '',
+                wanted['critical'] or '',
+            )
 
 
 def verdict(word: str) -> Verdict:
-    return unreadable(SDA, DriveError(word or 'is silent'), State.OK, Identity('ATA', word, word, word))
+    return unreadable(
+        SDA, DriveError(word or 'is silent'), State.OK, Identity('ATA', word, word, word)
+    )
 
 
 @pytest.mark.parametrize('hide_serial', [False, True], ids=['serial', 'hidden'])
@@ -112,9 +144,20 @@ def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     assert found.lines == (line,)
 
 
-@pytest.mark.parametrize('text',
-                         ['', '\n', 'OK (sda) |', 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]', 'SMART',
-                                  'SMART FINE - x', 'OK - SMART', '<Timeout exceeded.>', 'SMART OK'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        '\n',
+        'OK (sda) |',
+        'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]',
+        'SMART',
+        'SMART FINE - x',
+        'OK - SMART',
+        '<Timeout exceeded.>',
+        'SMART OK',
+    ],
+)
 def test_what_the_plugin_never_prints_is_not_taken_for_its_text(text):
     """Version 1.6, another plugin, a daemon's own words."""
     assert services.plugin_text(text) is None
@@ -132,16 +175,26 @@ def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
 
 def test_the_check_as_a_whole_is_no_drive():
     """A mistyped file of a site, a note, what the plugin left out."""
-    found = services.plugin_text('\n'.join([
-        plugin.summary(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
-        plugin.check_line(State.UNKNOWN, 'site.json: no JSON'),
-        'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone',
-        '... 3 more lines are left out']))
+    found = services.plugin_text(
+        '\n'.join(
+            [
+                plugin.summary(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
+                plugin.check_line(State.UNKNOWN, 'site.json: no JSON'),
+                'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1',
+                'note: sdb is gone',
+                '... 3 more lines are left out',
+            ]
+        )
+    )
 
     assert found == services.PluginText(
-        State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok', 1,
+        State.UNKNOWN,
+        'site.json: no JSON; 1 drive: 1 ok',
+        1,
         (plugin.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
-        ((State.UNKNOWN, 'site.json: no JSON'),), ('3 more lines are left out',))
+        ((State.UNKNOWN, 'site.json: no JSON'),),
+        ('3 more lines are left out',),
+    )
 
 
 def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorded):
@@ -152,37 +205,65 @@ def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorde
     assert (found.counted, len(found.lines) < 13) == (13, True)
 
 
-@pytest.mark.parametrize('text', ['', "'sda_temper", "'sda_temperature'=", "'sda_temperature'=31", "'a'=nan;;",
-                                  "'a'=inf;;", "'a'=x;;",
-                                  "'a'=1 2;;", "'a'=3x32MiB;;", "'a'=1;<b>;;;"])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        "'sda_temper",
+        "'sda_temperature'=",
+        "'sda_temperature'=31",
+        "'a'=nan;;",
+        "'a'=inf;;",
+        "'a'=x;;",
+        "'a'=1 2;;",
+        "'a'=3x32MiB;;",
+        "'a'=1;<b>;;;",
+    ],
+)
 def test_a_value_that_was_cut_is_none(text):
     """31 may have been 310; those beside it stay."""
     assert plugin_output.read_values([text]) == []
-    assert plugin_output.read_values(["'a'=1;;;;", text, "'b'=2;;;;"]) == [('a', 1, ';;;'), ('b', 2, ';;;')]
+    assert plugin_output.read_values(["'a'=1;;;;", text, "'b'=2;;;;"]) == [
+        ('a', 1, ';;;'),
+        ('b', 2, ';;;'),
+    ]
 
 
-@pytest.mark.parametrize('text, value', [
-    ("'sda_endurance_used'=86%;85;95;0;", ('sda_endurance_used', 86, '85;95;0;')),
-    ('sda_power_on_time=77302800s;;;0;', ('sda_power_on_time', 77302800, ';;0;')),
-    ("'a'=-1.5;16:;10:;;", ('a', -1.5, '16:;10:;;'))])
+@pytest.mark.parametrize(
+    'text, value',
+    [
+        ("'sda_endurance_used'=86%;85;95;0;", ('sda_endurance_used', 86, '85;95;0;')),
+        ('sda_power_on_time=77302800s;;;0;', ('sda_power_on_time', 77302800, ';;0;')),
+        ("'a'=-1.5;16:;10:;;", ('a', -1.5, '16:;10:;;')),
+    ],
+)
 def test_a_value_is_read_with_or_without_the_quotes_that_icinga_drops(text, value):
     """Its number and its limits; the unit is its metric's."""
     assert plugin_output.read_values([text]) == [value]
 
 
-# --- tables of cases --------------------------------------------------------------------------------
+# --- tables of cases ------------------------------------------------------------------------------
+
 
 def of_state(state: State, is_accepted: bool = False) -> Verdict:
     reading = Reading('pending', 3, '', Source('log'))
     return Verdict(SDA, Identity(), state, (Judgement(reading, state, acknowledged=is_accepted),))
 
 
-@pytest.mark.parametrize('verdicts, said', [
-    ([], 'no drives'), ([of_state(State.OK)], '1 drive: 1 ok'),
-    ([of_state(State.OK), of_state(State.CRITICAL), of_state(State.OK)], '3 drives: 1 critical, 2 ok'),
-    ([of_state(state) for state in State], '4 drives: 1 critical, 1 unknown, 1 warning, 1 ok'),
-    ([of_state(State.OK), of_state(State.OK, True)], '2 drives: 1 ok, 1 acknowledged'),
-    ([of_state(State.WARNING, True)], '1 drive: 1 warning')])
+@pytest.mark.parametrize(
+    'verdicts, said',
+    [
+        ([], 'no drives'),
+        ([of_state(State.OK)], '1 drive: 1 ok'),
+        (
+            [of_state(State.OK), of_state(State.CRITICAL), of_state(State.OK)],
+            '3 drives: 1 critical, 2 ok',
+        ),
+        ([of_state(state) for state in State], '4 drives: 1 critical, 1 unknown, 1 warning, 1 ok'),
+        ([of_state(State.OK), of_state(State.OK, True)], '2 drives: 1 ok, 1 acknowledged'),
+        ([of_state(State.WARNING, True)], '1 drive: 1 warning'),
+    ],
+)
 def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
     """Only an acknowledged drive that is OK is counted apart."""
     assert plugin.count(verdicts) == said
@@ -195,18 +276,24 @@ def test_long_words_of_a_drive_are_cut_in_its_line(field, most):
     assert len(getattr(plugin.line(given, hide_serial=False), field)) == most
 
 
-@pytest.mark.parametrize('line, text', [
-    (plugin.Line(State.OK, 'sda', 'A', 'f', 'S', '1'), 'OK        sda  A  f  S  firmware 1'),
-    (plugin.Line(State.OK, 'sda', 'A', 'f', None, ''), 'OK        sda  A  f  firmware -'),
-    (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', ''), 'UNKNOWN   sda  -  f  -'),
-    (plugin.Line(State.UNKNOWN, 'sda', '', 'f', 'S', ''), 'UNKNOWN   sda  -  f  S  firmware -'),
-    (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', '1'), 'UNKNOWN   sda  -  f  -  firmware 1')])
+@pytest.mark.parametrize(
+    'line, text',
+    [
+        (plugin.Line(State.OK, 'sda', 'A', 'f', 'S', '1'), 'OK        sda  A  f  S  firmware 1'),
+        (plugin.Line(State.OK, 'sda', 'A', 'f', None, ''), 'OK        sda  A  f  firmware -'),
+        (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', ''), 'UNKNOWN   sda  -  f  -'),
+        (plugin.Line(State.UNKNOWN, 'sda', '', 'f', 'S', ''), 'UNKNOWN   sda  -  f  S  firmware -'),
+        (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', '1'), 'UNKNOWN   sda  -  f  -  firmware 1'),
+    ],
+)
 def test_a_line_has_firmware_where_anybody_answered(line, text):
     assert plugin.written(line) == text
 
 
 def test_lines_that_are_not_of_drives_do_not_end_the_reading():
-    found = services.plugin_text('SMART OK - x\nmore words\nOK        sda  A\nOK        sdb  A  f  S')
+    found = services.plugin_text(
+        'SMART OK - x\nmore words\nOK        sda  A\nOK        sdb  A  f  S'
+    )
 
     assert found is not None and [line.name for line in found.lines] == ['sdb']
     assert (found.counted, found.checks, found.left_out) == (0, (), ())

@@ -1,4 +1,7 @@
-"""A drive that vanishes is in the first line of the next check; what people do on purpose raises nothing."""
+"""A drive that vanishes is in the first line of the next check; what people do on purpose raises
+nothing.
+"""
+
 from __future__ import annotations
 
 import os
@@ -11,7 +14,7 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 
 GONE = '[drive-gone] '
 SLOT, USB = 'pci-0000:00:17.0-ata-{}', 'pci-0000:00:14.0-usb-0:{}:1.0-scsi-0:0:0:0'
-Drives = dict[str, dict[str, Any]]    # name -> what smartctl prints
+Drives = dict[str, dict[str, Any]]  # name -> what smartctl prints
 
 
 class Bays(NamedTuple):
@@ -26,11 +29,21 @@ def failing(serial: str) -> dict[str, Any]:
 
 
 def some(dice: random.Random) -> Bays:
-    """Return a machine with two to eight drives, some of them failing; udev names the sockets of every second one."""
+    """Return a machine with two to eight drives, some of them failing; udev names the sockets of
+    every second one.
+    """
     count = dice.randrange(2, 9)
     names = [f'sd{chr(97 + number)}' for number in range(count)]
-    drives = {name: dice.choice([disk, disk, failing])(f'SERIAL{number:02}') for number, name in enumerate(names)}
-    return Bays(drives, {name: SLOT.format(number) for number, name in enumerate(names)} if dice.random() < .5 else {})
+    drives = {
+        name: dice.choice([disk, disk, failing])(f'SERIAL{number:02}')
+        for number, name in enumerate(names)
+    }
+    return Bays(
+        drives,
+        {name: SLOT.format(number) for number, name in enumerate(names)}
+        if dice.random() < 0.5
+        else {},
+    )
 
 
 def without(bays: Bays, name: str) -> Bays:
@@ -45,12 +58,12 @@ def shifted(bays: Bays) -> Bays:
 
 def vanishes(bays: Bays, name: str, dice: random.Random) -> Bays:
     rest = without(bays, name)
-    return shifted(rest) if dice.random() < .5 else rest
+    return shifted(rest) if dice.random() < 0.5 else rest
 
 
 def is_replaced(bays: Bays, name: str, dice: random.Random) -> Bays:
     """Another drive is in its slot; only where the slot is known, it may have another name."""
-    new = 'sdz' if bays.slots and dice.random() < .5 else name
+    new = 'sdz' if bays.slots and dice.random() < 0.5 else name
     slots = {**without(bays, name).slots, new: bays.slots[name]} if bays.slots else {}
     return Bays({**without(bays, name).drives, new: disk('SERIAL99')}, slots)
 
@@ -69,7 +82,9 @@ def shows(machine: Machine, bays: Bays) -> None:
     machine.has_slots(**bays.slots)
 
 
-@pytest.mark.parametrize('event', [vanishes, is_replaced, moves, sleeps], ids=lambda event: event.__name__)
+@pytest.mark.parametrize(
+    'event', [vanishes, is_replaced, moves, sleeps], ids=lambda event: event.__name__
+)
 def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[..., Bays]) -> None:
     """PRESENCE=100 is the whole run: a seed for each machine, and each event on each machine."""
     for seed in range(int(os.environ.get('PRESENCE', '4'))):
@@ -84,7 +99,9 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
         told = machine.check(START + HOUR, '--scan')
 
         serial = bays.drives[name]['serial_number']
-        is_told = GONE in told.first_line and f'{serial} is gone from /dev/{name}; ' in told.first_line
+        is_told = (
+            GONE in told.first_line and f'{serial} is gone from /dev/{name}; ' in told.first_line
+        )
         assert (is_told, GONE in told.text) == (event is vanishes,) * 2, (seed, told.text)
         assert not is_told or told.code in (1, 2)
 
@@ -92,9 +109,19 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
 def test_another_drive_in_the_slot_is_a_replacement_whatever_its_name(tmp_path: Path) -> None:
     """A hot swap often gives the new drive the next free name."""
     machine = Machine(tmp_path)
-    shows(machine, Bays({'sda': disk(), 'sdb': disk('SERIAL02')}, {'sda': SLOT.format(1), 'sdb': SLOT.format(2)}))
+    shows(
+        machine,
+        Bays(
+            {'sda': disk(), 'sdb': disk('SERIAL02')}, {'sda': SLOT.format(1), 'sdb': SLOT.format(2)}
+        ),
+    )
     machine.check(START, '--scan')
-    shows(machine, Bays({'sda': disk(), 'sdz': disk('SERIAL03')}, {'sda': SLOT.format(1), 'sdz': SLOT.format(2)}))
+    shows(
+        machine,
+        Bays(
+            {'sda': disk(), 'sdz': disk('SERIAL03')}, {'sda': SLOT.format(1), 'sdz': SLOT.format(2)}
+        ),
+    )
 
     assert state(machine, START + HOUR) == 0
 
@@ -136,9 +163,16 @@ def state(machine: Machine, now: int, *options: str) -> int:
     return machine.check(now, '--scan', *options).code
 
 
-@pytest.mark.parametrize(('options', 'code'), [
-    ((), 1), (('--gone', 'critical'), 2), (('--gone', 'unknown'), 3), (('--gone', 'ok'), 0),
-    (('--no-history',), 0)])
+@pytest.mark.parametrize(
+    ('options', 'code'),
+    [
+        ((), 1),
+        (('--gone', 'critical'), 2),
+        (('--gone', 'unknown'), 3),
+        (('--gone', 'ok'), 0),
+        (('--no-history',), 0),
+    ],
+)
 def test_a_site_chooses_the_state(machine: Machine, options: tuple, code: int) -> None:
     assert state(machine, START + HOUR, *options) == code
 
@@ -151,29 +185,50 @@ def test_a_drive_that_is_gone_from_an_address_that_is_checked_is_named(tmp_path:
     machine.holds(sda=disk(), sdb=absent())
 
     told = machine.check(START + HOUR)
-    assert told.code == 3 and 'ACME HD4000 SERIAL02 is gone from /dev/sdb' in told.first_line, told.text
+    assert told.code == 3 and 'ACME HD4000 SERIAL02 is gone from /dev/sdb' in told.first_line, (
+        told.text
+    )
 
 
 def absent() -> dict[str, Any]:
     """Return what smartctl says of a path without a device."""
-    return {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-        {'string': 'Smartctl open device: /dev/sdb failed: No such device', 'severity': 'error'}]}}
+    return {
+        'json_format_version': [1, 0],
+        'smartctl': {
+            'version': [7, 3],
+            'exit_status': 2,
+            'messages': [
+                {
+                    'string': 'Smartctl open device: /dev/sdb failed: No such device',
+                    'severity': 'error',
+                }
+            ],
+        },
+    }
 
 
 def test_an_acknowledged_drive_is_silent_until_it_has_been_back(machine: Machine) -> None:
     """Only root's file counts. Back once, it is missed again."""
-    assert 'history has no drive with this serial number' in machine.run(
-        START + HOUR, 'acknowledge', '--gone', 'SERIAL03').text
+    assert (
+        'history has no drive with this serial number'
+        in machine.run(START + HOUR, 'acknowledge', '--gone', 'SERIAL03').text
+    )
     given = machine.run(START + HOUR, 'acknowledge', '--gone', 'SERIAL02', '--until', '2027-01-31')
     assert given.code == 0 and 'acknowledged: SERIAL02 gone, by ' in given.text, given.text
 
-    assert [state(machine, START + days * DAY) for days in (1, 60, 90)] == [0, 0, 1], 'until the day given'
+    assert [state(machine, START + days * DAY) for days in (1, 60, 90)] == [0, 0, 1], (
+        'until the day given'
+    )
     machine.run(START + HOUR, 'acknowledge', '--gone', 'SERIAL02', '--why', 'sold to a friend')
     assert [state(machine, START + days * DAY) for days in (91, 92)] == [0, 0]
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     assert state(machine, START + 93 * DAY) == 0
     machine.holds(sda=disk())
     assert state(machine, START + 94 * DAY) == 1
-    assert machine.run(START + 94 * DAY, 'acknowledge', '--list').text.startswith('SERIAL02 gone, by ')
+    assert machine.run(START + 94 * DAY, 'acknowledge', '--list').text.startswith(
+        'SERIAL02 gone, by '
+    )
     assert machine.run(START + 94 * DAY, 'acknowledge', '--withdraw', 'SERIAL02:gone').code == 0
-    assert machine.run(START + 94 * DAY, 'acknowledge', '--list').text == 'nothing is acknowledged\n'
+    assert (
+        machine.run(START + 94 * DAY, 'acknowledge', '--list').text == 'nothing is acknowledged\n'
+    )

@@ -1,4 +1,5 @@
 """Processes of smartctl: those that answer, hang, die or never end."""
+
 from __future__ import annotations
 
 import json
@@ -46,26 +47,40 @@ def run(runner, commands, jobs=100, drive_timeout=20.0, total=25.0):
 
 def test_importing_it_loads_none_of_the_expensive_modules():
     """The first process is started before them; typing and re cost more than all of this module."""
-    code = f'import os, sys; sys.path.insert(0, {str(ROOT)!r}); old = set(sys.modules); ' \
-           'import smart_attributes.reading.processes; print(*set(sys.modules) - old)'
-    loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
+    code = (
+        f'import os, sys; sys.path.insert(0, {str(ROOT)!r}); old = set(sys.modules); '
+        'import smart_attributes.reading.processes; print(*set(sys.modules) - old)'
+    )
+    loaded = subprocess.run(
+        [sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True
+    ).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.constants',
-        'smart_attributes.trust', 'smart_attributes.state_directory', 'smart_attributes.reading',
+        'smart_attributes',
+        'smart_attributes.constants',
+        'smart_attributes.trust',
+        'smart_attributes.state_directory',
+        'smart_attributes.reading',
         'smart_attributes.reading.smartctl_calls',
-        'smart_attributes.reading.processes', 'smart_attributes.reading.drive_locks'}
+        'smart_attributes.reading.processes',
+        'smart_attributes.reading.drive_locks',
+    }
 
 
 def test_24_drives_take_as_long_as_the_slowest(fake, runner):
     """One after the other they would take 24 seconds."""
-    commands = [fake.answers(f'drive {number}', output=f'{number}', before='sleep 1') for number in range(24)]
+    commands = [
+        fake.answers(f'drive {number}', output=f'{number}', before='sleep 1')
+        for number in range(24)
+    ]
 
     started = time.monotonic()
     answers = run(runner, commands)
 
     assert time.monotonic() - started < SOON
-    assert [answers[command].stdout for command in commands] == [b'%d' % number for number in range(24)]
+    assert [answers[command].stdout for command in commands] == [
+        b'%d' % number for number in range(24)
+    ]
 
 
 def test_answers_come_as_they_are_ready(fake, runner):
@@ -73,7 +88,9 @@ def test_answers_come_as_they_are_ready(fake, runner):
     slow = fake.answers('slow', before='sleep 0.5')
     quick = fake.answers('quick')
 
-    commands = [answer.command for answer in runner.run([slow, quick], 10, 20, time.monotonic() + 25)]
+    commands = [
+        answer.command for answer in runner.run([slow, quick], 10, 20, time.monotonic() + 25)
+    ]
 
     assert commands == [quick, slow]
 
@@ -92,8 +109,15 @@ def test_one_slow_one_hanging_and_one_dying_do_not_touch_21_others(fake, runner)
     assert 1.5 <= taken < 2.3
     assert {answers[command].outcome for command in good} == {'done'}
     assert (answers[slow].stdout, answers[slow].status) == (b'late', 0)
-    assert (answers[hanging].outcome, answers[hanging].reason) == ('timeout', 'no answer within 1.5 s')
-    assert (answers[dying].outcome, answers[dying].status, answers[dying].signal) == ('done', None, 11)
+    assert (answers[hanging].outcome, answers[hanging].reason) == (
+        'timeout',
+        'no answer within 1.5 s',
+    )
+    assert (answers[dying].outcome, answers[dying].status, answers[dying].signal) == (
+        'done',
+        None,
+        11,
+    )
 
 
 def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
@@ -123,14 +147,14 @@ def test_a_smartctl_of_root_is_left_behind_and_everything_else_reported(open_pla
     (open_place / 'fake' / 'calls').chmod(0o666)
     if os.statvfs(open_place).f_flag & os.ST_NOSUID:
         pytest.skip(f'{open_place} is mounted nosuid')
-    code = '''import json, time
+    code = """import json, time
 from smart_attributes.reading.processes import Runner
 runner = Runner()
 started = time.monotonic()
 answers = list(runner.run([tuple(c) for c in json.loads(sys.argv[1])], 10, 1.0, started + 20))
 told = time.monotonic() - started
 runner.close()
-print(json.dumps({'told': told, 'closed': time.monotonic() - started, 'outcomes': [a.outcome for a in answers]}))'''
+print(json.dumps({'told': told, 'closed': time.monotonic() - started, 'outcomes': [a.outcome for a in answers]}))"""
 
     result = run_as_nobody(code, json.dumps([stuck, *others]))
 
@@ -146,7 +170,10 @@ def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path):
     """This protects small machines and controllers."""
     running = tmp_path / 'running'
     running.mkdir()
-    before = f'mkdir {running}/$$; ls {running} | wc -l >>{tmp_path}/counts; sleep 0.05; rmdir {running}/$$'
+    before = (
+        f'mkdir {running}/$$; ls {running} | wc -l >>{tmp_path}/counts; sleep 0.05; '
+        f'rmdir {running}/$$'
+    )
     commands = [fake.answers(f'drive {number}', before=before) for number in range(12)]
 
     run(runner, commands, jobs=3)
@@ -169,15 +196,22 @@ def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner):
     assert answers[good].outcome == 'done'
     assert {answers[command].outcome for command in hanging} == {'cut short'}
     assert 'the overall time limit' in answers[hanging[0]].reason
-    assert (answers[never].outcome, answers[never].reason) == ('too late', 'the time limit passed before its turn')
+    assert (answers[never].outcome, answers[never].reason) == (
+        'too late',
+        'the time limit passed before its turn',
+    )
     assert 'never' not in fake.calls()
 
 
 def test_neither_zombies_nor_descriptors_are_left(fake):
     """200 drives, some of them odd, in one process."""
     commands = [fake.answers(f'drive {number}', output='x' * 1000) for number in range(190)]
-    commands += [fake.answers(f'odd {number}', before=oddity) for number, oddity in enumerate(
-        [HANGS, DIES, IGNORES_SIGTERM, SHUTS_PIPES_AND_LIVES_ON, LEAVES_A_CHILD] * 2)]
+    commands += [
+        fake.answers(f'odd {number}', before=oddity)
+        for number, oddity in enumerate(
+            [HANGS, DIES, IGNORES_SIGTERM, SHUTS_PIPES_AND_LIVES_ON, LEAVES_A_CHILD] * 2
+        )
+    ]
     before = os.listdir('/proc/self/fd')
     runner = Runner()
 
@@ -187,7 +221,7 @@ def test_neither_zombies_nor_descriptors_are_left(fake):
     assert len(answers) == 200
     assert sum(answer.outcome == 'done' for answer in answers.values()) == 194
     assert len(os.listdir('/proc/self/fd')) == len(before)
-    warm.stop()   # a child that is none of the program
+    warm.stop()  # a child that is none of the program
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 
@@ -195,21 +229,30 @@ def test_neither_zombies_nor_descriptors_are_left(fake):
 def test_few_descriptors_only_mean_fewer_at_once(fake):
     """200 drives want 400 pipes; some services allow 64."""
     commands = [fake.answers(f'drive {number}', before='sleep 0.02') for number in range(60)]
-    code = f'''import resource, sys, time
+    code = f"""import resource, sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from smart_attributes.reading.processes import Runner
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 answers = Runner().run([tuple(line.split()) for line in sys.stdin], 100, 20, time.monotonic() + 25)
-print(*sorted(answer.outcome for answer in answers))'''
-    done = subprocess.run([sys.executable, '-c', code], input='\n'.join(map(' '.join, commands)),
-                          capture_output=True, text=True, timeout=60, check=True)
+print(*sorted(answer.outcome for answer in answers))"""
+    done = subprocess.run(
+        [sys.executable, '-c', code],
+        input='\n'.join(map(' '.join, commands)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
 
     assert done.stdout.split() == ['done'] * 60
 
 
-@pytest.mark.parametrize(('load', 'lower'), [(3.9, processes.NICENESS), (4.0, 0)], ids=['idle', 'busy'])
+@pytest.mark.parametrize(
+    ('load', 'lower'), [(3.9, processes.NICENESS), (4.0, 0)], ids=['idle', 'busy']
+)
 def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkeypatch, load, lower):
-    """No shell looks at the words, no variable changes what smartctl prints, no signal to us reaches it.
+    """No shell looks at the words, no variable changes what smartctl prints, no signal to us
+    reaches it.
 
     On a busy host, its priority is not lowered.
     """
@@ -217,8 +260,11 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     monkeypatch.setenv('LD_PRELOAD', '')
     monkeypatch.setenv('LC_NUMERIC', 'de_DE.UTF-8')
     words = ('-d', 'megaraid,6', '$(id);*', 'a b', '')
-    show = "for word; do echo \"<$word>\"; done; tr '\\0' '\\n' </proc/$$/environ; readlink /proc/$$/fd/0; " \
-           "cut -d' ' -f5,19 /proc/$$/stat; echo $$; ls /proc/$$/fd | wc -l"
+    show = (
+        "for word; do echo \"<$word>\"; done; tr '\\0' '\\n' </proc/$$/environ; readlink "
+        '/proc/$$/fd/0; '
+        "cut -d' ' -f5,19 /proc/$$/stat; echo $$; ls /proc/$$/fd | wc -l"
+    )
     command = fake.answers(words, before=show)
 
     [answer] = run(runner, [command]).values()
@@ -312,20 +358,29 @@ def test_output_without_end_is_cut(fake, runner):
 
 
 def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard(fake, runner):
-    """What is no answer is read and forgotten until its time is over; the drive beside it answers at once."""
+    """What is no answer is read and forgotten until its time is over; the drive beside it
+    answers at once.
+    """
     endless = fake.answers('complains', before='yes "a complaint" >&2')
     other = fake.answers('other', output='{}', before='sleep 0.1')
 
     answers = run(runner, [endless, other], drive_timeout=1)
 
     assert answers[endless].outcome == 'timeout'
-    assert processes.LARGEST_FILE <= len(answers[endless].stderr) <= processes.LARGEST_FILE + (1 << 16)
+    assert (
+        processes.LARGEST_FILE <= len(answers[endless].stderr) <= processes.LARGEST_FILE + (1 << 16)
+    )
     assert answers[other].outcome == 'done'
 
 
 def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runner):
-    """Whoever calls is busy with the answers before, until long after the time of this drive is over."""
-    busy, other = fake.answers('first'), fake.answers('second', output='{}' * 20_000, before='sleep 0.2')
+    """Whoever calls is busy with the answers before, until long after the time of this drive is
+    over.
+    """
+    busy, other = (
+        fake.answers('first'),
+        fake.answers('second', output='{}' * 20_000, before='sleep 0.2'),
+    )
     answers = runner.run([busy, other], 10, 0.5, time.monotonic() + 25)
     assert next(answers).command == busy
     time.sleep(0.8)
@@ -335,20 +390,30 @@ def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runne
 
 def test_noise_on_stderr_does_not_get_into_the_answer(fake, runner):
     """Libraries and sudo complain there; JSON comes on stdout."""
-    command = fake.answers('noisy', output='{}', before='echo "command 2010000 returned error status c" >&2')
+    command = fake.answers(
+        'noisy', output='{}', before='echo "command 2010000 returned error status c" >&2'
+    )
 
     [answer] = run(runner, [command]).values()
 
     assert (answer.stdout, answer.stderr) == (b'{}', b'command 2010000 returned error status c\n')
 
 
-@pytest.mark.parametrize('output, status', [(b'', 0), (b'{"smartctl":{"ver', 4), (b'\xff\0\n', 255)],
-                         ids=['nothing', 'half-json', 'garbage'])
+@pytest.mark.parametrize(
+    'output, status',
+    [(b'', 0), (b'{"smartctl":{"ver', 4), (b'\xff\0\n', 255)],
+    ids=['nothing', 'half-json', 'garbage'],
+)
 def test_whatever_was_printed_is_handed_on_as_it_is(fake, runner, output, status):
     """Making sense of it is somebody else's task."""
     [answer] = run(runner, [fake.answers('odd', output=output, status=status)]).values()
 
-    assert (answer.outcome, answer.stdout, answer.status, answer.signal) == ('done', output, status, None)
+    assert (answer.outcome, answer.stdout, answer.status, answer.signal) == (
+        'done',
+        output,
+        status,
+        None,
+    )
 
 
 def test_shut_pipes_are_no_end_as_long_as_the_process_lives(fake, runner):
@@ -372,7 +437,10 @@ def test_a_child_that_keeps_the_pipe_is_not_waited_for(fake, runner):
 
 def test_time_that_the_caller_takes_is_not_held_against_a_drive(fake, runner):
     """Parsing one answer must not make another one late that has long been there."""
-    first, second = fake.answers('first'), fake.answers('second', output='x' * 30000, before='sleep 0.2')
+    first, second = (
+        fake.answers('first'),
+        fake.answers('second', output='x' * 30000, before='sleep 0.2'),
+    )
     answers = []
     for answer in runner.run([first, second], 10, 0.6, time.monotonic() + 25):
         answers.append(answer)
@@ -381,10 +449,13 @@ def test_time_that_the_caller_takes_is_not_held_against_a_drive(fake, runner):
     assert [answer.outcome for answer in answers] == ['done', 'done']
 
 
-@pytest.mark.parametrize('content, mode, reason', [
-    pytest.param('', 0o644, 'Permission denied', id='not-executable'),
-    pytest.param('no script', 0o755, 'Exec format error', id='no-program'),
-])
+@pytest.mark.parametrize(
+    'content, mode, reason',
+    [
+        pytest.param('', 0o644, 'Permission denied', id='not-executable'),
+        pytest.param('no script', 0o755, 'Exec format error', id='no-program'),
+    ],
+)
 def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, reason):
     """The words are the system's; the next step is added where they are told."""
     program = tmp_path / 'smartctl'
@@ -397,7 +468,9 @@ def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, reason
 
 
 def _group_lives(pid):
-    """Tell whether a process of the group is anything but a zombie; a busy kernel ends killed ones a moment later."""
+    """Tell whether a process of the group is anything but a zombie; a busy kernel ends killed
+    ones a moment later.
+    """
     end = time.monotonic() + 1
     while _is_running(pid) and time.monotonic() < end:
         time.sleep(0.01)

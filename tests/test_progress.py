@@ -1,4 +1,5 @@
 """The line for a person who waits: how many drives answered, who is missing; gone in the end."""
+
 from __future__ import annotations
 
 import io
@@ -26,12 +27,20 @@ def columns(monkeypatch):
     monkeypatch.setenv('COLUMNS', '120')
 
 
-@pytest.mark.parametrize('done, waiting, line', [
-    (0, ['sda'], '0 of 1 drives read in 0 s, waiting for sda'),
-    (21, ['sdc', 'sda', 'sdb'], '21 of 24 drives read in 0 s, waiting for sda, sdb, sdc'),
-    (20, ['sdd', 'sdc', 'sda', 'sdb'], '20 of 24 drives read in 0 s, waiting for sda, sdb, sdc and 1 more'),
-    (1, ['d\x07e'], '1 of 2 drives read in 0 s, waiting for d e'),
-    (1, ['x' * 99], f'1 of 2 drives read in 0 s, waiting for {"x" * 37}...')])
+@pytest.mark.parametrize(
+    'done, waiting, line',
+    [
+        (0, ['sda'], '0 of 1 drives read in 0 s, waiting for sda'),
+        (21, ['sdc', 'sda', 'sdb'], '21 of 24 drives read in 0 s, waiting for sda, sdb, sdc'),
+        (
+            20,
+            ['sdd', 'sdc', 'sda', 'sdb'],
+            '20 of 24 drives read in 0 s, waiting for sda, sdb, sdc and 1 more',
+        ),
+        (1, ['d\x07e'], '1 of 2 drives read in 0 s, waiting for d e'),
+        (1, ['x' * 99], f'1 of 2 drives read in 0 s, waiting for {"x" * 37}...'),
+    ],
+)
 def test_the_line_names_three_drives_that_are_waited_for(done, waiting, line):
     stream = Terminal()
     ProgressLine(stream)(done, waiting)
@@ -69,7 +78,9 @@ def test_the_line_is_taken_away_once():
     assert stream.getvalue().count(FORGET) == 2 and stream.getvalue().endswith(FORGET)
 
 
-@pytest.mark.parametrize('stream, waiting', [(io.StringIO(), ['sda']), (Terminal(), [])], ids=['pipe', 'all-answered'])
+@pytest.mark.parametrize(
+    'stream, waiting', [(io.StringIO(), ['sda']), (Terminal(), [])], ids=['pipe', 'all-answered']
+)
 def test_nothing_is_written_to_a_pipe_or_when_all_answered(stream, waiting):
     line = ProgressLine(stream)
     line(3, waiting)

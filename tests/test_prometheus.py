@@ -1,7 +1,9 @@
-"""A real node_exporter takes the metrics, a real Prometheus scrapes them and alerts, its promtool finds no fault.
+"""A real node_exporter takes the metrics, a real Prometheus scrapes them and alerts, its promtool
+finds no fault.
 
 `make test-metrics` installs what is missing first; `make test` runs this where it is there.
 """
+
 from __future__ import annotations
 
 import json
@@ -32,11 +34,11 @@ DASHBOARD = json.loads((ROOT / 'contrib/grafana/check-smart-attributes.json').re
 QUERIES = [target['expr'] for panel in DASHBOARD['panels'] for target in panel['targets']]
 RULES = ROOT / 'contrib/prometheus/check-smart-attributes.rules.yml'
 UNIT = ROOT / 'contrib/systemd/check-smart-attributes-metrics.service'
-SCRAPING = '''
+SCRAPING = """
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: ["{rules}"]
 scrape_configs: [{{job_name: node, static_configs: [{{targets: ["127.0.0.1:{port}"]}}]}}]
-'''
+"""
 
 
 def needs(program: str) -> str:
@@ -49,11 +51,14 @@ def needs(program: str) -> str:
 
 def checked(text: str) -> list[str]:
     """Return what promtool finds wrong with metrics."""
-    done = subprocess.run([needs('promtool'), 'check', 'metrics'], input=text, capture_output=True, text=True)
+    done = subprocess.run(
+        [needs('promtool'), 'check', 'metrics'], input=text, capture_output=True, text=True
+    )
     return (done.stdout + done.stderr).splitlines()
 
 
 # --- promtool ------------------------------------------------------------------------------------
+
 
 def test_promtool_finds_no_fault_with_the_metrics_of_any_metric():
     """Names, units and help are as Prometheus wants them."""
@@ -70,23 +75,36 @@ def test_promtool_finds_no_fault_with_what_the_command_prints():
 
 def test_each_alert_comes_when_it_should_and_in_these_words():
     """tests/prometheus/alerts.yml; a healthy drive is silent for ten hours."""
-    done = subprocess.run([needs('promtool'), 'test', 'rules', str(ROOT / 'tests/prometheus/alerts.yml')],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [needs('promtool'), 'test', 'rules', str(ROOT / 'tests/prometheus/alerts.yml')],
+        capture_output=True,
+        text=True,
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 # --- the dashboard -------------------------------------------------------------------------------
 
+
 def test_promtool_finds_no_fault_with_the_queries_of_the_dashboard(tmp_path):
     """Each as a recording rule, with the value that Grafana puts in place of a variable."""
-    rules = [{'record': f'query_{number}', 'expr': query.replace('$instance', '.*')}
-             for number, query in enumerate(QUERIES)]
-    (tmp_path / 'rules.yml').write_text(json.dumps({'groups': [{'name': 'queries', 'rules': rules}]}))
-    done = subprocess.run([needs('promtool'), 'check', 'rules', str(tmp_path / 'rules.yml')], capture_output=True,
-                          text=True)
+    rules = [
+        {'record': f'query_{number}', 'expr': query.replace('$instance', '.*')}
+        for number, query in enumerate(QUERIES)
+    ]
+    (tmp_path / 'rules.yml').write_text(
+        json.dumps({'groups': [{'name': 'queries', 'rules': rules}]})
+    )
+    done = subprocess.run(
+        [needs('promtool'), 'check', 'rules', str(tmp_path / 'rules.yml')],
+        capture_output=True,
+        text=True,
+    )
 
-    assert (done.returncode, f'{len(QUERIES)} rules found' in done.stdout) == (0, True), done.stdout + done.stderr
+    assert (done.returncode, f'{len(QUERIES)} rules found' in done.stdout) == (0, True), (
+        done.stdout + done.stderr
+    )
 
 
 def test_the_queries_of_the_dashboard_ask_for_what_there_is():
@@ -98,23 +116,41 @@ def test_the_queries_of_the_dashboard_ask_for_what_there_is():
 
 
 def test_the_dashboard_has_the_form_that_grafana_imports():
-    """Panels have a place of their own in its grid of 24 columns, a data source that is chosen, and a description."""
+    """Panels have a place of their own in its grid of 24 columns, a data source that is chosen,
+    and a description.
+    """
     places = [panel['gridPos'] for panel in DASHBOARD['panels']]
-    cells = [(x, y) for place in places for x in range(place['x'], place['x'] + place['w'])
-             for y in range(place['y'], place['y'] + place['h'])]
+    cells = [
+        (x, y)
+        for place in places
+        for x in range(place['x'], place['x'] + place['w'])
+        for y in range(place['y'], place['y'] + place['h'])
+    ]
 
     assert len(cells) == len(set(cells)) and {x for x, _ in cells} == set(range(24))
     assert len({panel['id'] for panel in DASHBOARD['panels']}) == len(DASHBOARD['panels']) == 8
-    assert {panel['type'] for panel in DASHBOARD['panels']} == {'stat', 'table', 'bargauge', 'timeseries'}
-    assert all(panel['datasource'] == {'type': 'prometheus', 'uid': '${datasource}'} and panel['description']
-               for panel in DASHBOARD['panels'])
+    assert {panel['type'] for panel in DASHBOARD['panels']} == {
+        'stat',
+        'table',
+        'bargauge',
+        'timeseries',
+    }
+    assert all(
+        panel['datasource'] == {'type': 'prometheus', 'uid': '${datasource}'}
+        and panel['description']
+        for panel in DASHBOARD['panels']
+    )
     assert [each['name'] for each in DASHBOARD['templating']['list']] == ['datasource', 'instance']
-    assert {'title', 'uid', 'schemaVersion', 'time', 'panels', 'templating', 'annotations'} <= set(DASHBOARD)
+    assert {'title', 'uid', 'schemaVersion', 'time', 'panels', 'templating', 'annotations'} <= set(
+        DASHBOARD
+    )
     assert [[target['refId'] for target in panel['targets']] for panel in DASHBOARD['panels']] == [
-        list('ABCD'[:len(panel['targets'])]) for panel in DASHBOARD['panels']]
+        list('ABCD'[: len(panel['targets'])]) for panel in DASHBOARD['panels']
+    ]
 
 
 # --- the daemons ---------------------------------------------------------------------------------
+
 
 class Bed(NamedTuple):
     """The daemons and where the metrics go."""
@@ -158,17 +194,42 @@ def bed(loopback, open_folder: Path) -> Iterator[Bed]:
     """Both on the loopback interface, as nobody where we are root."""
     exporter, prometheus = free_port(), free_port()
     (open_folder / 'scraping.yml').write_text(SCRAPING.format(rules=RULES, port=exporter))
-    commands = [[needs('prometheus-node-exporter'), '--collector.disable-defaults', '--collector.textfile',
-                 f'--collector.textfile.directory={open_folder}/textfile',
-                 f'--web.listen-address=127.0.0.1:{exporter}'],
-                [needs('prometheus'), f'--config.file={open_folder}/scraping.yml',
-                 f'--storage.tsdb.path={open_folder}/data', f'--web.listen-address=127.0.0.1:{prometheus}']]
-    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups'] if abilities.IS_ROOT else []
-    running = [subprocess.Popen([*as_nobody, *command], cwd=open_folder, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands]
+    commands = [
+        [
+            needs('prometheus-node-exporter'),
+            '--collector.disable-defaults',
+            '--collector.textfile',
+            f'--collector.textfile.directory={open_folder}/textfile',
+            f'--web.listen-address=127.0.0.1:{exporter}',
+        ],
+        [
+            needs('prometheus'),
+            f'--config.file={open_folder}/scraping.yml',
+            f'--storage.tsdb.path={open_folder}/data',
+            f'--web.listen-address=127.0.0.1:{prometheus}',
+        ],
+    ]
+    as_nobody = (
+        ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+        if abilities.IS_ROOT
+        else []
+    )
+    running = [
+        subprocess.Popen(
+            [*as_nobody, *command],
+            cwd=open_folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for command in commands
+    ]
     try:
-        made = Bed(open_folder / 'textfile/smart.prom', f'http://127.0.0.1:{exporter}',
-                   f'http://127.0.0.1:{prometheus}')
+        made = Bed(
+            open_folder / 'textfile/smart.prom',
+            f'http://127.0.0.1:{exporter}',
+            f'http://127.0.0.1:{prometheus}',
+        )
         for address in (f'{made.exporter}/metrics', f'{made.prometheus}/-/ready'):
             until(lambda address=address: is_up(address), 30, address)
         yield made
@@ -183,28 +244,45 @@ def test_node_exporter_takes_the_file_and_prometheus_alerts(bed):
     """From the drive to the alert with its words, through all that stands between."""
     assert run('metrics', '--report', REPORTS, '--output', str(bed.file)).code == 0
     ours, theirs = Scraped(bed.file.read_text()), bed.scraped()
-    firing = until(lambda: [alert for alert in bed.asked('alerts')['alerts'] if alert['state'] == 'firing'], 30,
-                   'alert')
+    firing = until(
+        lambda: [alert for alert in bed.asked('alerts')['alerts'] if alert['state'] == 'firing'],
+        30,
+        'alert',
+    )
 
     assert theirs.of('node_textfile_scrape_error') == 0
     assert {key: theirs.get(key) for key in ours} == ours
     assert {alert['labels']['device'] for alert in firing} == {
-        dict(labels)['device'] for (name, labels), value in ours.items() if (name, value) == ('smart_drive_state', 2)}
-    for query in QUERIES:   # the dashboard's, as Grafana asks them
-        assert bed.asked(f'query?{urlencode({"query": query.replace("$instance", ".*")})}')['resultType'] == 'vector'
-    told = next(alert['annotations'] for alert in firing if alert['labels']['device'] == 'samsung_worn_out')
+        dict(labels)['device']
+        for (name, labels), value in ours.items()
+        if (name, value) == ('smart_drive_state', 2)
+    }
+    for query in QUERIES:  # the dashboard's, as Grafana asks them
+        assert (
+            bed.asked(f'query?{urlencode({"query": query.replace("$instance", ".*")})}')[
+                'resultType'
+            ]
+            == 'vector'
+        )
+    told = next(
+        alert['annotations'] for alert in firing if alert['labels']['device'] == 'samsung_worn_out'
+    )
     assert 'CRITICAL in endurance_used' in told['summary']
     assert 'Samsung SSD 860 EVO 1TB, firmware RVT01B6Q, serial EXAMPLE0004' in told['description']
 
 
 # --- the service ---------------------------------------------------------------------------------
 
+
 def test_systemd_understands_the_service_and_its_timer(tmp_path):
     """But for the program itself, which is not where the package puts it."""
     analyze = needs('systemd-analyze')
     units = [shutil.copy(path, tmp_path) for path in UNIT.parent.iterdir()]
-    (tmp_path / UNIT.name).write_text(UNIT.read_text().replace('/usr/sbin/check_smart_attributes', '/bin/true')
-                                      .replace('Documentation=', '#'))
+    (tmp_path / UNIT.name).write_text(
+        UNIT.read_text()
+        .replace('/usr/sbin/check_smart_attributes', '/bin/true')
+        .replace('Documentation=', '#')
+    )
     done = subprocess.run([analyze, 'verify', *units], capture_output=True, text=True)
 
     assert (done.returncode, done.stderr) == (0, '')
@@ -214,19 +292,41 @@ def setting(name: str) -> str:
     return re.search(f'^{name}=(.*)$', UNIT.read_text(), re.MULTILINE)[1]
 
 
-@pytest.mark.skipif(not abilities.IS_ROOT, reason='the rights of the service are tried as root only')
+@pytest.mark.skipif(
+    not abilities.IS_ROOT, reason='the rights of the service are tried as root only'
+)
 def test_the_rights_that_the_service_keeps_are_enough(open_place):
-    """Root without the others reads drives, remembers as the user of the checks, and writes the file."""
+    """Root without the others reads drives, remembers as the user of the checks, and writes the
+    file.
+    """
     fake, state = FakeSmartctl(open_place / 'fake'), open_place / 'state'
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     state.mkdir(mode=0o750)
     shutil.chown(state, NOBODY, NOBODY)
     kept = ','.join(f'+{name[4:].lower()}' for name in setting('CapabilityBoundingSet').split())
     done = subprocess.run(
-        ['setpriv', f'--bounding-set=-all,{kept}', '--inh-caps=-all', '--no-new-privs', sys.executable, '-I',
-         str(ROOT / 'check_smart_attributes'), 'metrics', '-d', '/dev/sda', '-p', fake.path, '--state-dir', str(state),
-         '--output', str(open_place / 'smart.prom')], capture_output=True, text=True,
-        env={'PATH': PATH, 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
+        [
+            'setpriv',
+            f'--bounding-set=-all,{kept}',
+            '--inh-caps=-all',
+            '--no-new-privs',
+            sys.executable,
+            '-I',
+            str(ROOT / 'check_smart_attributes'),
+            'metrics',
+            '-d',
+            '/dev/sda',
+            '-p',
+            fake.path,
+            '--state-dir',
+            str(state),
+            '--output',
+            str(open_place / 'smart.prom'),
+        ],
+        capture_output=True,
+        text=True,
+        env={'PATH': PATH, 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']},
+    )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
     assert {path.owner() for path in state.rglob('*')} == {'nobody'}
@@ -236,7 +336,10 @@ def test_the_rights_that_the_service_keeps_are_enough(open_place):
 def test_the_service_runs_the_command_as_the_parser_knows_it():
     """A mistyped option would be found by the first admin who enables it."""
     from smart_attributes.commands import table
-    words = setting('ExecStart').replace('$OPTIONS', setting('Environment').partition('=')[2]).split()
+
+    words = (
+        setting('ExecStart').replace('$OPTIONS', setting('Environment').partition('=')[2]).split()
+    )
     options = table.understood(words[1:])[1]
 
     assert (words[1], options.which.scan) == ('metrics', True)
@@ -246,7 +349,9 @@ def test_the_service_runs_the_command_as_the_parser_knows_it():
 
 
 def test_a_protected_clock_takes_no_drive_away():
-    """systemd of Debian 11 and Ubuntu 22.04 forbids all devices that are not allowed then (its issue 18142)."""
+    """systemd of Debian 11 and Ubuntu 22.04 forbids all devices that are not allowed then (its
+    issue 18142).
+    """
     allowed = re.findall('^DeviceAllow=(.*)$', UNIT.read_text(), re.MULTILINE)
 
     assert setting('ProtectClock') == 'yes'
@@ -261,7 +366,8 @@ def rules() -> dict[str, str]:
 
 def test_the_rules_ask_for_metrics_that_there_are():
     """A name that nobody writes never alerts."""
-    asked = set(re.findall(r'(?<![:\w])smart_\w+', RULES.read_text()))   # not the recorded model:smart_drives:count
+    # not the recorded model:smart_drives:count
+    asked = set(re.findall(r'(?<![:\w])smart_\w+', RULES.read_text()))
 
     assert len(rules()) == RULES.read_text().count('- alert:') == 9
     assert asked - set(everything()) == set()
@@ -269,8 +375,11 @@ def test_the_rules_ask_for_metrics_that_there_are():
 
 
 def test_the_rules_and_the_program_agree_on_what_is_soon():
-    """What triage calls "order a replacement now"; and what is stale has missed more than one run."""
+    """What triage calls "order a replacement now"; and what is stale has missed more than one
+    run.
+    """
     from smart_attributes.work.dates import LEAD_TIME
+
     timer = UNIT.with_suffix('.timer').read_text()
     minutes = int(re.search(r'OnCalendar=\*:0/(\d+)', timer)[1])
 

@@ -1,4 +1,5 @@
 """The Pythons of `make test-pythons` are those that the project promises."""
+
 from __future__ import annotations
 
 import re
@@ -8,12 +9,20 @@ import pythons
 from conftest import ROOT
 
 
-@pytest.mark.parametrize('file, pattern', [
-    ('pyproject.toml', r'"Programming Language :: Python :: (3\.[0-9]+)"'),
-    ('README', r'Python (3\.9) .*to (3\.[0-9]+)')])
+@pytest.mark.parametrize(
+    'file, pattern',
+    [
+        ('pyproject.toml', r'"Programming Language :: Python :: (3\.[0-9]+)"'),
+        ('README', r'Python (3\.9) .*to (3\.[0-9]+)'),
+    ],
+)
 def test_each_promised_python_is_tested(file, pattern):
     """Who adds a version to one of these places adds it to all."""
-    found = [version for match in re.finditer(pattern, (ROOT / file).read_text()) for version in match.groups()]
+    found = [
+        version
+        for match in re.finditer(pattern, (ROOT / file).read_text())
+        for version in match.groups()
+    ]
     tested = list(pythons.SUITES)
 
     assert found == (tested if len(found) > 2 else [tested[0], tested[-1]])

@@ -1,15 +1,26 @@
 """Nagios ranges: what alerts, and how it is said."""
+
 import pytest
 
 from smart_attributes.errors import UsageError
 from smart_attributes.knowledge import ranges
 
 
-@pytest.mark.parametrize(('text', 'good', 'bad', 'words'), [
-    ('85', 85, 86, 'above 85'), ('11:', 11, 10, 'below 11'), ('~:5', -3, 6, 'above 5'), ('10:20', 15, 21, 'above 20'),
-    ('10:20', 10, 9, 'below 10'), ('@1:5', 6, 3, 'inside 1 to 5'), ('0', 0, 1, 'above 0'),
-    ('0.5', 0.5, 0.6, 'above 0.5'), ('~:85.0', 85, 86, 'above 85'),
-    ('1000000000000', 1, 2e12, 'above 1000000000000')])
+@pytest.mark.parametrize(
+    ('text', 'good', 'bad', 'words'),
+    [
+        ('85', 85, 86, 'above 85'),
+        ('11:', 11, 10, 'below 11'),
+        ('~:5', -3, 6, 'above 5'),
+        ('10:20', 15, 21, 'above 20'),
+        ('10:20', 10, 9, 'below 10'),
+        ('@1:5', 6, 3, 'inside 1 to 5'),
+        ('0', 0, 1, 'above 0'),
+        ('0.5', 0.5, 0.6, 'above 0.5'),
+        ('~:85.0', 85, 86, 'above 85'),
+        ('1000000000000', 1, 2e12, 'above 1000000000000'),
+    ],
+)
 def test_a_range_alerts_outside_and_says_on_which_side(text, good, bad, words):
     """The guidelines' own examples; a limit itself is still good."""
     assert not ranges.is_violated(text, good)
@@ -29,22 +40,35 @@ def test_a_number_at_the_end_of_a_range_with_a_start_is_not_above_it():
     assert ranges.describe('~:20', 21) == 'above 20'
 
 
-@pytest.mark.parametrize(('number', 'text'), [
-    (85, '85'), (0.5, '0.5'), (999999, '999999'), (1000000, '1000000'), (1000000.4, '1000000'), (1e12, '1000000000000'),
-    (-5, '-5'),
-    (-2e6, '-2000000')])
+@pytest.mark.parametrize(
+    ('number', 'text'),
+    [
+        (85, '85'),
+        (0.5, '0.5'),
+        (999999, '999999'),
+        (1000000, '1000000'),
+        (1000000.4, '1000000'),
+        (1e12, '1000000000000'),
+        (-5, '-5'),
+        (-2e6, '-2000000'),
+    ],
+)
 def test_a_limit_of_the_drive_becomes_a_range_without_exponent(number, text):
     """Daemons read plain numbers; above alerts beyond the number, below under it."""
     assert (ranges.beyond(number, False), ranges.beyond(number, True)) == (text, f'{text}:')
 
 
 def test_a_refusal_quotes_the_range_shortly_and_shows_the_four_forms():
-    """The admin corrects it without the guidelines at hand; a file that was not meant for us is not quoted."""
+    """The admin corrects it without the guidelines at hand; a file that was not meant for us is
+    not quoted.
+    """
     with pytest.raises(UsageError) as refusal:
         ranges.parse('x' * 50)
 
-    assert str(refusal.value) == (f'"{"x" * 40}" is not a Nagios range; write 85 (bad above 85), 11: (bad below 11), '
-                                  '10:20 (bad outside) or @1:5 (bad inside)')
+    assert str(refusal.value) == (
+        f'"{"x" * 40}" is not a Nagios range; write 85 (bad above 85), 11: (bad below 11), '
+        '10:20 (bad outside) or @1:5 (bad inside)'
+    )
 
 
 def test_a_range_without_ends_is_allowed_if_useless():
@@ -53,9 +77,29 @@ def test_a_range_without_ends_is_allowed_if_useless():
     assert ranges.is_violated('@', 5)
 
 
-@pytest.mark.parametrize('text', [
-    'nan', '5:nan', '', ' ', ' 85', '85 ', '1_0', '٨٥', '+5', '1.e3', '85%', 'a', '1:2:3', '20:10', '1e3', '--5',
-    '1;2', 'inf:inf:'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        'nan',
+        '5:nan',
+        '',
+        ' ',
+        ' 85',
+        '85 ',
+        '1_0',
+        '٨٥',
+        '+5',
+        '1.e3',
+        '85%',
+        'a',
+        '1:2:3',
+        '20:10',
+        '1e3',
+        '--5',
+        '1;2',
+        'inf:inf:',
+    ],
+)
 def test_what_is_no_range_is_refused_with_an_example(text):
     """A limit that silently never alarms was bug 3 of the older plugin."""
     with pytest.raises(UsageError, match='write 85'):
@@ -67,42 +111,78 @@ def test_what_is_no_range_is_refused_with_an_example(text):
 DAY = 86_400
 
 
-@pytest.mark.parametrize(('text', 'good', 'bad', 'words', 'plain'), [
-    ('30d:', 30, 29, 'below 30d', '2592000:'), ('4w', 28, 29, 'above 4w', '2419200'),
-    ('~:5y', 1826, 1827, 'above 5y', '~:157788000'), ('1d:2w', 14, 15, 'above 2w', '86400:1209600'),
-    ('1d:2w', 1, 0.5, 'below 1d', '86400:1209600'), ('@1d:2w', 15, 7, 'inside 1d to 2w', '@86400:1209600'),
-    ('@2w', 15, 7, 'inside 0 to 2w', '@1209600'), ('1.5d:', 1.5, 1.4, 'below 1.5d', '129600:'),
-    ('3600:2d', 1, 3, 'above 2d', '3600:172800'), ('0:0.5y', 182, 183, 'above 0.5y', '0:15778800'),
-    ('2592000:', 30, 29, 'below 2592000', '2592000:')])
+@pytest.mark.parametrize(
+    ('text', 'good', 'bad', 'words', 'plain'),
+    [
+        ('30d:', 30, 29, 'below 30d', '2592000:'),
+        ('4w', 28, 29, 'above 4w', '2419200'),
+        ('~:5y', 1826, 1827, 'above 5y', '~:157788000'),
+        ('1d:2w', 14, 15, 'above 2w', '86400:1209600'),
+        ('1d:2w', 1, 0.5, 'below 1d', '86400:1209600'),
+        ('@1d:2w', 15, 7, 'inside 1d to 2w', '@86400:1209600'),
+        ('@2w', 15, 7, 'inside 0 to 2w', '@1209600'),
+        ('1.5d:', 1.5, 1.4, 'below 1.5d', '129600:'),
+        ('3600:2d', 1, 3, 'above 2d', '3600:172800'),
+        ('0:0.5y', 182, 183, 'above 0.5y', '0:15778800'),
+        ('2592000:', 30, 29, 'below 2592000', '2592000:'),
+    ],
+)
 def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, words, plain):
-    """Nobody counts thirty days in seconds; a person is told the limit as it was written, a daemon in seconds."""
+    """Nobody counts thirty days in seconds; a person is told the limit as it was written, a
+    daemon in seconds.
+    """
     assert not ranges.is_violated(text, good * DAY, 's')
     assert ranges.is_violated(text, bad * DAY, 's')
     assert ranges.describe(text, bad * DAY, 's') == words
     assert ranges.in_base_unit(text, 's') == plain
 
 
-@pytest.mark.parametrize('unit, said', [('C', 'in C'), ('%', 'in %'), ('B', 'in B'), ('', 'a count')])
+@pytest.mark.parametrize(
+    'unit, said', [('C', 'in C'), ('%', 'in %'), ('B', 'in B'), ('', 'a count')]
+)
 @pytest.mark.parametrize('text', ['30d:', '30d', '@1d:2w', '5y'])
 def test_letters_are_for_seconds_alone(text, unit, said):
     """30d of a temperature is a mistake that must not become 2,592,000 degrees."""
-    with pytest.raises(UsageError,
-                       match=rf'of a metric that is {said}; d, w and y .days, weeks, years. are for metrics in s'):
+    with pytest.raises(
+        UsageError,
+        match=rf'of a metric that is {said}; d, w and y .days, weeks, years. are for metrics in s',
+    ):
         ranges.parse(text, unit)
 
 
-@pytest.mark.parametrize('text', [
-    'd', '30m:', '1d2w', '1.2.3d', '1.d', '30 d', '30D', 'd30', '30dd', '2w:1d', '~30d', '-30d', '30d:w',
-    '1e3d'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        'd',
+        '30m:',
+        '1d2w',
+        '1.2.3d',
+        '1.d',
+        '30 d',
+        '30D',
+        'd30',
+        '30dd',
+        '2w:1d',
+        '~30d',
+        '-30d',
+        '30d:w',
+        '1e3d',
+    ],
+)
 def test_what_is_no_time_is_refused_with_an_example(text):
     """m could be minutes or months; a sum of times, or one before now, is nobody's limit."""
-    with pytest.raises(UsageError,
-                       match=r'write 30d: .bad below 30 days.+ or @1d:2w .bad inside., with d, w, y, or sec'):
+    with pytest.raises(
+        UsageError,
+        match=r'write 30d: .bad below 30 days.+ or @1d:2w .bad inside., with d, w, y, or sec',
+    ):
         ranges.parse(text, 's')
 
 
-@pytest.mark.parametrize('asked', [ranges.parse, lambda text: ranges.is_violated(text, 1),
-                                   lambda text: ranges.describe(text, 1)], ids=['parse', 'is_violated', 'describe'])
+@pytest.mark.parametrize(
+    'asked',
+    [ranges.parse, lambda text: ranges.is_violated(text, 1), lambda text: ranges.describe(text, 1)],
+    ids=['parse', 'is_violated', 'describe'],
+)
 def test_without_a_unit_a_metric_is_a_count(asked):
     """As nearly all metrics are; days are no count."""
     with pytest.raises(UsageError, match='a metric that is a count'):
@@ -111,13 +191,24 @@ def test_without_a_unit_a_metric_is_a_count(asked):
 
 # --- units, and numbers without end ---
 
-@pytest.mark.parametrize(('text', 'unit', 'advice'), [
-    ('80%', '%', 'leave out the unit: write 80'), ('50C', 'C', 'leave out the unit: write 50'),
-    ('50 \N{DEGREE SIGN}C', 'C', 'leave out the unit: write 50'), ('5%', '', 'leave out the unit: write 5'),
-    ('20%:80%', '%', 'leave out the unit: write 20:80'), ('~:80%', '%', 'leave out the unit: write ~:80'),
-    ('30s', 's', 'leave out the unit: write 30'), ('50000h', 's', 'write 180000000, in seconds'),
-    ('@1.5h:2h', 's', 'write @5400:7200, in seconds'), ('5TB', 'B', 'write 5000000000000, in bytes'),
-    ('1GiB:', 'B', 'write 1073741824:, in bytes'), ('100B', 'B', 'leave out the unit: write 100')])
+
+@pytest.mark.parametrize(
+    ('text', 'unit', 'advice'),
+    [
+        ('80%', '%', 'leave out the unit: write 80'),
+        ('50C', 'C', 'leave out the unit: write 50'),
+        ('50 \N{DEGREE SIGN}C', 'C', 'leave out the unit: write 50'),
+        ('5%', '', 'leave out the unit: write 5'),
+        ('20%:80%', '%', 'leave out the unit: write 20:80'),
+        ('~:80%', '%', 'leave out the unit: write ~:80'),
+        ('30s', 's', 'leave out the unit: write 30'),
+        ('50000h', 's', 'write 180000000, in seconds'),
+        ('@1.5h:2h', 's', 'write @5400:7200, in seconds'),
+        ('5TB', 'B', 'write 5000000000000, in bytes'),
+        ('1GiB:', 'B', 'write 1073741824:, in bytes'),
+        ('100B', 'B', 'leave out the unit: write 100'),
+    ],
+)
 def test_a_limit_with_a_unit_is_refused_with_the_corrected_limit(text, unit, advice):
     """What is proposed is a range, and means the same."""
     with pytest.raises(UsageError) as refusal:
@@ -126,15 +217,33 @@ def test_a_limit_with_a_unit_is_refused_with_the_corrected_limit(text, unit, adv
     assert ranges.parse(advice.split('write ')[1].split(',')[0], unit)
 
 
-@pytest.mark.parametrize(('text', 'unit'), [('50F', 'C'), ('5TB', '%'), ('50C', ''), ('5 sectors', ''), ('2h:1h', 'B')])
+@pytest.mark.parametrize(
+    ('text', 'unit'), [('50F', 'C'), ('5TB', '%'), ('50C', ''), ('5 sectors', ''), ('2h:1h', 'B')]
+)
 def test_a_foreign_unit_is_not_converted(text, unit):
     """Nobody can say what was meant; the forms of a range are shown."""
     with pytest.raises(UsageError, match='write 85'):
         ranges.parse(text, unit)
 
 
-@pytest.mark.parametrize('text', [
-    '{}', '{}:', '@0:{}', '@{}:{}', '~:{}', '{}.5', '~:-{}', '{}d', '{}d:', '~:{}y', '{}w:{}y', '{}%', '{}h'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '{}',
+        '{}:',
+        '@0:{}',
+        '@{}:{}',
+        '~:{}',
+        '{}.5',
+        '~:-{}',
+        '{}d',
+        '{}d:',
+        '~:{}y',
+        '{}w:{}y',
+        '{}%',
+        '{}h',
+    ],
+)
 @pytest.mark.parametrize('unit', ['', 's', '%'])
 @pytest.mark.parametrize('digits', [309, 100_000])
 def test_a_number_without_end_is_refused(text, unit, digits):
@@ -150,11 +259,26 @@ def test_a_long_number_that_a_float_holds_can_be_judged_and_described(text):
         assert not ranges.is_violated(text, number) or ranges.describe(text, number)
 
 
-@pytest.mark.parametrize(('text', 'unit', 'words'), [
-    ('9' * 400, '', '; its number is too long'), ('x' * 301, '', '; its number is too long'),
-    ('5%' * 501, '%', '; its number is too long'),
-    ('x' * 300, '', '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'),
-    ('5%:x', '%', '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)')])
+@pytest.mark.parametrize(
+    ('text', 'unit', 'words'),
+    [
+        ('9' * 400, '', '; its number is too long'),
+        ('x' * 301, '', '; its number is too long'),
+        ('5%' * 501, '%', '; its number is too long'),
+        (
+            'x' * 300,
+            '',
+            '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad '
+            'inside)',
+        ),
+        (
+            '5%:x',
+            '%',
+            '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad '
+            'inside)',
+        ),
+    ],
+)
 def test_what_cannot_be_corrected_is_answered_with_the_forms_of_a_range(text, unit, words):
     with pytest.raises(UsageError) as refusal:
         ranges.parse(text, unit)
@@ -162,24 +286,44 @@ def test_what_cannot_be_corrected_is_answered_with_the_forms_of_a_range(text, un
     assert str(refusal.value) == f'"{text[:40]}" is not a Nagios range{words}'
 
 
-@pytest.mark.parametrize(('text', 'number', 'unit', 'excess'), [
-    ('', 5, '', 0), ('80', 80, '', 0), ('80', 100, '', 0.25), ('20:', 15, '', 0.25), ('10:20', 25, '', 0.25),
-    ('10:20', 5, '', 0.5), ('10:20', 20, '', 0), ('0', 3, '', 3), ('0.5', 3, '', 2.5), ('~:-4', 4, '', 2),
-    ('@1:5', 3, '', 0), ('@1:5', 9, '', 0), ('1d', 3 * DAY, 's', 2), ('1d:', DAY / 2, 's', 0.5),
-    ('80', 100, '%', 0.25)])
-def test_the_excess_of_a_number_is_in_multiples_of_the_end_that_it_passed(text, number, unit, excess):
+@pytest.mark.parametrize(
+    ('text', 'number', 'unit', 'excess'),
+    [
+        ('', 5, '', 0),
+        ('80', 80, '', 0),
+        ('80', 100, '', 0.25),
+        ('20:', 15, '', 0.25),
+        ('10:20', 25, '', 0.25),
+        ('10:20', 5, '', 0.5),
+        ('10:20', 20, '', 0),
+        ('0', 3, '', 3),
+        ('0.5', 3, '', 2.5),
+        ('~:-4', 4, '', 2),
+        ('@1:5', 3, '', 0),
+        ('@1:5', 9, '', 0),
+        ('1d', 3 * DAY, 's', 2),
+        ('1d:', DAY / 2, 's', 0.5),
+        ('80', 100, '%', 0.25),
+    ],
+)
+def test_the_excess_of_a_number_is_in_multiples_of_the_end_that_it_passed(
+    text, number, unit, excess
+):
     """An end around zero counts as one; inside a range that alerts there, nothing is passed."""
     assert ranges.excess(text, number, unit) == excess
     assert unit == 's' or ranges.excess(text, number) == excess
 
 
-@pytest.mark.parametrize(('text', 'number', 'code'), [('5', 6, 'above-limit'), ('5:', 4, 'below-limit'),
-                                                      ('@1:5', 3, 'inside-limit')])
+@pytest.mark.parametrize(
+    ('text', 'number', 'code'),
+    [('5', 6, 'above-limit'), ('5:', 4, 'below-limit'), ('@1:5', 3, 'inside-limit')],
+)
 def test_the_side_of_a_limit_has_a_code(text, number, code):
     assert ranges.describe(text, number).code == code
 
 
-# --- where the range comes from -----------------------------------------------------------------------
+# --- where the range comes from -------------------------------------------------------------------
+
 
 def test_the_range_is_taken_from_its_own_file():
     found = ranges._range_alone()
@@ -188,7 +332,9 @@ def test_the_range_is_taken_from_its_own_file():
     assert found('10:20').match(15) and not found('10:20').match(21)
 
 
-@pytest.mark.parametrize('package', ['no_such_package', 'email'], ids=['not-installed', 'without-a-range'])
+@pytest.mark.parametrize(
+    'package', ['no_such_package', 'email'], ids=['not-installed', 'without-a-range']
+)
 def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch, package):
     """Then the whole library is imported instead."""
     monkeypatch.setattr(ranges, 'NAGIOSPLUGIN', package)
@@ -197,16 +343,48 @@ def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch,
         ranges._range_alone()
 
 
-@pytest.mark.parametrize('warning, critical, worse, unit, why', [
-    ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
-    ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),
-    ('20', '', 'low', '%', '"20" alerts above 20, but low values of this metric are bad; write 20:'),
-    ('', '20:', 'high', '%', '"20:" alerts below 20, but high values of this metric are bad; write 20'),
-    ('0:30d', '', 'low', 's', '"0:30d" alerts above 30d, but low values of this metric are bad; write 30d:'),
-    ('85', '85', 'high', '%', ''), ('85', '95', 'high', '%', ''), ('16:', '11:', 'low', '%', ''),
-    ('20:', '', 'none', '', ''), ('20', '', '', '', ''), ('10:60', '5:70', 'high', 'C', ''),
-    ('@1:5', '2', 'high', '', ''), ('90', '', 'high', '%', ''), ('', '', 'low', '%', ''),
-    ('60', '20:', 'none', 'C', '')])
-def test_two_limits_that_cannot_be_meant_are_told_with_the_right_ones(warning, critical, worse, unit, why):
-    """A warning that comes after CRITICAL never warns, and 20 instead of 20: alerts on every healthy drive."""
+@pytest.mark.parametrize(
+    'warning, critical, worse, unit, why',
+    [
+        ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
+        ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),
+        (
+            '20',
+            '',
+            'low',
+            '%',
+            '"20" alerts above 20, but low values of this metric are bad; write 20:',
+        ),
+        (
+            '',
+            '20:',
+            'high',
+            '%',
+            '"20:" alerts below 20, but high values of this metric are bad; write 20',
+        ),
+        (
+            '0:30d',
+            '',
+            'low',
+            's',
+            '"0:30d" alerts above 30d, but low values of this metric are bad; write 30d:',
+        ),
+        ('85', '85', 'high', '%', ''),
+        ('85', '95', 'high', '%', ''),
+        ('16:', '11:', 'low', '%', ''),
+        ('20:', '', 'none', '', ''),
+        ('20', '', '', '', ''),
+        ('10:60', '5:70', 'high', 'C', ''),
+        ('@1:5', '2', 'high', '', ''),
+        ('90', '', 'high', '%', ''),
+        ('', '', 'low', '%', ''),
+        ('60', '20:', 'none', 'C', ''),
+    ],
+)
+def test_two_limits_that_cannot_be_meant_are_told_with_the_right_ones(
+    warning, critical, worse, unit, why
+):
+    """A warning that comes after CRITICAL never warns, and 20 instead of 20: alerts on every
+    healthy drive.
+    """
     assert ranges.contradiction(warning, critical, worse, unit) == why

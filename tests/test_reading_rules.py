@@ -1,4 +1,5 @@
 """What is wrong with a reading, case by case: rules for one reading of one metric."""
+
 from __future__ import annotations
 
 import math
@@ -11,64 +12,126 @@ from smart_attributes.knowledge import decode, drive_database
 
 METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or make the metric a verdict'
-BEYOND_255 = ('valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); otherwise, an '
-              'unrelated raw value becomes a percentage')
+BEYOND_255 = (
+    'valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
+    'otherwise, an '
+    'unrelated raw value becomes a percentage'
+)
 
 
 def problems(metric, spec):
     formula = decode.parse(spec['from'])
-    return [problem for rule in reading_rules.RULES for problem in rule(spec, formula, METRICS[metric])]
+    return [
+        problem for rule in reading_rules.RULES for problem in rule(spec, formula, METRICS[metric])
+    ]
 
 
 def unset(row, number):
     return [f'{row} means "never set", but becomes {number} %; narrow "valid", or list it in "not"']
 
 
-@pytest.mark.parametrize('metric, spec, expected', [
-    ('power_on_time', {'from': 'raw'}, ['unit is missing: the metric is a time; write the unit of one count']),
-    ('host_written', {'from': 'raw'},
-     ['unit is missing: the metric is an amount of data; write the unit of one count']),
-    ('power_on_time', {'from': 'raw', 'unit': 'h'}, []), ('pending', {'from': 'raw'}, []),
-    ('power_on_time', {'from': 'raw', 'states': {'1': 'failed'}}, [NUMBER.format('power_on_time')])])
+@pytest.mark.parametrize(
+    'metric, spec, expected',
+    [
+        (
+            'power_on_time',
+            {'from': 'raw'},
+            ['unit is missing: the metric is a time; write the unit of one count'],
+        ),
+        (
+            'host_written',
+            {'from': 'raw'},
+            ['unit is missing: the metric is an amount of data; write the unit of one count'],
+        ),
+        ('power_on_time', {'from': 'raw', 'unit': 'h'}, []),
+        ('pending', {'from': 'raw'}, []),
+        (
+            'power_on_time',
+            {'from': 'raw', 'states': {'1': 'failed'}},
+            [NUMBER.format('power_on_time')],
+        ),
+    ],
+)
 def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
     assert problems(metric, spec) == expected
 
 
-@pytest.mark.parametrize('formula, valid, expected', [
-    ('raw byte 0', [300, None], ['valid [300, null] is never reached: raw byte 0 lies between 0 and 255']),
-    ('raw byte 0', [None, -1], ['valid [null, -1] is never reached: raw byte 0 lies between 0 and 255']),
-    ('raw byte 0', [255, 400], []), ('raw byte 0', [-9, 0], []), ('raw byte 0', [5, 5], []),
-    ('raw byte 0', [6, 5], ['valid [6, 5] is empty; write the smaller number first']),
-    ('raw byte 0 / 1000', None, [])])
+@pytest.mark.parametrize(
+    'formula, valid, expected',
+    [
+        (
+            'raw byte 0',
+            [300, None],
+            ['valid [300, null] is never reached: raw byte 0 lies between 0 and 255'],
+        ),
+        (
+            'raw byte 0',
+            [None, -1],
+            ['valid [null, -1] is never reached: raw byte 0 lies between 0 and 255'],
+        ),
+        ('raw byte 0', [255, 400], []),
+        ('raw byte 0', [-9, 0], []),
+        ('raw byte 0', [5, 5], []),
+        ('raw byte 0', [6, 5], ['valid [6, 5] is empty; write the smaller number first']),
+        ('raw byte 0 / 1000', None, []),
+    ],
+)
 def test_an_interval_can_be_reached(formula, valid, expected):
     assert problems('reallocated', {'from': formula, 'valid': valid}) == expected
 
 
-@pytest.mark.parametrize('ceiling, end, expected', [
-    (None, 255, []), (None, 256, [BEYOND_255]), (255, 999, []), (255, 1000, [BEYOND_255]), (254, 999, []),
-    (256, 999, [BEYOND_255]), (255, None, [BEYOND_255])])
+@pytest.mark.parametrize(
+    'ceiling, end, expected',
+    [
+        (None, 255, []),
+        (None, 256, [BEYOND_255]),
+        (255, 999, []),
+        (255, 1000, [BEYOND_255]),
+        (254, 999, []),
+        (256, 999, [BEYOND_255]),
+        (255, None, [BEYOND_255]),
+    ],
+)
 def test_endurance_beyond_255_percent_needs_a_ceiling(ceiling, end, expected):
     spec = {'from': 'raw bytes 0-1', 'valid': [0, end], **({'ceiling': ceiling} if ceiling else {})}
 
     assert problems('endurance_used', spec) == expected
 
 
-@pytest.mark.parametrize('formula, valid, expected', [
-    ('value', [0, 255], unset('value 253', 253)), ('value', [None, 254], unset('value 253', 253)),
-    ('value', [253, 253], unset('value 253', 253)), ('value', [254, 255], unset('value 255', 255)),
-    ('value', [0, 252], []), ('worst', [0, 254], unset('worst 253', 253)),
-    ('100 - value', [0, 100], unset('value 0', 100)), ('100 - value', [0, 99], []),
-    ('bits of raw', [0, 100], unset('a raw value of all ones', 48)), ('raw byte 3 of 17', [0, 254], []),
-    ('raw byte 3 of 17', [0, 255], unset('a raw value of all ones', 255))])
+@pytest.mark.parametrize(
+    'formula, valid, expected',
+    [
+        ('value', [0, 255], unset('value 253', 253)),
+        ('value', [None, 254], unset('value 253', 253)),
+        ('value', [253, 253], unset('value 253', 253)),
+        ('value', [254, 255], unset('value 255', 255)),
+        ('value', [0, 252], []),
+        ('worst', [0, 254], unset('worst 253', 253)),
+        ('100 - value', [0, 100], unset('value 0', 100)),
+        ('100 - value', [0, 99], []),
+        ('bits of raw', [0, 100], unset('a raw value of all ones', 48)),
+        ('raw byte 3 of 17', [0, 254], []),
+        ('raw byte 3 of 17', [0, 255], unset('a raw value of all ones', 255)),
+    ],
+)
 def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
     """One sentence, also where several such values would."""
     assert problems('endurance_used', {'from': formula, 'valid': valid}) == expected
 
 
-@pytest.mark.parametrize('states, expected', [
-    ({'0': 'failed', '255': 'passed'}, []), ({'256': 'passed'}, ['states 256 is never reached: value is at most 255']),
-    ({'0-11': 'failed', '11-20': 'passed'}, ['states 0-11 and 11-20 overlap; give each result one word']),
-    ({'0-10': 'failed', '11-20': 'passed'}, []), ({'5-5': 'failed'}, [])])
+@pytest.mark.parametrize(
+    'states, expected',
+    [
+        ({'0': 'failed', '255': 'passed'}, []),
+        ({'256': 'passed'}, ['states 256 is never reached: value is at most 255']),
+        (
+            {'0-11': 'failed', '11-20': 'passed'},
+            ['states 0-11 and 11-20 overlap; give each result one word'],
+        ),
+        ({'0-10': 'failed', '11-20': 'passed'}, []),
+        ({'5-5': 'failed'}, []),
+    ],
+)
 def test_each_result_has_one_word(states, expected):
     assert problems('power_loss_protection', {'from': 'value', 'states': states}) == expected
 

@@ -7,7 +7,16 @@ from small_database import database, row, spec_database
 
 from smart_attributes.knowledge import drive_database, drive_logs
 from smart_attributes.knowledge.readings import readings
-from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source, State, Statistic
+from smart_attributes.model import (
+    ErrorEntry,
+    Identity,
+    Reading,
+    Report,
+    SelfTest,
+    Source,
+    State,
+    Statistic,
+)
 from smart_attributes.wording import quantity
 
 X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
@@ -15,7 +24,9 @@ NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)
 
 
 def read(report, change=None):
-    """Return metric -> readings of a report, by the small database after *change* to its entry of the X1."""
+    """Return metric -> readings of a report, by the small database after *change* to its entry
+    of the X1.
+    """
     data = database()
     if change:
         change(data['entries'][0])
@@ -28,8 +39,12 @@ def read(report, change=None):
 
 
 def drive(*rows, statistics=(), **more):
-    return Report(X1, attributes=rows,
-                  statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()}, **more)
+    return Report(
+        X1,
+        attributes=rows,
+        statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()},
+        **more,
+    )
 
 
 def one(found, metric):
@@ -74,12 +89,16 @@ def test_readings_are_in_base_units(number, raw, metric, expected, unit):
     """Limits and graphs know nothing of minutes, hours and 32 MiB."""
     reading = one(read(drive(row(number, raw=raw))), metric)
 
-    assert (reading.number, reading.unit, str(reading.source)) == (expected, unit, f'attribute {number}')
+    assert (reading.number, reading.unit, str(reading.source)) == (
+        expected,
+        unit,
+        f'attribute {number}',
+    )
 
 
 @pytest.mark.parametrize(
     ('number', 'raw', 'metric'),
-    [(194, '0', 'temperature'), (194, '255', 'temperature'), (12, '9999999', 'power_cycles')]
+    [(194, '0', 'temperature'), (194, '255', 'temperature'), (12, '9999999', 'power_cycles')],
 )
 def test_what_no_drive_can_have_is_unknown(number, raw, metric):
     """Every metric has a plausible range of its own, whatever the entry says."""
@@ -99,8 +118,8 @@ def test_a_sentinel_is_unknown():
 
 
 def test_a_counter_at_its_ceiling_says_or_more():
-    """65535 minutes mean that the counter stopped, not that the test was then; the ceiling is in the counter's own
-    unit.
+    """65535 minutes mean that the counter stopped, not that the test was then; the ceiling is in
+    the counter's own unit.
     """
 
     def age(minutes):
@@ -124,7 +143,12 @@ def test_a_verdict_is_a_word_with_a_state(value, word, number, state):
     """ "passed" is OK, "failed" CRITICAL, everything else WARNING."""
     reading = one(read(drive(row(175, value))), 'power_loss_protection')
 
-    assert (reading.verdict, reading.number, reading.state, reading.judged) == (word, number, state, True)
+    assert (reading.verdict, reading.number, reading.state, reading.judged) == (
+        word,
+        number,
+        state,
+        True,
+    )
 
 
 @pytest.mark.parametrize('value', [50, 101, 255])
@@ -140,15 +164,32 @@ def test_of_the_readings_of_one_metric_the_first_valid_one_counts():
 
     def with_two(entry):
         entry['attributes'] = {
-            '231': {'name': 'A', 'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 100]}}},
-            '233': {'name': 'B', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}},
+            '231': {
+                'name': 'A',
+                'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 100]}},
+            },
+            '233': {
+                'name': 'B',
+                'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+            },
         }
 
-    assert str(one(read(drive(row(231, raw='5'), row(233, 22)), with_two), 'endurance_used').source) == 'attribute 231'
-    assert str(one(read(drive(row(231, raw='999'), row(233, 22)), with_two),
-                   'endurance_used').source) == 'attribute 233'
-    assert str(one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').source) == 'attribute 231'
-    assert one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').number is None
+    assert (
+        str(one(read(drive(row(231, raw='5'), row(233, 22)), with_two), 'endurance_used').source)
+        == 'attribute 231'
+    )
+    assert (
+        str(one(read(drive(row(231, raw='999'), row(233, 22)), with_two), 'endurance_used').source)
+        == 'attribute 233'
+    )
+    assert (
+        str(one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').source)
+        == 'attribute 231'
+    )
+    assert (
+        one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').number
+        is None
+    )
 
 
 def test_a_trap_is_shown_and_never_judged():
@@ -166,7 +207,10 @@ def test_the_vendors_threshold_goes_with_the_value_that_it_is_for():
     """A limit may refer to it; a figure that was computed has none."""
 
     def with_spare(entry):
-        entry['attributes']['232'] = {'name': 'Spare', 'readings': {'spare_available': {'from': 'value'}}}
+        entry['attributes']['232'] = {
+            'name': 'Spare',
+            'readings': {'spare_available': {'from': 'value'}},
+        }
 
     found = read(drive(row(232, 90, threshold=10), row(233, 90, threshold=10)), with_spare)
 
@@ -181,7 +225,12 @@ STATISTIC = 'device statistics'
 
 @pytest.mark.parametrize(
     ('value', 'statistic', 'expected'),
-    [(50, 60, (60, STATISTIC)), (30, 60, (70, 'attribute 233')), (1, 130, (130, STATISTIC)), (0, 60, (60, STATISTIC))],
+    [
+        (50, 60, (60, STATISTIC)),
+        (30, 60, (70, 'attribute 233')),
+        (1, 130, (130, STATISTIC)),
+        (0, 60, (60, STATISTIC)),
+    ],
 )
 def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expected):
     """A normalized value stops at 99 % used while the statistic counts on."""
@@ -193,22 +242,30 @@ def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expe
 
 def test_a_statistic_that_the_entry_distrusts_is_not_judged():
     """Some controllers state a constant there."""
-    found = read(drive(row(233, 90), statistics={(7, 8): 255}),
-                 lambda entry: entry.update(untrusted_statistics=['endurance_used']))
+    found = read(
+        drive(row(233, 90), statistics={(7, 8): 255}),
+        lambda entry: entry.update(untrusted_statistics=['endurance_used']),
+    )
 
     assert judged(found, 'endurance_used') == [(10, 'attribute 233')]
 
 
 def test_a_distrusted_statistic_is_not_judged_even_where_it_is_alone():
     """Better no figure than an invented one."""
-    found = read(drive(statistics={(7, 8): 255}), lambda entry: entry.update(untrusted_statistics=['endurance_used']))
+    found = read(
+        drive(statistics={(7, 8): 255}),
+        lambda entry: entry.update(untrusted_statistics=['endurance_used']),
+    )
 
     assert judged(found, 'endurance_used') == []
 
 
 def test_the_statistics_that_are_left_are_trusted_all_the_same():
     """The distrust is about endurance only."""
-    found = read(drive(statistics={(5, 8): 40}), lambda entry: entry.update(untrusted_statistics=['endurance_used']))
+    found = read(
+        drive(statistics={(5, 8): 40}),
+        lambda entry: entry.update(untrusted_statistics=['endurance_used']),
+    )
 
     assert judged(found, 'temperature') == [(40, STATISTIC)]
 
@@ -233,24 +290,39 @@ def test_sectors_are_counted_in_the_drives_own_size():
     """4096 bytes on a 4Kn drive."""
     report = drive(statistics={(1, 0x18): 10})
 
-    assert one(read(report._replace(identity=X1._replace(sector_size=4096))), 'host_written').number == 40960
+    assert (
+        one(read(report._replace(identity=X1._replace(sector_size=4096))), 'host_written').number
+        == 40960
+    )
     assert one(read(report), 'host_written').number == 5120
 
 
 def test_uncorrected_errors_of_all_pages_are_added():
     """A SAS drive counts reads, writes and verifications apart."""
-    report = Report(Identity(protocol='SCSI'),
-                    scsi={'read.total_uncorrected_errors': 1, 'verify.total_uncorrected_errors': 2})
+    report = Report(
+        Identity(protocol='SCSI'),
+        scsi={'read.total_uncorrected_errors': 1, 'verify.total_uncorrected_errors': 2},
+    )
 
     assert one(read(report), 'reported_uncorrect').number == 3
 
 
 def test_an_impossible_count_of_one_page_does_not_hide_the_errors_of_another():
     """2^64 - 1 means that the drive does not count them."""
-    found = read(Report(Identity(protocol='SCSI'), scsi={
-        'read.total_uncorrected_errors': 2**64 - 1, 'write.total_uncorrected_errors': 5000}))
+    found = read(
+        Report(
+            Identity(protocol='SCSI'),
+            scsi={
+                'read.total_uncorrected_errors': 2**64 - 1,
+                'write.total_uncorrected_errors': 5000,
+            },
+        )
+    )
 
-    assert [(each.number, each.judged) for each in found['reported_uncorrect']] == [(5000, True), (None, False)]
+    assert [(each.number, each.judged) for each in found['reported_uncorrect']] == [
+        (5000, True),
+        (None, False),
+    ]
 
 
 # --- the drive's own word ----------------------------------------------------------------
@@ -296,7 +368,9 @@ def test_a_real_failure_beside_a_bogus_one_is_still_critical(other):
 )
 def test_failed_that_no_bogus_threshold_explains_stays_critical(rows):
     """An old-age attribute never makes a drive FAILED, so something else did."""
-    assert states(read(drive(*rows, smart_status=False), ignoring_246), 'smart_status') == [(State.CRITICAL, True)]
+    assert states(read(drive(*rows, smart_status=False), ignoring_246), 'smart_status') == [
+        (State.CRITICAL, True)
+    ]
 
 
 @pytest.mark.parametrize(('prefail', 'state'), [(True, State.CRITICAL), (False, State.WARNING)])
@@ -309,7 +383,9 @@ def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, stat
 
 def test_what_failed_in_the_past_is_no_verdict():
     """One hot day years ago must not alarm for ever."""
-    assert 'vendor_threshold' not in read(drive(row(190, 60, threshold=45, prefail=True, when_failed='past')))
+    assert 'vendor_threshold' not in read(
+        drive(row(190, 60, threshold=45, prefail=True, when_failed='past'))
+    )
 
 
 @pytest.mark.parametrize(
@@ -333,42 +409,78 @@ def test_an_nvme_drive_is_judged_by_its_bits_and_not_by_the_word(bits, metric, s
 
 @pytest.mark.parametrize('bits', [0, 0x40, 0x80, 0x42])
 def test_failed_that_no_known_bit_explains_stays_critical(bits):
-    """Never OK by silence: the two upper bits are reserved, and say nothing better than the word."""
+    """Never OK by silence: the two upper bits are reserved, and say nothing better than the
+    word.
+    """
     found = read(Report(NVME, smart_status=False, nvme={'critical_warning': bits}))
 
     assert states(found, 'smart_status') == [(State.CRITICAL, True)]
 
 
-@pytest.mark.parametrize(('number', 'prefail', 'ignored', 'is_told'), [
-    (1, True, (), True), (7, True, (), True), (1, False, (), False), (5, True, (), False), (180, True, (), False),
-    (1, True, (1,), False)],
-    ids=['warn-read-errors', 'warn-seek-errors', 'old-age', 'a-counter', 'a-count-of-spare-blocks',
-         'known-to-be-bogus'])
+@pytest.mark.parametrize(
+    ('number', 'prefail', 'ignored', 'is_told'),
+    [
+        (1, True, (), True),
+        (7, True, (), True),
+        (1, False, (), False),
+        (5, True, (), False),
+        (180, True, (), False),
+        (1, True, (1,), False),
+    ],
+    ids=[
+        'warn-read-errors',
+        'warn-seek-errors',
+        'old-age',
+        'a-counter',
+        'a-count-of-spare-blocks',
+        'known-to-be-bogus',
+    ],
+)
 def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, ignored, is_told):
     """A rate recovers; a counter that was at its threshold still is."""
+
     def change(entry):
         entry['ignore_thresholds'] = list(ignored)
-    found = read(drive(row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')),
-                 change if ignored else None)
+
+    found = read(
+        drive(row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')),
+        change if ignored else None,
+    )
 
     assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
     assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
-        [f'attribute {number} Some_Name failed in the past: worst value 5, vendor threshold 10, value now 90']
-        if is_told else [])
-    assert [(reading.number, reading.unit, reading.drive_limit, str(reading.source))
-            for reading in found.get('vendor_threshold_past', ())] == (
-        [(5, '', 10, f'attribute {number}')] if is_told else [])
+        [
+            f'attribute {number} Some_Name failed in the past: worst value 5, vendor threshold '
+            f'10, value now 90'
+        ]
+        if is_told
+        else []
+    )
+    assert [
+        (reading.number, reading.unit, reading.drive_limit, str(reading.source))
+        for reading in found.get('vendor_threshold_past', ())
+    ] == ([(5, '', 10, f'attribute {number}')] if is_told else [])
 
 
-@pytest.mark.parametrize(('model', 'rows', 'expected'), [
-    ('ACME X1-240', [row(233, 90)], [(10, 'attribute 233')]), ('ACME X1-240', [], []), ('WHO', [], [(28, 'smartctl')])],
-    ids=['the-entry-knows', 'the-entry-knows-of-none', 'no-entry'])
+@pytest.mark.parametrize(
+    ('model', 'rows', 'expected'),
+    [
+        ('ACME X1-240', [row(233, 90)], [(10, 'attribute 233')]),
+        ('ACME X1-240', [], []),
+        ('WHO', [], [(28, 'smartctl')]),
+    ],
+    ids=['the-entry-knows', 'the-entry-knows-of-none', 'no-entry'],
+)
 def test_what_smartctl_makes_of_a_drive_counts_where_nobody_knows_better(model, rows, expected):
     """It goes by the names of its own database; an entry that reads nothing has its reasons."""
-    found = read(Report(X1._replace(model=model), attributes=tuple(rows), derived={'endurance_used': 28}))
+    found = read(
+        Report(X1._replace(model=model), attributes=tuple(rows), derived={'endurance_used': 28})
+    )
 
     assert judged(found, 'endurance_used') == expected
-    assert (28, 'smartctl') in [(reading.number, str(reading.source)) for reading in found['endurance_used']]
+    assert (28, 'smartctl') in [
+        (reading.number, str(reading.source)) for reading in found['endurance_used']
+    ]
 
 
 def self_test(passed, hours=100):
@@ -396,12 +508,17 @@ def test_the_newest_self_test_that_proves_something_counts(tests, expected):
 
 def test_a_drive_without_an_entry_still_has_its_own_word_and_the_standard_logs():
     """Every drive gets a verdict."""
-    report = Report(Identity(protocol='ATA', model='WHO', rotation=7200), smart_status=False,
-                    statistics={(3, 0x20): Statistic(7, 'some')})
+    report = Report(
+        Identity(protocol='ATA', model='WHO', rotation=7200),
+        smart_status=False,
+        statistics={(3, 0x20): Statistic(7, 'some')},
+    )
     shipped = spec_database()
 
-    found = {reading.metric: reading
-             for reading in readings(report, shipped.identify(report.identity, []), shipped.metrics)}
+    found = {
+        reading.metric: reading
+        for reading in readings(report, shipped.identify(report.identity, []), shipped.metrics)
+    }
 
     assert (found['smart_status'].state, found['reallocated'].number) == (State.CRITICAL, 7)
 
@@ -418,17 +535,21 @@ HEALTH, TESTS = Source('health self-assessment'), Source('self-test log')
 
 def test_a_healthy_drive_says_that_it_passed():
     """perfdata 1: a series that a graph can show."""
-    assert status(read(drive(smart_status=True))) == Reading('smart_status', 1, '', HEALTH, 'passed', State.OK,
-                                                             judged=True)
+    assert status(read(drive(smart_status=True))) == Reading(
+        'smart_status', 1, '', HEALTH, 'passed', State.OK, judged=True
+    )
 
 
-@pytest.mark.parametrize(('text', 'word'),
-                         [('', 'FAILED'), ('FIRMWARE IMPENDING FAILURE', 'FIRMWARE IMPENDING FAILURE')])
+@pytest.mark.parametrize(
+    ('text', 'word'), [('', 'FAILED'), ('FIRMWARE IMPENDING FAILURE', 'FIRMWARE IMPENDING FAILURE')]
+)
 def test_a_failed_drive_says_so_in_its_own_words_where_it_has_some(text, word):
     """SAS drives tell what is impending; perfdata 0."""
     found = read(drive(smart_status=False, smart_status_text=text))
 
-    assert status(found) == Reading('smart_status', 0, '', HEALTH, word, State.CRITICAL, judged=True)
+    assert status(found) == Reading(
+        'smart_status', 0, '', HEALTH, word, State.CRITICAL, judged=True
+    )
 
 
 def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
@@ -437,7 +558,13 @@ def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
 
     assert status(found) == Reading('smart_status', 0, '', HEALTH, 'FAILED', State.OK, judged=False)
     assert one(found, 'temperature_warning') == Reading(
-        'temperature_warning', 0, '', Source('NVMe health log'), 'temperature outside its limits', State.WARNING)
+        'temperature_warning',
+        0,
+        '',
+        Source('NVMe health log'),
+        'temperature outside its limits',
+        State.WARNING,
+    )
 
 
 SILENT = row(5, threshold=None)
@@ -445,42 +572,79 @@ SILENT = row(5, threshold=None)
 
 def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
     """A command failed, and neither health nor thresholds came: never OK by silence."""
-    word = 'not reported, because the drive stopped answering while it was read; check again, then run: dmesg -T'
+    word = (
+        'not reported, because the drive stopped answering while it was read; check '
+        'again, then run: dmesg -T'
+    )
 
-    assert status(read(drive(SILENT, exit_status=4))) == Reading('smart_status', 0.5, '', HEALTH, word, State.UNKNOWN)
+    assert status(read(drive(SILENT, exit_status=4))) == Reading(
+        'smart_status', 0.5, '', HEALTH, word, State.UNKNOWN
+    )
 
 
 @pytest.mark.parametrize(
     ('rows', 'exit_status'),
-    [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((SILENT,), -9), ((row(5, threshold=10),), 4),
-     ((SILENT, row(9, threshold=0)), 4)],
-    ids=['no command failed', 'a recorded report', 'another bit', 'a signal', 'thresholds came', 'one threshold came'],
+    [
+        ((SILENT,), 0),
+        ((SILENT,), None),
+        ((SILENT,), 1),
+        ((SILENT,), -9),
+        ((row(5, threshold=10),), 4),
+        ((SILENT, row(9, threshold=0)), 4),
+    ],
+    ids=[
+        'no command failed',
+        'a recorded report',
+        'another bit',
+        'a signal',
+        'thresholds came',
+        'one threshold came',
+    ],
 )
 def test_a_drive_without_health_status_is_judged_by_its_attributes(rows, exit_status):
     """Old drives and RAID controllers never report it: unknown is no state, and no number."""
     assert status(read(drive(*rows, exit_status=exit_status))) == Reading(
-        'smart_status', None, '', HEALTH, judged=False, unknown='not reported')
+        'smart_status', None, '', HEALTH, judged=False, unknown='not reported'
+    )
 
 
-@pytest.mark.parametrize('report', [
-    drive(), drive(exit_status=4), drive(error_count=7), drive(statistics={(1, 0x10): 12}),
-    Report(NVME, nvme={'warning_temp_threshold': 70, 'temperature': 30}),
-    Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'temperature': 30, 'power_on_hours': 9})], ids=[
-        'nothing', 'a command failed', 'an error log', 'statistics', 'nvme', 'sas'])
+@pytest.mark.parametrize(
+    'report',
+    [
+        drive(),
+        drive(exit_status=4),
+        drive(error_count=7),
+        drive(statistics={(1, 0x10): 12}),
+        Report(NVME, nvme={'warning_temp_threshold': 70, 'temperature': 30}),
+        Report(
+            Identity(protocol='SCSI', model='ACME S1'),
+            scsi={'temperature': 30, 'power_on_hours': 9},
+        ),
+    ],
+    ids=['nothing', 'a command failed', 'an error log', 'statistics', 'nvme', 'sas'],
+)
 def test_a_report_without_health_status_and_counters_is_unknown_with_the_next_step(report):
     """Neither says that the drive is well; other findings of it still count."""
     found = status(read(report))
 
     assert (found.state, found.number) == (State.UNKNOWN, 0.5)
-    assert found.verdict == ('report not understood: it contains neither the SMART health status nor counters of the '
-                             'drive; record it again: smartctl --json -x')
+    assert found.verdict == (
+        'report not understood: it contains neither the SMART health status nor counters of the '
+        'drive; record it again: smartctl --json -x'
+    )
 
 
-@pytest.mark.parametrize('report', [
-    Report(NVME, nvme={'percentage_used': 3}),
-    Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'grown_defects': 0}),
-    Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'write.total_uncorrected_errors': 0})], ids=[
-        'nvme', 'sas defects', 'sas errors'])
+@pytest.mark.parametrize(
+    'report',
+    [
+        Report(NVME, nvme={'percentage_used': 3}),
+        Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'grown_defects': 0}),
+        Report(
+            Identity(protocol='SCSI', model='ACME S1'), scsi={'write.total_uncorrected_errors': 0}
+        ),
+    ],
+    ids=['nvme', 'sas defects', 'sas errors'],
+)
 def test_a_report_without_health_status_is_judged_by_the_log_of_its_kind(report):
     """It is as good as the attributes of a SATA drive."""
     assert status(read(report)).unknown == 'not reported'
@@ -488,19 +652,32 @@ def test_a_report_without_health_status_is_judged_by_the_log_of_its_kind(report)
 
 def test_an_attribute_at_its_threshold_tells_both_numbers():
     """The words are all that the admin sees of it."""
-    found = read(drive(row(5, 1, threshold=36, name='Reallocated', prefail=True, when_failed='now')))
+    found = read(
+        drive(row(5, 1, threshold=36, name='Reallocated', prefail=True, when_failed='now'))
+    )
 
     assert one(found, 'vendor_threshold') == Reading(
-        'vendor_threshold', 1, '', Source(attribute=5),
+        'vendor_threshold',
+        1,
+        '',
+        Source(attribute=5),
         'attribute 5 Reallocated failed: value 1, vendor threshold 36',
-        State.CRITICAL, drive_limit=36)
+        State.CRITICAL,
+        drive_limit=36,
+    )
 
 
 @pytest.mark.parametrize(
     ('test', 'expected'),
     [
-        (self_test(True), Reading('self_test', 1, '', TESTS, 'Short offline: as printed at 100 h', State.OK)),
-        (self_test(False, None), Reading('self_test', 0, '', TESTS, 'Short offline: as printed', State.CRITICAL)),
+        (
+            self_test(True),
+            Reading('self_test', 1, '', TESTS, 'Short offline: as printed at 100 h', State.OK),
+        ),
+        (
+            self_test(False, None),
+            Reading('self_test', 0, '', TESTS, 'Short offline: as printed', State.CRITICAL),
+        ),
     ],
     ids=['passed', 'failed-no-hour'],
 )
@@ -513,46 +690,79 @@ def test_the_warranted_amount_is_a_reading_with_its_document():
     """The note about the warranty compares with it."""
 
     def warranted(entry):
-        entry['rated_written'] = {'ACME X1-240': {'bytes': 10**14, 'source': 'acme-manual, section 3'}}
+        entry['rated_written'] = {
+            'ACME X1-240': {'bytes': 10**14, 'source': 'acme-manual, section 3'}
+        }
 
-    assert one(read(drive(), warranted), 'rated_written') == Reading('rated_written', 10**14, 'B',
-                                                                     Source('acme-manual, section 3'))
+    assert one(read(drive(), warranted), 'rated_written') == Reading(
+        'rated_written', 10**14, 'B', Source('acme-manual, section 3')
+    )
     assert 'rated_written' not in read(drive())
 
 
-WRITTEN = row(241, raw='10000')   # 32 MiB each
+WRITTEN = row(241, raw='10000')  # 32 MiB each
 
 
-@pytest.mark.parametrize(('rows', 'expected'), [
-    ([WRITTEN], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([], []),
-    ([WRITTEN, row(233, 60)], [(40, 'attribute 233')]),
-    ([WRITTEN, row(233, 255)], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([row(241, raw='9000000')], []),
-    ([row(241, raw='900000')], [(255, drive_logs.RATED)])],
-    ids=['only written bytes', 'nothing', 'own figure', 'own figure unknown', 'more than ever', 'thrice the warranty'])
+@pytest.mark.parametrize(
+    ('rows', 'expected'),
+    [
+        ([WRITTEN], [(10000 * 2**25 / 10**11, drive_logs.RATED)]),
+        ([], []),
+        ([WRITTEN, row(233, 60)], [(40, 'attribute 233')]),
+        ([WRITTEN, row(233, 255)], [(10000 * 2**25 / 10**11, drive_logs.RATED)]),
+        ([row(241, raw='9000000')], []),
+        ([row(241, raw='900000')], [(255, drive_logs.RATED)]),
+    ],
+    ids=[
+        'only written bytes',
+        'nothing',
+        'own figure',
+        'own figure unknown',
+        'more than ever',
+        'thrice the warranty',
+    ],
+)
 def test_wear_is_the_share_of_the_warranted_writes_where_the_drive_has_none(rows, expected):
     """A drive without a figure of its own, or with one that means nothing."""
     rated = {'ACME X1-240': {'bytes': 10**13, 'source': 'acme-manual, section 3'}}
 
     found = read(drive(*rows), lambda entry: entry.update(rated_written=rated))
 
-    assert (judged(found, 'endurance_used') if rows else list(found.get('endurance_used', []))) == expected
+    assert (
+        judged(found, 'endurance_used') if rows else list(found.get('endurance_used', []))
+    ) == expected
 
 
-@pytest.mark.parametrize(('own', 'estimate', 'expected'), [
-    (3, 3.4, (3.4, 'NVMe log 0xC0')), (4, 3.4, (3.4, 'NVMe log 0xC0')), (3, 9.4, (9.4, 'NVMe log 0xC0')),
-    (9, 3.4, (9, drive_logs.NVME_LOG)), (3, 23.4, (3, drive_logs.NVME_LOG)), (60, 3.4, (60, drive_logs.NVME_LOG)),
-    (None, 80.5, (80.5, 'NVMe log 0xC0'))])
+@pytest.mark.parametrize(
+    ('own', 'estimate', 'expected'),
+    [
+        (3, 3.4, (3.4, 'NVMe log 0xC0')),
+        (4, 3.4, (3.4, 'NVMe log 0xC0')),
+        (3, 9.4, (9.4, 'NVMe log 0xC0')),
+        (9, 3.4, (9, drive_logs.NVME_LOG)),
+        (3, 23.4, (3, drive_logs.NVME_LOG)),
+        (60, 3.4, (60, drive_logs.NVME_LOG)),
+        (None, 80.5, (80.5, 'NVMe log 0xC0')),
+    ],
+)
 def test_decimals_are_preferred_and_an_estimate_far_away_is_unknown(own, estimate, expected):
-    """The drive's own percentage counts if its estimate of the endurance gives another wear altogether."""
+    """The drive's own percentage counts if its estimate of the endurance gives another wear
+    altogether.
+    """
     shipped = spec_database()
     report = Report(NVME, nvme={} if own is None else {'percentage_used': own})
     page = Reading('endurance_used', estimate, '%', Source('NVMe log 0xC0', definition='ocp'))
 
-    found = [each for each in readings(report, drive_database.NO_SPEC, shipped.metrics, [page])
-             if each.metric == 'endurance_used']
+    found = [
+        each
+        for each in readings(report, drive_database.NO_SPEC, shipped.metrics, [page])
+        if each.metric == 'endurance_used'
+    ]
 
     assert [(each.number, str(each.source)) for each in found if each.judged] == [expected]
-    assert any('contradicts' in each.unknown for each in found) is (own is not None and abs(own - estimate) > 20)
+    assert any('contradicts' in each.unknown for each in found) is (
+        own is not None and abs(own - estimate) > 20
+    )
 
 
 @pytest.mark.parametrize(
@@ -586,22 +796,35 @@ def test_the_nvme_health_log_is_read_in_base_units(log, metric, number, unit):
     """A data unit is 1,000 blocks of 512 bytes."""
     reading = one(read(Report(NVME, nvme=log)), metric)
 
-    assert (reading.number, reading.unit, reading.source) == (number, unit, Source('NVMe health log'))
+    assert (reading.number, reading.unit, reading.source) == (
+        number,
+        unit,
+        Source('NVMe health log'),
+    )
 
 
-@pytest.mark.parametrize(('errors', 'logged', 'number'), [(2**32, 0, None), (2**32, 7, 2**32), (3, 0, 3), (0, 0, 0)])
+@pytest.mark.parametrize(
+    ('errors', 'logged', 'number'), [(2**32, 0, None), (2**32, 7, 2**32), (3, 0, 3), (0, 0, 0)]
+)
 def test_lost_data_that_no_error_log_knows_and_that_is_one_bit_is_no_count(errors, logged, number):
     """4,294,967,296 of them on a drive that has never logged an error."""
-    reading = one(read(Report(NVME, nvme={'media_errors': errors, 'num_err_log_entries': logged})), 'media_errors')
+    reading = one(
+        read(Report(NVME, nvme={'media_errors': errors, 'num_err_log_entries': logged})),
+        'media_errors',
+    )
 
     assert (reading.number, reading.judged) == (number, number is not None)
     assert reading.source == Source('NVMe health log')
-    assert reading.unknown == ('' if number is not None else '4294967296 with an empty error log is not plausible')
+    assert reading.unknown == (
+        '' if number is not None else '4294967296 with an empty error log is not plausible'
+    )
 
 
 @pytest.mark.parametrize(('physical', 'sectors'), [(4096, 1), (512, 8), (None, 8)])
 def test_reallocation_candidates_are_pending_sectors(physical, sectors):
-    """Some disks have no attribute 197; the standard counts logical sectors, of which eight are one of 4 KiB."""
+    """Some disks have no attribute 197; the standard counts logical sectors, of which eight are
+    one of 4 KiB.
+    """
     report = drive(statistics={(3, 0x038): 8})
     report = report._replace(identity=X1._replace(physical_block_size=physical))
 
@@ -610,8 +833,17 @@ def test_reallocation_candidates_are_pending_sectors(physical, sectors):
 
 def test_no_spare_below_no_threshold_is_not_reported():
     """0 % of 0 % is a drive that tells nothing; a drive without spare has a threshold."""
-    found = read(Report(NVME, nvme={'percentage_used': 0, 'temperature': 0, 'available_spare': 0,
-                                    'available_spare_threshold': 0}))
+    found = read(
+        Report(
+            NVME,
+            nvme={
+                'percentage_used': 0,
+                'temperature': 0,
+                'available_spare': 0,
+                'available_spare_threshold': 0,
+            },
+        )
+    )
 
     assert 'spare_available' not in found
     assert one(found, 'endurance_used').number == 0
@@ -636,8 +868,9 @@ def test_the_scsi_log_is_read_in_base_units(log, metric, number, unit):
 @pytest.mark.parametrize('count', [0, 7])
 def test_the_error_log_is_counted(count):
     """None says that it was not read, which is not 0."""
-    assert one(read(drive(error_count=count)), 'error_log_count') == Reading('error_log_count', count, '',
-                                                                             Source('error log'))
+    assert one(read(drive(error_count=count)), 'error_log_count') == Reading(
+        'error_log_count', count, '', Source('error log')
+    )
     assert 'error_log_count' not in read(drive())
 
 
@@ -646,7 +879,13 @@ def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
     found = read(Report(NVME, nvme={'available_spare': 255}))
 
     assert one(found, 'spare_available') == Reading(
-        'spare_available', None, '%', Source('NVMe health log'), judged=False, unknown='255 is not a plausible value')
+        'spare_available',
+        None,
+        '%',
+        Source('NVMe health log'),
+        judged=False,
+        unknown='255 is not a plausible value',
+    )
 
 
 @pytest.mark.parametrize(
@@ -655,7 +894,12 @@ def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
         (row(233, 0), 'endurance_used', '%', '100 is outside its valid range'),
         (row(194, raw='0'), 'temperature', 'C', '0 is not a plausible value'),
         (row(175, 50, '640 (409 5906)'), 'power_loss_protection', '', '50 is not a known result'),
-        (row(241, raw='1 2'), 'host_written', 'B', 'the raw value 1 2 does not contain this number'),
+        (
+            row(241, raw='1 2'),
+            'host_written',
+            'B',
+            'the raw value 1 2 does not contain this number',
+        ),
         (row(241, raw='65535'), 'host_written', 'B', '65535 means no value'),
     ],
 )
@@ -667,8 +911,13 @@ def test_a_vendor_number_that_is_none_is_unknown_with_its_reason(of, metric, uni
 
     (reading,) = read(drive(of), with_sentinel)[metric]
 
-    assert (reading.metric, reading.number, reading.unit, reading.judged,
-            reading.unknown) == (metric, None, unit, False, why)
+    assert (reading.metric, reading.number, reading.unit, reading.judged, reading.unknown) == (
+        metric,
+        None,
+        unit,
+        False,
+        why,
+    )
     assert str(reading.source) == f'attribute {of.id}'
 
 
@@ -688,8 +937,12 @@ def test_a_verdict_of_an_attribute_has_unit_and_source_too():
 
     verdict = one(read(drive(row(175, 0))), 'power_loss_protection')
 
-    assert (verdict.metric, verdict.unit, str(verdict.source),
-            verdict.verdict) == ('power_loss_protection', '', 'attribute 175', 'failed')
+    assert (verdict.metric, verdict.unit, str(verdict.source), verdict.verdict) == (
+        'power_loss_protection',
+        '',
+        'attribute 175',
+        'failed',
+    )
     assert one(read(drive(row(175, 0)), as_trap), 'power_loss_protection').judged is False
 
 
@@ -697,10 +950,17 @@ def test_a_formula_may_read_other_rows():
     """Used against rated cycles, for one."""
 
     def as_ratio(entry):
-        entry['attributes'] = {'170': {'name': 'Ratio',
-                                       'readings': {'endurance_used': {'from': '100 * raw / raw of 171'}}}}
+        entry['attributes'] = {
+            '170': {
+                'name': 'Ratio',
+                'readings': {'endurance_used': {'from': '100 * raw / raw of 171'}},
+            }
+        }
 
-    assert one(read(drive(row(170, raw='1'), row(171, raw='4')), as_ratio), 'endurance_used').number == 25
+    assert (
+        one(read(drive(row(170, raw='1'), row(171, raw='4')), as_ratio), 'endurance_used').number
+        == 25
+    )
 
 
 def test_a_counter_beyond_its_ceiling_is_at_the_ceiling():
@@ -710,7 +970,10 @@ def test_a_counter_beyond_its_ceiling_is_at_the_ceiling():
         entry['attributes']['241']['readings']['host_written']['ceiling'] = 100
 
     report = drive(row(241, raw='500'))
-    at_ceiling, free = one(read(report, with_ceiling), 'host_written'), one(read(report), 'host_written')
+    at_ceiling, free = (
+        one(read(report, with_ceiling), 'host_written'),
+        one(read(report), 'host_written'),
+    )
 
     assert (at_ceiling.number, at_ceiling.at_ceiling) == (100 * 2**25, True)
     assert (free.number, free.at_ceiling) == (500 * 2**25, False)
@@ -720,17 +983,23 @@ def test_a_counter_beyond_its_ceiling_is_at_the_ceiling():
 
 
 def with_spare(entry):
-    entry['attributes'] = {'232': {'name': 'Spare', 'readings': {'spare_available': {'from': 'value'}}}}
+    entry['attributes'] = {
+        '232': {'name': 'Spare', 'readings': {'spare_available': {'from': 'value'}}}
+    }
 
 
-@pytest.mark.parametrize(('value', 'standard', 'expected'), [(80, 90, 80), (95, 90, 90), (0, 90, 0)])
+@pytest.mark.parametrize(
+    ('value', 'standard', 'expected'), [(80, 90, 80), (95, 90, 90), (0, 90, 0)]
+)
 def test_of_two_readings_of_spare_the_smaller_is_judged(value, standard, expected):
     """Where low is worse, the larger one would hide a drive without spare."""
     report = drive(row(232, value))._replace(nvme={'available_spare': standard})
 
     found = read(report, with_spare)
 
-    assert [reading.number for reading in found['spare_available'] if reading.judged is True] == [expected]
+    assert [reading.number for reading in found['spare_available'] if reading.judged is True] == [
+        expected
+    ]
     assert [reading.judged for reading in found['spare_available']].count(False) == 1
 
 
@@ -743,7 +1012,9 @@ def test_of_two_equal_readings_the_standard_log_is_judged():
 
 def test_of_two_readings_of_wear_zero_loses_against_one():
     """0 is a number like any other."""
-    assert judged(read(drive(row(233, 99), statistics={(7, 8): 0})), 'endurance_used') == [(1, 'attribute 233')]
+    assert judged(read(drive(row(233, 99), statistics={(7, 8): 0})), 'endurance_used') == [
+        (1, 'attribute 233')
+    ]
 
 
 # --- sectors -------------------------------------------------------------------------------
@@ -751,52 +1022,95 @@ def test_of_two_readings_of_wear_zero_loses_against_one():
 
 def disk(raw, logical=512, physical=None, statistic=None):
     """Return what a disk whose entry counts logical sectors gives as reallocated."""
+
     def in_logical_sectors(entry):
-        entry['attributes']['5'] = {'name': 'Reallocated',
-                                    'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}}
-    report = drive(*([row(5, raw=str(raw))] if raw is not None else []),
-                   statistics={} if statistic is None else {(3, 0x20): statistic})
+        entry['attributes']['5'] = {
+            'name': 'Reallocated',
+            'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}},
+        }
+
+    report = drive(
+        *([row(5, raw=str(raw))] if raw is not None else []),
+        statistics={} if statistic is None else {(3, 0x20): statistic},
+    )
     identity = X1._replace(rotation=7200, sector_size=logical, physical_block_size=physical)
     return read(report._replace(identity=identity), in_logical_sectors)['reallocated']
 
 
-@pytest.mark.parametrize(('raw', 'logical', 'physical', 'expected'), [
-    (8, 512, 4096, '1 (8 logical sectors)'), (9, 512, 4096, '2 (9 logical sectors)'),
-    (1, 512, 4096, '1 (1 logical sector)'),
-    (0, 512, 4096, '0'), (8, 512, 512, '8'), (8, 4096, 4096, '8'), (8, 512, None, '8'),
-    (8000, 512, 2**40, '1000 (8000 logical sectors)')],
-    ids=['one-bad-sector', 'a-part-is-a-sector', 'less-than-one', 'none', '512n', '4kn', 'not-told',
-         'a-size-that-is-none'])
+@pytest.mark.parametrize(
+    ('raw', 'logical', 'physical', 'expected'),
+    [
+        (8, 512, 4096, '1 (8 logical sectors)'),
+        (9, 512, 4096, '2 (9 logical sectors)'),
+        (1, 512, 4096, '1 (1 logical sector)'),
+        (0, 512, 4096, '0'),
+        (8, 512, 512, '8'),
+        (8, 4096, 4096, '8'),
+        (8, 512, None, '8'),
+        (8000, 512, 2**40, '1000 (8000 logical sectors)'),
+    ],
+    ids=[
+        'one-bad-sector',
+        'a-part-is-a-sector',
+        'less-than-one',
+        'none',
+        '512n',
+        '4kn',
+        'not-told',
+        'a-size-that-is-none',
+    ],
+)
 def test_logical_sectors_become_those_that_are_on_the_disk(raw, logical, physical, expected):
-    """One bad sector of 4 KiB shows as 8; limits are about sectors that are bad. No size makes errors vanish."""
+    """One bad sector of 4 KiB shows as 8; limits are about sectors that are bad.
+
+    No size makes errors vanish.
+    """
     (reading,) = disk(raw, logical, physical)
 
     assert quantity(reading) == expected
 
 
 def test_the_device_statistic_is_counted_as_the_attribute_is():
-    """Both show the same 16 for two bad sectors; the larger is judged, so one must not stay as it was."""
-    assert [quantity(reading) for reading in disk(16, physical=4096, statistic=16)] == ['2 (16 logical sectors)'] * 2
-    assert [quantity(reading) for reading in disk(None, physical=4096, statistic=16)] == ['2 (16 logical sectors)']
+    """Both show the same 16 for two bad sectors; the larger is judged, so one must not stay as
+    it was.
+    """
+    assert [quantity(reading) for reading in disk(16, physical=4096, statistic=16)] == [
+        '2 (16 logical sectors)'
+    ] * 2
+    assert [quantity(reading) for reading in disk(None, physical=4096, statistic=16)] == [
+        '2 (16 logical sectors)'
+    ]
 
 
 def test_an_entry_may_say_that_only_the_statistic_counts_logical_sectors():
-    """A disk of Western Digital with 90 sectors gone shows 90 in attribute 5 and 720 in the device statistics."""
+    """A disk of Western Digital with 90 sectors gone shows 90 in attribute 5 and 720 in the
+    device statistics.
+    """
+
     def change(entry):
-        entry['attributes']['5'] = {'name': 'Reallocated', 'readings': {'reallocated': {'from': 'raw'}}}
+        entry['attributes']['5'] = {
+            'name': 'Reallocated',
+            'readings': {'reallocated': {'from': 'raw'}},
+        }
         entry['statistic_units'] = {'reallocated': 'logical sectors'}
+
     report = drive(row(5, raw='90'), statistics={(3, 0x20): 720})
 
-    found = read(report._replace(identity=X1._replace(rotation=7200, physical_block_size=4096)), change)['reallocated']
+    found = read(
+        report._replace(identity=X1._replace(rotation=7200, physical_block_size=4096)), change
+    )['reallocated']
 
     assert [reading.number for reading in found] == [90, 90]
 
 
 def test_the_error_log_is_read_with_the_age_and_the_metrics_of_the_drive():
     """An error is as old as the power-on time says that it is."""
-    report = Report(Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0),
-                    statistics={(1, 0x010): Statistic(1000, 'Power-on Hours')},
-                    errors=(ErrorEntry(1, ('UNC',), 990),), error_count=1)
+    report = Report(
+        Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0),
+        statistics={(1, 0x010): Statistic(1000, 'Power-on Hours')},
+        errors=(ErrorEntry(1, ('UNC',), 990),),
+        error_count=1,
+    )
     reading = one(read(report), 'logged_data_errors')
 
     assert (reading.number, reading.unit, reading.quiet) == (1, '', 10 * 3600)
@@ -809,7 +1123,9 @@ def test_wear_that_age_and_written_bytes_contradict_is_unknown():
     (wear,) = read(report)['endurance_used']
 
     assert (wear.number, wear.unknown.split(':')[0]) == (None, 'implausible')
-    assert read(drive(*rows))['endurance_used'][0].number == 65, 'without a capacity nothing is contradicted'
+    assert read(drive(*rows))['endurance_used'][0].number == 65, (
+        'without a capacity nothing is contradicted'
+    )
 
 
 def test_the_age_of_a_self_test_is_by_the_hours_of_the_same_report():

@@ -1,4 +1,7 @@
-"""The order of replacement against an oracle that removes drives and asks whether the data can still be read."""
+"""The order of replacement against an oracle that removes drives and asks whether the data can
+still be read.
+"""
+
 from __future__ import annotations
 
 import itertools
@@ -13,29 +16,79 @@ import pytest
 from smart_attributes.model import Group, Member
 from smart_attributes.redundancy import sentences
 from smart_attributes.redundancy import survival as levels
-from smart_attributes.redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT, Drive, Step, machine, order
+from smart_attributes.redundancy.replacement import (
+    BUSY,
+    COPY,
+    LAST,
+    NEXT,
+    WAIT,
+    Drive,
+    Step,
+    machine,
+    order,
+)
 from smart_attributes.redundancy.survival import Stack
 
-PRIME = 257          # of the field in which the oracle computes parity
+PRIME = 257  # of the field in which the oracle computes parity
 # Level -> how many data members of n there are; the others hold parity.
-PARITY: dict[str, int] = {'raid0': 0, 'linear': 0, 'single': 0, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raidz1': 1,
-                          'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
+PARITY: dict[str, int] = {
+    'raid0': 0,
+    'linear': 0,
+    'single': 0,
+    'raid4': 1,
+    'raid5': 1,
+    'raid6': 2,
+    'raidz1': 1,
+    'raidz2': 2,
+    'raidz3': 3,
+    'draid1': 1,
+    'draid2': 2,
+    'draid3': 3,
+}
 MIRRORS = ('raid1', 'mirror')
 # Copies on any of the devices, wherever there is room: profile of btrfs -> number of copies.
-ANYWHERE = {'btrfs-raid1': 2, 'raid1c3': 3, 'raid1c4': 4, 'btrfs-raid10': 2, 'btrfs-raid5': 2, 'btrfs-raid6': 3}
-RAID10 = {0x102: 'near 2', 0x103: 'near 3', 0x201: 'far 2', 0x10201: 'offset 2', 0x40201: 'far 2 in sets of 2'}
-FEWEST = {'raid5': 2, 'raid4': 2, 'raid6': 4, 'raidz1': 2, 'raidz2': 3, 'raidz3': 4, 'raid1c3': 3, 'raid1c4': 4,
-          'btrfs-raid6': 3}
+ANYWHERE = {
+    'btrfs-raid1': 2,
+    'raid1c3': 3,
+    'raid1c4': 4,
+    'btrfs-raid10': 2,
+    'btrfs-raid5': 2,
+    'btrfs-raid6': 3,
+}
+RAID10 = {
+    0x102: 'near 2',
+    0x103: 'near 3',
+    0x201: 'far 2',
+    0x10201: 'offset 2',
+    0x40201: 'far 2 in sets of 2',
+}
+FEWEST = {
+    'raid5': 2,
+    'raid4': 2,
+    'raid6': 4,
+    'raidz1': 2,
+    'raidz2': 3,
+    'raidz3': 4,
+    'raid1c3': 3,
+    'raid1c4': 4,
+    'btrfs-raid6': 3,
+}
 STATES = ('in_sync', 'rebuilding', 'faulty', 'missing')
-KINDS = tuple(itertools.product(STATES, (False, True)))  # state of the member, whether its drive is failing
-LEVELS: list[tuple[str, int]] = [*((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE) if 'draid' not in name),
-                                 *(('raid10', layout) for layout in RAID10)]
+# state of the member, whether its drive is failing
+KINDS = tuple(itertools.product(STATES, (False, True)))
+LEVELS: list[tuple[str, int]] = [
+    *((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE) if 'draid' not in name),
+    *(('raid10', layout) for layout in RAID10),
+]
 
 
-# --- the oracle -------------------------------------------------------------------------------------
+# --- the oracle -----------------------------------------------------------------------------------
+
 
 def shares(data: Sequence[int], parity: int) -> list[int]:
-    """Return data and parity of a stripe: values of the polynomial through the data at further places."""
+    """Return data and parity of a stripe: values of the polynomial through the data at further
+    places.
+    """
     return [interpolated(dict(enumerate(data)), place) for place in range(len(data) + parity)]
 
 
@@ -52,51 +105,84 @@ def interpolated(points: dict[int, int], place: int) -> int:
 
 @lru_cache(maxsize=None)
 def is_readable(level: str, layout: int, slots: int, left: frozenset[int]) -> bool:
-    """Write data to an array, keep only the slots that are left, and tell whether all of it can be read back."""
+    """Write data to an array, keep only the slots that are left, and tell whether all of it can
+    be read back.
+    """
     if level in MIRRORS:
         return bool(left)
     if level in ANYWHERE:
-        return all(left & set(places) for places in itertools.combinations(range(slots), ANYWHERE[level]))
+        return all(
+            left & set(places) for places in itertools.combinations(range(slots), ANYWHERE[level])
+        )
     if level == 'raid10':
         return all(left & places for places in raid10_places(layout, slots))
     data = [17 + 31 * slot for slot in range(slots - PARITY[level])]
     written = shares(data, PARITY[level])
     kept = dict(itertools.islice(((slot, written[slot]) for slot in sorted(left)), len(data)))
     return len(kept) == len(data) and [interpolated(kept, place) for place in range(len(data))] == [
-        each % PRIME for each in data]
+        each % PRIME for each in data
+    ]
 
 
 def raid10_places(layout: int, slots: int) -> Iterator[frozenset[int]]:
-    """Yield the slots of each chunk: near copies follow each other, far copies are shifted by one slot."""
+    """Yield the slots of each chunk: near copies follow each other, far copies are shifted by
+    one slot.
+    """
     near, far = layout & 255, layout >> 8 & 255
     if far == 1:
         row = [chunk for chunk in range(slots) for _ in range(near)]
-        return (frozenset(place % slots for place, what in enumerate(row) if what == chunk) for chunk in range(slots))
-    if layout >> 17 == 2:   # pairs; an odd one makes the last set a triple
+        return (
+            frozenset(place % slots for place, what in enumerate(row) if what == chunk)
+            for chunk in range(slots)
+        )
+    if layout >> 17 == 2:  # pairs; an odd one makes the last set a triple
         sets = [list(range(first, first + 2)) for first in range(0, slots - 1, 2)]
         sets[-1] = list(range(sets[-1][0], slots))
-        return (frozenset((each, own[(own.index(each) + 1) % len(own)])) for own in sets for each in own)
+        return (
+            frozenset((each, own[(own.index(each) + 1) % len(own)])) for own in sets for each in own
+        )
     return (frozenset(((chunk + shift) % slots) for shift in range(far)) for chunk in range(slots))
 
 
 # --- one array -----------------------------------------------------------------------------------
+
 
 def disk(slot: int) -> str:
     return f'sd{chr(97 + slot)}'
 
 
 def array(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = '') -> Group:
-    """Return an array of partitions; a member that is missing has no disk, a faulty one no slot, as in md."""
-    return Group('md0', 'md0', 'md', level, len(kinds), layout, tuple(
-        Member('' if state == 'missing' else f'{disk(slot)}1', state, None if state == 'faulty' else slot,
-               () if state == 'missing' else (disk(slot),)) for slot, (state, _) in enumerate(kinds)),
-        activity=activity, used_as=('/srv',))
+    """Return an array of partitions; a member that is missing has no disk, a faulty one no slot,
+    as in md.
+    """
+    return Group(
+        'md0',
+        'md0',
+        'md',
+        level,
+        len(kinds),
+        layout,
+        tuple(
+            Member(
+                '' if state == 'missing' else f'{disk(slot)}1',
+                state,
+                None if state == 'faulty' else slot,
+                () if state == 'missing' else (disk(slot),),
+            )
+            for slot, (state, _) in enumerate(kinds)
+        ),
+        activity=activity,
+        used_as=('/srv',),
+    )
 
 
 def drives(kinds: Sequence[tuple[str, bool]]) -> list[Drive]:
     """Return the drives of an array, those that are failing first."""
-    found = [Drive(disk(slot), frozenset((disk(slot),)), failing, failing) for slot, (state, failing)
-             in enumerate(kinds) if state != 'missing']
+    found = [
+        Drive(disk(slot), frozenset((disk(slot),)), failing, failing)
+        for slot, (state, failing) in enumerate(kinds)
+        if state != 'missing'
+    ]
     return sorted(found, key=lambda drive: not drive.is_failing)
 
 
@@ -112,8 +198,9 @@ def examine(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity
     failing = frozenset(slot for slot, (_, fails) in enumerate(kinds) if fails)
 
     def readable(without: frozenset[str]) -> bool:
-        return is_readable(level, layout, len(kinds),
-                           frozenset(slot for slot in good if disk(slot) not in without))
+        return is_readable(
+            level, layout, len(kinds), frozenset(slot for slot in good if disk(slot) not in without)
+        )
 
     case = (level, layout, kinds, activity, steps)
     assert stack.survives(group, frozenset()) is readable(frozenset()), case
@@ -124,21 +211,33 @@ def examine(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity
     assert not any(readable(step.drive.disks) for step in steps if step.label == LAST), case
     told = {step.drive.name: step.label for step in steps}
     assert all(told.get(disk(slot), '') for slot in failing if kinds[slot][0] != 'missing'), case
-    for slot in good:   # whoever holds the last copy is named, and never as one to replace
-        assert readable(frozenset((disk(slot),))) or told.get(disk(slot)) in (
-            WAIT if activity in BUSY else LAST, COPY) or not levels.is_redundant(group), case
+    for slot in good:  # whoever holds the last copy is named, and never as one to replace
+        assert (
+            readable(frozenset((disk(slot),)))
+            or told.get(disk(slot)) in (WAIT if activity in BUSY else LAST, COPY)
+            or not levels.is_redundant(group)
+        ), case
     if len(failing & good) == 1 == len(failing | set(range(len(kinds))) - good) and not activity:
-        one, = failing
+        (one,) = failing
         expected = NEXT if readable(frozenset((disk(one),))) else COPY
-        assert told[disk(one)] == expected, case   # not more careful than needed
+        assert told[disk(one)] == expected, case  # not more careful than needed
 
 
 def tolerated(level: str, layout: int, slots: int, good: frozenset[int]) -> int:
-    """Return how many of the good slots may be lost, whichever they are; below 0 if none is left to lose."""
+    """Return how many of the good slots may be lost, whichever they are; below 0 if none is left
+    to lose.
+    """
     if not is_readable(level, layout, slots, good):
         return -1
-    return next(number - 1 for number in range(1, slots + 2) if number > len(good) or not all(
-        is_readable(level, layout, slots, good - set(lost)) for lost in itertools.combinations(sorted(good), number)))
+    return next(
+        number - 1
+        for number in range(1, slots + 2)
+        if number > len(good)
+        or not all(
+            is_readable(level, layout, slots, good - set(lost))
+            for lost in itertools.combinations(sorted(good), number)
+        )
+    )
 
 
 def fits(level: str, layout: int, number: int) -> bool:
@@ -154,10 +253,12 @@ def test_all_states_of_up_to_three_members(level, layout):
                 examine(level, layout, kinds)
 
 
-@pytest.mark.long    # 5 seconds
+@pytest.mark.long  # 5 seconds
 @pytest.mark.parametrize(('level', 'layout'), LEVELS)
 def test_states_of_four_to_six_members_up_to_symmetry(level, layout):
-    """All of four members, a part of more; of raid10, whose slots differ, a random order of each."""
+    """All of four members, a part of more; of raid10, whose slots differ, a random order of
+    each.
+    """
     chance = random.Random(6)
     for number, part in ((4, 330), (5, 250), (6, 150)):
         for kinds in chance.sample([*itertools.combinations_with_replacement(KINDS, number)], part):
@@ -170,9 +271,16 @@ def test_random_states_of_seven_and_eight_members():
     chance = random.Random(78)
     for _ in range(2000):
         level, layout = chance.choice(LEVELS)
-        kinds = tuple(chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1])
-                      for _ in range(chance.choice((7, 8))))
-        examine(level, layout, kinds, chance.choice(('', '', '', 'recover', 'resync', 'reshape', 'check')))
+        kinds = tuple(
+            chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1])
+            for _ in range(chance.choice((7, 8)))
+        )
+        examine(
+            level,
+            layout,
+            kinds,
+            chance.choice(('', '', '', 'recover', 'resync', 'reshape', 'check')),
+        )
 
 
 @pytest.mark.parametrize(('level', 'layout'), LEVELS)
@@ -184,26 +292,51 @@ def test_tolerates_as_many_losses_as_the_oracle(level, layout):
                 good = frozenset(slot for slot, state in enumerate(states) if state == 'in_sync')
                 found: int | None = Stack([group]).tolerates(group, frozenset())
                 assert found is not None
-                assert max(found, -1) == min(tolerated(level, layout, number, good), number - 1), (states, found)
+                assert max(found, -1) == min(tolerated(level, layout, number, good), number - 1), (
+                    states,
+                    found,
+                )
 
 
-# --- arrays on arrays, and what is not known -----------------------------------------------------------
+# --- arrays on arrays, and what is not known ------------------------------------------------------
 
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def group(name: str, level: str, *members: str, used: str = '', states: Mapping[str, str] = NONE,
-          **more: object) -> Group:
+def group(
+    name: str,
+    level: str,
+    *members: str,
+    used: str = '',
+    states: Mapping[str, str] = NONE,
+    **more: object,
+) -> Group:
     """Return a group of these disks and groups; all members are in sync but for *states*."""
-    return Group(name, name, 'md', level, len(members), 0, tuple(
-        Member(each, states.get(each, 'in_sync'), slot, (each,)) for slot, each in enumerate(members)),
-        used_as=(used,) if used else ())._replace(**more)  # type: ignore[arg-type]
+    return Group(
+        name,
+        name,
+        'md',
+        level,
+        len(members),
+        0,
+        tuple(
+            Member(each, states.get(each, 'in_sync'), slot, (each,))
+            for slot, each in enumerate(members)
+        ),
+        used_as=(used,) if used else (),
+    )._replace(**more)  # type: ignore[arg-type]
 
 
-MIRRORED = [group('md0', 'raid1', 'sda', 'sdb'), group('md1', 'raid1', 'sdc', 'sdd'),
-            group('md2', 'raid0', 'md0', 'md1', used='/srv')]
-STRIPED = [group('md0', 'raid0', 'sda', 'sdb'), group('md1', 'raid0', 'sdc', 'sdd'),
-           group('md2', 'raid1', 'md0', 'md1', used='/srv')]
+MIRRORED = [
+    group('md0', 'raid1', 'sda', 'sdb'),
+    group('md1', 'raid1', 'sdc', 'sdd'),
+    group('md2', 'raid0', 'md0', 'md1', used='/srv'),
+]
+STRIPED = [
+    group('md0', 'raid0', 'sda', 'sdb'),
+    group('md1', 'raid0', 'sdc', 'sdd'),
+    group('md2', 'raid1', 'md0', 'md1', used='/srv'),
+]
 UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
 
 
@@ -214,52 +347,102 @@ def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]
     return [*drives, *(Drive(disk, frozenset((disk,))) for disk in sorted(below - known))]
 
 
-@pytest.mark.parametrize(('groups', 'failing', 'labels'), [
-    (MIRRORED, 'a', {'sda': NEXT}),
-    (MIRRORED, 'ac', {'sda': NEXT, 'sdc': NEXT}),         # of two mirrors, one half each
-    (MIRRORED, 'ab', {'sda': COPY, 'sdb': WAIT}),
-    (STRIPED, 'a', {'sda': NEXT}),
-    (STRIPED, 'ab', {'sda': NEXT, 'sdb': WAIT}),
-    (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}),          # half of each copy
-    ([group('sda1', 'single', 'sda', used='/')], 'a', {'sda': COPY}),
-    ([group('sda1', 'single', 'sda', used='/')], '', {}),
-    ([], 'a', {'sda': COPY}),                             # nobody knows what is on it
-    ([UNKNOWN], 'a', {'sda': COPY}),
-    ([UNKNOWN, group('md0', 'raid1', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
-    ([group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'unknown'})], 'a', {'sda': COPY}),
-    ([group('md0', 'raid9', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
-    # one drive is in two arrays: it is what the stricter one says
-    ([group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
-      group('md1', 'raid1', 'sda', 'sdb', used='/srv')], 'a', {'sdb': COPY, 'sda': LAST}),
-    ([group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
-      group('md1', 'raid1', 'sda', 'sdb', used='/srv')], '', {'sdb': NEXT, 'sda': LAST}),
-    ([group('md0', 'raid1', 'sda', 'sdb', used='/'),
-      group('md1', 'raid1', 'sda', 'sdb', used='/srv', activity='recover', states={'sdb': 'rebuilding'})], 'b',
-     {'sdb': NEXT, 'sda': WAIT}),
-    ([group('fs', 'btrfs-raid1', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], '',
-     {'sda': LAST, 'sdb': LAST, 'sdc': LAST}),
-    ([group('fs', 'raid1c3', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], 'a', {'sda': NEXT}),
-    ([group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')], 'a', {'sda': COPY})])   # a loop
+@pytest.mark.parametrize(
+    ('groups', 'failing', 'labels'),
+    [
+        (MIRRORED, 'a', {'sda': NEXT}),
+        (MIRRORED, 'ac', {'sda': NEXT, 'sdc': NEXT}),  # of two mirrors, one half each
+        (MIRRORED, 'ab', {'sda': COPY, 'sdb': WAIT}),
+        (STRIPED, 'a', {'sda': NEXT}),
+        (STRIPED, 'ab', {'sda': NEXT, 'sdb': WAIT}),
+        (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}),  # half of each copy
+        ([group('sda1', 'single', 'sda', used='/')], 'a', {'sda': COPY}),
+        ([group('sda1', 'single', 'sda', used='/')], '', {}),
+        ([], 'a', {'sda': COPY}),  # nobody knows what is on it
+        ([UNKNOWN], 'a', {'sda': COPY}),
+        ([UNKNOWN, group('md0', 'raid1', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
+        (
+            [group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'unknown'})],
+            'a',
+            {'sda': COPY},
+        ),
+        ([group('md0', 'raid9', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
+        # one drive is in two arrays: it is what the stricter one says
+        (
+            [
+                group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
+                group('md1', 'raid1', 'sda', 'sdb', used='/srv'),
+            ],
+            'a',
+            {'sdb': COPY, 'sda': LAST},
+        ),
+        (
+            [
+                group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
+                group('md1', 'raid1', 'sda', 'sdb', used='/srv'),
+            ],
+            '',
+            {'sdb': NEXT, 'sda': LAST},
+        ),
+        (
+            [
+                group('md0', 'raid1', 'sda', 'sdb', used='/'),
+                group(
+                    'md1',
+                    'raid1',
+                    'sda',
+                    'sdb',
+                    used='/srv',
+                    activity='recover',
+                    states={'sdb': 'rebuilding'},
+                ),
+            ],
+            'b',
+            {'sdb': NEXT, 'sda': WAIT},
+        ),
+        (
+            [group('fs', 'btrfs-raid1', 'sda', 'sdb', 'sdc', used='/srv', missing=1)],
+            '',
+            {'sda': LAST, 'sdb': LAST, 'sdc': LAST},
+        ),
+        ([group('fs', 'raid1c3', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], 'a', {'sda': NEXT}),
+        # a loop
+        ([group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')], 'a', {'sda': COPY}),
+    ],
+)
 def test_groups_on_groups(groups, failing, labels):
-    found = order(Stack(groups), with_others(groups, [
-        Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing]))
+    found = order(
+        Stack(groups),
+        with_others(
+            groups, [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing]
+        ),
+    )
 
     assert {step.drive.name: step.label for step in found} == labels
 
 
 def test_a_worn_drive_waits_for_a_failing_one():
     """Its replacement is ordered, but that of the failing one is urgent."""
-    found = order(Stack([group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')]), [
-        Drive('failing', frozenset(('sdb',)), True, True), Drive('worn', frozenset(('sda',)), False, True),
-        *(Drive(name, frozenset((name,))) for name in ('sdc', 'sdd'))])
+    found = order(
+        Stack([group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')]),
+        [
+            Drive('failing', frozenset(('sdb',)), True, True),
+            Drive('worn', frozenset(('sda',)), False, True),
+            *(Drive(name, frozenset((name,))) for name in ('sdc', 'sdd')),
+        ],
+    )
 
     assert [(step.drive.name, step.label, step.why.code) for step in found] == [
-        ('failing', NEXT, 'replace-next'), ('worn', WAIT, 'other-drive-first')]
+        ('failing', NEXT, 'replace-next'),
+        ('worn', WAIT, 'other-drive-first'),
+    ]
 
 
 def test_two_worn_drives_of_one_mirror_are_not_replaced_together():
-    found = order(Stack([group('md0', 'raid1', 'sda', 'sdb', used='/')]), [
-        Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdb')])
+    found = order(
+        Stack([group('md0', 'raid1', 'sda', 'sdb', used='/')]),
+        [Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdb')],
+    )
 
     assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdb', WAIT)]
 
@@ -267,43 +450,112 @@ def test_two_worn_drives_of_one_mirror_are_not_replaced_together():
 RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 
-@pytest.mark.parametrize(('groups', 'failing', 'said'), [
-    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until '
-                   'md0 is rebuilt'),
-    ([RAID1], 'ab', 'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then replace '
-                    'sda'),
-    ([group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})], '',
-     'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again if only its cable '
-     'was at fault'),
-    ([group('md0', 'raid1', 'sda', 'sdb', states={'sdb': 'rebuilding'}, activity='recover', progress=37.2)], 'a',
-     'md0 (raid1) is rebuilding (recover 37 %): wait'),
-    ([group('sdd1', 'single', 'sda', used='/srv')], 'a', 'no redundancy known for /srv (sda): copy the data first'),
-    ([UNKNOWN], 'a', 'redundancy of tank not known: run triage --zpool; copy the data first'),
-    ([group('md0', 'raid5', 'sda', 'sdb', 'sdc', states={'sdb': 'missing', 'sdc': 'missing'})], 'a',
-     'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all its drives until the data '
-     'is recovered'),
-    ([RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
-     'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt; '
-     'before that, '
-     'switch off swap on sda2'),
-    ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
-     'the drive holds only swap space: replace it; before that, switch off swap on sda2'),
-    ([], 'a', 'use of sda not known: look for data on it, and copy it first')])
+@pytest.mark.parametrize(
+    ('groups', 'failing', 'said'),
+    [
+        (
+            [RAID1],
+            'a',
+            'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
+            'until '
+            'md0 is rebuilt',
+        ),
+        (
+            [RAID1],
+            'ab',
+            'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
+            'then replace '
+            'sda',
+        ),
+        (
+            [group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})],
+            '',
+            'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again '
+            'if only its cable '
+            'was at fault',
+        ),
+        (
+            [
+                group(
+                    'md0',
+                    'raid1',
+                    'sda',
+                    'sdb',
+                    states={'sdb': 'rebuilding'},
+                    activity='recover',
+                    progress=37.2,
+                )
+            ],
+            'a',
+            'md0 (raid1) is rebuilding (recover 37 %): wait',
+        ),
+        (
+            [group('sdd1', 'single', 'sda', used='/srv')],
+            'a',
+            'no redundancy known for /srv (sda): copy the data first',
+        ),
+        ([UNKNOWN], 'a', 'redundancy of tank not known: run triage --zpool; copy the data first'),
+        (
+            [
+                group(
+                    'md0', 'raid5', 'sda', 'sdb', 'sdc', states={'sdb': 'missing', 'sdc': 'missing'}
+                )
+            ],
+            'a',
+            'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all '
+            'its drives until the data '
+            'is recovered',
+        ),
+        (
+            [RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')],
+            'a',
+            'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
+            'until md0 is rebuilt; '
+            'before that, '
+            'switch off swap on sda2',
+        ),
+        (
+            [group('sda2', 'single', 'sda', used='swap', kind='swap')],
+            'a',
+            'the drive holds only swap space: replace it; before that, switch off swap on sda2',
+        ),
+        ([], 'a', 'use of sda not known: look for data on it, and copy it first'),
+    ],
+)
 def test_the_first_step_says(groups, failing, said):
-    found = order(Stack(groups), with_others(groups, [
-        Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing]))
+    found = order(
+        Stack(groups),
+        with_others(
+            groups, [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing]
+        ),
+    )
 
     assert found[0].why == said
 
 
-@pytest.mark.parametrize(('states', 'failing', 'said'), [
-    ({'sdb': 'faulty'}, False, 'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull '
-                               'this drive'),
-    ({'sdb': 'faulty'}, True, 'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace sdb, '
-                              'do not pull this drive')])
+@pytest.mark.parametrize(
+    ('states', 'failing', 'said'),
+    [
+        (
+            {'sdb': 'faulty'},
+            False,
+            'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull '
+            'this drive',
+        ),
+        (
+            {'sdb': 'faulty'},
+            True,
+            'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace '
+            'sdb, '
+            'do not pull this drive',
+        ),
+    ],
+)
 def test_the_last_good_copy_says(states, failing, said):
-    found = order(Stack([RAID1._replace(members=group('', '', 'sda', 'sdb', states=states).members)]),
-                  [Drive('sda', frozenset(('sda',)), failing, failing)])
+    found = order(
+        Stack([RAID1._replace(members=group('', '', 'sda', 'sdb', states=states).members)]),
+        [Drive('sda', frozenset(('sda',)), failing, failing)],
+    )
 
     assert {step.drive.name: step.why for step in found}['sda'] == said
 
@@ -311,23 +563,38 @@ def test_the_last_good_copy_says(states, failing, said):
 @pytest.mark.parametrize(('state', 'words'), [('spare', ''), ('rebuilding', ', sdc rebuilding')])
 def test_a_failing_spare_was_not_dropped(state, words):
     array_of_three = group('md0', 'raid1', 'sda', 'sdb', 'sdc', used='/srv', states={'sdc': state})
-    found = order(Stack([array_of_three]), with_others([array_of_three], [
-        Drive('sdc', frozenset(('sdc',)), True, True)]))
+    found = order(
+        Stack([array_of_three]),
+        with_others([array_of_three], [Drive('sdc', frozenset(('sdc',)), True, True)]),
+    )
 
-    assert (found[0].label, found[0].why) == (NEXT, f'md0 (raid1, /srv{words}) needs no data on this drive: replace it')
+    assert (found[0].label, found[0].why) == (
+        NEXT,
+        f'md0 (raid1, /srv{words}) needs no data on this drive: replace it',
+    )
 
 
 def test_the_others_were_checked():
-    found = order(Stack([RAID1]), [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))])
+    found = order(
+        Stack([RAID1]),
+        [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))],
+    )
 
     assert [step.why for step in found] == [
-        'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt']
+        'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
+        'until md0 is rebuilt'
+    ]
 
 
 def test_a_second_failing_member_names_the_first():
     array_of_four = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')
-    found = order(Stack([array_of_four]), with_others([array_of_four], [
-        Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')]))
+    found = order(
+        Stack([array_of_four]),
+        with_others(
+            [array_of_four],
+            [Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')],
+        ),
+    )
 
     assert found[1].why == 'second failing member of md0 (raid6, /): replace sdc first'
 
@@ -338,8 +605,13 @@ NESTED = [group('md1', 'raid1', 'sda', 'sdb'), group('md0', 'raid1', 'md1', 'sdc
 def test_of_nested_groups_the_one_that_tolerates_least_is_named():
     """Whatever their names are."""
     assert [each.id for each in Stack(NESTED).between({'sda'}, NESTED[1])] == ['md1', 'md0']
-    [step] = order(Stack(NESTED), [Drive('sda', frozenset({'sda'}), True, True), *(
-        Drive(name, frozenset({name})) for name in ('sdb', 'sdc', 'sdd'))])
+    [step] = order(
+        Stack(NESTED),
+        [
+            Drive('sda', frozenset({'sda'}), True, True),
+            *(Drive(name, frozenset({name})) for name in ('sdb', 'sdc', 'sdd')),
+        ],
+    )
 
     assert (step.label, step.why.fields['group']) == (NEXT, 'md1')
 
@@ -352,28 +624,50 @@ def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
 
 
 def test_groups_that_tolerate_the_fewest_losses_come_first_and_unknown_ones_last():
-    groups = [UNKNOWN, group('md0', 'raid1', 'sda', 'sdb'), group('md1', 'raid0', 'sdc', 'sdd'),
-              group('md2', 'raid6', 'sde', 'sdf', 'sdg', 'sdh')]
+    groups = [
+        UNKNOWN,
+        group('md0', 'raid1', 'sda', 'sdb'),
+        group('md1', 'raid0', 'sdc', 'sdd'),
+        group('md2', 'raid6', 'sde', 'sdf', 'sdg', 'sdh'),
+    ]
 
     assert [(each.group.id, each.tolerates) for each in machine(groups, []).groups] == [
-        ('md1', 0), ('md0', 1), ('md2', 2), ('tank', None)]
+        ('md1', 0),
+        ('md0', 1),
+        ('md2', 2),
+        ('tank', None),
+    ]
 
 
 def test_three_unchecked_drives_are_all_named():
-    assert ' has members on a, b, c, which were not checked: ' in sentences.unchecked(NESTED[0], ['a', 'b', 'c'])
+    assert ' has members on a, b, c, which were not checked: ' in sentences.unchecked(
+        NESTED[0], ['a', 'b', 'c']
+    )
 
 
-# --- levels, and which group is named -------------------------------------------------------------------
+# --- levels, and which group is named -------------------------------------------------------------
 
-@pytest.mark.parametrize(('layout', 'slots', 'copies'), [
-    (0x102, 4, [[0, 1], [2, 3]]), (0x102, 3, [[0, 1], [0, 2], [1, 2]]), (0x103, 3, [[0, 1, 2]]),
-    (0x201, 4, [[0, 1], [0, 3], [1, 2], [2, 3]]), (0x10201, 3, [[0, 1], [0, 2], [1, 2]]),
-    (0x202, 4, [[0, 1, 2, 3]]),                       # two near copies, each again two slots further
-    (0x20201, 4, [[0, 1], [2, 3]]),                   # sets of slots / far copies
-    (0x20201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),   # the last set takes the rest
-    (0x20301, 7, [[0, 1], [2, 3], [4, 5, 6]]), (0x20201, 2, [[0], [1]]),   # sets of one disk keep both copies on it
-    (0x40201, 6, [[0, 1], [2, 3], [4, 5]]), (0x40201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),
-    (0x40202, 8, [[0, 1, 2, 3], [4, 5, 6, 7]])])
+
+@pytest.mark.parametrize(
+    ('layout', 'slots', 'copies'),
+    [
+        (0x102, 4, [[0, 1], [2, 3]]),
+        (0x102, 3, [[0, 1], [0, 2], [1, 2]]),
+        (0x103, 3, [[0, 1, 2]]),
+        (0x201, 4, [[0, 1], [0, 3], [1, 2], [2, 3]]),
+        (0x10201, 3, [[0, 1], [0, 2], [1, 2]]),
+        # two near copies, each again two slots further
+        (0x202, 4, [[0, 1, 2, 3]]),
+        (0x20201, 4, [[0, 1], [2, 3]]),  # sets of slots / far copies
+        (0x20201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),  # the last set takes the rest
+        # sets of one disk keep both copies on it
+        (0x20301, 7, [[0, 1], [2, 3], [4, 5, 6]]),
+        (0x20201, 2, [[0], [1]]),
+        (0x40201, 6, [[0, 1], [2, 3], [4, 5]]),
+        (0x40201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),
+        (0x40202, 8, [[0, 1, 2, 3], [4, 5, 6, 7]]),
+    ],
+)
 def test_the_slots_of_raid10_that_hold_the_same_data(layout, slots, copies):
     """As drivers/md/raid10.c of Linux places them."""
     found = levels.stripes(Group('md0', 'md0', 'md', 'raid10', slots, layout))
@@ -381,13 +675,26 @@ def test_the_slots_of_raid10_that_hold_the_same_data(layout, slots, copies):
     assert found == tuple(levels.Stripe(frozenset(each), len(each) - 1) for each in copies)
 
 
-@pytest.mark.parametrize(('layout', 'slots'), [
-    (0, 4), (0x101, 4), (0x1, 4), (0x100, 4), (0x301, 2), (0x60201, 4), (0x80102, 4), (0x100102, 4)])
+@pytest.mark.parametrize(
+    ('layout', 'slots'),
+    [
+        (0, 4),
+        (0x101, 4),
+        (0x1, 4),
+        (0x100, 4),
+        (0x301, 2),
+        (0x60201, 4),
+        (0x80102, 4),
+        (0x100102, 4),
+    ],
+)
 def test_a_layout_of_raid10_that_linux_does_not_have_is_unknown(layout, slots):
     assert levels.stripes(Group('md0', 'md0', 'md', 'raid10', slots, layout)) is None
 
 
-@pytest.mark.parametrize('more', [{'unknown': 'x'}, {'slots': 0}, {'level': ''}, {'level': 'raid9'}])
+@pytest.mark.parametrize(
+    'more', [{'unknown': 'x'}, {'slots': 0}, {'level': ''}, {'level': 'raid9'}]
+)
 def test_what_is_not_known_has_no_tolerance(more):
     unknown = group('md0', 'raid1', 'sda', 'sdb')._replace(**more)
 
@@ -404,79 +711,133 @@ def test_a_group_of_unknown_redundancy_survives_as_it_is():
 def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
     """The mirror below the pool is known."""
     pool = group('tank', '', 'md0', unknown='run triage --zpool')
-    found = order(Stack([RAID1._replace(used_as=()), pool]), [Drive('sda', frozenset(('sda',)), True, True),
-                                                           Drive('sdb', frozenset(('sdb',)))])
+    found = order(
+        Stack([RAID1._replace(used_as=()), pool]),
+        [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))],
+    )
 
     assert [(step.label, step.why.code) for step in found] == [(NEXT, 'replace-next')]
-    lost = order(Stack([pool._replace(members=group('', '', 'sda').members)]), [
-        Drive('sda', frozenset(('sda',)), True, True)])
+    lost = order(
+        Stack([pool._replace(members=group('', '', 'sda').members)]),
+        [Drive('sda', frozenset(('sda',)), True, True)],
+    )
     assert [(step.label, step.why.fields) for step in lost] == [(COPY, {'group': 'tank'})]
 
 
 @pytest.mark.parametrize('activity', BUSY)
 def test_a_failing_member_waits_while_another_is_rebuilt(activity):
     """Even if the array could lose it, as raid6 can."""
-    raid6 = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/', activity=activity, states={'sdd': 'rebuilding'})
-    drives_of_it = [Drive(name, frozenset((name,)), name == 'sda', name == 'sda')
-                    for name in ('sda', 'sdb', 'sdc', 'sdd')]
+    raid6 = group(
+        'md0',
+        'raid6',
+        'sda',
+        'sdb',
+        'sdc',
+        'sdd',
+        used='/',
+        activity=activity,
+        states={'sdd': 'rebuilding'},
+    )
+    drives_of_it = [
+        Drive(name, frozenset((name,)), name == 'sda', name == 'sda')
+        for name in ('sda', 'sdb', 'sdc', 'sdd')
+    ]
 
-    assert [(step.drive.name, step.label, step.why.code) for step in order(Stack([raid6]), drives_of_it)] == [
-        ('sda', WAIT, 'group-rebuilding')]
+    assert [
+        (step.drive.name, step.label, step.why.code) for step in order(Stack([raid6]), drives_of_it)
+    ] == [('sda', WAIT, 'group-rebuilding')]
 
 
 def test_what_is_next_is_lost_for_those_that_come_later():
     """Of two mirrors on each other's drives, one half each."""
-    found = order(Stack([group('md0', 'raid10', 'sda', 'sdb', 'sdc', 'sdd', used='/', layout=0x102)]), [
-        *(Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdc')),
-        *(Drive(name, frozenset((name,))) for name in ('sdb', 'sdd'))])
+    found = order(
+        Stack([group('md0', 'raid10', 'sda', 'sdb', 'sdc', 'sdd', used='/', layout=0x102)]),
+        [
+            *(Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdc')),
+            *(Drive(name, frozenset((name,))) for name in ('sdb', 'sdd')),
+        ],
+    )
 
     assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdc', WAIT)]
 
 
 def test_the_group_that_tolerates_least_is_named():
-    inner, outer = group('md1', 'raid6', 'sda', 'sdb', 'sdc', 'sdd'), group(
-        'md0', 'raid1', 'md1', 'sde', used='/', states={'sde': 'missing'})
-    found = order(Stack([outer, inner]), [Drive('sda', frozenset(('sda',)), True, True), *(
-        Drive(name, frozenset((name,))) for name in ('sdb', 'sdc', 'sdd', 'sde'))])
+    inner, outer = (
+        group('md1', 'raid6', 'sda', 'sdb', 'sdc', 'sdd'),
+        group('md0', 'raid1', 'md1', 'sde', used='/', states={'sde': 'missing'}),
+    )
+    found = order(
+        Stack([outer, inner]),
+        [
+            Drive('sda', frozenset(('sda',)), True, True),
+            *(Drive(name, frozenset((name,))) for name in ('sdb', 'sdc', 'sdd', 'sde')),
+        ],
+    )
 
     assert [(step.why.code, step.why.fields, step.groups) for step in found] == [
-        ('replace-next', {'group': 'md0'}, ('md0', 'md1'))]
+        ('replace-next', {'group': 'md0'}, ('md0', 'md1'))
+    ]
 
 
 def test_a_group_that_is_already_incomplete_is_not_the_one_that_needs_a_drive():
     """The other partition of the drive holds the only copy of a group that can be read."""
     broken = group('md0', 'raid1', 'sda', 'sdb', states={'sda': 'faulty'}, missing=1)
-    found = order(Stack([broken, group('md1', 'raid1', 'md0', 'sda', used='/')]), [
-        Drive('sda', frozenset(('sda',))), Drive('sdb', frozenset(('sdb',)), False, True)])
+    found = order(
+        Stack([broken, group('md1', 'raid1', 'md0', 'sda', used='/')]),
+        [Drive('sda', frozenset(('sda',))), Drive('sdb', frozenset(('sdb',)), False, True)],
+    )
 
     assert [(step.drive.name, step.label, step.why.code, step.why.fields) for step in found] == [
-        ('sdb', NEXT, 'replace-next', {'group': 'md1'}), ('sda', LAST, 'last-good-copy', {'group': 'md1'})]
+        ('sdb', NEXT, 'replace-next', {'group': 'md1'}),
+        ('sda', LAST, 'last-good-copy', {'group': 'md1'}),
+    ]
 
 
 def test_the_groups_at_risk_come_first_and_name_their_drives():
-    groups = [UNKNOWN, RAID1, group('md1', 'raid6', 'sdc', 'sdd', 'sde', 'sdf'), group('sdg1', 'single', 'sdg')]
-    found = machine(groups, [Drive('left', frozenset(('sda',)), True, True), Drive('right', frozenset(('sdb',)), True)])
+    groups = [
+        UNKNOWN,
+        RAID1,
+        group('md1', 'raid6', 'sdc', 'sdd', 'sde', 'sdf'),
+        group('sdg1', 'single', 'sdg'),
+    ]
+    found = machine(
+        groups,
+        [Drive('left', frozenset(('sda',)), True, True), Drive('right', frozenset(('sdb',)), True)],
+    )
 
     assert [(each.group.id, each.tolerates) for each in found.groups] == [
-        ('md0', -1), ('sdg1', 0), ('md1', 2), ('tank', None)]
+        ('md0', -1),
+        ('sdg1', 0),
+        ('md1', 2),
+        ('tank', None),
+    ]
     assert [each.drives for each in found.groups][:2] == [(('left',), ('right',)), (('sdg',),)]
 
 
-# --- sentences ----------------------------------------------------------------------------------------------
+# --- sentences ------------------------------------------------------------------------------------
 
 LONG = 'x' * 300
 SHORT = 'x' * 57 + '...'
 
 
-@pytest.mark.parametrize(('changed', 'said'), [
-    ({}, 'md0 (raid1, /srv)'), ({'kind': 'lvm'}, 'md0 (LVM raid1, /srv)'), ({'kind': 'zfs'}, 'md0 (ZFS raid1, /srv)'),
-    ({'kind': 'btrfs', 'level': 'btrfs-raid10'}, 'md0 (btrfs raid10, /srv)'),
-    ({'kind': 'luks', 'level': 'single'}, 'md0 (LUKS, /srv)'), ({'kind': 'ceph', 'level': ''}, 'md0 (Ceph, /srv)'),
-    ({'kind': 'multipath', 'level': ''}, 'md0 (multipath, /srv)'),
-    ({'kind': 'dm', 'level': ''}, 'md0 (device mapper, /srv)'),
-    ({'kind': 'lvm', 'level': 'raid10-unknown-layout'}, 'md0 (LVM raid10, /srv)'),
-    ({'level': 'single', 'used_as': ()}, 'md0'), ({'used_as': ('/a', '/b', '/c')}, 'md0 (raid1, /a, /b)'),
-    ({'name': LONG, 'used_as': (LONG,)}, f'{SHORT} (raid1, {SHORT})'), ({'name': 'a|b\nc'}, 'a b c (raid1, /srv)')])
+@pytest.mark.parametrize(
+    ('changed', 'said'),
+    [
+        ({}, 'md0 (raid1, /srv)'),
+        ({'kind': 'lvm'}, 'md0 (LVM raid1, /srv)'),
+        ({'kind': 'zfs'}, 'md0 (ZFS raid1, /srv)'),
+        ({'kind': 'btrfs', 'level': 'btrfs-raid10'}, 'md0 (btrfs raid10, /srv)'),
+        ({'kind': 'luks', 'level': 'single'}, 'md0 (LUKS, /srv)'),
+        ({'kind': 'ceph', 'level': ''}, 'md0 (Ceph, /srv)'),
+        ({'kind': 'multipath', 'level': ''}, 'md0 (multipath, /srv)'),
+        ({'kind': 'dm', 'level': ''}, 'md0 (device mapper, /srv)'),
+        ({'kind': 'lvm', 'level': 'raid10-unknown-layout'}, 'md0 (LVM raid10, /srv)'),
+        ({'level': 'single', 'used_as': ()}, 'md0'),
+        ({'used_as': ('/a', '/b', '/c')}, 'md0 (raid1, /a, /b)'),
+        ({'name': LONG, 'used_as': (LONG,)}, f'{SHORT} (raid1, {SHORT})'),
+        ({'name': 'a|b\nc'}, 'a b c (raid1, /srv)'),
+    ],
+)
 def test_a_group_is_named_with_its_kind_its_level_and_its_use(changed, said):
     assert sentences.named(RAID1._replace(**changed)) == said
 
@@ -485,17 +846,23 @@ def test_more_words_about_a_group_stand_in_the_same_parentheses():
     assert sentences.named(RAID1, 'one', '', 'two') == 'md0 (raid1, /srv, one, two)'
 
 
-@pytest.mark.parametrize(('left', 'changed', 'said'), [
-    (None, {}, 'md0 (raid1, /srv), redundancy not known'), (0, {}, 'md0 (raid1, /srv), tolerates no further loss'),
-    (1, {}, 'md0 (raid1, /srv), tolerates 1 further loss'), (2, {}, 'md0 (raid1, /srv), tolerates 2 further losses'),
-    (-1, {}, 'md0 (raid1, /srv), has more failing or missing members than it tolerates'),
-    (0, {'level': 'raid0'}, 'md0 (raid0, /srv), no redundancy'),
-    (-1, {'level': 'single'}, 'md0 (/srv), no redundancy'),
-    (1, {'activity': 'check'}, 'md0 (raid1, /srv), being checked, tolerates 1 further loss'),
-    (1, {'activity': 'repair'}, 'md0 (raid1, /srv), being repaired, tolerates 1 further loss'),
-    (1, {'activity': 'odd'}, 'md0 (raid1, /srv), odd, tolerates 1 further loss'),
-    (1, {'missing': 1}, 'md0 (raid1, /srv, 1 member missing), tolerates 1 further loss'),
-    (None, {'missing': 2}, 'md0 (raid1, /srv, 2 members missing), redundancy not known')])
+@pytest.mark.parametrize(
+    ('left', 'changed', 'said'),
+    [
+        (None, {}, 'md0 (raid1, /srv), redundancy not known'),
+        (0, {}, 'md0 (raid1, /srv), tolerates no further loss'),
+        (1, {}, 'md0 (raid1, /srv), tolerates 1 further loss'),
+        (2, {}, 'md0 (raid1, /srv), tolerates 2 further losses'),
+        (-1, {}, 'md0 (raid1, /srv), has more failing or missing members than it tolerates'),
+        (0, {'level': 'raid0'}, 'md0 (raid0, /srv), no redundancy'),
+        (-1, {'level': 'single'}, 'md0 (/srv), no redundancy'),
+        (1, {'activity': 'check'}, 'md0 (raid1, /srv), being checked, tolerates 1 further loss'),
+        (1, {'activity': 'repair'}, 'md0 (raid1, /srv), being repaired, tolerates 1 further loss'),
+        (1, {'activity': 'odd'}, 'md0 (raid1, /srv), odd, tolerates 1 further loss'),
+        (1, {'missing': 1}, 'md0 (raid1, /srv, 1 member missing), tolerates 1 further loss'),
+        (None, {'missing': 2}, 'md0 (raid1, /srv, 2 members missing), redundancy not known'),
+    ],
+)
 def test_what_a_group_tolerates(left, changed, said):
     assert sentences.tolerance(RAID1._replace(**changed), left) == said
 
@@ -505,13 +872,21 @@ def test_three_members_that_are_not_in_sync_are_named():
     bad = group('md0', 'raid6', *states, 'sde', 'sdf', states={**states, 'sde': 'spare'})
     bad = bad._replace(members=(*bad.members, Member('', 'missing', 6)), missing=1)
 
-    assert sentences.tolerance(bad, 0) == ('md0 (raid6, sda faulty, sdb faulty, sdc faulty, 2 members missing), '
-                                           'tolerates no further loss')
+    assert sentences.tolerance(bad, 0) == (
+        'md0 (raid6, sda faulty, sdb faulty, sdc faulty, 2 members missing), '
+        'tolerates no further loss'
+    )
 
 
-@pytest.mark.parametrize(('activity', 'progress', 'said'), [
-    ('recover', None, 'rebuilding (recover)'), ('resync', 0.4, 'resyncing (resync 0 %)'),
-    ('reshape', 99.6, 'reshaping (reshape 100 %)'), ('replace', None, 'replacing a member (replace)')])
+@pytest.mark.parametrize(
+    ('activity', 'progress', 'said'),
+    [
+        ('recover', None, 'rebuilding (recover)'),
+        ('resync', 0.4, 'resyncing (resync 0 %)'),
+        ('reshape', 99.6, 'reshaping (reshape 100 %)'),
+        ('replace', None, 'replacing a member (replace)'),
+    ],
+)
 def test_an_activity_is_named_with_its_progress(activity, progress, said):
     found = sentences.busy(RAID1._replace(activity=activity, progress=progress))
 
@@ -519,47 +894,93 @@ def test_an_activity_is_named_with_its_progress(activity, progress, said):
 
 
 def test_each_sentence_names_its_group_as_a_field():
-    last = RAID1._replace(members=group('', '', 'sda', 'sdb', 'sdc', states={'sdb': 'faulty', 'sdc': 'spare'}).members)
+    last = RAID1._replace(
+        members=group('', '', 'sda', 'sdb', 'sdc', states={'sdb': 'faulty', 'sdc': 'spare'}).members
+    )
 
-    assert {said.code: (said, said.fields) for said in (
-        sentences.last_copy(last, False), sentences.last_copy(RAID1._replace(missing=1), True),
-        sentences.reason('other-drive-first', RAID1, 'sda'), sentences.reason('second-failing-member', RAID1, 'sda'),
-        sentences.reason('data-at-risk', RAID1, drive='sda'), sentences.unchecked(RAID1, list('abcd')),
-        sentences.reason('replace-next', RAID1), sentences.not_used(last),
-        sentences.reason('redundancy-doubtful', RAID1, doubt='sdb has errors'),
-        sentences.reason('group-incomplete', last),
-        sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
-        'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
-                           'member, do not pull this drive', {'group': 'md0'}),
-        'other-drive-first': ('md0 (raid1, /srv) has another member to replace: replace sda first',
-                              {'group': 'md0', 'first': 'sda'}),
-        'second-failing-member': ('second failing member of md0 (raid1, /srv): replace sda first',
-                                  {'group': 'md0', 'first': 'sda'}),
-        'data-at-risk': ('md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then '
-                         'replace sda', {'group': 'md0'}),
-        'members-not-checked': ('md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked: check '
-                                'all members in one run, then decide: check_smart_attributes triage',
-                                {'group': 'md0', 'unchecked': list('abcd')}),
-        'replace-next': ('md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-                         'until md0 is '
-                         'rebuilt', {'group': 'md0'}),
-        'redundancy-doubtful': ('the data of md0 (raid1, /srv) may be missing on its other members, because sdb '
-                                'has errors',
-                                {'group': 'md0'}),
-        'member-not-used': ('md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it '
-                            'again if only its '
-                            'cable was at fault', {'group': 'md0'}),
-        'group-incomplete': ('md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its drives '
-                             'until the data is recovered', {'group': 'md0'}),
-        'no-redundancy': ('no redundancy known for /srv (sda1, sda2): copy the data first', {'group': 'md0'}),
-        'redundancy-unknown': (f'redundancy of md0 (raid1, /srv) not known: {"x" * 197}...; copy the data first',
-                               {'group': 'md0'})}
+    assert {
+        said.code: (said, said.fields)
+        for said in (
+            sentences.last_copy(last, False),
+            sentences.last_copy(RAID1._replace(missing=1), True),
+            sentences.reason('other-drive-first', RAID1, 'sda'),
+            sentences.reason('second-failing-member', RAID1, 'sda'),
+            sentences.reason('data-at-risk', RAID1, drive='sda'),
+            sentences.unchecked(RAID1, list('abcd')),
+            sentences.reason('replace-next', RAID1),
+            sentences.not_used(last),
+            sentences.reason('redundancy-doubtful', RAID1, doubt='sdb has errors'),
+            sentences.reason('group-incomplete', last),
+            sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']),
+            sentences.unknown(RAID1._replace(unknown=LONG)),
+        )
+    } == {
+        'last-good-copy': (
+            'last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add '
+            'a new '
+            'member, do not pull this drive',
+            {'group': 'md0'},
+        ),
+        'other-drive-first': (
+            'md0 (raid1, /srv) has another member to replace: replace sda first',
+            {'group': 'md0', 'first': 'sda'},
+        ),
+        'second-failing-member': (
+            'second failing member of md0 (raid1, /srv): replace sda first',
+            {'group': 'md0', 'first': 'sda'},
+        ),
+        'data-at-risk': (
+            'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
+            'then '
+            'replace sda',
+            {'group': 'md0'},
+        ),
+        'members-not-checked': (
+            'md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked: check '
+            'all members in one run, then decide: check_smart_attributes triage',
+            {'group': 'md0', 'unchecked': list('abcd')},
+        ),
+        'replace-next': (
+            'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
+            'until md0 is '
+            'rebuilt',
+            {'group': 'md0'},
+        ),
+        'redundancy-doubtful': (
+            'the data of md0 (raid1, /srv) may be missing on its other members, because sdb '
+            'has errors',
+            {'group': 'md0'},
+        ),
+        'member-not-used': (
+            'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it '
+            'again if only its '
+            'cable was at fault',
+            {'group': 'md0'},
+        ),
+        'group-incomplete': (
+            'md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its '
+            'drives '
+            'until the data is recovered',
+            {'group': 'md0'},
+        ),
+        'no-redundancy': (
+            'no redundancy known for /srv (sda1, sda2): copy the data first',
+            {'group': 'md0'},
+        ),
+        'redundancy-unknown': (
+            f'redundancy of md0 (raid1, /srv) not known: {"x" * 197}...; copy the data first',
+            {'group': 'md0'},
+        ),
+    }
 
 
 def test_a_group_without_use_or_reason_is_named_by_itself():
     assert sentences.no_redundancy(group('sda1', 'single', 'sda'), ['sda1']) == (
-        'no redundancy known for sda1: copy the data first')
-    assert sentences.unknown(RAID1) == 'redundancy of md0 (raid1, /srv) not known; copy the data first'
+        'no redundancy known for sda1: copy the data first'
+    )
+    assert (
+        sentences.unknown(RAID1) == 'redundancy of md0 (raid1, /srv) not known; copy the data first'
+    )
 
 
 def test_swap_is_ended_on_each_partition():
@@ -571,29 +992,55 @@ def test_swap_is_ended_on_each_partition():
 
 def test_nothing_calls_a_drive_safe_to_pull():
     from conftest import ROOT
-    texts = ''.join(path.read_text().lower() for path in (ROOT / 'smart_attributes').rglob('*')
-                    if path.suffix in ('.py', '.json', '.html', '.js'))
 
-    assert [words for words in ('safe to pull', 'safe to remove', 'safe to replace', 'safely') if words in texts] == []
+    texts = ''.join(
+        path.read_text().lower()
+        for path in (ROOT / 'smart_attributes').rglob('*')
+        if path.suffix in ('.py', '.json', '.html', '.js')
+    )
+
+    assert [
+        words
+        for words in ('safe to pull', 'safe to remove', 'safe to replace', 'safely')
+        if words in texts
+    ] == []
 
 
-NAME_OF_41 = 'x' * 41   # a name is cut at 40 characters
+NAME_OF_41 = 'x' * 41  # a name is cut at 40 characters
 
 
-@pytest.mark.parametrize('kind, roles, states, said', [
-    ('md', ('journal',), ('in_sync',), 'replace or remove the journal in the array before you pull the drive'),
-    ('zfs', ('log', 'cache', 'log'), ('in_sync', 'faulty', 'faulty'),
-     'replace or remove the log and cache in the pool before you pull the drive'),
-    ('md', ('journal',), ('faulty',), 'replace it')])
+@pytest.mark.parametrize(
+    'kind, roles, states, said',
+    [
+        (
+            'md',
+            ('journal',),
+            ('in_sync',),
+            'replace or remove the journal in the array before you pull the drive',
+        ),
+        (
+            'zfs',
+            ('log', 'cache', 'log'),
+            ('in_sync', 'faulty', 'faulty'),
+            'replace or remove the log and cache in the pool before you pull the drive',
+        ),
+        ('md', ('journal',), ('faulty',), 'replace it'),
+    ],
+)
 def test_a_drive_that_holds_only_logs_is_taken_out_of_its_pool_first(kind, roles, states, said):
-    members = [Member(f'sd{number}', state, role=role) for number, (role, state) in enumerate(zip(roles, states))]
+    members = [
+        Member(f'sd{number}', state, role=role)
+        for number, (role, state) in enumerate(zip(roles, states))
+    ]
 
     assert sentences.only_aside(RAID1._replace(kind=kind), members).endswith(said)
 
 
 def test_bad_members_are_listed_by_names_of_40_characters():
     cut = sentences.clean(NAME_OF_41, limit=40)
-    bad = RAID1._replace(members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing')))
+    bad = RAID1._replace(
+        members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing'))
+    )
 
     assert f'replace sdb, {cut} first' in sentences.last_copy(bad, False)
     assert f'sdb faulty, {cut} missing' in sentences.last_copy(bad, False)

@@ -1,4 +1,7 @@
-"""What is released: from a tag of a clean tree, with checksums and what alerts differently; else a sentence why not."""
+"""What is released: from a tag of a clean tree, with checksums and what alerts differently; else
+a sentence why not.
+"""
+
 from __future__ import annotations
 
 import json
@@ -16,13 +19,26 @@ from conftest import ROOT, run
 
 from smart_attributes import VERSION
 
-NOTES = (f'# Changelog\n\n## [{VERSION}] - 2026-11-22\n\n### Changes to alerts\n\n- Nothing.\n\n'
-         '## [1.6]\n\n- Older.\n')
+NOTES = (
+    f'# Changelog\n\n## [{VERSION}] - 2026-11-22\n\n### Changes to alerts\n\n- Nothing.\n\n'
+    '## [1.6]\n\n- Older.\n'
+)
 
 
 def git(folder: Path, *words: str) -> None:
-    subprocess.run(['git', '-c', 'user.name=nobody', '-c', 'user.email=nobody@check-smart-attributes.invalid', *words],
-                   cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        [
+            'git',
+            '-c',
+            'user.name=nobody',
+            '-c',
+            'user.email=nobody@check-smart-attributes.invalid',
+            *words,
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
 
 
 @pytest.fixture
@@ -46,7 +62,9 @@ def committed(folder: Path) -> None:
 def refusal(folder: Path) -> str:
     """Return what `make release` says before it touches anything."""
     (folder / 'dist').mkdir(exist_ok=True)
-    done = subprocess.run(['make', '--silent', 'release'], cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        ['make', '--silent', 'release'], cwd=folder, capture_output=True, text=True, timeout=60
+    )
 
     assert done.returncode != 0
     assert (folder / 'dist').is_dir()
@@ -64,26 +82,46 @@ def test_what_is_not_committed_is_not_released(clone):
     """Nobody could build it a second time."""
     (clone / 'new').write_text('')
 
-    assert refusal(clone) == 'release: there is what is not committed: ?? new; commit it or take it away'
+    assert (
+        refusal(clone)
+        == 'release: there is what is not committed: ?? new; commit it or take it away'
+    )
 
 
 def test_a_commit_without_the_tag_of_its_version_is_not_released(clone):
     """The tag says what a version is made of."""
     git(clone, 'tag', '--delete', f'v{VERSION}')
 
-    assert refusal(clone).startswith(f'release: this commit has no tag v{VERSION}; once its tests have passed: git '
-                                     'tag ')
+    assert refusal(clone).startswith(
+        f'release: this commit has no tag v{VERSION}; once its tests have passed: git tag '
+    )
 
 
-@pytest.mark.parametrize('notes, sentence', [
-    pytest.param('# Changes\n\n## [1.6] - 2020-01-01\n', f'release: CHANGELOG has no "## [{VERSION}] - DATE"; ',
-                 id='nothing about this version'),
-    pytest.param(NOTES.replace('2026-11-22', 'unreleased'), f'release: CHANGELOG has no date for {VERSION}; ',
-                 id='no date'),
-    pytest.param(NOTES.replace('### Changes to alerts', ''),
-                 f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ', id='not what alerts'),
-    pytest.param(NOTES.replace('- Nothing.', ''),
-                 f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ', id='nothing below it')])
+@pytest.mark.parametrize(
+    'notes, sentence',
+    [
+        pytest.param(
+            '# Changes\n\n## [1.6] - 2020-01-01\n',
+            f'release: CHANGELOG has no "## [{VERSION}] - DATE"; ',
+            id='nothing about this version',
+        ),
+        pytest.param(
+            NOTES.replace('2026-11-22', 'unreleased'),
+            f'release: CHANGELOG has no date for {VERSION}; ',
+            id='no date',
+        ),
+        pytest.param(
+            NOTES.replace('### Changes to alerts', ''),
+            f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ',
+            id='not what alerts',
+        ),
+        pytest.param(
+            NOTES.replace('- Nothing.', ''),
+            f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ',
+            id='nothing below it',
+        ),
+    ],
+)
 def test_changes_are_told_before_they_are_released(clone, notes, sentence):
     """An update at night must not bring an alarm that nobody was told of."""
     (clone / 'CHANGELOG').write_text(notes)
@@ -104,9 +142,11 @@ def test_no_pinned_file_names_a_registry():
     """Whoever has a mirror uses it; hashes say what is right."""
     for path in (*(ROOT / 'requirements').iterdir(), ROOT / 'debian/pysmart.requirements'):
         assert '://' not in path.read_text(), path
-    assert all('--hash=sha256:' in part
-               for path in (ROOT / 'requirements').glob('*.txt')
-               for part in re.findall(r'^\S+==(?:.*\\\n)*.*', path.read_text(), re.MULTILINE))
+    assert all(
+        '--hash=sha256:' in part
+        for path in (ROOT / 'requirements').glob('*.txt')
+        for part in re.findall(r'^\S+==(?:.*\\\n)*.*', path.read_text(), re.MULTILINE)
+    )
 
 
 def test_the_library_in_the_debian_package_has_its_licence_told():
@@ -116,33 +156,51 @@ def test_the_library_in_the_debian_package_has_its_licence_told():
     told = (ROOT / 'debian/copyright').read_text()
 
     assert f'{name} {version} as published' in told
-    assert re.search(f'^Files: {name.lower()}/\\*\n(.+\n)+License: LGPL-2.1-or-later$', told, re.MULTILINE)
+    assert re.search(
+        f'^Files: {name.lower()}/\\*\n(.+\n)+License: LGPL-2.1-or-later$', told, re.MULTILINE
+    )
 
 
 def test_no_page_looks_compiled():
     """Lintian asks for the source of a page or a script with a line of more than 512 bytes."""
-    files = [path for suffix in ('html', 'js') for path in (ROOT / 'smart_attributes').rglob(f'*.{suffix}')]
+    files = [
+        path
+        for suffix in ('html', 'js')
+        for path in (ROOT / 'smart_attributes').rglob(f'*.{suffix}')
+    ]
 
     assert files
-    assert [path.name for path in files if max(map(len, path.read_bytes().splitlines())) > 512] == []
+    assert [
+        path.name for path in files if max(map(len, path.read_bytes().splitlines())) > 512
+    ] == []
 
 
 def test_every_rule_that_a_commit_has_shipped_is_in_the_list_of_the_package():
     """The upgrade replaces these rules; the newest may be missing until it is replaced itself."""
-    shallow = subprocess.run(['git', 'rev-parse', '--is-shallow-repository'], cwd=ROOT, capture_output=True, text=True)
+    shallow = subprocess.run(
+        ['git', 'rev-parse', '--is-shallow-repository'], cwd=ROOT, capture_output=True, text=True
+    )
     if shallow.stdout.strip() != 'false':
-        pytest.skip('the list of shipped rules is not compared: this is not a clone with the whole history')
-    shipped = subprocess.run(['sh', 'tools/shipped-rules'], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        pytest.skip(
+            'the list of shipped rules is not compared: this is not a clone with the whole history'
+        )
+    shipped = subprocess.run(
+        ['sh', 'tools/shipped-rules'], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     listed = (ROOT / 'debian/shipped-rules').read_text().splitlines()
 
     assert len(shipped.splitlines()) > 1
-    assert [line for line in shipped.splitlines()[:-1] if line not in listed] == [], \
+    assert [line for line in shipped.splitlines()[:-1] if line not in listed] == [], (
         'run: sh tools/shipped-rules >debian/shipped-rules'
+    )
 
 
 # Up to the limit that the script sets for the host.
-EXPECTED = re.findall(r"^expects (\d) '([^'\n]+)' (?:\$plugin|check_smart_attributes) (.*\$reports\S*)",
-                      (ROOT / 'debian/tests/plugin').read_text().partition('# A limit')[0], re.MULTILINE)
+EXPECTED = re.findall(
+    r"^expects (\d) '([^'\n]+)' (?:\$plugin|check_smart_attributes) (.*\$reports\S*)",
+    (ROOT / 'debian/tests/plugin').read_text().partition('# A limit')[0],
+    re.MULTILINE,
+)
 
 
 @pytest.mark.parametrize(('status', 'words', 'arguments'), EXPECTED)
@@ -160,36 +218,70 @@ def test_the_expectations_of_autopkgtest_are_found():
 
 # --- what strangers verify -----------------------------------------------------------------------
 
-KINDS = ('source.tar.gz', 'library.whl', 'program.pyz', 'package.deb', 'package.rpm', 'package.deb.cdx.json', 'verify')
+KINDS = (
+    'source.tar.gz',
+    'library.whl',
+    'program.pyz',
+    'package.deb',
+    'package.rpm',
+    'package.deb.cdx.json',
+    'verify',
+)
 
 
 @pytest.fixture
 def files(tmp_path) -> Path:
-    """A folder with a file of each kind, checksums as tools/release writes them, and their signature."""
+    """A folder with a file of each kind, checksums as tools/release writes them, and their
+    signature.
+    """
     folder = tmp_path / 'files'
     folder.mkdir()
     for name in KINDS:
         (folder / name).write_text(f'content of {name}')
     shutil.copy(ROOT / 'tools/verify', folder)
-    sums = subprocess.run(['sha256sum', '--', *KINDS], cwd=folder, check=True, capture_output=True).stdout
+    sums = subprocess.run(
+        ['sha256sum', '--', *KINDS], cwd=folder, check=True, capture_output=True
+    ).stdout
     (folder / 'SHA256SUMS').write_bytes(sums)
     for name in ('key', 'other'):
-        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', str(tmp_path / name)],
-                       check=True)
-        (tmp_path / f'{name}.signers').write_text(f'release {(tmp_path / f"{name}.pub").read_text()}')
+        subprocess.run(
+            ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', str(tmp_path / name)],
+            check=True,
+        )
+        (tmp_path / f'{name}.signers').write_text(
+            f'release {(tmp_path / f"{name}.pub").read_text()}'
+        )
     signed(folder)
     return folder
 
 
 def signed(folder: Path, name: str = 'key') -> None:
     (folder / 'SHA256SUMS.sig').unlink(missing_ok=True)
-    subprocess.run(['ssh-keygen', '-q', '-Y', 'sign', '-f', str(folder.parent / name), '-n', 'check_smart_attributes',
-                    'SHA256SUMS'], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        [
+            'ssh-keygen',
+            '-q',
+            '-Y',
+            'sign',
+            '-f',
+            str(folder.parent / name),
+            '-n',
+            'check_smart_attributes',
+            'SHA256SUMS',
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
 
 
 def verified(folder: Path, signers: str = '../key.signers') -> tuple[bool, str]:
-    """Return whether the files are as they were released, and the last line that the script prints."""
-    done = subprocess.run(['sh', str(ROOT / 'tools/verify'), signers], cwd=folder, capture_output=True, text=True)
+    """Return whether the files are as they were released, and the last line that the script
+    prints.
+    """
+    done = subprocess.run(
+        ['sh', str(ROOT / 'tools/verify'), signers], cwd=folder, capture_output=True, text=True
+    )
     return done.returncode == 0, (done.stdout + done.stderr).splitlines()[-1]
 
 
@@ -215,11 +307,18 @@ def test_a_file_that_was_changed_is_refused(files, name):
 
 @needs('ssh-keygen')
 def test_checksums_that_fit_changed_files_are_refused(files):
-    """Whoever can change the files can make new checksums, but not their signature; nor sign with a key of his own."""
+    """Whoever can change the files can make new checksums, but not their signature; nor sign
+    with a key of his own.
+    """
     (files / 'package.deb').write_text('another one')
-    sums = subprocess.run(['sha256sum', '--', *KINDS], cwd=files, check=True, capture_output=True).stdout
+    sums = subprocess.run(
+        ['sha256sum', '--', *KINDS], cwd=files, check=True, capture_output=True
+    ).stdout
     (files / 'SHA256SUMS').write_bytes(sums)
-    refused = (False, 'verify: SHA256SUMS is not signed by a key in ../key.signers; do not install these files')
+    refused = (
+        False,
+        'verify: SHA256SUMS is not signed by a key in ../key.signers; do not install these files',
+    )
 
     assert verified(files, '--unsigned')[0]
     assert verified(files) == refused
@@ -239,7 +338,10 @@ def test_a_file_that_is_not_of_the_release_is_refused(files, name):
     """Its name may be like that of the file that somebody looks for."""
     (files / name).write_text('planted')
 
-    assert verified(files) == (False, f'verify: {name} is not in SHA256SUMS; remove it, and do not install it')
+    assert verified(files) == (
+        False,
+        f'verify: {name} is not in SHA256SUMS; remove it, and do not install it',
+    )
 
 
 def test_the_script_for_strangers_is_short_enough_to_be_read():
@@ -248,15 +350,23 @@ def test_the_script_for_strangers_is_short_enough_to_be_read():
 
 
 def test_the_bill_of_materials_lists_what_is_in_the_program(released, tmp_path):
-    """Each library with its version, license and pinned hashes; what only builds it is excluded; twice the same."""
+    """Each library with its version, license and pinned hashes; what only builds it is excluded;
+    twice the same.
+    """
     path = released / 'check_smart_attributes.pyz'
     bill = sbom.bill(path, VERSION, 0, sbom.metadata(path))
     inside = {each['name']: each for each in bill['components'] if each['scope'] == 'required'}
-    pinned = set(re.findall('^([a-z0-9-]+)==', (ROOT / 'requirements/zipapp.txt').read_text(), re.MULTILINE))
+    pinned = set(
+        re.findall('^([a-z0-9-]+)==', (ROOT / 'requirements/zipapp.txt').read_text(), re.MULTILINE)
+    )
 
     assert set(inside) == pinned and 'nagiosplugin' in pinned
-    assert all(each['version'] and each['licenses'] and each['properties'] for each in inside.values())
-    assert 'hatchling' in {each['name'] for each in bill['components'] if each['scope'] == 'excluded'}
+    assert all(
+        each['version'] and each['licenses'] and each['properties'] for each in inside.values()
+    )
+    assert 'hatchling' in {
+        each['name'] for each in bill['components'] if each['scope'] == 'excluded'
+    }
     assert json.dumps(bill) == json.dumps(sbom.bill(path, VERSION, 0, sbom.metadata(path)))
 
 
@@ -266,7 +376,9 @@ def test_a_program_with_another_library_than_the_pinned_ones_gets_no_bill(releas
     with zipfile.ZipFile(changed, 'a') as archive:
         archive.writestr('planted-1.0.dist-info/METADATA', 'Name: planted\nVersion: 1.0\n')
 
-    with pytest.raises(SystemExit, match=r"differ from the pinned requirements: .*'planted', '1.0'"):
+    with pytest.raises(
+        SystemExit, match=r"differ from the pinned requirements: .*'planted', '1.0'"
+    ):
         sbom.bill(changed, VERSION, 0, {})
 
 
@@ -275,7 +387,11 @@ def test_only_wheel_and_source_archive_contain_no_library(released):
     for pattern in ('*.whl', '*.tar.gz'):
         [path] = released.glob(pattern)
         bill = sbom.bill(path, VERSION, 0, {})
-        required = [each['value'] for each in bill['metadata']['component']['properties'] if each['name'] == 'requires']
+        required = [
+            each['value']
+            for each in bill['metadata']['component']['properties']
+            if each['name'] == 'requires'
+        ]
 
         assert 'nagiosplugin>=1.3.2' in required
         assert {each['scope'] for each in bill['components']} == {'excluded'}

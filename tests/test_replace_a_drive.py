@@ -1,9 +1,11 @@
 """The commands of doc/how-to/replace-a-drive.md work, and stop before they cost data.
 
-`make test-replace` types them as written in a QEMU guest: disks are pulled, fail all commands, have a bad sector, or
-are healthy. After each replacement, the array is assembled again as after a boot; its data, identity and profiles must
-be the same, and its redundancy complete. `make test` only reads the blocks of the document.
+`make test-replace` types them as written in a QEMU guest: disks are pulled, fail all commands, have
+a bad sector, or are healthy. After each replacement, the array is assembled again as after a boot;
+its data, identity and profiles must be the same, and its redundancy complete. `make test` only
+reads the blocks of the document.
 """
+
 from __future__ import annotations
 
 import os
@@ -20,16 +22,32 @@ from replacement_bed import PASSPHRASE, Bed, blocks
 # The guest has no ZFS, and no firmware with boot entries.
 NOT_TYPED = {'ZFS: replace a device', 'Create the boot entry'}
 TYPED = {
-    'Name the disks', 'Check the new disk', 'Copy the partition table', 'Name the members',
+    'Name the disks',
+    'Check the new disk',
+    'Copy the partition table',
+    'Name the members',
     'Open a LUKS container on the new disk',
-    'md: name the array', 'md: replace a member that still reads', 'md: take the old member out',
+    'md: name the array',
+    'md: replace a member that still reads',
+    'md: take the old member out',
     'md: remove what md has dropped',
-    'md: rebuild on the new disk', 'LVM: move the volumes of a disk that still reads', 'LVM: add the new disk',
-    'LVM: rebuild a RAID volume', 'LVM: forget the missing disk', 'btrfs: note the profiles',
-    'btrfs: replace a device that still reads', 'btrfs: mount without the missing device',
-    'btrfs: replace a missing device', 'btrfs: restore the profiles', 'Copy the files', 'Copy the whole disk',
-    'Copy the EFI partition', 'Move the swap space',
-    'Check that nothing uses the old disk', 'Detach the old disk'}
+    'md: rebuild on the new disk',
+    'LVM: move the volumes of a disk that still reads',
+    'LVM: add the new disk',
+    'LVM: rebuild a RAID volume',
+    'LVM: forget the missing disk',
+    'btrfs: note the profiles',
+    'btrfs: replace a device that still reads',
+    'btrfs: mount without the missing device',
+    'btrfs: replace a missing device',
+    'btrfs: restore the profiles',
+    'Copy the files',
+    'Copy the whole disk',
+    'Copy the EFI partition',
+    'Move the swap space',
+    'Check that nothing uses the old disk',
+    'Detach the old disk',
+}
 FAST_LUKS = '--type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000'
 PARTITIONS = 'label: gpt\\nsize=4MiB,type=U\\nsize=4MiB,type=S\\ntype=R\\n'
 
@@ -51,17 +69,21 @@ def test_no_block_continues_after_a_failure(name):
     text = blocks()[name]
 
     assert '||' not in text and '&&' not in text and '\n!' not in text
-    assert 'test -z "$(' not in text     # true if the command fails
+    assert 'test -z "$(' not in text  # true if the command fails
 
 
-# --- the guest -------------------------------------------------------------------------------------
+# --- the guest ------------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope='module')
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     if 'TEST_REPLACE' not in os.environ:
         pytest.skip('drives are replaced by "make test-replace" only: it takes minutes')
     if not abilities.path_of(QEMU) or not abilities.IS_ROOT:
-        pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-replace" sees to both', pytrace=False)
+        pytest.fail(
+            f'{QEMU} is not installed, or we are not root; "make test-replace" sees to both',
+            pytrace=False,
+        )
     folder = tmp_path_factory.mktemp('replace')
     made = Bed(guest('trixie', folder, has_ours=False), folder)
     yield made
@@ -69,21 +91,36 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     removed(folder)
 
 
-# --- md --------------------------------------------------------------------------------------------
+# --- md -------------------------------------------------------------------------------------------
+
 
 def makes_array(bed: Bed, name: str, level: int, members: list[str], options: str = '') -> None:
     """Make an array with a file system and a file. options: further ones of mdadm."""
-    bed.machine.shell(f'mdadm --quiet --create /dev/{name} --run --level={level} --raid-devices={len(members)} '
-                      f'--metadata=1.2 --bitmap=internal {options} {" ".join(members)} </dev/null\n'
-                      f'mdadm --quiet --wait /dev/{name} || :\n'
-                      f'mkfs.ext4 -q /dev/{name}; mkdir -p /srv/{name}; mount /dev/{name} /srv/{name}')
+    bed.machine.shell(
+        f'mdadm --quiet --create /dev/{name} --run --level={level} --raid-devices={len(members)} '
+        f'--metadata=1.2 --bitmap=internal {options} {" ".join(members)} </dev/null\n'
+        f'mdadm --quiet --wait /dev/{name} || :\n'
+        f'mkfs.ext4 -q /dev/{name}; mkdir -p /srv/{name}; mount /dev/{name} /srv/{name}'
+    )
     bed.fills(f'/srv/{name}')
 
 
 def identity(bed: Bed, name: str) -> list[str]:
     """Return what must stay of an array, and that it is complete."""
-    wanted = ('UUID :', 'Version :', 'Raid Level :', 'Array Size :', 'Raid Devices :', 'Total Devices :', 'Bitmap :',
-              'Active Devices :', 'Working Devices :', 'Failed Devices :', 'Spare Devices :', 'Name :')
+    wanted = (
+        'UUID :',
+        'Version :',
+        'Raid Level :',
+        'Array Size :',
+        'Raid Devices :',
+        'Total Devices :',
+        'Bitmap :',
+        'Active Devices :',
+        'Working Devices :',
+        'Failed Devices :',
+        'Spare Devices :',
+        'Name :',
+    )
     lines = bed.machine.does('mdadm', '--detail', f'/dev/{name}').splitlines()
     return [line.strip() for line in lines if any(word in line for word in wanted)]
 
@@ -91,20 +128,33 @@ def identity(bed: Bed, name: str) -> list[str]:
 def is_assembled_again(bed: Bed, name: str) -> None:
     """Stop the array and let mdadm find its members; the data must be there."""
     uuid = bed.machine.shell(f'mdadm --detail --export /dev/{name} | sed -n s/MD_UUID=//p').strip()
-    bed.machine.shell(f'umount /srv/{name}; udevadm settle; mdadm --quiet --stop /dev/{name}; '
-                      f'mdadm --quiet --assemble /dev/{name} --uuid={uuid}; mount /dev/{name} /srv/{name}')
+    bed.machine.shell(
+        f'umount /srv/{name}; udevadm settle; mdadm --quiet --stop /dev/{name}; '
+        f'mdadm --quiet --assemble /dev/{name} --uuid={uuid}; mount /dev/{name} /srv/{name}'
+    )
     assert bed.machine.does('cat', f'/sys/block/{name}/md/degraded') == '0\n'
     bed.reads_back(f'/srv/{name}')
-    assert bed.machine.shell(f'echo check >/sys/block/{name}/md/sync_action; mdadm --quiet --wait /dev/{name} || :; '
-                             f'cat /sys/block/{name}/md/mismatch_cnt') == '0\n'
+    assert (
+        bed.machine.shell(
+            f'echo check >/sys/block/{name}/md/sync_action; mdadm --quiet --wait /dev/{name} || :; '
+            f'cat /sys/block/{name}/md/mismatch_cnt'
+        )
+        == '0\n'
+    )
 
 
 def test_md_copies_a_disk_that_still_reads_with_its_efi_partition_and_swap(bed):
     old, other, new = bed.take(), bed.take(), bed.take()
-    bed.machine.shell('\n'.join((
-        *(f"printf '{PARTITIONS}' | sfdisk --quiet {disk}" for disk in (old, other)), 'udevadm settle',
-        f'mkfs.vfat {old}-part1; mkdir -p /boot/efi; mount {old}-part1 /boot/efi',
-        f'mkswap {old}-part2; swapon {old}-part2')))
+    bed.machine.shell(
+        '\n'.join(
+            (
+                *(f"printf '{PARTITIONS}' | sfdisk --quiet {disk}" for disk in (old, other)),
+                'udevadm settle',
+                f'mkfs.vfat {old}-part1; mkdir -p /boot/efi; mount {old}-part1 /boot/efi',
+                f'mkswap {old}-part2; swapon {old}-part2',
+            )
+        )
+    )
     bed.fills('/boot/efi', size='64k')
     makes_array(bed, 'md1', 1, [f'{old}-part3', f'{other}-part3'])
     before = identity(bed, 'md1')
@@ -112,9 +162,11 @@ def test_md_copies_a_disk_that_still_reads_with_its_efi_partition_and_swap(bed):
     bed.prepares(old, new, part='-part3')
     bed.types('md: name the array', ARRAY='/dev/md1')
     bed.types('md: replace a member that still reads')
-    bed.stops('Check that nothing uses the old disk', 'test 2 = 0')    # its other partitions are in use
+    # its other partitions are in use
+    bed.stops('Check that nothing uses the old disk', 'test 2 = 0')
     bed.types('Move the swap space', OLD_SWAP='$OLD-part2', NEW_SWAP='$NEW-part2')
-    bed.stops('Copy the EFI partition', "test -z '", NEW_EFI='$NEW-part3')    # the new member of the array
+    # the new member of the array
+    bed.stops('Copy the EFI partition', "test -z '", NEW_EFI='$NEW-part3')
     bed.types('Copy the EFI partition', NEW_EFI='$NEW-part1')
     bed.machine.shell(f'umount /boot/efi; mount -o ro {new}-part1 /boot/efi')
     bed.types('Check that nothing uses the old disk', 'Detach the old disk')
@@ -187,16 +239,21 @@ def test_md_takes_a_member_with_bad_blocks_out(bed):
 
 def test_md_copies_a_member_that_is_encrypted(bed):
     old, other, new = bed.take(), bed.take(), bed.take()
-    bed.machine.shell('\n'.join(
-        f'printf {PASSPHRASE} | cryptsetup luksFormat {FAST_LUKS} {disk}\n'
-        f'printf {PASSPHRASE} | cryptsetup open {disk} {name}'
-        for disk, name in ((old, 'old-member'), (other, 'other-member'))))
+    bed.machine.shell(
+        '\n'.join(
+            f'printf {PASSPHRASE} | cryptsetup luksFormat {FAST_LUKS} {disk}\n'
+            f'printf {PASSPHRASE} | cryptsetup open {disk} {name}'
+            for disk, name in ((old, 'old-member'), (other, 'other-member'))
+        )
+    )
     makes_array(bed, 'md6', 1, ['/dev/mapper/old-member', '/dev/mapper/other-member'])
     before = identity(bed, 'md6')
 
     bed.prepares(old, new)
     bed.types('Open a LUKS container on the new disk', OFFSET='32768')
-    bed.types('Name the members', OLD_PART='/dev/mapper/old-member', NEW_PART='/dev/mapper/new-member')
+    bed.types(
+        'Name the members', OLD_PART='/dev/mapper/old-member', NEW_PART='/dev/mapper/new-member'
+    )
     bed.types('md: name the array', ARRAY='/dev/md6')
     bed.types('md: replace a member that still reads')
     bed.stops('Check that nothing uses the old disk', 'test 1 = 0')
@@ -215,13 +272,18 @@ def test_md_commands_stop_before_they_change_anything(bed):
     bed.machine.shell('umount /srv/md4')
     before = bed.contents([first, second, short]), identity(bed, 'md4')
 
-    for unfit, command in ((short, 'test 33554432 -ge 37748736'), (second, 'test 2 = 1'), (f'{new}0', 'lsblk ')):
+    for unfit, command in (
+        (short, 'test 33554432 -ge 37748736'),
+        (second, 'test 2 = 1'),
+        (f'{new}0', 'lsblk '),
+    ):
         bed.begins()
         bed.types('Name the disks', OLD=first, NEW=unfit, LIKE='$OLD')
         bed.stops('Check the new disk', command)
     bed.begins()
     bed.types('Name the disks', OLD=first, NEW=new, LIKE='$OLD')
-    bed.types('Name the members', OLD_PART='$OLD', NEW_PART='$NEW-part1')      # the disk has no partition
+    # the disk has no partition
+    bed.types('Name the members', OLD_PART='$OLD', NEW_PART='$NEW-part1')
     bed.types('md: name the array', ARRAY='/dev/md4')
     bed.stops('md: replace a member that still reads', 'test -b ')
     assert (bed.contents([first, second, short]), identity(bed, 'md4')) == before
@@ -239,10 +301,16 @@ def test_md_commands_stop_before_they_change_anything(bed):
 def test_data_in_the_place_of_a_new_partition_stops_the_commands(bed):
     """Somebody has removed the partition table of a disk that has data."""
     old, new = bed.take(), bed.take()
-    bed.machine.shell('\n'.join((
-        *(f"printf '{PARTITIONS}' | sfdisk --quiet {disk}" for disk in (old, new)), 'udevadm settle',
-        f'mkfs.ext4 -q {new}-part3; wipefs --quiet --all {new}; udevadm settle',
-        f'blockdev --rereadpt {new}; udevadm settle')))
+    bed.machine.shell(
+        '\n'.join(
+            (
+                *(f"printf '{PARTITIONS}' | sfdisk --quiet {disk}" for disk in (old, new)),
+                'udevadm settle',
+                f'mkfs.ext4 -q {new}-part3; wipefs --quiet --all {new}; udevadm settle',
+                f'blockdev --rereadpt {new}; udevadm settle',
+            )
+        )
+    )
     bed.begins()
     bed.types('Name the disks', OLD=old, NEW=new, LIKE='$OLD')
     bed.types('Check the new disk')
@@ -251,23 +319,30 @@ def test_data_in_the_place_of_a_new_partition_stops_the_commands(bed):
     assert bed.machine.shell(f'wipefs --noheadings --output TYPE {new}-part3') == 'ext4\n'
 
 
-# --- LVM -------------------------------------------------------------------------------------------
+# --- LVM ------------------------------------------------------------------------------------------
+
 
 def makes_volumes(bed: Bed, group: str, volumes: dict[str, str], disks: list[str]) -> None:
-    """Make a volume group with volumes, each with a file system and a file. volumes: name -> options of lvcreate."""
+    """Make a volume group with volumes, each with a file system and a file. volumes: name ->
+    options of lvcreate.
+    """
     devices = ' '.join(disks)
     bed.machine.shell(f'pvcreate -q {devices}; vgcreate -q -s 1M {group} {devices}')
     for name, options in volumes.items():
         place = f'/srv/{group}-{name}'
-        bed.machine.shell(f'lvcreate -q -y {options} -n {name} {group}; mkfs.ext4 -q /dev/{group}/{name}; '
-                          f'mkdir -p {place}; mount /dev/{group}/{name} {place}')
+        bed.machine.shell(
+            f'lvcreate -q -y {options} -n {name} {group}; mkfs.ext4 -q /dev/{group}/{name}; '
+            f'mkdir -p {place}; mount /dev/{group}/{name} {place}'
+        )
         bed.fills(place, size='4M')
 
 
 def volumes_of(bed: Bed, group: str) -> str:
     """Return what must stay of a volume group and its volumes."""
-    return bed.machine.shell(f'vgs --noheadings -o vg_uuid,pv_count,vg_missing_pv_count {group}; '
-                             f'lvs --noheadings -o lv_name,lv_uuid,segtype,lv_size,stripes,lv_health_status {group}')
+    return bed.machine.shell(
+        f'vgs --noheadings -o vg_uuid,pv_count,vg_missing_pv_count {group}; '
+        f'lvs --noheadings -o lv_name,lv_uuid,segtype,lv_size,stripes,lv_health_status {group}'
+    )
 
 
 def is_activated_again(bed: Bed, group: str, volumes: dict[str, str]) -> None:
@@ -305,7 +380,8 @@ def test_lvm_rebuilds_raid_volumes_after_a_disk_is_gone(bed):
     bed.prepares(gone, new, like=other)
     bed.types('LVM: add the new disk', VG='vg2')
     bed.types('LVM: rebuild a RAID volume', LV='one')
-    bed.stops('LVM: forget the missing disk', 'vgreduce ')    # the other volume still has a part there
+    # the other volume still has a part there
+    bed.stops('LVM: forget the missing disk', 'vgreduce ')
     bed.types('LVM: rebuild a RAID volume', LV='two')
     bed.types('LVM: forget the missing disk')
 
@@ -313,17 +389,22 @@ def test_lvm_rebuilds_raid_volumes_after_a_disk_is_gone(bed):
     is_activated_again(bed, 'vg2', volumes)
 
 
-# --- btrfs -----------------------------------------------------------------------------------------
+# --- btrfs ----------------------------------------------------------------------------------------
+
 
 def makes_btrfs(bed: Bed, place: str, profiles: str, disks: list[str]) -> None:
-    bed.machine.shell(f'mkfs.btrfs -q {profiles} {" ".join(disks)}; udevadm settle; mkdir -p {place}; '
-                      f'mount {disks[0]} {place}')
+    bed.machine.shell(
+        f'mkfs.btrfs -q {profiles} {" ".join(disks)}; udevadm settle; mkdir -p {place}; '
+        f'mount {disks[0]} {place}'
+    )
     bed.fills(place, size='40M')
 
 
 def profiles(bed: Bed, place: str) -> str:
     """Return the UUID and the profiles of a file system."""
-    return bed.machine.shell(f'findmnt --noheadings --output UUID {place}; btrfs filesystem df {place} | sed s/:.*//')
+    return bed.machine.shell(
+        f'findmnt --noheadings --output UUID {place}; btrfs filesystem df {place} | sed s/:.*//'
+    )
 
 
 def is_mounted_again(bed: Bed, place: str, disks: list[str]) -> None:
@@ -331,7 +412,9 @@ def is_mounted_again(bed: Bed, place: str, disks: list[str]) -> None:
     for disk in disks:
         bed.machine.shell(f'umount {place}; btrfs device scan >/dev/null; mount {disk} {place}')
         bed.reads_back(place)
-    assert 'degraded' not in bed.machine.does('findmnt', '--noheadings', '--output', 'OPTIONS', place)
+    assert 'degraded' not in bed.machine.does(
+        'findmnt', '--noheadings', '--output', 'OPTIONS', place
+    )
     assert 'missing' not in bed.machine.does('btrfs', 'filesystem', 'show', place).lower()
     scrub = bed.machine.does('btrfs', 'scrub', 'start', '-B', place)
     assert 'no errors found' in scrub, scrub
@@ -389,7 +472,8 @@ def test_btrfs_keeps_different_profiles_of_data_and_metadata(bed):
     is_mounted_again(bed, '/srv/btrfs3', [first, third, new])
 
 
-# --- single disks ----------------------------------------------------------------------------------
+# --- single disks ---------------------------------------------------------------------------------
+
 
 def test_files_are_copied_only_to_a_mounted_disk(bed):
     old, new = bed.take(), bed.take()
@@ -398,10 +482,17 @@ def test_files_are_copied_only_to_a_mounted_disk(bed):
     bed.begins()
     bed.types('Name the disks', OLD=old, NEW=new, LIKE='$OLD')
     bed.types('Check the new disk')
-    bed.stops('Copy the files', 'findmnt --mountpoint /srv/new', SOURCE='/srv/single', TARGET='/srv/new')
+    bed.stops(
+        'Copy the files', 'findmnt --mountpoint /srv/new', SOURCE='/srv/single', TARGET='/srv/new'
+    )
     assert bed.machine.does('ls', '/srv/new') == ''
     bed.machine.shell(f'mkfs.ext4 -q {new}; mount {new} /srv/new; umount /srv/single')
-    bed.stops('Copy the files', 'findmnt --mountpoint /srv/single', SOURCE='/srv/single', TARGET='/srv/new')
+    bed.stops(
+        'Copy the files',
+        'findmnt --mountpoint /srv/single',
+        SOURCE='/srv/single',
+        TARGET='/srv/new',
+    )
     bed.machine.shell(f'mount {old} /srv/single')
 
     bed.types('Copy the files', SOURCE='/srv/single', TARGET='/srv/new')
@@ -412,13 +503,15 @@ def test_files_are_copied_only_to_a_mounted_disk(bed):
 
 def test_a_whole_disk_is_copied_and_compared(bed):
     old, new = bed.take(), bed.take()
-    bed.machine.shell(f"printf '{PARTITIONS}' | sfdisk --quiet {old}; udevadm settle; mkfs.ext4 -q {old}-part3; "
-                      f'mkdir -p /srv/whole; mount {old}-part3 /srv/whole')
+    bed.machine.shell(
+        f"printf '{PARTITIONS}' | sfdisk --quiet {old}; udevadm settle; mkfs.ext4 -q {old}-part3; "
+        f'mkdir -p /srv/whole; mount {old}-part3 /srv/whole'
+    )
     bed.fills('/srv/whole')
     bed.begins()
     bed.types('Name the disks', OLD=old, NEW=new, LIKE='$OLD')
     bed.types('Check the new disk')
-    bed.stops('Copy the whole disk', 'test 1 = 0')    # it is mounted
+    bed.stops('Copy the whole disk', 'test 1 = 0')  # it is mounted
     bed.machine.shell('umount /srv/whole; sleep 1')
 
     bed.types('Copy the whole disk')

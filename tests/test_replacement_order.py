@@ -1,4 +1,7 @@
-"""The order in which the drives of a fleet are to be replaced: groups at risk first, their drives by their labels."""
+"""The order in which the drives of a fleet are to be replaced: groups at risk first, their
+drives by their labels.
+"""
+
 from __future__ import annotations
 
 from typing import Any
@@ -12,12 +15,31 @@ from smart_attributes.redundancy.replacement import OF_CODE, Risk
 from smart_attributes.work import actions
 
 
-def drive(host: str, name: str = 'sda', code: str = '', state: str = 'CRITICAL', action: str = actions.REPLACE,
-          **facts: Any) -> FleetDrive:
+def drive(
+    host: str,
+    name: str = 'sda',
+    code: str = '',
+    state: str = 'CRITICAL',
+    action: str = actions.REPLACE,
+    **facts: Any,
+) -> FleetDrive:
     """Return a drive. code: of the reason for its place in the order of its host."""
-    replacement = {'replacement': {'label': OF_CODE[code][0], 'code': code, 'text': 'x'}} if code else {}
-    return FleetDrive({'host': host, 'name': name, 'state': state, 'action': action, 'serial': f'EXAMPLE{name}',
-                       'why': f'EXAMPLE{name} fails', **replacement, **facts}, list)
+    replacement = (
+        {'replacement': {'label': OF_CODE[code][0], 'code': code, 'text': 'x'}} if code else {}
+    )
+    return FleetDrive(
+        {
+            'host': host,
+            'name': name,
+            'state': state,
+            'action': action,
+            'serial': f'EXAMPLE{name}',
+            'why': f'EXAMPLE{name} fails',
+            **replacement,
+            **facts,
+        },
+        list,
+    )
 
 
 def group(host: str, risk: Risk) -> AtRisk:
@@ -31,9 +53,19 @@ def ordered(drives: list[FleetDrive], *groups: AtRisk) -> list[str]:
     return [f'{facts["host"]} {facts["name"]}' for facts in order.drives(groups)]
 
 
-@pytest.mark.parametrize('action, count', [
-    (actions.REPLACE, 1), (actions.COPY, 1), (actions.KEEP, 1), (actions.WAIT, 1), (actions.REJOIN, 1),
-    (actions.ORDER, 0), (actions.COOLING, 0), (actions.NOTHING, 0)])
+@pytest.mark.parametrize(
+    'action, count',
+    [
+        (actions.REPLACE, 1),
+        (actions.COPY, 1),
+        (actions.KEEP, 1),
+        (actions.WAIT, 1),
+        (actions.REJOIN, 1),
+        (actions.ORDER, 0),
+        (actions.COOLING, 0),
+        (actions.NOTHING, 0),
+    ],
+)
 def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, count):
     order = ReplacementOrder()
     order.add(drive('db1', action=action))
@@ -41,32 +73,64 @@ def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, coun
     assert (order.count, len(order.drives(()))) == (count, count)
 
 
-@pytest.mark.parametrize('drives, groups, names', [
-    # without groups: by state, host and name
-    ([drive('b'), drive('a', state='WARNING'), drive('a')], [], ['a sda', 'b sda', 'a sda']),
-    ([drive('b', 'sda'), drive('a', 'sdb'), drive('a')], [], ['a sda', 'a sdb', 'b sda']),
-    # a host with a group at risk is first, the worst of these before others
-    ([drive('a'), drive('b'), drive('c')], [group('b', Risk.LAST), group('c', Risk.BEYOND)],
-     ['c sda', 'b sda', 'a sda']),
-    ([drive('a'), drive('b'), drive('c')], [group('b', Risk.UNSURE), group('c', Risk.LAST), group('b', Risk.BEYOND)],
-     ['b sda', 'c sda', 'a sda']),
-    ([drive('a'), drive('b'), drive('c')], [group('b', Risk.BEYOND), group('c', Risk.LAST), group('b', Risk.UNSURE)],
-     ['b sda', 'c sda', 'a sda']),
-    # hosts of the same risk by name, with all of their drives
-    ([drive('b', 'sda'), drive('a', 'sdb'), drive('b', 'sdb'), drive('a', 'sda')],
-     [group('a', Risk.LAST), group('b', Risk.LAST)], ['a sda', 'a sdb', 'b sda', 'b sdb']),
-    ([drive('a'), drive('b', code='last-good-copy')], [], ['b sda', 'a sda']),   # from a line in Icinga
-    # the drive's own reason never makes its host less urgent
-    ([drive('b', code='last-good-copy'), drive('a')], [group('a', Risk.LAST), group('b', Risk.BEYOND)],
-     ['b sda', 'a sda']),
-    ([drive('b', code='data-at-risk'), drive('a')], [group('a', Risk.LAST), group('b', Risk.LAST)],
-     ['b sda', 'a sda']),
-    # nor does one that is not about a risk move it
-    ([drive('b', code='only-swap'), drive('a')], [], ['a sda', 'b sda']),
-    # within a host by label: the one to replace next, to copy, to keep, to wait; one without a label is last
-    ([drive('a', 'sda', 'second-failing-member'), drive('a', 'sdb', 'last-good-copy'), drive('a', 'sdc'),
-      drive('a', 'sdd', 'no-redundancy'), drive('a', 'sde', 'replace-next')], [],
-     ['a sde', 'a sdd', 'a sdb', 'a sda', 'a sdc'])])
+@pytest.mark.parametrize(
+    'drives, groups, names',
+    [
+        # without groups: by state, host and name
+        ([drive('b'), drive('a', state='WARNING'), drive('a')], [], ['a sda', 'b sda', 'a sda']),
+        ([drive('b', 'sda'), drive('a', 'sdb'), drive('a')], [], ['a sda', 'a sdb', 'b sda']),
+        # a host with a group at risk is first, the worst of these before others
+        (
+            [drive('a'), drive('b'), drive('c')],
+            [group('b', Risk.LAST), group('c', Risk.BEYOND)],
+            ['c sda', 'b sda', 'a sda'],
+        ),
+        (
+            [drive('a'), drive('b'), drive('c')],
+            [group('b', Risk.UNSURE), group('c', Risk.LAST), group('b', Risk.BEYOND)],
+            ['b sda', 'c sda', 'a sda'],
+        ),
+        (
+            [drive('a'), drive('b'), drive('c')],
+            [group('b', Risk.BEYOND), group('c', Risk.LAST), group('b', Risk.UNSURE)],
+            ['b sda', 'c sda', 'a sda'],
+        ),
+        # hosts of the same risk by name, with all of their drives
+        (
+            [drive('b', 'sda'), drive('a', 'sdb'), drive('b', 'sdb'), drive('a', 'sda')],
+            [group('a', Risk.LAST), group('b', Risk.LAST)],
+            ['a sda', 'a sdb', 'b sda', 'b sdb'],
+        ),
+        # from a line in Icinga
+        ([drive('a'), drive('b', code='last-good-copy')], [], ['b sda', 'a sda']),
+        # the drive's own reason never makes its host less urgent
+        (
+            [drive('b', code='last-good-copy'), drive('a')],
+            [group('a', Risk.LAST), group('b', Risk.BEYOND)],
+            ['b sda', 'a sda'],
+        ),
+        (
+            [drive('b', code='data-at-risk'), drive('a')],
+            [group('a', Risk.LAST), group('b', Risk.LAST)],
+            ['b sda', 'a sda'],
+        ),
+        # nor does one that is not about a risk move it
+        ([drive('b', code='only-swap'), drive('a')], [], ['a sda', 'b sda']),
+        # within a host by label: the one to replace next, to copy, to keep, to wait; one without a
+        # label is last
+        (
+            [
+                drive('a', 'sda', 'second-failing-member'),
+                drive('a', 'sdb', 'last-good-copy'),
+                drive('a', 'sdc'),
+                drive('a', 'sdd', 'no-redundancy'),
+                drive('a', 'sde', 'replace-next'),
+            ],
+            [],
+            ['a sde', 'a sdd', 'a sdb', 'a sda', 'a sdc'],
+        ),
+    ],
+)
 def test_the_order_of_drives(drives, groups, names):
     assert ordered(drives, *groups) == names
     assert ordered(drives[::-1], *groups[::-1]) == names
@@ -74,8 +138,9 @@ def test_the_order_of_drives(drives, groups, names):
 
 def test_two_drives_of_one_name_are_both_in_the_order():
     """Two results of one host can have the same drive."""
-    assert ordered([drive('a', model='X'), drive('a', model='Y')], group('a', Risk.LAST), group('a', Risk.LAST)) == [
-        'a sda', 'a sda']
+    assert ordered(
+        [drive('a', model='X'), drive('a', model='Y')], group('a', Risk.LAST), group('a', Risk.LAST)
+    ) == ['a sda', 'a sda']
 
 
 def test_the_most_urgent_are_kept_and_all_are_counted(monkeypatch):
@@ -90,9 +155,14 @@ def test_the_most_urgent_are_kept_and_all_are_counted(monkeypatch):
     assert [each['host'] for each in order.drives(())] == ['h04', 'h09', 'h14']
 
 
-@pytest.mark.parametrize('hidden, serial, why', [
-    ({}, 'EXAMPLEsda', 'EXAMPLEsda fails'), ({'hide_serial': False}, 'EXAMPLEsda', 'EXAMPLEsda fails'),
-    ({'hide_serial': True}, None, None)])
+@pytest.mark.parametrize(
+    'hidden, serial, why',
+    [
+        ({}, 'EXAMPLEsda', 'EXAMPLEsda fails'),
+        ({'hide_serial': False}, 'EXAMPLEsda', 'EXAMPLEsda fails'),
+        ({'hide_serial': True}, None, None),
+    ],
+)
 def test_serial_numbers_are_shown_unless_they_are_hidden(hidden, serial, why):
     """A reason may have the serial number in it."""
     order = ReplacementOrder(**hidden)

@@ -1,4 +1,7 @@
-"""The table of what a report always has, each part of each kind taken away from a report that is whole."""
+"""The table of what a report always has, each part of each kind taken away from a report that is
+whole.
+"""
+
 from __future__ import annotations
 
 import json
@@ -12,14 +15,26 @@ from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report
 from smart_attributes.reading import completeness, json_report, text_report
 
 Json = dict[str, Any]
-SAS = (ROOT / 'tests/reports/seagate-sas-healthy.txt').read_text() + '\nNo Self-tests have been logged\n\n'
+SAS = (
+    ROOT / 'tests/reports/seagate-sas-healthy.txt'
+).read_text() + '\nNo Self-tests have been logged\n\n'
 COUNTERS: Json = {'total_uncorrected_errors': 0}
 SAS_JSON: Json = {
-    'smartctl': {'version': [7, 3], 'argv': ['smartctl', '-a', '--json', '/dev/sda'], 'exit_status': 0},
-    'device': {'protocol': 'SCSI'}, 'scsi_model_name': 'ACME S1', 'scsi_revision': '1', 'rotation_rate': 7200,
-    'smart_support': {'available': True, 'enabled': True}, 'smart_status': {'passed': True},
-    'temperature': {'current': 30}, 'scsi_grown_defect_list': 0,
-    'scsi_error_counter_log': {'read': COUNTERS, 'write': COUNTERS}}
+    'smartctl': {
+        'version': [7, 3],
+        'argv': ['smartctl', '-a', '--json', '/dev/sda'],
+        'exit_status': 0,
+    },
+    'device': {'protocol': 'SCSI'},
+    'scsi_model_name': 'ACME S1',
+    'scsi_revision': '1',
+    'rotation_rate': 7200,
+    'smart_support': {'available': True, 'enabled': True},
+    'smart_status': {'passed': True},
+    'temperature': {'current': 30},
+    'scsi_grown_defect_list': 0,
+    'scsi_error_counter_log': {'read': COUNTERS, 'write': COUNTERS},
+}
 DISK = """smartctl 7.3 2022-02-28 r5338 [x86_64-linux] (local build)
 
 === START OF INFORMATION SECTION ===
@@ -60,15 +75,29 @@ def without(said: Json, *path: str) -> Json:
     return changed
 
 
-@pytest.mark.parametrize(('path', 'name'), [
-    (['smart_status'], 'the SMART health status'), (['scsi_grown_defect_list'], 'the grown defect list'),
-    (['scsi_error_counter_log'], 'row "read" of the error counter log, row "write" of the error counter log'),
-    (['scsi_error_counter_log', 'read'], 'row "read" of the error counter log'),
-    (['scsi_error_counter_log', 'write'], 'row "write" of the error counter log'),
-    (['temperature'], 'the temperature')], ids=str)
-@pytest.mark.parametrize('argv', [['-a'], ['--xall'], ['-HA', '-l', 'error'], ['-H', '--attributes', '--log=error']],
-                         ids=str)
-def test_a_part_of_a_sas_report_that_smartctl_was_asked_for_is_missed(path: list[str], name: str, argv: list[str]):
+@pytest.mark.parametrize(
+    ('path', 'name'),
+    [
+        (['smart_status'], 'the SMART health status'),
+        (['scsi_grown_defect_list'], 'the grown defect list'),
+        (
+            ['scsi_error_counter_log'],
+            'row "read" of the error counter log, row "write" of the error counter log',
+        ),
+        (['scsi_error_counter_log', 'read'], 'row "read" of the error counter log'),
+        (['scsi_error_counter_log', 'write'], 'row "write" of the error counter log'),
+        (['temperature'], 'the temperature'),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    'argv',
+    [['-a'], ['--xall'], ['-HA', '-l', 'error'], ['-H', '--attributes', '--log=error']],
+    ids=str,
+)
+def test_a_part_of_a_sas_report_that_smartctl_was_asked_for_is_missed(
+    path: list[str], name: str, argv: list[str]
+):
     """With the call of a check as well as with -a."""
     said = json.loads(json.dumps(SAS_JSON))
     said['smartctl']['argv'][1:2] = argv
@@ -85,14 +114,21 @@ def test_a_part_that_smartctl_was_not_asked_for_is_not_missed():
     assert lacking(without(said, 'scsi_error_counter_log')) == ''
 
 
-@pytest.mark.parametrize(('pattern', 'name'), [
-    (r'^SMART Health Status:.*\n', 'the SMART health status'), (r'^write:.*\n', 'row "write" of the error counter log'),
-    (r'^read:.*\n', 'row "read" of the error counter log'),
-    (r'^Error counter log:(?s:.*?)\n *\n', 'row "read" of the error counter log'),
-    (r'^Elements in grown defect list:.*\n', 'the grown defect list'),
-    (r'^Current Drive Temperature:.*\n', 'the temperature')])
+@pytest.mark.parametrize(
+    ('pattern', 'name'),
+    [
+        (r'^SMART Health Status:.*\n', 'the SMART health status'),
+        (r'^write:.*\n', 'row "write" of the error counter log'),
+        (r'^read:.*\n', 'row "read" of the error counter log'),
+        (r'^Error counter log:(?s:.*?)\n *\n', 'row "read" of the error counter log'),
+        (r'^Elements in grown defect list:.*\n', 'the grown defect list'),
+        (r'^Current Drive Temperature:.*\n', 'the temperature'),
+    ],
+)
 def test_a_part_of_a_sas_text_is_missed(pattern: str, name: str):
-    """The text has no arguments: its other lines validate that smartctl was asked for everything."""
+    """The text has no arguments: its other lines validate that smartctl was asked for
+    everything.
+    """
     assert re.search(pattern, SAS, re.MULTILINE) and lacking(SAS) == ''
     assert name in lacking(re.sub(pattern, '', SAS, flags=re.MULTILINE))
 
@@ -102,26 +138,51 @@ def test_a_verify_row_is_not_missed():
     assert lacking(re.sub(r'^verify:.*\n', '', SAS, flags=re.MULTILINE)) == ''
 
 
-@pytest.mark.parametrize(('key', 'name'), [
-    ('smart_status', 'the SMART health status'), ('ata_smart_attributes', 'the attribute table'),
-    ('ata_smart_error_log', 'the error log'), ('ata_smart_self_test_log', 'the self-test log'),
-    ('ata_device_statistics', 'the device statistics'), ('smart_support', 'whether SMART is enabled')])
+@pytest.mark.parametrize(
+    ('key', 'name'),
+    [
+        ('smart_status', 'the SMART health status'),
+        ('ata_smart_attributes', 'the attribute table'),
+        ('ata_smart_error_log', 'the error log'),
+        ('ata_smart_self_test_log', 'the self-test log'),
+        ('ata_device_statistics', 'the device statistics'),
+        ('smart_support', 'whether SMART is enabled'),
+    ],
+)
 def test_a_part_of_a_sata_report_is_missed(key: str, name: str):
     """Of all that -x prints."""
     said = json.loads(drive('samsung-worn-out'))
     said['smartctl'].update(argv=['smartctl', '-x', '/dev/sda'], version=[7, 3])
-    said.update(ata_smart_self_test_log={'extended': {'count': 0}}, smart_support={'available': True, 'enabled': True})
+    said.update(
+        ata_smart_self_test_log={'extended': {'count': 0}},
+        smart_support={'available': True, 'enabled': True},
+    )
 
     assert lacking(said) == ''
     assert name in lacking(without(said, key))
 
 
-@pytest.mark.parametrize(('key', 'refusal'), [
-    ('ata_smart_error_log', {'ata_smart_data': {'capabilities': {'error_logging_supported': False}}}),
-    ('ata_smart_self_test_log', {'ata_smart_data': {'capabilities': {'self_tests_supported': False}}}),
-    ('ata_device_statistics', {'ata_log_directory': {'table': [{'address': 0}, {'address': 3}]}})])
+@pytest.mark.parametrize(
+    ('key', 'refusal'),
+    [
+        (
+            'ata_smart_error_log',
+            {'ata_smart_data': {'capabilities': {'error_logging_supported': False}}},
+        ),
+        (
+            'ata_smart_self_test_log',
+            {'ata_smart_data': {'capabilities': {'self_tests_supported': False}}},
+        ),
+        (
+            'ata_device_statistics',
+            {'ata_log_directory': {'table': [{'address': 0}, {'address': 3}]}},
+        ),
+    ],
+)
 def test_a_log_that_the_drive_does_not_keep_is_not_missed(key: str, refusal: Json):
-    """13 % of 32,858 SATA drives keep no device statistics: a note for each would be read by nobody."""
+    """13 % of 32,858 SATA drives keep no device statistics: a note for each would be read by
+    nobody.
+    """
     said = {**json.loads(drive('samsung-worn-out')), **refusal}
     said['smartctl']['argv'] = ['smartctl', '-x', '/dev/sda']
     said.setdefault('ata_smart_self_test_log', {'extended': {'count': 0}})
@@ -134,7 +195,8 @@ def test_the_health_log_of_an_nvme_drive_is_missed_as_one():
     said = json.loads(drive('nvme-worn'))
 
     assert lacking(without(said, 'nvme_smart_health_information_log')).endswith(
-        'the SMART/Health Information log')
+        'the SMART/Health Information log'
+    )
 
 
 @pytest.mark.parametrize('arguments', [('-v',), ()])
@@ -144,7 +206,9 @@ def test_a_text_without_its_attributes_is_not_ok_in_silence(tmp_path: Any, argum
     file.write_text(re.sub(r'^Vendor Specific SMART(?s:.*?)\n\n', '', DISK, flags=re.MULTILINE))
     text = run('--report', str(file), *arguments).text
 
-    assert 'health status: passed; the report contains nothing else' in text or 'no entry for' in text
+    assert (
+        'health status: passed; the report contains nothing else' in text or 'no entry for' in text
+    )
     assert ('not in the report: the attribute table' in text) is bool(arguments)
     assert lacking(DISK) == ''
 
@@ -170,12 +234,26 @@ def test_a_report_with_neither_health_status_nor_attributes_is_unknown(tmp_path:
     assert 'report not understood' in result.text and 'smartctl --json -x' in result.text
 
 
-@pytest.mark.parametrize(('change', 'name'), [
-    (lambda said: said['smartctl'].update(exit_status=0x40), 'errors in the error log, which the exit status'),
-    (lambda said: said['smartctl'].update(exit_status=0x80), 'failed self-tests, which the exit status'),
-    (lambda said: said['smartctl'].update(exit_status=0x10), 'attributes at their threshold, which the exit status'),
-    (lambda said: said['smartctl'].update(exit_status=-15), ''), (lambda said: None, '')], ids=[
-        'errors', 'self-tests', 'attributes', 'a signal', 'nothing'])
+@pytest.mark.parametrize(
+    ('change', 'name'),
+    [
+        (
+            lambda said: said['smartctl'].update(exit_status=0x40),
+            'errors in the error log, which the exit status',
+        ),
+        (
+            lambda said: said['smartctl'].update(exit_status=0x80),
+            'failed self-tests, which the exit status',
+        ),
+        (
+            lambda said: said['smartctl'].update(exit_status=0x10),
+            'attributes at their threshold, which the exit status',
+        ),
+        (lambda said: said['smartctl'].update(exit_status=-15), ''),
+        (lambda said: None, ''),
+    ],
+    ids=['errors', 'self-tests', 'attributes', 'a signal', 'nothing'],
+)
 def test_a_row_that_the_exit_status_counts_is_missed(change: Callable[[Json], None], name: str):
     """smartctl has seen what the report no longer holds."""
     said = json.loads(drive('intel-s3500-healthy'))
@@ -192,74 +270,159 @@ def test_a_health_status_that_was_lost_is_failed_where_the_exit_status_says_so()
     said['smartctl']['exit_status'] = 8
     found = json_report.from_json(said)
 
-    assert (found.smart_status, found.smart_status_text) == (False, "FAILED, by smartctl's exit status")
+    assert (found.smart_status, found.smart_status_text) == (
+        False,
+        "FAILED, by smartctl's exit status",
+    )
 
 
-@pytest.mark.parametrize(('rotation', 'numbers', 'lost'), [
-    (7200, (1, 3, 9, 10), ['attribute 5']), (7200, (5, 7, 9), ['attribute 10']), (7200, (5, 187), ['attribute 197']),
-    (7200, (4, 5, 200), ['attribute 197', 'attribute 198']), (7200, (5, 200), []), (0, (9, 183), ['attribute 5']),
-    (0, (1, 3), []), (0, (), []), (0, (183,), ['attribute 5'])], ids=str)
+@pytest.mark.parametrize(
+    ('rotation', 'numbers', 'lost'),
+    [
+        (7200, (1, 3, 9, 10), ['attribute 5']),
+        (7200, (5, 7, 9), ['attribute 10']),
+        (7200, (5, 187), ['attribute 197']),
+        (7200, (4, 5, 200), ['attribute 197', 'attribute 198']),
+        (7200, (5, 200), []),
+        (0, (9, 183), ['attribute 5']),
+        (0, (1, 3), []),
+        (0, (), []),
+        (0, (183,), ['attribute 5']),
+    ],
+    ids=str,
+)
 def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotation, numbers, lost):
     """As 32,836 measured drives have them."""
     rows = tuple(AttributeRow(number, 'x', 100, 100, 0, False, '', '0') for number in numbers)
-    report = Report(Identity('ATA', 'ACME', '1', rotation=rotation), smart_status=True, attributes=rows)
+    report = Report(
+        Identity('ATA', 'ACME', '1', rotation=rotation), smart_status=True, attributes=rows
+    )
 
-    assert [part for part in completeness.missing(report, frozenset(('-A',)), ())
-            if part.startswith('attribute ')] == lost
+    assert [
+        part
+        for part in completeness.missing(report, frozenset(('-A',)), ())
+        if part.startswith('attribute ')
+    ] == lost
 
 
-@pytest.mark.parametrize(('arguments', 'wanted'), [
-    (['-a', '/dev/sda'], True), (['-iHA'], True), (['--xall'], True), (['--attributes=brief'], True),
-    (['-jA'], True), (['-x', '-d', 'sat'], True), (['-d', 'sat', '-A'], True), (['-dsat', '-iA'], True),
-    (['-H', '-i', '-l', 'error'], False), (['--health'], False), ([], False), (['--all-of-it'], False),
-    (['-n', 'standby', '-Hl', 'selftest'], False), (['-TA'], False)])
+@pytest.mark.parametrize(
+    ('arguments', 'wanted'),
+    [
+        (['-a', '/dev/sda'], True),
+        (['-iHA'], True),
+        (['--xall'], True),
+        (['--attributes=brief'], True),
+        (['-jA'], True),
+        (['-x', '-d', 'sat'], True),
+        (['-d', 'sat', '-A'], True),
+        (['-dsat', '-iA'], True),
+        (['-H', '-i', '-l', 'error'], False),
+        (['--health'], False),
+        ([], False),
+        (['--all-of-it'], False),
+        (['-n', 'standby', '-Hl', 'selftest'], False),
+        (['-TA'], False),
+    ],
+)
 def test_a_call_for_attributes_is_known(arguments, wanted):
     """A recording of the health alone says no more than it was made for."""
     assert (not completeness.TABLE.isdisjoint(completeness.arguments_of(arguments))) is wanted
 
 
-@pytest.mark.parametrize('arguments', [['-l', 'error'], ['-lerror'], ['--log=error'], ['--log', 'error'],
-                                       ['-iHl', 'xerror,7,error']])
+@pytest.mark.parametrize(
+    'arguments',
+    [['-l', 'error'], ['-lerror'], ['--log=error'], ['--log', 'error'], ['-iHl', 'xerror,7,error']],
+)
 def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
     """getopt takes them all."""
     assert 'error' in completeness.arguments_of(arguments)
 
 
-@pytest.mark.parametrize('nvme, holds', [({'media_errors': 0}, True), ({'percentage_used': 1}, False), ({}, True),
-                                         ({'critical_warning': 0}, True)])
+@pytest.mark.parametrize(
+    'nvme, holds',
+    [
+        ({'media_errors': 0}, True),
+        ({'percentage_used': 1}, False),
+        ({}, True),
+        ({'critical_warning': 0}, True),
+    ],
+)
 def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, holds):
     part = completeness._nvme_part('media_errors')
 
-    assert (part.name, part.arguments, part.places) == ('media_errors', completeness.TABLE, frozenset())
+    assert (part.name, part.arguments, part.places) == (
+        'media_errors',
+        completeness.TABLE,
+        frozenset(),
+    )
     assert part.holds(Report(Identity('NVMe'), nvme=nvme)) is holds
 
 
-@pytest.mark.parametrize('scsi, holds', [({'read.total_uncorrected_errors': 0}, True), ({}, False),
-                                         ({'write.total_uncorrected_errors': 0}, False)])
+@pytest.mark.parametrize(
+    'scsi, holds',
+    [
+        ({'read.total_uncorrected_errors': 0}, True),
+        ({}, False),
+        ({'write.total_uncorrected_errors': 0}, False),
+    ],
+)
 def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
     part = completeness._counters_part('read')
 
-    assert (part.name, part.arguments) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
-    assert part.places == {'error counter logging not supported', 'device does not support error counter logging'}
+    assert (part.name, part.arguments) == (
+        'row "read" of the error counter log',
+        {'-a', '-x', 'error', 'xerror'},
+    )
+    assert part.places == {
+        'error counter logging not supported',
+        'device does not support error counter logging',
+    }
     assert part.holds(Report(Identity('SCSI'), scsi=scsi)) is holds
 
 
 def test_a_report_of_an_unknown_protocol_lacks_what_each_report_has():
-    assert completeness.missing(Report(Identity('USB')), (), ()) == ['the SMART health status', 'the model']
+    assert completeness.missing(Report(Identity('USB')), (), ()) == [
+        'the SMART health status',
+        'the model',
+    ]
 
 
-@pytest.mark.parametrize('count, numbers, is_whole', [
-    (None, (), True), (0, (), True), (0, (3,), True), (1, (), False), (1, (1,), True), (9, (9,), True),
-    (9, (9, 8, 7), True), (9, (9, 7), False), (9, (8, 7), False), (9, (7, 8, 9), False)], ids=str)
+@pytest.mark.parametrize(
+    'count, numbers, is_whole',
+    [
+        (None, (), True),
+        (0, (), True),
+        (0, (3,), True),
+        (1, (), False),
+        (1, (1,), True),
+        (9, (9,), True),
+        (9, (9, 8, 7), True),
+        (9, (9, 7), False),
+        (9, (8, 7), False),
+        (9, (7, 8, 9), False),
+    ],
+    ids=str,
+)
 def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole):
-    report = Report(Identity('ATA'), error_count=count, errors=tuple(ErrorEntry(number, (), 1) for number in numbers))
+    report = Report(
+        Identity('ATA'),
+        error_count=count,
+        errors=tuple(ErrorEntry(number, (), 1) for number in numbers),
+    )
 
     assert ('some of the error log' not in completeness.missing(report, (), ())) is is_whole
 
 
-@pytest.mark.parametrize('command, arguments', [
-    (['--xall', '--json=c'], {'-x', '--json', '', 'c'}), (['-lerror,7'], {'-l', 'error', '7'}),
-    (['-iHA'], {'-i', '-H', '-A', ''}), (['-HlX', '/dev/sda'], {'-H', '-l', 'X', '/dev/sda'}),
-    (['-dsat', '-'], {'-d', 'sat', ''}), ([], set())])
+@pytest.mark.parametrize(
+    'command, arguments',
+    [
+        (['--xall', '--json=c'], {'-x', '--json', '', 'c'}),
+        (['-lerror,7'], {'-l', 'error', '7'}),
+        (['-iHA'], {'-i', '-H', '-A', ''}),
+        (['-HlX', '/dev/sda'], {'-H', '-l', 'X', '/dev/sda'}),
+        (['-dsat', '-'], {'-d', 'sat', ''}),
+        ([], set()),
+    ],
+)
 def test_a_command_line_is_taken_apart(command, arguments):
     assert completeness.arguments_of(command) == arguments

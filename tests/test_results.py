@@ -1,12 +1,23 @@
 """Services as Icinga 2's API returns them, value by value."""
+
 import pytest
 
 from smart_attributes.fleet import services
 from smart_attributes.fleet.services import Result, Service, service
 
-RESULT = {'state': 2, 'output': 'SMART CRITICAL', 'performance_data': ["'sda'=1", 7, None, "'sdb'=2"],
-          'execution_end': 1700.5, 'exit_status': 2}
-ATTRS = {'last_check_result': RESULT, 'check_interval': 300, 'enable_active_checks': True, 'state_type': 1}
+RESULT = {
+    'state': 2,
+    'output': 'SMART CRITICAL',
+    'performance_data': ["'sda'=1", 7, None, "'sdb'=2"],
+    'execution_end': 1700.5,
+    'exit_status': 2,
+}
+ATTRS = {
+    'last_check_result': RESULT,
+    'check_interval': 300,
+    'enable_active_checks': True,
+    'state_type': 1,
+}
 FOUND = {'name': 'web1!smart', 'attrs': ATTRS, 'joins': {'host': {'downtime_depth': 0}}}
 
 
@@ -16,57 +27,102 @@ def read(**changes):
 
 
 def test_every_value_of_a_service_is_read():
-    assert service(FOUND) == Service('web1', 'smart', Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2),
-                                     300.0, True, (), True)
+    assert service(FOUND) == Service(
+        'web1',
+        'smart',
+        Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2),
+        300.0,
+        True,
+        (),
+        True,
+    )
 
 
-@pytest.mark.parametrize('found', [{}, {'name': None, 'attrs': [], 'joins': 3}, {'attrs': {'last_check_result': 7}}])
+@pytest.mark.parametrize(
+    'found', [{}, {'name': None, 'attrs': [], 'joins': 3}, {'attrs': {'last_check_result': 7}}]
+)
 def test_values_of_another_kind_count_as_missing(found):
     empty = service(found)
 
     assert empty == Service('-' if 'name' not in found else 'None', '', None, 0.0, True)
 
 
-@pytest.mark.parametrize('name, host, own', [
-    ('web1!smart', 'web1', 'smart'), ('web1', 'web1', ''), ('!smart', '-', 'smart'), ('a!b!c', 'a', 'b!c'),
-    ('x' * 300 + '!' + 'y' * 300, 'x' * 255, 'y' * 255), ('a\nb!c\td', 'a b', 'c d')])
+@pytest.mark.parametrize(
+    'name, host, own',
+    [
+        ('web1!smart', 'web1', 'smart'),
+        ('web1', 'web1', ''),
+        ('!smart', '-', 'smart'),
+        ('a!b!c', 'a', 'b!c'),
+        ('x' * 300 + '!' + 'y' * 300, 'x' * 255, 'y' * 255),
+        ('a\nb!c\td', 'a b', 'c d'),
+    ],
+)
 def test_the_name_is_that_of_the_host_and_of_the_service(name, host, own):
     found = service({**FOUND, 'name': name})
 
     assert (found.host, found.name) == (host, own)
 
 
-@pytest.mark.parametrize('changes, is_active', [({}, True), ({'enable_active_checks': False}, False),
-                                                ({'enable_active_checks': None}, True)])
+@pytest.mark.parametrize(
+    'changes, is_active',
+    [({}, True), ({'enable_active_checks': False}, False), ({'enable_active_checks': None}, True)],
+)
 def test_only_a_plain_false_makes_a_service_passive(changes, is_active):
     assert read(**changes).is_active is is_active
 
 
-@pytest.mark.parametrize('joins, is_shown', [({}, False), ({'host': {}}, False), ({'host': None}, False),
-                                             ({'host': {'acknowledgement': 0}}, True)])
+@pytest.mark.parametrize(
+    'joins, is_shown',
+    [
+        ({}, False),
+        ({'host': {}}, False),
+        ({'host': None}, False),
+        ({'host': {'acknowledgement': 0}}, True),
+    ],
+)
 def test_the_host_is_shown_only_with_its_attributes(joins, is_shown):
     assert service({**FOUND, 'joins': joins}).is_host_shown is is_shown
 
 
-@pytest.mark.parametrize('own, host, handling', [
-    ({}, {}, ()), ({'acknowledgement': 1}, {}, ('service acknowledged',)),
-    ({'downtime_depth': 2}, {'downtime_depth': 1, 'acknowledgement': 1},
-     ('host in downtime', 'host acknowledged', 'service in downtime')),
-    ({'state_type': 0}, {}, ('soft state',)), ({'state_type': 0, 'last_check_result': {'state': 0}}, {}, ()),
-    ({'last_reachable': False}, {}, ('not reachable',)), ({'last_reachable': True}, {}, ())])
+@pytest.mark.parametrize(
+    'own, host, handling',
+    [
+        ({}, {}, ()),
+        ({'acknowledgement': 1}, {}, ('service acknowledged',)),
+        (
+            {'downtime_depth': 2},
+            {'downtime_depth': 1, 'acknowledgement': 1},
+            ('host in downtime', 'host acknowledged', 'service in downtime'),
+        ),
+        ({'state_type': 0}, {}, ('soft state',)),
+        ({'state_type': 0, 'last_check_result': {'state': 0}}, {}, ()),
+        ({'last_reachable': False}, {}, ('not reachable',)),
+        ({'last_reachable': True}, {}, ()),
+    ],
+)
 def test_how_a_problem_is_handled_comes_from_service_and_host(own, host, handling):
-    assert service({**FOUND, 'attrs': {**ATTRS, **own}, 'joins': {'host': host}}).handling == handling
+    assert (
+        service({**FOUND, 'attrs': {**ATTRS, **own}, 'joins': {'host': host}}).handling == handling
+    )
 
 
 def test_a_service_without_a_kind_of_state_is_not_in_a_soft_state():
     assert service({'name': 'a!b', 'attrs': {'last_check_result': RESULT}}).handling == ()
 
 
-@pytest.mark.parametrize('changes, expected', [
-    ({'state': 'x'}, Result(0, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2)),
-    ({'output': 7}, Result(2, '', ["'sda'=1", "'sdb'=2"], 1700.5, 2)),
-    ({'performance_data': 'x=1'}, Result(2, 'SMART CRITICAL', (), 1700.5, 2)),
-    ({'execution_end': None, 'exit_status': None}, Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 0.0, 0))])
+@pytest.mark.parametrize(
+    'changes, expected',
+    [
+        ({'state': 'x'}, Result(0, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2)),
+        ({'output': 7}, Result(2, '', ["'sda'=1", "'sdb'=2"], 1700.5, 2)),
+        ({'performance_data': 'x=1'}, Result(2, 'SMART CRITICAL', (), 1700.5, 2)),
+        (
+            {'execution_end': None, 'exit_status': None},
+            Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 0.0, 0),
+        ),
+    ],
+)
 def test_each_value_of_a_result_counts_as_missing_on_its_own(changes, expected):
     assert read(last_check_result={**RESULT, **changes}).result == expected
 
@@ -78,7 +134,17 @@ def test_output_and_perfdata_are_bounded(monkeypatch):
     assert read().result == Result(2, 'SMART', ["'sda'=1"], 1700.5, 2)
 
 
-@pytest.mark.parametrize('interval, seconds', [(300, 300.0), (0.5, 0.5), (999_999_999_999, 999_999_999_999.0),
-                                               (1e12, 0.0), (-1e12, 0.0), ('300', 0.0), (float('nan'), 0.0)])
+@pytest.mark.parametrize(
+    'interval, seconds',
+    [
+        (300, 300.0),
+        (0.5, 0.5),
+        (999_999_999_999, 999_999_999_999.0),
+        (1e12, 0.0),
+        (-1e12, 0.0),
+        ('300', 0.0),
+        (float('nan'), 0.0),
+    ],
+)
 def test_a_number_beyond_any_time_counts_as_missing(interval, seconds):
     assert read(check_interval=interval).interval == seconds

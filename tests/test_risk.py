@@ -1,4 +1,5 @@
 """How many drives failed after a finding: counted, said, and the limits that follow from it."""
+
 from __future__ import annotations
 
 import json
@@ -22,16 +23,29 @@ TABLE = risk.of_document(DATA)
 SEAGATE, HGST = 'Seagate', 'HGST and Hitachi'
 
 
-# --- shares -----------------------------------------------------------------------------------------
+# --- shares ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('watched, within, wanted', [
-    ([], 90, 0.0), ([(10, True)], 90, 1.0), ([(10, False)], 90, 0.0), ([(10, True), (100, False)], 90, 0.5),
-    ([(10, False), (20, True), (100, False)], 90, 0.5), ([(10, True), (20, False), (100, False)], 90, 1 / 3),
-    ([(10, True), (20, True), (30, False), (100, False)], 90, 0.5), ([(91, True), (95, False)], 90, 0.0),
-    ([(5, True), (5, False)], 90, 0.5)])
+
+@pytest.mark.parametrize(
+    'watched, within, wanted',
+    [
+        ([], 90, 0.0),
+        ([(10, True)], 90, 1.0),
+        ([(10, False)], 90, 0.0),
+        ([(10, True), (100, False)], 90, 0.5),
+        ([(10, False), (20, True), (100, False)], 90, 0.5),
+        ([(10, True), (20, False), (100, False)], 90, 1 / 3),
+        ([(10, True), (20, True), (30, False), (100, False)], 90, 0.5),
+        ([(91, True), (95, False)], 90, 0.0),
+        ([(5, True), (5, False)], 90, 0.5),
+    ],
+)
 def test_a_share_is_that_of_kaplan_and_meier(watched, within, wanted):
     """Who was watched for less time counts until then."""
-    found = risk.share([Entry(days * HOUR_A_DAY, has_failed, '') for days, has_failed in watched], within * HOUR_A_DAY)
+    found = risk.share(
+        [Entry(days * HOUR_A_DAY, has_failed, '') for days, has_failed in watched],
+        within * HOUR_A_DAY,
+    )
 
     assert found.share == pytest.approx(wanted)
     assert found.low <= found.share <= found.high
@@ -43,34 +57,52 @@ def test_an_interval_is_that_of_greenwood_on_the_scale_of_log_log():
     spread = math.exp(1.645 * math.sqrt(0.5 / (20 * 0.5)) / math.log(2))
 
     assert found.share == pytest.approx(0.5)
-    assert (found.low, found.high) == pytest.approx((1 - 0.5 ** (1 / spread), 1 - 0.5 ** spread), rel=0.01)
+    assert (found.low, found.high) == pytest.approx(
+        (1 - 0.5 ** (1 / spread), 1 - 0.5**spread), rel=0.01
+    )
 
 
 def test_in_the_pool_all_vendors_weigh_the_same():
-    """A vendor with ten times the disks and twice the rate moves it to the geometric mean, no further."""
+    """A vendor with ten times the disks and twice the rate moves it to the geometric mean, no
+    further.
+    """
     stratum = Stratum('pending', LEVEL, 0, 14)
-    of = {(group, stratum): [Entry(100 * HOUR_A_DAY, False, '')] * (number - failing)
-          + [Entry(50 * HOUR_A_DAY, True, '')] * failing
-          for group, number, failing in ((SEAGATE, 1000, 400), (HGST, 100, 20))}
+    of = {
+        (group, stratum): [Entry(100 * HOUR_A_DAY, False, '')] * (number - failing)
+        + [Entry(50 * HOUR_A_DAY, True, '')] * failing
+        for group, number, failing in ((SEAGATE, 1000, 400), (HGST, 100, 20))
+    }
 
     hazard = risk.pooled(of, risk.SOON)[stratum]
 
     assert hazard == pytest.approx(math.sqrt(math.log(1 / 0.6) * math.log(1 / 0.8)), rel=0.02)
 
 
-# --- strata -----------------------------------------------------------------------------------------
+# --- strata ---------------------------------------------------------------------------------------
+
 
 def timeline(*stretches, has_failed=False):
     """Return a disk: (from day, to day, pending sectors)."""
-    return timelines.Timeline('1', 'ST4000NM0033', None, has_failed, tuple(
-        timelines.Stretch(start * HOUR_A_DAY, end * HOUR_A_DAY, ((197, number),)) for start, end, number in stretches))
+    return timelines.Timeline(
+        '1',
+        'ST4000NM0033',
+        None,
+        has_failed,
+        tuple(
+            timelines.Stretch(start * HOUR_A_DAY, end * HOUR_A_DAY, ((197, number),))
+            for start, end, number in stretches
+        ),
+    )
 
 
 def lives(*of):
     def judge(report):
         (row,) = report.attributes
         reading = Reading('pending', row.raw_number, '', Source(attribute=197))
-        return rulebook.Verdict(None, report.identity, State.OK, (Judgement(reading, State.OK),), entry='Seagate disk')
+        return rulebook.Verdict(
+            None, report.identity, State.OK, (Judgement(reading, State.OK),), entry='Seagate disk'
+        )
+
     return list(risk.lives(of, judge, {'Seagate disk': SEAGATE}))
 
 
@@ -87,16 +119,27 @@ def test_a_disk_is_in_the_strata_of_its_numbers_and_of_their_increases():
     (life,) = lives(timeline((0, 100, 0), (100, 120, 3), (120, 900, 0)))
 
     assert [(hour / HOUR_A_DAY, strata) for hour, strata in life.spells] == [
-        (100, {level(2, 14), rise(1, 14)}), (114, {level(2, 90), rise(1, 90)}), (120, {rise(1, 90)}),
-        (190, {rise(1, 365)}), (465, frozenset())]
+        (100, {level(2, 14), rise(1, 14)}),
+        (114, {level(2, 90), rise(1, 90)}),
+        (120, {rise(1, 90)}),
+        (190, {rise(1, 365)}),
+        (465, frozenset()),
+    ]
     assert life.looks == []
 
 
 def test_increases_within_a_week_count_together_and_an_older_larger_one_beside_a_newer():
     (life,) = lives(timeline((0, 10, 0), (10, 12, 4), (12, 50, 8), (50, 60, 9)))
 
-    assert [(hour / HOUR_A_DAY, {each for each in strata if each.form == RISE}) for hour, strata in life.spells] == [
-        (10, {rise(1, 14)}), (12, {rise(4, 14)}), (26, {rise(4, 90)}), (50, {rise(0, 14), rise(4, 90)})]
+    assert [
+        (hour / HOUR_A_DAY, {each for each in strata if each.form == RISE})
+        for hour, strata in life.spells
+    ] == [
+        (10, {rise(1, 14)}),
+        (12, {rise(4, 14)}),
+        (26, {rise(4, 90)}),
+        (50, {rise(0, 14), rise(4, 90)}),
+    ]
 
 
 def test_what_stands_from_the_first_report_on_is_dated_once_that_is_long_enough():
@@ -104,8 +147,13 @@ def test_what_stands_from_the_first_report_on_is_dated_once_that_is_long_enough(
     (life,) = lives(timeline((0, 400, 1)))
 
     assert [(hour / HOUR_A_DAY, strata) for hour, strata in life.spells] == [
-        (14, {level(0, 90)}), (90, {level(0, 365)}), (365, {level(0, risk.OLDEST)})]
-    assert [(hour / HOUR_A_DAY, strata) for hour, strata in life.looks] == [(0, {level(0, UNKNOWN)})]
+        (14, {level(0, 90)}),
+        (90, {level(0, 365)}),
+        (365, {level(0, risk.OLDEST)}),
+    ]
+    assert [(hour / HOUR_A_DAY, strata) for hour, strata in life.looks] == [
+        (0, {level(0, UNKNOWN)})
+    ]
 
 
 def test_the_stratum_of_the_highest_rate_decides():
@@ -118,35 +166,55 @@ def test_the_stratum_of_the_highest_rate_decides():
 
 
 def test_a_group_with_few_failures_takes_the_share_of_the_pool():
-    disks = [*lives(*[timeline((0, 10, 0), (10, 20, 1), has_failed=True)] * 20,
-                    *[timeline((0, 10, 0), (10, 600, 1))] * 20)]
+    disks = [
+        *lives(
+            *[timeline((0, 10, 0), (10, 20, 1), has_failed=True)] * 20,
+            *[timeline((0, 10, 0), (10, 600, 1))] * 20,
+        )
+    ]
     others = [each._replace(group=HGST, drive='2') for each in disks[18:24]]
     found = risk.table([*disks, *others])[rise(0, 14)]
 
     assert set(found.of) == {SEAGATE, POOL}
     assert found.row(SEAGATE).soon == pytest.approx(0.5)
     assert found.row(HGST) == found.of[POOL]
-    assert risk.of_document(json.loads(risk.as_text(risk.document({rise(0, 14): found}))))[rise(0, 14)].row(
-        SEAGATE).drives == 40
+    assert (
+        risk.of_document(json.loads(risk.as_text(risk.document({rise(0, 14): found}))))[rise(0, 14)]
+        .row(SEAGATE)
+        .drives
+        == 40
+    )
 
 
-# --- limits that follow -------------------------------------------------------------------------------
+# --- limits that follow ---------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize('metric', limits.METRICS)
 def test_the_default_limits_of_hard_disks_follow_from_the_shares(metric):
     """For all vendors: python -m tools.measure --risk FOLDER writes both."""
-    assert DEFAULT['metrics'][metric]['hdd'] == json.loads(json.dumps(limits.of_metric(TABLE, metric)))
+    assert DEFAULT['metrics'][metric]['hdd'] == json.loads(
+        json.dumps(limits.of_metric(TABLE, metric))
+    )
 
 
-@pytest.mark.parametrize('stratum', [each for each in TABLE if each.form == LEVEL and each.ends == UNKNOWN
-                                     and TABLE[each].decides], ids=str)
+@pytest.mark.parametrize(
+    'stratum',
+    [each for each in TABLE if each.form == LEVEL and each.ends == UNKNOWN and TABLE[each].decides],
+    ids=str,
+)
 @pytest.mark.parametrize('group', [SEAGATE, HGST, 'Western Digital', risk.OTHERS])
 def test_no_limit_contradicts_the_share_beside_it(stratum, group):
-    """CRITICAL where one in three fails within 90 days, WARNING where 15 in 100 fail within a year."""
+    """CRITICAL where one in three fails within 90 days, WARNING where 15 in 100 fail within a
+    year.
+    """
     row = TABLE[stratum].row(group)
-    found = {name: limits.thresholds(TABLE, group, stratum.metric, LEVEL, state)[UNKNOWN]
-             for name, state in limits.STATES.items()}
-    is_beyond = {name: above is not None and stratum.above >= above for name, above in found.items()}
+    found = {
+        name: limits.thresholds(TABLE, group, stratum.metric, LEVEL, state)[UNKNOWN]
+        for name, state in limits.STATES.items()
+    }
+    is_beyond = {
+        name: above is not None and stratum.above >= above for name, above in found.items()
+    }
 
     if is_beyond['critical']:
         assert row.soon >= 0.3, 'of neighbours with few disks, the mean decides'
@@ -156,12 +224,28 @@ def test_no_limit_contradicts_the_share_beside_it(stratum, group):
         assert row.year.share < 0.15 or (stratum.metric, LEVEL) in limits.FLOORS
 
 
-# --- what is said ---------------------------------------------------------------------------------------
+# --- what is said ---------------------------------------------------------------------------------
 
-def judgement(metric='pending', number=1.0, state=State.WARNING, quiet=None, grown=0.0, ago=0.0, is_bound=False,
-              is_doubted=False):
-    reading = Reading(metric, number, '', Source(attribute=197), quiet=quiet, quiet_is_bound=is_bound,
-                      quiet_is_doubted=is_doubted)
+
+def judgement(
+    metric='pending',
+    number=1.0,
+    state=State.WARNING,
+    quiet=None,
+    grown=0.0,
+    ago=0.0,
+    is_bound=False,
+    is_doubted=False,
+):
+    reading = Reading(
+        metric,
+        number,
+        '',
+        Source(attribute=197),
+        quiet=quiet,
+        quiet_is_bound=is_bound,
+        quiet_is_doubted=is_doubted,
+    )
     return Judgement(reading, state, grown=grown, grown_ago=ago)
 
 
@@ -169,39 +253,141 @@ def row(soon, year):
     return [100, 50, soon, year, year / 2, min(1.0, year * 2)]
 
 
-SMALL = risks.Risks({'hdd': [
-    {'metric': 'pending', 'form': RISE, 'above': 4, 'days': 14, 'rows': {SEAGATE: row(.5, .9), POOL: row(.4, .7)}},
-    {'metric': 'pending', 'form': LEVEL, 'above': 8, 'days': UNKNOWN, 'rows': {POOL: row(.3, .6)}},
-    {'metric': 'reallocated', 'form': LEVEL, 'above': 0, 'days': UNKNOWN, 'rows': {POOL: row(.2, .5)}},
-    {'metric': 'pending', 'form': LEVEL, 'above': 0, 'days': UNKNOWN, 'rows': {POOL: row(.1, .3)}},
-    {'metric': 'pending', 'form': LEVEL, 'above': 0, 'days': 14, 'rows': {POOL: row(.12, .3)}},
-    {'metric': 'pending', 'form': LEVEL, 'above': 0, 'days': 90, 'rows': {POOL: row(.05, .2)}}],
-    'ssd': [{'metric': 'pending', 'form': LEVEL, 'above': 0, 'days': UNKNOWN, 'rows': {POOL: row(None, .05)}}]})
+SMALL = risks.Risks(
+    {
+        'hdd': [
+            {
+                'metric': 'pending',
+                'form': RISE,
+                'above': 4,
+                'days': 14,
+                'rows': {SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)},
+            },
+            {
+                'metric': 'pending',
+                'form': LEVEL,
+                'above': 8,
+                'days': UNKNOWN,
+                'rows': {POOL: row(0.3, 0.6)},
+            },
+            {
+                'metric': 'reallocated',
+                'form': LEVEL,
+                'above': 0,
+                'days': UNKNOWN,
+                'rows': {POOL: row(0.2, 0.5)},
+            },
+            {
+                'metric': 'pending',
+                'form': LEVEL,
+                'above': 0,
+                'days': UNKNOWN,
+                'rows': {POOL: row(0.1, 0.3)},
+            },
+            {
+                'metric': 'pending',
+                'form': LEVEL,
+                'above': 0,
+                'days': 14,
+                'rows': {POOL: row(0.12, 0.3)},
+            },
+            {
+                'metric': 'pending',
+                'form': LEVEL,
+                'above': 0,
+                'days': 90,
+                'rows': {POOL: row(0.05, 0.2)},
+            },
+        ],
+        'ssd': [
+            {
+                'metric': 'pending',
+                'form': LEVEL,
+                'above': 0,
+                'days': UNKNOWN,
+                'rows': {POOL: row(None, 0.05)},
+            }
+        ],
+    }
+)
 
 
-@pytest.mark.parametrize('found, groups, share', [
-    ([judgement()], (), .1), ([judgement(number=9)], (), .3), ([judgement(quiet=DAY)], (), .12),
-    ([judgement(quiet=20 * DAY)], (), .05), ([judgement(quiet=DAY, is_bound=True)], (), .1),
-    ([judgement(quiet=20 * DAY, is_bound=True)], (), .05), ([judgement(quiet=20 * DAY, is_doubted=True)], (), .1),
-    ([judgement(grown=5, ago=DAY)], (SEAGATE,), .5),
-    ([judgement(grown=5, ago=DAY)], ('Other',), .4), ([judgement(grown=5, ago=20 * DAY)], (SEAGATE,), .1),
-    ([judgement(grown=4, ago=DAY)], (SEAGATE,), .1), ([judgement(), judgement('reallocated')], (), .2),
-    ([judgement(number=0, grown=5, ago=DAY)], (), .4), ([judgement(), judgement('x', 1)], (), .1),
-    ([judgement(), judgement('reallocated', 1, State.CRITICAL)], (), .2)],
-    ids=['level', 'higher', 'recent', 'old', 'too-short', 'long-enough', 'doubted', 'rise', 'pool', 'rise-too-old',
-         'rise-too-small', 'the-worse', 'back-at-0', 'beside-others', 'two-states'])
+@pytest.mark.parametrize(
+    'found, groups, share',
+    [
+        ([judgement()], (), 0.1),
+        ([judgement(number=9)], (), 0.3),
+        ([judgement(quiet=DAY)], (), 0.12),
+        ([judgement(quiet=20 * DAY)], (), 0.05),
+        ([judgement(quiet=DAY, is_bound=True)], (), 0.1),
+        ([judgement(quiet=20 * DAY, is_bound=True)], (), 0.05),
+        ([judgement(quiet=20 * DAY, is_doubted=True)], (), 0.1),
+        ([judgement(grown=5, ago=DAY)], (SEAGATE,), 0.5),
+        ([judgement(grown=5, ago=DAY)], ('Other',), 0.4),
+        ([judgement(grown=5, ago=20 * DAY)], (SEAGATE,), 0.1),
+        ([judgement(grown=4, ago=DAY)], (SEAGATE,), 0.1),
+        ([judgement(), judgement('reallocated')], (), 0.2),
+        ([judgement(number=0, grown=5, ago=DAY)], (), 0.4),
+        ([judgement(), judgement('x', 1)], (), 0.1),
+        ([judgement(), judgement('reallocated', 1, State.CRITICAL)], (), 0.2),
+    ],
+    ids=[
+        'level',
+        'higher',
+        'recent',
+        'old',
+        'too-short',
+        'long-enough',
+        'doubted',
+        'rise',
+        'pool',
+        'rise-too-old',
+        'rise-too-small',
+        'the-worse',
+        'back-at-0',
+        'beside-others',
+        'two-states',
+    ],
+)
 def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
     worst = max((each.state for each in found), key=lambda state: state.urgency)
     assert SMALL.of(found, worst, 'hdd', groups).share_90 == share
 
 
-@pytest.mark.parametrize('found, kind', [
-    ([], 'hdd'), ([judgement('x')], 'hdd'), ([judgement(number=0)], 'hdd'), ([judgement()], 'nvme'),
-    ([judgement()], 'sas'), ([judgement()], ''),
-    ([judgement(state=State.OK)], 'hdd'), ([judgement('endurance_used', 99, State.CRITICAL), judgement()], 'ssd'),
-    ([Judgement(Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL), judgement()],
-     'hdd')], ids=['nothing', 'not-counted', 'zero', 'nvme', 'sas', 'no-kind', 'ok', 'another-number-decides',
-                                                        'the-drive-itself-decides'])
+@pytest.mark.parametrize(
+    'found, kind',
+    [
+        ([], 'hdd'),
+        ([judgement('x')], 'hdd'),
+        ([judgement(number=0)], 'hdd'),
+        ([judgement()], 'nvme'),
+        ([judgement()], 'sas'),
+        ([judgement()], ''),
+        ([judgement(state=State.OK)], 'hdd'),
+        ([judgement('endurance_used', 99, State.CRITICAL), judgement()], 'ssd'),
+        (
+            [
+                Judgement(
+                    Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL),
+                    State.CRITICAL,
+                ),
+                judgement(),
+            ],
+            'hdd',
+        ),
+    ],
+    ids=[
+        'nothing',
+        'not-counted',
+        'zero',
+        'nvme',
+        'sas',
+        'no-kind',
+        'ok',
+        'another-number-decides',
+        'the-drive-itself-decides',
+    ],
+)
 def test_no_rate_is_invented(found, kind):
     assert SMALL.of(found, State.CRITICAL if len(found) > 1 else State.WARNING, kind, ()) is None
 
@@ -209,37 +395,84 @@ def test_no_rate_is_invented(found, kind):
 def test_a_rate_has_its_drives_and_its_bounds():
     found = SMALL.of([judgement()], State.WARNING, 'hdd', ())
 
-    assert found == Risk('pending', 'disks of all vendors', .1, .3, .15, .6, 100, 50,
-                         'About 1 in 10 such disks of all vendors failed within 90 days, 3 in 10 within a year.')
+    assert found == Risk(
+        'pending',
+        'disks of all vendors',
+        0.1,
+        0.3,
+        0.15,
+        0.6,
+        100,
+        50,
+        'About 1 in 10 such disks of all vendors failed within 90 days, 3 in 10 within a year.',
+    )
 
 
-@pytest.mark.parametrize('soon, year, said', [
-    (.5, .9, 'About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year.'),
-    (.04, .12, 'About 1 in 25 such Seagate disks failed within 90 days, 1 in 10 within a year.'),
-    (.951, 1, 'Nearly all such Seagate disks failed within 90 days, nearly all within a year.'),
-    (0, .005, 'Almost no such Seagate disks failed within 90 days, almost none within a year.'),
-    (None, .049, 'About 1 in 20 such Seagate disks failed within a year.')])
+@pytest.mark.parametrize(
+    'soon, year, said',
+    [
+        (
+            0.5,
+            0.9,
+            'About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year.',
+        ),
+        (
+            0.04,
+            0.12,
+            'About 1 in 25 such Seagate disks failed within 90 days, 1 in 10 within a year.',
+        ),
+        (
+            0.951,
+            1,
+            'Nearly all such Seagate disks failed within 90 days, nearly all within a year.',
+        ),
+        (
+            0,
+            0.005,
+            'Almost no such Seagate disks failed within 90 days, almost none within a year.',
+        ),
+        (None, 0.049, 'About 1 in 20 such Seagate disks failed within a year.'),
+    ],
+)
 def test_a_share_is_said_as_it_was_counted(soon, year, said):
-    data = {'hdd': [{'metric': 'pending', 'form': LEVEL, 'above': 0, 'days': 0, 'rows': {POOL: row(.1, .2),
-                                                                                           SEAGATE: row(soon, year)}}],
-            'ssd': []}
+    data = {
+        'hdd': [
+            {
+                'metric': 'pending',
+                'form': LEVEL,
+                'above': 0,
+                'days': 0,
+                'rows': {POOL: row(0.1, 0.2), SEAGATE: row(soon, year)},
+            }
+        ],
+        'ssd': [],
+    }
     assert risks.Risks(data).of([judgement()], State.WARNING, 'hdd', (SEAGATE,)).said == said
 
 
-@pytest.mark.parametrize('error', [DataError('cannot be read'), KeyError('hdd')], ids=['unreadable', 'other'])
+@pytest.mark.parametrize(
+    'error', [DataError('cannot be read'), KeyError('hdd')], ids=['unreadable', 'other']
+)
 def test_a_damaged_file_costs_the_rate_and_nothing_else(error, monkeypatch):
     def fail(path):
         raise error
+
     risks.shipped.cache_clear()
     monkeypatch.setattr(shipped_data, 'load', fail)
     assert rulebook.risk_of([judgement()], State.WARNING, 'hdd', ()) is None
 
 
 def test_shares_of_ssds_are_those_of_their_fleet():
-    """Ten times as many failed ones beyond a number as healthy ones: ten times the fleet's yearly rate."""
+    """Ten times as many failed ones beyond a number as healthy ones: ten times the fleet's
+    yearly rate.
+    """
     counts = {'failed': 1000, 'failed_beyond': 100, 'healthy': 1000, 'healthy_beyond': 10}
-    rows = [{'vendor': vendor, 'metric': metric, 'limit': f'above {number:g}', **counts}
-            for vendor in 'ABC' for metric, numbers in ssd_failures.BANDS.items() for number in numbers]
+    rows = [
+        {'vendor': vendor, 'metric': metric, 'limit': f'above {number:g}', **counts}
+        for vendor in 'ABC'
+        for metric, numbers in ssd_failures.BANDS.items()
+        for number in numbers
+    ]
     first, *_ = ssd_failures.risks(rows)
 
     assert first['rows']['Samsung server SSDs'][:4] == [110, 100, None, 0.09]
@@ -254,13 +487,20 @@ def test_the_shipped_file_is_complete_and_ordered():
         for each in DATA[kind]:
             assert POOL in each['rows']
             for drives, failures, soon, year, low, high in each['rows'].values():
-                assert 0 <= failures <= drives and 0 <= low <= year <= high <= 1 and 0 <= (soon or 0) <= year + 0.001
+                assert (
+                    0 <= failures <= drives
+                    and 0 <= low <= year <= high <= 1
+                    and 0 <= (soon or 0) <= year + 0.001
+                )
 
 
-# --- models that are left out -------------------------------------------------------------------------
+# --- models that are left out ---------------------------------------------------------------------
 
-@pytest.mark.parametrize('mean, size, wanted', [(3, math.inf, (1, 6)), (10, math.inf, (5, 15)), (10, 2, (1, 25)),
-                                                (3, 1, (0, 10))])
+
+@pytest.mark.parametrize(
+    'mean, size, wanted',
+    [(3, math.inf, (1, 6)), (10, math.inf, (5, 15)), (10, 2, (1, 25)), (3, 1, (0, 10))],
+)
 def test_an_interval_of_a_count_is_that_of_its_distribution(mean, size, wanted):
     """As scipy has them; the negative binomial one is wider."""
     assert left_out.interval(mean, size) == wanted
@@ -268,8 +508,13 @@ def test_an_interval_of_a_count_is_that_of_its_distribution(mean, size, wanted):
 
 def test_models_that_differ_by_chance_alone_have_no_shape_and_others_a_small_one():
     stratum = Stratum('pending', LEVEL, 0, 14)
-    equal, unequal = ([left_out.Model(SEAGATE, stratum, str(place), failures, 10.0, 1000)
-                       for place, failures in enumerate(counts)] for counts in ((7, 13, 10, 8, 12), (0, 30, 1, 25, 3)))
+    equal, unequal = (
+        [
+            left_out.Model(SEAGATE, stratum, str(place), failures, 10.0, 1000)
+            for place, failures in enumerate(counts)
+        ]
+        for counts in ((7, 13, 10, 8, 12), (0, 30, 1, 25, 3))
+    )
 
     assert left_out.shape(equal) > 20
     assert left_out.shape(unequal) < 2
@@ -278,17 +523,24 @@ def test_models_that_differ_by_chance_alone_have_no_shape_and_others_a_small_one
 def test_a_model_is_predicted_from_the_others_of_its_vendor():
     """And only where at least three failures are expected."""
     stratum = Stratum('pending', LEVEL, 0, 14)
+
     def disks(model, failing, number):
-        return [Entry(4000, True, model)] * failing + [Entry(9000, False, model)] * (number - failing)
-    of = {(SEAGATE, stratum): [*disks('A', 20, 40), *disks('B', 10, 40), *disks('C', 0, 2)],
-          (POOL, stratum): disks('A', 20, 40)}
+        return [Entry(4000, True, model)] * failing + [Entry(9000, False, model)] * (
+            number - failing
+        )
+
+    of = {
+        (SEAGATE, stratum): [*disks('A', 20, 40), *disks('B', 10, 40), *disks('C', 0, 2)],
+        (POOL, stratum): disks('A', 20, 40),
+    }
 
     found = {each.name: each for each in left_out.models(of)}
 
     assert set(found) == {'A', 'B'}
     assert (found['A'].failures, found['A'].others) == (20, 10)
-    assert found['A'].expected == pytest.approx(10 * (20 * 4000 + 20 * risk.WHOLE) / (
-        10 * 4000 + 32 * risk.WHOLE), rel=0.01)
+    assert found['A'].expected == pytest.approx(
+        10 * (20 * 4000 + 20 * risk.WHOLE) / (10 * 4000 + 32 * risk.WHOLE), rel=0.01
+    )
 
 
 def test_the_table_in_the_documents_is_that_of_the_program():

@@ -1,8 +1,10 @@
-"""The RPM on Debian 11, 12 and 13 with an empty rpm database: installed, upgraded, run through sudo, removed.
+"""The RPM on Debian 11, 12 and 13 with an empty rpm database: installed, upgraded, run through
+sudo, removed.
 
-`make test-rpm` builds the package and runs this. Python and sudo are those of Debian. Stub packages with the names of
-RHEL and SUSE satisfy the dependencies, so rpm resolves them as it does there.
+`make test-rpm` builds the package and runs this. Python and sudo are those of Debian. Stub packages
+with the names of RHEL and SUSE satisfy the dependencies, so rpm resolves them as it does there.
 """
+
 from __future__ import annotations
 
 import json
@@ -59,11 +61,15 @@ cp -a {tree}/. %{{buildroot}}
 """
 
 if 'TEST_RPM' not in os.environ:
-    pytest.skip('the RPM is tested by "make test-rpm" only: it takes minutes', allow_module_level=True)
+    pytest.skip(
+        'the RPM is tested by "make test-rpm" only: it takes minutes', allow_module_level=True
+    )
 
 
 class Stub(NamedTuple):
-    """A package that has the name of one of RHEL or SUSE, with the files and users that matter to ours."""
+    """A package that has the name of one of RHEL or SUSE, with the files and users that matter
+    to ours.
+    """
 
     name: str
     version: str = '1'
@@ -84,30 +90,51 @@ class Stub(NamedTuple):
             Path(f'{tree}{path}').parent.mkdir(parents=True, exist_ok=True)
             os.symlink(target, f'{tree}{path}')
         tree.mkdir(exist_ok=True)
-        Path(f'{tree}.files').write_text(''.join(f'{path}\n' for path in (*self.texts, *self.links)) or '\n')
+        Path(f'{tree}.files').write_text(
+            ''.join(f'{path}\n' for path in (*self.texts, *self.links)) or '\n'
+        )
         spec = folder / f'{self.name}.spec'
-        make_user = f'%pre\ngetent passwd {self.user} >/dev/null || useradd --system --user-group {self.user}\n'
-        spec.write_text(STUB.format(name=self.name, version=self.version, tree=tree,
-                                    provides=self.provides and f'Provides: {self.provides}',
-                                    scripts=make_user if self.user else ''))
+        make_user = (
+            f'%pre\ngetent passwd {self.user} >/dev/null || useradd --system '
+            f'--user-group {self.user}\n'
+        )
+        spec.write_text(
+            STUB.format(
+                name=self.name,
+                version=self.version,
+                tree=tree,
+                provides=self.provides and f'Provides: {self.provides}',
+                scripts=make_user if self.user else '',
+            )
+        )
         return rpmbuild(spec, folder / self.name)
 
 
 def rpmbuild(spec: Path, folder: Path, *options: str) -> Path:
-    done = subprocess.run(['rpmbuild', '-bb', '--define', f'_topdir {folder}', *options, str(spec)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        ['rpmbuild', '-bb', '--define', f'_topdir {folder}', *options, str(spec)],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return newest('*.rpm', folder / 'RPMS/noarch')
 
 
 def stubs(python: str) -> dict[str, Stub]:
-    """Return the packages that a host has. python: what /usr/bin/python3 is on this Debian, such as "python3.11"."""
-    return {stub.name: stub for stub in (
-        Stub('bash', provides='/bin/sh'), *(Stub(name) for name in ('coreutils', 'findutils', 'grep', 'sed', 'sudo')),
-        Stub('python3', version=python[6:], links={'/usr/bin/python3': python}),
-        Stub('smartmontools', version='7.4', texts={'/usr/sbin/smartctl': SMARTCTL}),
-        Stub('icinga2', user='icinga', texts={f'{UNITS}/icinga2.service': ''}),
-        Stub('nrpe', user='nrpe', texts={f'{UNITS}/nrpe.service': ''}))}
+    """Return the packages that a host has. python: what /usr/bin/python3 is on this Debian, such
+    as "python3.11".
+    """
+    return {
+        stub.name: stub
+        for stub in (
+            Stub('bash', provides='/bin/sh'),
+            *(Stub(name) for name in ('coreutils', 'findutils', 'grep', 'sed', 'sudo')),
+            Stub('python3', version=python[6:], links={'/usr/bin/python3': python}),
+            Stub('smartmontools', version='7.4', texts={'/usr/sbin/smartctl': SMARTCTL}),
+            Stub('icinga2', user='icinga', texts={f'{UNITS}/icinga2.service': ''}),
+            Stub('nrpe', user='nrpe', texts={f'{UNITS}/nrpe.service': ''}),
+        )
+    }
 
 
 class Host(NamedTuple):
@@ -143,14 +170,22 @@ class Host(NamedTuple):
     def points(self) -> set[tuple[float, ...]]:
         """Return what the history holds of a drive, as root sees it: time and value."""
         document = json.loads(self.chroot.does(COMMAND, 'history', '-d', '/dev/sdb', '--json'))
-        return {tuple(point) for one in document['drives'] for series in one['series'] for point in series['points']}
+        return {
+            tuple(point)
+            for one in document['drives']
+            for series in one['series']
+            for point in series['points']
+        }
 
 
 def prepare(chroot: Chroot, folder: Path) -> Host:
-    """Install the programs of Debian, and put stub packages and the recordings of drives into place."""
+    """Install the programs of Debian, and put stub packages and the recordings of drives into
+    place.
+    """
     chroot.installs('rpm', 'sudo', 'python3')
     (chroot.root / 'usr/share/licenses').mkdir()  # of the package filesystem on RHEL and SUSE
-    option = re.findall('--force-debian', chroot.does('rpm', '--help'))[:1]  # Debian 11 and 12 want to be asked twice
+    # Debian 11 and 12 want to be asked twice
+    option = re.findall('--force-debian', chroot.does('rpm', '--help'))[:1]
     chroot.writes(RPM, f'#!/bin/sh\nexec rpm {" ".join(option)} "$@"\n')
     (chroot.root / 'srv/rpm').chmod(0o755)
     python = os.readlink(chroot.root / 'usr/bin/python3')
@@ -164,7 +199,9 @@ def prepare(chroot: Chroot, folder: Path) -> Host:
 
 @pytest.fixture(scope='module', params=['bullseye', 'bookworm', 'trixie'])
 def suite(request) -> str:
-    """Python 3.9, 3.11 and 3.13, as in RHEL 9, SLES 15 and Tumbleweed; bullseye has the sudo of RHEL 8 and 9."""
+    """Python 3.9, 3.11 and 3.13, as in RHEL 9, SLES 15 and Tumbleweed; bullseye has the sudo of
+    RHEL 8 and 9.
+    """
     return request.param
 
 
@@ -197,10 +234,17 @@ def monitored(bare, tmp_path_factory) -> Iterator[Host]:
 
 # --- installed -----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('arguments, code, words', [
-    pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
-    pytest.param(['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
-    pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan')])
+
+@pytest.mark.parametrize(
+    'arguments, code, words',
+    [
+        pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
+        pytest.param(
+            ['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'
+        ),
+        pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan'),
+    ],
+)
 @pytest.mark.parametrize('user', ['icinga', 'nrpe'])
 def test_each_monitoring_user_runs_it_through_sudo(monitored, user, arguments, code, words):
     """Nothing is configured: the package brings rule and data."""
@@ -211,25 +255,37 @@ def test_each_monitoring_user_runs_it_through_sudo(monitored, user, arguments, c
     assert perfdata(done.stdout)
 
 
-@pytest.mark.parametrize('device, code, words', [
-    pytest.param('/dev/sdc', 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-    pytest.param('/dev/sdd', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent')])
+@pytest.mark.parametrize(
+    'device, code, words',
+    [
+        pytest.param('/dev/sdc', 2, 'SMART CRITICAL - sdc', id='critical-failing'),
+        pytest.param(
+            '/dev/sdd', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent'
+        ),
+    ],
+)
 def test_a_drive_that_is_added_is_read(host, suite, device, code, words):
-    """With the sudo of RHEL 8 and 9, which needs a line for each drive, after the command that the document names."""
+    """With the sudo of RHEL 8 and 9, which needs a line for each drive, after the command that
+    the document names.
+    """
     host.installs_ours()
     before = host.checks('-d', device)
     host.chroot.writes('/opt/drives/scan', SCANNED.replace('/dev/sda', device))
     said = host.chroot.does(f'{SHARE}/configure-host')
     done = host.checks('-d', device)
 
-    assert ('sudo-' in before.stdout, 'replace' in said) == ((True, True) if suite == 'bullseye' else (False, False))
+    assert ('sudo-' in before.stdout, 'replace' in said) == (
+        (True, True) if suite == 'bullseye' else (False, False)
+    )
     assert done.returncode == code, done.stdout
     assert words in done.stdout.splitlines()[0]
 
 
 def test_a_monitoring_user_may_do_nothing_else(monitored):
     """The rule does not allow smartctl as a whole."""
-    done = monitored.chroot.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='icinga')
+    done = monitored.chroot.runs(
+        'sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='icinga'
+    )
 
     assert done.returncode == 1
     assert 'a password is required' in done.stdout
@@ -238,12 +294,16 @@ def test_a_monitoring_user_may_do_nothing_else(monitored):
 def test_the_rule_suits_this_sudo(monitored, suite):
     """sudo 1.9.5 of RHEL 8 and 9 knows no regular expressions and gets one line for each drive."""
     assert monitored.owner(RULE) == 'root root 440'
-    assert ('does not support regular expressions' in monitored.chroot.reads(RULE)) is (suite == 'bullseye')
+    assert ('does not support regular expressions' in monitored.chroot.reads(RULE)) is (
+        suite == 'bullseye'
+    )
     assert monitored.chroot.does('visudo', '-c')
 
 
 def test_plugins_are_where_the_daemons_of_each_distribution_look(monitored):
-    """PluginDir is below /usr/lib64 on RHEL and below /usr/lib on SUSE; root's shell looks in /usr/sbin."""
+    """PluginDir is below /usr/lib64 on RHEL and below /usr/lib on SUSE; root's shell looks in
+    /usr/sbin.
+    """
     versions = {monitored.chroot.does(path, '-V') for path in (PLUGIN, PLUGIN_OF_SUSE, COMMAND)}
     version = monitored.does_rpm('-q', '--qf', '%{VERSION}', PACKAGE)
 
@@ -259,7 +319,9 @@ def test_doctor_finds_nothing_to_do(monitored):
 
 
 def test_root_sees_the_history_of_the_checks(monitored):
-    """triage and history of root read what the monitoring user has stored, in a directory that survives a reboot."""
+    """triage and history of root read what the monitoring user has stored, in a directory that
+    survives a reboot.
+    """
     monitored.checks()
 
     assert monitored.owner(STATE) == 'icinga icinga 750'
@@ -290,12 +352,15 @@ def test_all_commands_have_their_libraries(monitored):
     chroot = monitored.chroot
     shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', chroot.root / 'tmp')
 
-    assert 'written: /tmp/drives.html' in chroot.does(COMMAND, 'triage', '--html', '/tmp/drives.html')
+    assert 'written: /tmp/drives.html' in chroot.does(
+        COMMAND, 'triage', '--html', '/tmp/drives.html'
+    )
     assert 'smart_drive_state{device="sdb"} 1.0' in chroot.does(COMMAND, 'metrics')
     assert 'SMART OK' in chroot.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
 
 
 # --- other hosts ---------------------------------------------------------------------------------
+
 
 def test_rpm_asks_for_what_is_missing(bare, tmp_path):
     """dnf and zypper install it; rpm alone names it."""
@@ -314,8 +379,10 @@ def test_a_newer_python_beside_the_old_one_is_used(bare, suite, tmp_path):
     with overlaid(bare.chroot.root, tmp_path) as chroot:
         copy, real = Host(chroot), os.readlink(bare.chroot.root / 'usr/bin/python3')
         (chroot.root / 'usr/bin/python3').unlink()
-        for stub in (Stub('python3', version='3.6', texts={'/usr/bin/python3': '#!/bin/sh\nexit 1\n'}),
-                     Stub('python3.11')):
+        for stub in (
+            Stub('python3', version='3.6', texts={'/usr/bin/python3': '#!/bin/sh\nexit 1\n'}),
+            Stub('python3.11'),
+        ):
             shutil.copy(stub.built(tmp_path), chroot.root / f'srv/stubs/{stub.name}.rpm')
         copy.installs(*MACHINE, 'python3.11', 'icinga2')
         copy.installs_ours()
@@ -340,6 +407,7 @@ def test_a_monitoring_agent_that_is_installed_later_gets_its_rule(bare, tmp_path
 
 
 # --- upgraded and removed ------------------------------------------------------------------------
+
 
 @pytest.fixture(scope='module')
 def earlier(tmp_path_factory) -> Path:
@@ -370,8 +438,11 @@ def test_an_upgrade_keeps_what_a_site_has_changed(host, earlier):
     """A rule for a drive of the site's own, its limits, and its command for NRPE."""
     host.installs_ours(earlier)
     rule = host.chroot.reads(RULE) + '\n# changed\n'
-    own = {RULE: rule, f'{CONFIG}/thresholds.d/site.json': '{"metrics": {}}\n',
-           '/etc/nrpe.d/check-smart-attributes.cfg': 'command[x]=/bin/true\n'}
+    own = {
+        RULE: rule,
+        f'{CONFIG}/thresholds.d/site.json': '{"metrics": {}}\n',
+        '/etc/nrpe.d/check-smart-attributes.cfg': 'command[x]=/bin/true\n',
+    }
     for path, text in own.items():
         host.chroot.writes(path, text)
     host.installs_ours()
@@ -409,22 +480,51 @@ def test_removed_without_history_it_leaves_nothing(host):
 
 # --- the package itself --------------------------------------------------------------------------
 
-@pytest.mark.parametrize('earlier, later', [
-    pytest.param('2.0.0~git20261123084626.890.c10d8ac', '2.0.0', id='a snapshot before the release'),
-    pytest.param('2.0.0~git20261123084626.890.c10d8ac', '2.0.0~git20261123090000.891.modified', id='two snapshots'),
-    pytest.param('2.0.0', '2.0.0+git20261224080000.340.5d6e7f8', id='a snapshot after the release'),
-    pytest.param('2.0.0+git20261224080000.340.5d6e7f8', '2.0.1~git20261225080000.341.5d6e7f8', id='before the next')])
+
+@pytest.mark.parametrize(
+    'earlier, later',
+    [
+        pytest.param(
+            '2.0.0~git20261123084626.890.c10d8ac', '2.0.0', id='a snapshot before the release'
+        ),
+        pytest.param(
+            '2.0.0~git20261123084626.890.c10d8ac',
+            '2.0.0~git20261123090000.891.modified',
+            id='two snapshots',
+        ),
+        pytest.param(
+            '2.0.0', '2.0.0+git20261224080000.340.5d6e7f8', id='a snapshot after the release'
+        ),
+        pytest.param(
+            '2.0.0+git20261224080000.340.5d6e7f8',
+            '2.0.1~git20261225080000.341.5d6e7f8',
+            id='before the next',
+        ),
+    ],
+)
 def test_rpm_sorts_versions_as_dpkg_does(earlier, later):
     """tools/version writes "+" after a release: the "^" of newer rpms is unknown to rpm 4.14."""
-    said = subprocess.run(['rpm', '--eval', f'%{{lua: print(rpm.vercmp("{earlier}", "{later}"))}}'],
-                          capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ['rpm', '--eval', f'%{{lua: print(rpm.vercmp("{earlier}", "{later}"))}}'],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
     assert said.strip() == '-1'
 
 
 def test_rpmlint_has_nothing_to_say():
     """No errors and no warnings, but those that rpm/rpmlint.toml answers."""
-    done = subprocess.run(['rpmlint', '--config', str(ROOT / 'rpm/rpmlint.toml'), str(newest('*.rpm', ROOT / 'dist'))],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            'rpmlint',
+            '--config',
+            str(ROOT / 'rpm/rpmlint.toml'),
+            str(newest('*.rpm', ROOT / 'dist')),
+        ],
+        capture_output=True,
+        text=True,
+    )
 
     assert re.search(' 0 errors, 0 warnings', done.stdout), done.stdout

@@ -1,4 +1,5 @@
 """Files of this site: a mistake in one of them never hides a dying drive."""
+
 from __future__ import annotations
 
 import json
@@ -23,42 +24,112 @@ from smart_attributes.v1_6.command_line import Before
 HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
 as_root = abilities.as_root
 needs_acl = abilities.needs('setfacl')
-CONTRADICTION = {'overrides': [
-    {'for': {'model': 'HGST.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '50'}}},
-    {'for': {'model': 'HGST HUS.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '51'}}}]}
+CONTRADICTION = {
+    'overrides': [
+        {
+            'for': {'model': 'HGST.*'},
+            'why': 'one of two equals',
+            'metrics': {'temperature': {'warning': '50'}},
+        },
+        {
+            'for': {'model': 'HGST HUS.*'},
+            'why': 'one of two equals',
+            'metrics': {'temperature': {'warning': '51'}},
+        },
+    ]
+}
 CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one drive'}
 OVER = 'an override of ours'
 BROKEN = {
-    'key': ('thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}},
-            'temperature: unknown key "warnin"; did you mean warning?'),
+    'key': (
+        'thresholds.d',
+        {'metrics': {'temperature': {'warnin': '3'}}},
+        'temperature: unknown key "warnin"; did you mean warning?',
+    ),
     'empty': ('thresholds.d', '', 'line 1, column 1: the file is empty'),
     'no JSON': ('thresholds.d', '{"metrics": }', 'line 1, column 13: a value is expected here'),
     'type': ('thresholds.d', {'metrics': []}, 'metrics a list is not an object'),
-    'range': ('thresholds.d', {'metrics': {'temperature': {'warning': '5 C'}}},
-              'metrics, temperature, warning: "5 C" is not a Nagios range'),
-    'unit': ('thresholds.d', {'metrics': {'temperature': {'critical': '30d'}}},
-             'metrics, temperature, critical: "30d" is not a Nagios range of a metric that is in C'),
-    'metric': ('thresholds.d', {'metrics': {'temprature': {'warning': '5'}}},
-               '"temprature" is not a metric; did you mean temperature?'),
-    'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '[0-9'}, 'why': OVER}]},
-                'overrides, model "[0-9" is not a valid regular expression: unterminated character set'),
-    'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
-                           'not a valid regular expression'),
-    'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
-                    'not a valid regular expression'),
-    'contradiction': ('thresholds.d', CONTRADICTION,
-                      'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree'),
-    'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]},
-              'ACME X1: models, has, first, only or kind is missing'),
+    'range': (
+        'thresholds.d',
+        {'metrics': {'temperature': {'warning': '5 C'}}},
+        'metrics, temperature, warning: "5 C" is not a Nagios range',
+    ),
+    'unit': (
+        'thresholds.d',
+        {'metrics': {'temperature': {'critical': '30d'}}},
+        'metrics, temperature, critical: "30d" is not a Nagios range of a metric that is in C',
+    ),
+    'metric': (
+        'thresholds.d',
+        {'metrics': {'temprature': {'warning': '5'}}},
+        '"temprature" is not a metric; did you mean temperature?',
+    ),
+    'pattern': (
+        'thresholds.d',
+        {'overrides': [{'for': {'model': '[0-9'}, 'why': OVER}]},
+        'overrides, model "[0-9" is not a valid regular expression: unterminated character set',
+    ),
+    'endless repetition': (
+        'thresholds.d',
+        {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
+        'not a valid regular expression',
+    ),
+    'parentheses': (
+        'thresholds.d',
+        {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
+        'not a valid regular expression',
+    ),
+    'contradiction': (
+        'thresholds.d',
+        CONTRADICTION,
+        'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree',
+    ),
+    'entry': (
+        'attributes.d',
+        {'entries': [{'family': 'ACME X1'}]},
+        'ACME X1: models, has, first, only or kind is missing',
+    ),
     'no entries': ('attributes.d', {}, 'entries is missing'),
-    'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
-        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
-        'from "normalised" is not a formula'),
-    'states': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
-        '5': {'name': 'Five', 'readings': {'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}}}}}]},
-        'states: the key "1111'),
-    'two claims': ('attributes.d', {'entries': [{'family': 'one', **CLAIM}, {'family': 'other', **CLAIM}]},
-                   'is claimed by two entries, one and other; narrow one pattern'),
+    'formula': (
+        'attributes.d',
+        {
+            'entries': [
+                {
+                    'family': 'ACME',
+                    'kind': 'hdd',
+                    'attributes': {
+                        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}
+                    },
+                }
+            ]
+        },
+        'from "normalised" is not a formula',
+    ),
+    'states': (
+        'attributes.d',
+        {
+            'entries': [
+                {
+                    'family': 'ACME',
+                    'kind': 'hdd',
+                    'attributes': {
+                        '5': {
+                            'name': 'Five',
+                            'readings': {
+                                'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}
+                            },
+                        }
+                    },
+                }
+            ]
+        },
+        'states: the key "1111',
+    ),
+    'two claims': (
+        'attributes.d',
+        {'entries': [{'family': 'one', **CLAIM}, {'family': 'other', **CLAIM}]},
+        'is claimed by two entries, one and other; narrow one pattern',
+    ),
 }
 
 
@@ -100,30 +171,62 @@ def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
     """Whoever wrote the file thinks that it holds."""
     written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
 
-    result = checked(config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200')
+    result = checked(
+        config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200'
+    )
 
     assert (result.code, result.first_line.partition(';')[0]) == (
-        3, 'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: metric temperature: unknown key "warnin"')
+        3,
+        'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: metric temperature: unknown '
+        'key "warnin"',
+    )
 
 
 def test_what_is_sound_beside_a_mistake_holds(config):
     """One slip must not turn off what else was decided."""
-    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}, 'power_on_time': {'warning': '1'}}})
+    written(
+        config,
+        'thresholds.d',
+        {'metrics': {'temperature': {'warnin': '3'}, 'power_on_time': {'warning': '1'}}},
+    )
 
     assert 'warning above 1' in checked(config, '--report', WELL).text
 
 
 @as_root
-@pytest.mark.parametrize('spoil', [
-    lambda path: os.chown(path, 65534, -1), lambda path: path.chmod(0o666),
-    lambda path: os.chown(path.parent, 65534, -1),
-    pytest.param(lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True), marks=needs_acl)],
-    ids=['owner', 'mode', 'folder', 'acl'])
+@pytest.mark.parametrize(
+    'spoil',
+    [
+        lambda path: os.chown(path, 65534, -1),
+        lambda path: path.chmod(0o666),
+        lambda path: os.chown(path.parent, 65534, -1),
+        pytest.param(
+            lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True),
+            marks=needs_acl,
+        ),
+    ],
+    ids=['owner', 'mode', 'folder', 'acl'],
+)
 def test_what_another_could_have_written_decides_nothing(config, spoil):
-    """A user of the machine must not turn root's CRITICAL into OK, and what he wrote is not quoted."""
-    path = written(config, 'thresholds.d',
-                   {'overrides': [{'for': {'model': 'HGST.*'}, 'why': 'S3CRET reasons', 'metrics': {
-        metric: {'warning': None, 'critical': None} for metric in ('reallocated', 'pending', 'reported_uncorrect')}}]})
+    """A user of the machine must not turn root's CRITICAL into OK, and what he wrote is not
+    quoted.
+    """
+    path = written(
+        config,
+        'thresholds.d',
+        {
+            'overrides': [
+                {
+                    'for': {'model': 'HGST.*'},
+                    'why': 'S3CRET reasons',
+                    'metrics': {
+                        metric: {'warning': None, 'critical': None}
+                        for metric in ('reallocated', 'pending', 'reported_uncorrect')
+                    },
+                }
+            ]
+        },
+    )
     assert 'critical above' not in checked(config, '--report', HGST).text
     spoil(path)
 
@@ -139,13 +242,18 @@ def test_a_missing_file_of_the_command_line_hides_nothing():
     """A file that was moved away is no reason to look away."""
     result = run('--report', HGST, '--thresholds', '/no/such/limits.json')
 
-    assert (result.code, '/no/such/limits.json: cannot be read: No such file or directory' in result.text) == (2, True)
+    assert (
+        result.code,
+        '/no/such/limits.json: cannot be read: No such file or directory' in result.text,
+    ) == (2, True)
 
 
 def test_every_face_that_judges_tells_the_mistake(config):
     """Table, JSON and explanation."""
     written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
-    sentence = 'thresholds.d/site.json: metric temperature: unknown key "warnin"; did you mean warning?'
+    sentence = (
+        'thresholds.d/site.json: metric temperature: unknown key "warnin"; did you mean warning?'
+    )
     arguments = ('--config', str(config), '--report', WELL)
 
     assert sentence in run('triage', *arguments).text
@@ -162,7 +270,10 @@ def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config
     result = checked(config, '--report', HGST)
 
     assert result.code == 2
-    assert 'UNKNOWN   (check)  [site-file-mistake] attributes.json: entries 5 is not a list' in result.text
+    assert (
+        'UNKNOWN   (check)  [site-file-mistake] attributes.json: entries 5 is not a list'
+        in result.text
+    )
 
 
 def test_mistakes_of_the_command_line_stay_what_they_are():
@@ -175,16 +286,35 @@ def test_mistakes_of_the_command_line_stay_what_they_are():
 def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(config):
     """It costs more than the check."""
     written(config, 'thresholds.d', {'metrics': {'temperature': {'warning': '50'}}})
-    written(config, 'attributes.d', {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'firmware': '1.*'}]})
-    code = ('import sys; from smart_attributes import main; '
-            f'main.run(["--config", {str(config)!r}, "--report", {WELL!r}]); print(*sorted(sys.modules))')
+    written(
+        config,
+        'attributes.d',
+        {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'firmware': '1.*'}]},
+    )
+    code = (
+        'import sys; from smart_attributes import main; '
+        f'main.run(["--config", {str(config)!r}, "--report", {WELL!r}]); '
+        f'print(*sorted(sys.modules))'
+    )
 
-    loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True,
-                            cwd=os.path.dirname(os.path.dirname(__file__))).stdout.splitlines()[-1].split()
+    loaded = (
+        subprocess.run(
+            [sys.executable, '-c', code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=os.path.dirname(os.path.dirname(__file__)),
+        )
+        .stdout.splitlines()[-1]
+        .split()
+    )
 
     assert 'smart_attributes.knowledge.data_errors' in loaded
-    assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
-            or '.devtools' in name] == []
+    assert [
+        name
+        for name in loaded
+        if name.split('.')[0] == 'jsonschema' or name.endswith('complaints') or '.devtools' in name
+    ] == []
 
 
 @pytest.mark.parametrize('kind', ['missing', 'a-file', 'a-folder'])
@@ -194,16 +324,22 @@ def test_a_configuration_directory_that_is_none_is_a_fault(kind, tmp_path):
     if kind != 'missing':
         (path.mkdir if kind == 'a-folder' else path.touch)()
 
-    result = run('--config', str(path), '--report', str(ROOT / 'tests/reports/intel-s3500-healthy.json'))
+    result = run(
+        '--config', str(path), '--report', str(ROOT / 'tests/reports/intel-s3500-healthy.json')
+    )
 
     assert result.code == (0 if kind == 'a-folder' else 3)
     assert (f'{path} is not a directory that can be read' in result.text) == (kind != 'a-folder')
 
 
-# --- by value ----------------------------------------------------------------------------------------
+# --- by value -------------------------------------------------------------------------------------
+
 
 def site_in(folder: Path, **files: object) -> DataFiles:
-    """Write the files of a site; attributes_d is attributes.d/own.json. Return where a run finds these files."""
+    """Write the files of a site; attributes_d is attributes.d/own.json.
+
+    Return where a run finds these files.
+    """
     for place, content in files.items():
         path = folder / (f'{place[:-2]}.d/own.json' if place.endswith('_d') else f'{place}.json')
         path.parent.mkdir(exist_ok=True)
@@ -216,41 +352,55 @@ OWN_ENTRY = {'entries': [{'family': 'Own', 'models': ['ACME X1']}]}
 
 def test_files_of_a_site_are_found_in_their_order(tmp_path):
     data = site_in(tmp_path, attributes_d={}, thresholds_d={}, acknowledged={})._replace(
-        attributes=('/a.json',), thresholds=('/t.json',))
+        attributes=('/a.json',), thresholds=('/t.json',)
+    )
     (tmp_path / 'thresholds.d/README').touch()
     mistakes: list[str] = []
 
     assert rulebook.files_of(data, mistakes) == (
         [(f'{tmp_path}/attributes.d/own.json', 'attributes.d/own.json'), ('/a.json', '')],
-        [(f'{tmp_path}/acknowledged.json', ''), (f'{tmp_path}/thresholds.d/own.json', 'thresholds.d/own.json'),
-         ('/t.json', '')])
+        [
+            (f'{tmp_path}/acknowledged.json', ''),
+            (f'{tmp_path}/thresholds.d/own.json', 'thresholds.d/own.json'),
+            ('/t.json', ''),
+        ],
+    )
     assert mistakes == []
 
 
 def test_a_folder_of_a_site_that_cannot_be_read_is_a_mistake(tmp_path, monkeypatch):
     def denied(_: str) -> list[str]:
         raise PermissionError(13, 'Permission denied')
+
     monkeypatch.setattr(os, 'listdir', denied)
     mistakes: list[str] = []
 
     assert rulebook.files_of(DataFiles(config=str(tmp_path)), mistakes) == ([], [])
-    assert mistakes == [f'{tmp_path}/{name}: Permission denied; make it readable for the monitoring user, or remove it'
-                        for name in ('attributes.d', 'thresholds.d')]
+    assert mistakes == [
+        f'{tmp_path}/{name}: Permission denied; make it readable for the monitoring user, or '
+        f'remove it'
+        for name in ('attributes.d', 'thresholds.d')
+    ]
 
 
 def test_a_configuration_that_is_no_folder_is_a_mistake(tmp_path):
     (tmp_path / 'file').touch()
 
     assert rulebook.site_of(DataFiles(config=str(tmp_path / 'file')), None).mistakes == (
-        f'{tmp_path}/file is not a directory that can be read, so the limits and entries of this site are not used; '
-        'correct --config',)
+        f'{tmp_path}/file is not a directory that can be read, so the limits and entries of this '
+        f'site are not used; '
+        'correct --config',
+    )
 
 
 def test_limits_behind_ucfgj_come_last(tmp_path):
     data = site_in(tmp_path, thresholds_d={'comment': 'own'}, old={'comment': 'old'})
     before = Before(user_config=str(tmp_path / 'old.json'))
 
-    assert [file.data['comment'] for file in rulebook.site_of(data, before).thresholds] == ['own', 'old']
+    assert [file.data['comment'] for file in rulebook.site_of(data, before).thresholds] == [
+        'own',
+        'old',
+    ]
 
 
 def test_a_command_that_judges_nothing_knows_the_entries_of_the_site(tmp_path):
@@ -258,17 +408,31 @@ def test_a_command_that_judges_nothing_knows_the_entries_of_the_site(tmp_path):
     spec = own.identify(Identity('ATA', 'ACME X1'), ())
 
     assert (spec.family, own.dispute(Identity('ATA', 'ACME X1'), ())) == ('Own', '')
-    assert rulebook.database_of(DataFiles(config=str(tmp_path / 'absent'))).identify(
-        Identity('ATA', 'ACME X1'), ()).family != 'Own'
+    assert (
+        rulebook.database_of(DataFiles(config=str(tmp_path / 'absent')))
+        .identify(Identity('ATA', 'ACME X1'), ())
+        .family
+        != 'Own'
+    )
 
 
-@pytest.mark.parametrize('report, told', [
-    (REPORT, ['INTEL SSDSC2BB240G4: 25', 'sda, INTEL SSDSC2BB240G4, some entry']),
-    (None, ['sda, INTEL SSDSC2BB240G4, some entry'])], ids=['read', 'silent'])
+@pytest.mark.parametrize(
+    'report, told',
+    [
+        (REPORT, ['INTEL SSDSC2BB240G4: 25', 'sda, INTEL SSDSC2BB240G4, some entry']),
+        (None, ['sda, INTEL SSDSC2BB240G4, some entry']),
+    ],
+    ids=['read', 'silent'],
+)
 def test_contradictions_are_those_about_the_drive(monkeypatch, report, told):
-    monkeypatch.setattr(SpecDatabase, 'dispute', lambda _, identity, numbers: f'{identity.model}: {len(numbers)}')
-    monkeypatch.setattr(Thresholds, 'disagreements', lambda _, device, identity, entry: [
-        f'{device.name}, {identity.model}, {entry}'])
+    monkeypatch.setattr(
+        SpecDatabase, 'dispute', lambda _, identity, numbers: f'{identity.model}: {len(numbers)}'
+    )
+    monkeypatch.setattr(
+        Thresholds,
+        'disagreements',
+        lambda _, device, identity, entry: [f'{device.name}, {identity.model}, {entry}'],
+    )
     verdict = Verdict(SDA, REPORT.identity, State.OK, entry='some entry')
 
     assert judge().contradictions(verdict, report) == told
@@ -280,9 +444,14 @@ def test_an_acknowledgement_on_the_command_line_names_its_origin():
     assert (name, data['overrides'][0]['why']) == ('--acknowledged', 'on the command line')
 
 
-@pytest.mark.parametrize('words, why', [
-    (('-w', 'temperature=60', '-c', 'temperature=50'), 'temperature: '), (('-w', 'spare_available=90'), 'spare_'),
-    (('-c', 'spare_available=90'), 'spare_available: ')])
+@pytest.mark.parametrize(
+    'words, why',
+    [
+        (('-w', 'temperature=60', '-c', 'temperature=50'), 'temperature: '),
+        (('-w', 'spare_available=90'), 'spare_'),
+        (('-c', 'spare_available=90'), 'spare_available: '),
+    ],
+)
 def test_limits_that_contradict_each_other_are_refused(words, why):
     with pytest.raises(UsageError, match=why):
         judge(*words)
@@ -296,8 +465,22 @@ def test_the_share_that_failed_is_that_of_the_findings():
 
 
 def test_what_the_command_line_decides_reaches_limits_and_rules():
-    found = judge('-w', 'pending=3', '-c', 'pending=5', '--ignore-metric', 'temperature', '--ignore-attribute',
-                       '9', '--unknown-model', 'critical', '--asleep', 'warning', '--vendor-logs', 'never')
+    found = judge(
+        '-w',
+        'pending=3',
+        '-c',
+        'pending=5',
+        '--ignore-metric',
+        'temperature',
+        '--ignore-attribute',
+        '9',
+        '--unknown-model',
+        'critical',
+        '--asleep',
+        'warning',
+        '--vendor-logs',
+        'never',
+    )
 
     assert found.thresholds._command_line == ({'pending': '3'}, {'pending': '5'})
     assert found.thresholds._today == rulebook.today()

@@ -1,4 +1,7 @@
-"""tools/same_verdicts.py: two checkouts answer to the same reports, and every value that differs is found."""
+"""tools/same_verdicts.py: two checkouts answer to the same reports, and every value that differs
+is found.
+"""
+
 from __future__ import annotations
 
 import copy
@@ -13,11 +16,27 @@ import same_verdicts
 from conftest import ROOT
 from same_verdicts import Comparison, NotCompared, is_same, pairs
 
-DISK = {'path': 'HDD/ACME/1', 'model': 'ACME 1', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [
-    [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-', '7']]}
-ANSWER = {'report': 'a', 'check': [0, "SMART OK - 1 drive\nOK a\n| 'a_pending'=0;0;8;0;"],
-          'json': [0, json.dumps({'version': 2, 'state': 'OK', 'drives': [
-              {'device': '/dev/sda', 'readings': [{'role': 'pending', 'value': 0}]}]})]}
+DISK = {
+    'path': 'HDD/ACME/1',
+    'model': 'ACME 1',
+    'rotation': '7200 rpm',
+    'health': 'PASSED',
+    'attributes': [[197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-', '7']],
+}
+ANSWER = {
+    'report': 'a',
+    'check': [0, "SMART OK - 1 drive\nOK a\n| 'a_pending'=0;0;8;0;"],
+    'json': [
+        0,
+        json.dumps(
+            {
+                'version': 2,
+                'state': 'OK',
+                'drives': [{'device': '/dev/sda', 'readings': [{'role': 'pending', 'value': 0}]}],
+            }
+        ),
+    ],
+}
 
 
 @pytest.fixture
@@ -39,9 +58,24 @@ def compare(new, tmp_path, *words):
     (corpus / 'scans/scan.txt').write_text('/dev/sda -d sat\n')
     for path in sorted((ROOT / 'tests/reports').glob('*.txt')):
         shutil.copy(path, corpus)
-    done = subprocess.run([sys.executable, str(ROOT / 'tools/same_verdicts.py'), str(ROOT), str(new), '--drives',
-                           str(drives), '--corpus', str(corpus), '--damaged', '3', *words], capture_output=True,
-                          text=True, timeout=300)
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / 'tools/same_verdicts.py'),
+            str(ROOT),
+            str(new),
+            '--drives',
+            str(drives),
+            '--corpus',
+            str(corpus),
+            '--damaged',
+            '3',
+            *words,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -51,11 +85,17 @@ def test_a_checkout_answers_as_its_copy_does(checkout, tmp_path):
 
     assert code == 0, text
     assert '1 drive reports, 1 recorded reports, 3 damaged reports' in text
-    assert ' values of 5 reports compared (' in text and ': 0 differences' in text and ' WARNING' in text
+    assert (
+        ' values of 5 reports compared (' in text
+        and ': 0 differences' in text
+        and ' WARNING' in text
+    )
 
 
 def test_a_limit_that_was_changed_is_found(checkout, tmp_path):
-    """In state and exit status, in performance data and in JSON; the report that shows it is kept."""
+    """In state and exit status, in performance data and in JSON; the report that shows it is
+    kept.
+    """
     limits = checkout / 'thresholds/default.json'
     data = json.loads(limits.read_text())
     data['metrics']['pending']['hdd']['critical'] = '5'
@@ -71,10 +111,13 @@ def test_a_limit_that_was_changed_is_found(checkout, tmp_path):
     assert f'{name}: check.exit_status: 1 -> 2' in text
     assert f'{name}: json.document.drives[0].state: "WARNING" -> "CRITICAL"' in text
     assert ' x check.metrics.report_pending\n' in text
-    assert text.splitlines()[2].endswith('state: "WARNING" -> "CRITICAL"')  # states before what follows from them
+    # states before what follows from them
+    assert text.splitlines()[2].endswith('state: "WARNING" -> "CRITICAL"')
 
 
-@pytest.mark.parametrize('damage', ['raise ValueError', 'import nothing_of_this_name', 'import os\nos._exit(0)', 'x ='])
+@pytest.mark.parametrize(
+    'damage', ['raise ValueError', 'import nothing_of_this_name', 'import os\nos._exit(0)', 'x =']
+)
 def test_a_checkout_that_does_not_answer_is_not_the_same(checkout, tmp_path, damage):
     """Exit status 3: two checkouts that both print nothing would agree."""
     (checkout / 'smart_attributes/check/judging.py').write_text(f'{damage}\n')
@@ -85,8 +128,15 @@ def test_a_checkout_that_does_not_answer_is_not_the_same(checkout, tmp_path, dam
     assert (code, 'not compared: ' in text, '0 differences' in text) == (3, True, False), text
 
 
-@pytest.mark.parametrize('words', [('--count', '0', '--damaged', '0', '--corpus', '/nowhere'), ('--drives', '/nowhere'),
-                                   ('--no-such-option',), ('--count', 'many')])
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('--count', '0', '--damaged', '0', '--corpus', '/nowhere'),
+        ('--drives', '/nowhere'),
+        ('--no-such-option',),
+        ('--count', 'many'),
+    ],
+)
 def test_what_cannot_be_compared_is_a_sentence(tmp_path, words):
     """No traceback, and no status of a difference."""
     code, text = compare(ROOT, tmp_path, *words)
@@ -105,23 +155,36 @@ def changed(change):
 
 
 def test_keys_that_are_only_added_are_no_difference():
-    """A new version of the document says more; a value that is gone, another or of another type is one."""
+    """A new version of the document says more; a value that is gone, another or of another type
+    is one.
+    """
     assert changed(lambda document: document['drives'][0].update(bay='Slot 03')) == []
     assert changed(lambda document: document['drives'][0].pop('device')) == [
-        ('json.document.drives[0].device', '/dev/sda', '(missing)')]
-    assert changed(lambda document: document.update(state='WARNING')) == [('json.document.state', 'OK', 'WARNING')]
+        ('json.document.drives[0].device', '/dev/sda', '(missing)')
+    ]
+    assert changed(lambda document: document.update(state='WARNING')) == [
+        ('json.document.state', 'OK', 'WARNING')
+    ]
     assert changed(lambda document: document['drives'][0]['readings'][0].update(value=False)) == [
-        ('json.document.drives[0].readings[0].value', 0, False)]
+        ('json.document.drives[0].readings[0].value', 0, False)
+    ]
 
 
 def test_drives_and_readings_that_are_more_or_fewer_are_a_difference():
     """Each is a value of OLD as well."""
-    assert changed(lambda document: document['drives'].append({})) == [('json.document.drives.length', 1, 2)]
-    assert changed(lambda document: document['drives'].clear()) == [('json.document.drives.length', 1, 0)]
+    assert changed(lambda document: document['drives'].append({})) == [
+        ('json.document.drives.length', 1, 2)
+    ]
+    assert changed(lambda document: document['drives'].clear()) == [
+        ('json.document.drives.length', 1, 0)
+    ]
 
 
 def test_what_was_renamed_is_compared_under_its_new_name():
-    """The tables at the top say what NEW may call differently; under both names the value is compared."""
+    """The tables at the top say what NEW may call differently; under both names the value is
+    compared.
+    """
+
     def rename(document, value='pending'):
         document['version'] = 2
         reading = document['drives'][0]['readings'][0]
@@ -130,19 +193,25 @@ def test_what_was_renamed_is_compared_under_its_new_name():
 
     assert changed(rename) == []
     assert changed(lambda document: rename(document, 'other')) == [
-        ('json.document.drives[0].readings[0].role', 'pending', 'other')]
-    assert not is_same('version', 1, 3) and not is_same('version', 2, 1) and not is_same('state', 1, 2)
+        ('json.document.drives[0].readings[0].role', 'pending', 'other')
+    ]
+    assert (
+        not is_same('version', 1, 3) and not is_same('version', 2, 1) and not is_same('state', 1, 2)
+    )
 
 
-@pytest.mark.parametrize('last', ['', "| 'a_pending'=0;0;5;0;", "| 'a_pending'=0;0;8;0; 'a_new'=1;;;0;"])
+@pytest.mark.parametrize(
+    'last', ['', "| 'a_pending'=0;0;5;0;", "| 'a_pending'=0;0;8;0; 'a_new'=1;;;0;"]
+)
 def test_performance_data_are_the_same_or_differ(last):
     """Also where a metric is gone or was added: it would begin a new graph."""
     new, found = copy.deepcopy(ANSWER), Comparison()
     new['check'][1] = f'SMART OK - 1 drive\nOK a\n{last}'
     found.add(ANSWER, new)
 
-    assert found.differences and all(each.field.startswith(('check.metrics', 'check.labels'))
-                                     for each in found.differences)
+    assert found.differences and all(
+        each.field.startswith(('check.metrics', 'check.labels')) for each in found.differences
+    )
 
 
 def test_an_old_checkout_without_an_answer_proves_nothing():
@@ -153,13 +222,19 @@ def test_an_old_checkout_without_an_answer_proves_nothing():
 
 
 def test_the_printed_differences_are_bounded(capsys):
-    """A renamed key differs in each report; what it is can be read from 40, and counted by field."""
+    """A renamed key differs in each report; what it is can be read from 40, and counted by
+    field.
+    """
     found = Comparison()
     for _ in range(100):
         found.add(ANSWER, {**ANSWER, 'check': [1, ANSWER['check'][1]]})
     lines = list(found.lines())
 
-    assert len(lines) == 43 and lines[41] == '... and 60 more' and lines[42] == '     100 x check.exit_status'
+    assert (
+        len(lines) == 43
+        and lines[41] == '... and 60 more'
+        and lines[42] == '     100 x check.exit_status'
+    )
 
 
 def test_each_value_is_counted_once():
@@ -167,7 +242,11 @@ def test_each_value_is_counted_once():
     old = {'a': {'b': [1, [], {}]}, 'c': None}
 
     assert [(field, one) for field, _, one, _ in pairs(old, old)] == [
-        ('a.b.length', 3), ('a.b[0]', 1), ('a.b[1].length', 0), ('c', None)]
+        ('a.b.length', 3),
+        ('a.b[0]', 1),
+        ('a.b[1].length', 0),
+        ('c', None),
+    ]
 
 
 def test_damaged_reports_are_the_same_in_each_run():

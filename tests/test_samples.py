@@ -15,7 +15,8 @@ from smart_attributes.model import AttributeRow
     ('line', 'expected'),
     [
         (
-            '  5 Reallocated_Sector_Ct   0x0033   100   099   010    Pre-fail  Always       -       0',
+            '  5 Reallocated_Sector_Ct   0x0033   100   099   010    Pre-fail  Always       -     '
+            '  0',
             AttributeRow(5, 'Reallocated_Sector_Ct', 100, 99, 10, True, '', '0'),
         ),
         (
@@ -23,9 +24,12 @@ from smart_attributes.model import AttributeRow
             AttributeRow(5, 'Reallocated_Sector_Ct', 1, 1, 10, True, 'now', '640 (409 5906)'),
         ),
         (
-            '190 Airflow_Temperature_Cel 0x0022   060   044   045    Old_age   Always   In_the_past 40 (Min/Max 20/56 '
+            '190 Airflow_Temperature_Cel 0x0022   060   044   045    Old_age   Always   '
+            'In_the_past 40 (Min/Max 20/56 '
             '#3)',
-            AttributeRow(190, 'Airflow_Temperature_Cel', 60, 44, 45, False, 'past', '40 (Min/Max 20/56 #3)'),
+            AttributeRow(
+                190, 'Airflow_Temperature_Cel', 60, 44, 45, False, 'past', '40 (Min/Max 20/56 #3)'
+            ),
         ),
         (
             '  9 Power_On_Hours          -O--CK   ---   ---   ---    -    1234h+56m+12.345s',
@@ -73,7 +77,8 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
 
     assert len(drives) == 4
     assert problems == [
-        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is not a row of an attribute table; paste '
+        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is not a row of an '
+        'attribute table; paste '
         'one from smartctl -A or -x'
     ]
 
@@ -82,11 +87,16 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
     ('text', 'sentence'),
     [
         ('[{]', 'acme.json: line 1, column 3: '),
-        ('[{"family": "ACME X1", "family": "A"}]', 'acme.json: sample 1, A: "family" is here twice; keep one'),
+        (
+            '[{"family": "ACME X1", "family": "A"}]',
+            'acme.json: sample 1, A: "family" is here twice; keep one',
+        ),
         ('{}', 'acme.json: samples an object is not a list'),
         (
-            '[{"family": "ACME X1", "model": "ACME X1-240", "origin": "invented", "lines": [], "expect": {}}]',
-            'acme.json: sample 1, ACME X1: origin "invented" is not known; write "captured" or "composed"',
+            '[{"family": "ACME X1", "model": "ACME X1-240", "origin": "invented", "lines": [], '
+            '"expect": {}}]',
+            'acme.json: sample 1, ACME X1: origin "invented" is not known; write "captured" or '
+            '"composed"',
         ),
     ],
 )
@@ -103,10 +113,19 @@ def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence
 
 def test_the_kind_comes_from_the_sample_else_from_its_family():
     """Rows do not say whether a drive turns."""
-    given = {'family': 'ACME H1', 'model': 'ACME H1', 'origin': 'composed', 'lines': [], 'expect': {}}
+    given = {
+        'family': 'ACME H1',
+        'model': 'ACME H1',
+        'origin': 'composed',
+        'lines': [],
+        'expect': {},
+    }
 
-    drives, _ = sources.drives_of('acme.json', [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}],
-                                  {'ACME H1': 'hdd'})
+    drives, _ = sources.drives_of(
+        'acme.json',
+        [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}],
+        {'ACME H1': 'hdd'},
+    )
 
     assert [drive.identity.kind for drive in drives] == ['hdd', 'ssd', 'nvme']
 
@@ -119,15 +138,19 @@ def test_measured_models_have_model_firmware_and_attribute_numbers(tmp_path):
     drives, problems = sources.measured(str(path))
 
     assert problems == []
-    assert [(drive.identity.model, drive.identity.firmware, drive.attributes, drive.identity.kind)
-            for drive in drives] == [
+    assert [
+        (drive.identity.model, drive.identity.firmware, drive.attributes, drive.identity.kind)
+        for drive in drives
+    ] == [
         ('ACME, X1', '1.0', [9, 12, 194], 'ssd'),
         ('ACME H1', '2', [5], 'hdd'),
     ]
 
 
-@pytest.mark.parametrize('text',
-                         ['model;firmware;attributes\nA;1;5\n', 'model,firmware,attributes\nA,1,9-12\n', 'model\nA\n'])
+@pytest.mark.parametrize(
+    'text',
+    ['model;firmware;attributes\nA;1;5\n', 'model,firmware,attributes\nA,1,9-12\n', 'model\nA\n'],
+)
 def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, text):
     """A semicolon from a spreadsheet."""
     path = tmp_path / 'models.csv'
@@ -137,6 +160,7 @@ def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, te
 
     assert drives == []
     assert problems == [
-        'models.csv: line 2 must have the columns model, firmware and attributes; separate the attribute IDs '
+        'models.csv: line 2 must have the columns model, firmware and attributes; separate the '
+        'attribute IDs '
         'with spaces'
     ]

@@ -1,4 +1,7 @@
-"""SAS disks: each page that smartctl prints of them is judged as SPC and SBC say, or named as not judged."""
+"""SAS disks: each page that smartctl prints of them is judged as SPC and SBC say, or named as
+not judged.
+"""
+
 from __future__ import annotations
 
 import json
@@ -31,61 +34,126 @@ def judge(**pages):
 
 def found(verdict):
     """Return state and metric of each finding."""
-    return {judgement.reading.metric: judgement.state.name for judgement in verdict.judgements
-            if judgement.state.name != 'OK'}
+    return {
+        judgement.reading.metric: judgement.state.name
+        for judgement in verdict.judgements
+        if judgement.state.name != 'OK'
+    }
 
 
 # The cases: what a disk reports, and each finding that the standards justify.
 CASES = {
     'healthy': ({}, {}),
     # The sense code in place of OK. SPC-5, annex F.
-    'specified temperature exceeded': ({'smart_status': health(0x0b, 1)}, {'temperature_warning': 'WARNING'}),
-    'enclosure degraded': ({'smart_status': health(0x0b, 2)}, {'smart_status': 'WARNING'}),
-    'background self-test failed': ({'smart_status': health(0x0b, 3)}, {'self_test': 'CRITICAL'}),
-    'background scan found a medium error': ({'smart_status': health(0x0b, 5)}, {'background_scan': 'WARNING'}),
-    'non-volatile cache now volatile': ({'smart_status': health(0x0b, 6)}, {'power_loss_protection': 'CRITICAL'}),
-    'degraded power to the cache': ({'smart_status': health(0x0b, 7)}, {'power_loss_protection': 'CRITICAL'}),
-    'power loss expected': ({'smart_status': health(0x0b, 8)}, {'power_loss_protection': 'CRITICAL'}),
-    'statistics notification': ({'smart_status': health(0x0b, 9)}, {'smart_status': 'WARNING'}),
-    'high critical temperature': ({'smart_status': health(0x0b, 0x0a)}, {'temperature_warning': 'WARNING'}),
-    'high critical humidity': ({'smart_status': health(0x0b, 0x0e)}, {'smart_status': 'WARNING'}),
-    'unknown warning': ({'smart_status': health(0x0b, 0x7e)}, {'smart_status': 'UNKNOWN'}),
-    'spare area exhausted': ({'smart_status': health(0x5d, 3)}, {'spare_warning': 'CRITICAL'}),
-    'too many block reassigns': ({'smart_status': health(0x5d, 0x14)}, {'smart_status': 'CRITICAL'}),
-    'spindle': ({'smart_status': health(0x5d, 0x5b)}, {'smart_status': 'CRITICAL'}),
-    'capacitor circuit': ({'smart_status': health(0x5d, 0x1d)}, {'power_loss_protection': 'CRITICAL'}),
-    'endurance limit met': ({'smart_status': health(0x5d, 0x73)}, {'smart_status': 'WARNING'}),
-    'unknown predicted failure': ({'smart_status': health(0x5d, 0x99)}, {'smart_status': 'CRITICAL'}),
+    'specified temperature exceeded': (
+        {'smart_status': health(0x0B, 1)},
+        {'temperature_warning': 'WARNING'},
+    ),
+    'enclosure degraded': ({'smart_status': health(0x0B, 2)}, {'smart_status': 'WARNING'}),
+    'background self-test failed': ({'smart_status': health(0x0B, 3)}, {'self_test': 'CRITICAL'}),
+    'background scan found a medium error': (
+        {'smart_status': health(0x0B, 5)},
+        {'background_scan': 'WARNING'},
+    ),
+    'non-volatile cache now volatile': (
+        {'smart_status': health(0x0B, 6)},
+        {'power_loss_protection': 'CRITICAL'},
+    ),
+    'degraded power to the cache': (
+        {'smart_status': health(0x0B, 7)},
+        {'power_loss_protection': 'CRITICAL'},
+    ),
+    'power loss expected': (
+        {'smart_status': health(0x0B, 8)},
+        {'power_loss_protection': 'CRITICAL'},
+    ),
+    'statistics notification': ({'smart_status': health(0x0B, 9)}, {'smart_status': 'WARNING'}),
+    'high critical temperature': (
+        {'smart_status': health(0x0B, 0x0A)},
+        {'temperature_warning': 'WARNING'},
+    ),
+    'high critical humidity': ({'smart_status': health(0x0B, 0x0E)}, {'smart_status': 'WARNING'}),
+    'unknown warning': ({'smart_status': health(0x0B, 0x7E)}, {'smart_status': 'UNKNOWN'}),
+    'spare area exhausted': ({'smart_status': health(0x5D, 3)}, {'spare_warning': 'CRITICAL'}),
+    'too many block reassigns': (
+        {'smart_status': health(0x5D, 0x14)},
+        {'smart_status': 'CRITICAL'},
+    ),
+    'spindle': ({'smart_status': health(0x5D, 0x5B)}, {'smart_status': 'CRITICAL'}),
+    'capacitor circuit': (
+        {'smart_status': health(0x5D, 0x1D)},
+        {'power_loss_protection': 'CRITICAL'},
+    ),
+    'endurance limit met': ({'smart_status': health(0x5D, 0x73)}, {'smart_status': 'WARNING'}),
+    'unknown predicted failure': (
+        {'smart_status': health(0x5D, 0x99)},
+        {'smart_status': 'CRITICAL'},
+    ),
     'unknown code': ({'smart_status': health(0x77, 1)}, {'smart_status': 'CRITICAL'}),
-    'test of the alarm': ({'smart_status': health(0x5d, 0xff)}, {}),
+    'test of the alarm': ({'smart_status': health(0x5D, 0xFF)}, {}),
     # The background scan. SBC-5, tables 182 and 184.
     'not reassigned yet': ({'scsi_background_scan': scan((1, 7, 900))}, {'pending': 'WARNING'}),
-    'reassignment by the disk failed': ({'scsi_background_scan': scan((4, 7, 900))}, {'pending': 'WARNING'}),
-    'reassignment by REASSIGN BLOCKS failed': ({'scsi_background_scan': scan((8, 7, 900))}, {'pending': 'WARNING'}),
-    'nine blocks wait': ({'scsi_background_scan': scan(*((1, block, 900) for block in range(9)))},
-                         {'pending': 'CRITICAL'}),
-    'all reassigned or rewritten': ({'scsi_background_scan': scan((2, 1, 900), (5, 2, 900), (6, 3, 900), (7, 4, 900))},
-                                    {}),
-    'one block, found at forty scans': ({'scsi_background_scan': scan(*((1, 0, 100 + at) for at in range(40)))},
-                                        {'pending': 'WARNING'}),
+    'reassignment by the disk failed': (
+        {'scsi_background_scan': scan((4, 7, 900))},
+        {'pending': 'WARNING'},
+    ),
+    'reassignment by REASSIGN BLOCKS failed': (
+        {'scsi_background_scan': scan((8, 7, 900))},
+        {'pending': 'WARNING'},
+    ),
+    'nine blocks wait': (
+        {'scsi_background_scan': scan(*((1, block, 900) for block in range(9)))},
+        {'pending': 'CRITICAL'},
+    ),
+    'all reassigned or rewritten': (
+        {'scsi_background_scan': scan((2, 1, 900), (5, 2, 900), (6, 3, 900), (7, 4, 900))},
+        {},
+    ),
+    'one block, found at forty scans': (
+        {'scsi_background_scan': scan(*((1, 0, 100 + at) for at in range(40)))},
+        {'pending': 'WARNING'},
+    ),
     'reassigned later': ({'scsi_background_scan': scan((2, 7, 901), (1, 7, 900))}, {}),
-    'bad again after its reassignment': ({'scsi_background_scan': scan((1, 7, 901), (2, 7, 900))},
-                                         {'pending': 'WARNING'}),
-    'a reserved reassign status': ({'scsi_background_scan': scan((3, 7, 900))}, {'background_scan': 'UNKNOWN'}),
-    'halted due to fatal error': ({'scsi_background_scan': scan(status=3)}, {'background_scan': 'WARNING'}),
-    'halted due to a pattern of errors': ({'scsi_background_scan': scan(status=4)}, {'background_scan': 'WARNING'}),
-    'list of results full': ({'scsi_background_scan': scan(status=9)}, {'background_scan': 'WARNING'}),
+    'bad again after its reassignment': (
+        {'scsi_background_scan': scan((1, 7, 901), (2, 7, 900))},
+        {'pending': 'WARNING'},
+    ),
+    'a reserved reassign status': (
+        {'scsi_background_scan': scan((3, 7, 900))},
+        {'background_scan': 'UNKNOWN'},
+    ),
+    'halted due to fatal error': (
+        {'scsi_background_scan': scan(status=3)},
+        {'background_scan': 'WARNING'},
+    ),
+    'halted due to a pattern of errors': (
+        {'scsi_background_scan': scan(status=4)},
+        {'background_scan': 'WARNING'},
+    ),
+    'list of results full': (
+        {'scsi_background_scan': scan(status=9)},
+        {'background_scan': 'WARNING'},
+    ),
     'halted while hot': ({'scsi_background_scan': scan(status=7)}, {}),
-    'a reserved scan status': ({'scsi_background_scan': scan(status=0x2a)}, {'background_scan': 'UNKNOWN'}),
+    'a reserved scan status': (
+        {'scsi_background_scan': scan(status=0x2A)},
+        {'background_scan': 'UNKNOWN'},
+    ),
     # Other pages.
     'few grown defects': ({'scsi_grown_defect_list': 25}, {}),
     'grown defects': ({'scsi_grown_defect_list': 45}, {'reallocated': 'WARNING'}),
     'very many grown defects': ({'scsi_grown_defect_list': 1200}, {'reallocated': 'CRITICAL'}),
     'pending defects page': ({'scsi_pending_defects': {'count': 2}}, {'pending': 'WARNING'}),
-    'uncorrected errors': ({'scsi_error_counter_log': with_errors({'total_uncorrected_errors': 2}, {})},
-                           {'reported_uncorrect': 'WARNING'}),
-    'corrected errors': ({'scsi_error_counter_log': with_errors({'errors_corrected_by_eccfast': 10 ** 9}, {})}, {}),
-    'hot': ({'temperature': {'current': 66, 'drive_trip': 60}}, {'temperature': 'CRITICAL'})}
+    'uncorrected errors': (
+        {'scsi_error_counter_log': with_errors({'total_uncorrected_errors': 2}, {})},
+        {'reported_uncorrect': 'WARNING'},
+    ),
+    'corrected errors': (
+        {'scsi_error_counter_log': with_errors({'errors_corrected_by_eccfast': 10**9}, {})},
+        {},
+    ),
+    'hot': ({'temperature': {'current': 66, 'drive_trip': 60}}, {'temperature': 'CRITICAL'}),
+}
 
 
 @pytest.mark.parametrize('case', CASES)
@@ -96,13 +164,18 @@ def test_each_case_is_judged_as_the_standards_say(case):
 
 
 def test_an_unknown_code_is_named_by_its_numbers():
-    words = [judgement.reading.verdict for judgement in judge(smart_status=health(0x0b, 0x7e)).judgements]
+    words = [
+        judgement.reading.verdict for judgement in judge(smart_status=health(0x0B, 0x7E)).judgements
+    ]
 
     assert 'WORDS [asc=b, ascq=7e]: a warning of unknown meaning' in words
 
 
 def test_a_test_of_the_alarm_is_a_note():
-    assert 'WORDS [asc=5d, ascq=ff]: a test of the alarm, not a failure' in judge(smart_status=health(0x5d, 0xff)).notes
+    assert (
+        'WORDS [asc=5d, ascq=ff]: a test of the alarm, not a failure'
+        in judge(smart_status=health(0x5D, 0xFF)).notes
+    )
 
 
 def test_an_unknown_scan_status_is_named_by_its_number():
@@ -114,15 +187,22 @@ def test_an_unknown_scan_status_is_named_by_its_number():
 
 def test_statuses_that_need_no_table_are_those_that_are_ok():
     """Healthy disks load no table."""
-    assert {int(number) for number, (state, _) in CODES['background_statuses'].items() if state == 'OK'} \
-        == drive_logs._ORDINARY
+    assert {
+        int(number) for number, (state, _) in CODES['background_statuses'].items() if state == 'OK'
+    } == drive_logs._ORDINARY
 
 
 @pytest.mark.parametrize('row', CODES['sense_codes'], ids=lambda row: f'{row["asc"]}-{row["ascq"]}')
 def test_each_row_of_the_table_names_a_metric_and_matches_a_code(row):
     """None is hidden by one above it."""
-    first = [next(each for each in CODES['sense_codes'] if each['asc'] == row['asc']
-                  and re.fullmatch(each['ascq'], f'{number:x}')) for number in range(256)]
+    first = [
+        next(
+            each
+            for each in CODES['sense_codes']
+            if each['asc'] == row['asc'] and re.fullmatch(each['ascq'], f'{number:x}')
+        )
+        for number in range(256)
+    ]
 
     assert row['metric'] in shipped().attributes['metrics']
     assert row in first
@@ -130,14 +210,25 @@ def test_each_row_of_the_table_names_a_metric_and_matches_a_code(row):
 
 # --- results: their order, their number, their age ----------------------------------------------
 
+
 def test_the_order_of_results_means_nothing():
-    results = [Result(block, minutes, status) for block in range(40)
-               for minutes, status in ((1, 1), (2, 4), (3, 2 - block % 2))]
+    results = [
+        Result(block, minutes, status)
+        for block in range(40)
+        for minutes, status in ((1, 1), (2, 4), (3, 2 - block % 2))
+    ]
     expected = background_scan.counts(results, NOW)
 
     for seed in range(20):
-        assert background_scan.counts(random.Random(seed).sample(results, len(results)), NOW) == expected
-    assert expected == {'background_pending': 20, 'background_recovered': 20, 'background_unknown': 0}
+        assert (
+            background_scan.counts(random.Random(seed).sample(results, len(results)), NOW)
+            == expected
+        )
+    assert expected == {
+        'background_pending': 20,
+        'background_recovered': 20,
+        'background_unknown': 0,
+    }
 
 
 def test_the_worse_of_two_results_of_a_minute_counts():
@@ -149,35 +240,67 @@ def test_a_result_from_beyond_the_power_on_time_clears_no_block():
     """It may be of a time before a counter was reset."""
     later = NOW + 60
 
-    assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, later)))) == {'pending': 'WARNING'}
+    assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, later)))) == {
+        'pending': 'WARNING'
+    }
     assert found(judge(scsi_background_scan=scan((1, 7, later)))) == {'pending': 'WARNING'}
-    assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, NOW + 59)))) == {}  # in the hour that it counts
-    assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, later)), power_on_time=None)) == {}
+    # in the hour that it counts
+    assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, NOW + 59)))) == {}
+    assert (
+        found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, later)), power_on_time=None))
+        == {}
+    )
 
 
 def test_as_many_results_as_the_standard_allows_are_counted():
     page = scan(*((1, block, block) for block in range(MOST_RESULTS)))
 
-    assert json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi['background_pending'] == MOST_RESULTS
+    assert (
+        json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi[
+            'background_pending'
+        ]
+        == MOST_RESULTS
+    )
     page = scan(*((1, block, block) for block in range(MOST_RESULTS + 5)))
-    assert json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi['background_pending'] == MOST_RESULTS
+    assert (
+        json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi[
+            'background_pending'
+        ]
+        == MOST_RESULTS
+    )
 
 
 def test_results_of_the_wrong_length_are_unknown_one_by_one():
     """smartctl prints their number alone."""
-    page = {**scan((2, 0, 900)), 'result_2': {'parameter_code': 2}, 'result_3': {'parameter_code': 3}}
+    page = {
+        **scan((2, 0, 900)),
+        'result_2': {'parameter_code': 2},
+        'result_3': {'parameter_code': 3},
+    }
 
     verdict = judge(scsi_background_scan=page)
     assert found(verdict) == {'background_scan': 'UNKNOWN'}
-    assert any('2 results with an unknown status' in judgement.reading.verdict for judgement in verdict.judgements)
+    assert any(
+        '2 results with an unknown status' in judgement.reading.verdict
+        for judgement in verdict.judgements
+    )
 
 
 LOST = 'not in the report: the background scan'
 
 
-@pytest.mark.parametrize(('page', 'damaged'), [
-    ({}, ''), ({'result_1': 7}, ''), ({'status': 7}, 'scsi_background_scan.status'), ([], 'scsi_background_scan'),
-    ({'status': {'value': 'x'}}, 'scsi_background_scan.status.value'), ('x', 'scsi_background_scan'), (None, '')])
+@pytest.mark.parametrize(
+    ('page', 'damaged'),
+    [
+        ({}, ''),
+        ({'result_1': 7}, ''),
+        ({'status': 7}, 'scsi_background_scan.status'),
+        ([], 'scsi_background_scan'),
+        ({'status': {'value': 'x'}}, 'scsi_background_scan.status.value'),
+        ('x', 'scsi_background_scan'),
+        (None, ''),
+    ],
+)
 def test_a_page_that_is_damaged_is_a_gap(page, damaged):
     notes = [f'damaged in the report: {damaged}', LOST] if damaged else [LOST]
 
@@ -191,41 +314,69 @@ def test_a_disk_without_the_page_has_neither_a_gap_nor_a_failed_command():
     assert judge(scsi_background_scan=None, smartctl={**smartctl, 'exit_status': 4}).notes == ()
     assert judge(scsi_background_scan=None).notes == (LOST,)
     assert judge(smartctl={**smartctl, 'exit_status': 4}).notes == (
-        'a command to the drive failed or a checksum was wrong',)
+        'a command to the drive failed or a checksum was wrong',
+    )
     assert judge(scsi_background_scan=None, smartctl={**smartctl, 'version': [7, 2]}).notes == ()
 
 
 # --- other pages --------------------------------------------------------------------------------
 
+
 def test_the_environmental_page_has_the_temperature_where_the_temperature_page_is_empty():
     reports = {'temperature_1': {'parameter_code': 0, 'current': 41}}
 
-    report = json_report.parse(json.dumps(document(temperature={'current': 0}, scsi_environmental_reports=reports)))
+    report = json_report.parse(
+        json.dumps(document(temperature={'current': 0}, scsi_environmental_reports=reports))
+    )
     assert report.scsi['temperature'] == 41
     report = json_report.parse(json.dumps(document(scsi_environmental_reports=reports)))
     assert report.scsi['temperature'] == 30
 
 
 def test_slowly_corrected_errors_are_counted_per_terabyte():
-    slow = {'errors_corrected_by_eccdelayed': 300, 'errors_corrected_by_rereads_rewrites': 100,
-            'errors_corrected_by_eccfast': 9, 'gigabytes_processed': '1500.000'}
-    numbers = [{judgement.reading.metric: judgement.reading.number for judgement in verdict.judgements}.get(
-        'corrected_slowly') for verdict in (
+    slow = {
+        'errors_corrected_by_eccdelayed': 300,
+        'errors_corrected_by_rereads_rewrites': 100,
+        'errors_corrected_by_eccfast': 9,
+        'gigabytes_processed': '1500.000',
+    }
+    numbers = [
+        {
+            judgement.reading.metric: judgement.reading.number for judgement in verdict.judgements
+        }.get('corrected_slowly')
+        for verdict in (
             judge(scsi_error_counter_log=with_errors(slow, {'gigabytes_processed': '500.000'})),
-            judge(scsi_error_counter_log=with_errors({**slow, 'gigabytes_processed': '9.0'}, {
-                'gigabytes_processed': '1'})))]
+            judge(
+                scsi_error_counter_log=with_errors(
+                    {**slow, 'gigabytes_processed': '9.0'}, {'gigabytes_processed': '1'}
+                )
+            ),
+        )
+    ]
 
     assert numbers == [200, None]
 
 
-@pytest.mark.parametrize(('model', 'rotation', 'defects', 'expected'), [
-    ('HGST HUS726T4TAL5204', 7200, 41, {'reallocated': 'WARNING'}), ('ACME DISK', 7200, 41, {'reallocated': 'WARNING'}),
-    ('ACME SSD', 0, 190, {}), ('ACME SSD', 0, 210, {'reallocated': 'WARNING'}), ('ACME DISK', None, 41,
-                                                                                 {'reallocated': 'WARNING'})])
-def test_grown_defects_are_judged_as_on_a_sata_drive_of_the_vendor(model, rotation, defects, expected):
+@pytest.mark.parametrize(
+    ('model', 'rotation', 'defects', 'expected'),
+    [
+        ('HGST HUS726T4TAL5204', 7200, 41, {'reallocated': 'WARNING'}),
+        ('ACME DISK', 7200, 41, {'reallocated': 'WARNING'}),
+        ('ACME SSD', 0, 190, {}),
+        ('ACME SSD', 0, 210, {'reallocated': 'WARNING'}),
+        ('ACME DISK', None, 41, {'reallocated': 'WARNING'}),
+    ],
+)
+def test_grown_defects_are_judged_as_on_a_sata_drive_of_the_vendor(
+    model, rotation, defects, expected
+):
     wear = 1 if rotation == 0 else None
-    verdict = judge(scsi_model_name=model, rotation_rate=rotation, scsi_grown_defect_list=defects,
-                    scsi_percentage_used_endurance_indicator=wear)
+    verdict = judge(
+        scsi_model_name=model,
+        rotation_rate=rotation,
+        scsi_grown_defect_list=defects,
+        scsi_percentage_used_endurance_indicator=wear,
+    )
 
     assert found(verdict) == expected
 
@@ -234,20 +385,39 @@ def test_grown_defects_are_judged_as_on_a_sata_drive_of_the_vendor(model, rotati
 def test_the_vendor_names_the_group_of_sata_drives(model, expected):
     report = json_report.parse(json.dumps(document(scsi_model_name=model, rotation_rate=0)))
 
-    assert shipped().thresholds.limit('reallocated', DEVICE, report.identity, '').growth[0]['warning'] == expected
+    assert (
+        shipped().thresholds.limit('reallocated', DEVICE, report.identity, '').growth[0]['warning']
+        == expected
+    )
 
 
 # --- text ---------------------------------------------------------------------------------------
 
+
 def text(status='waiting until BMS interval timer expires', *rows):
     """Return what smartctl -x prints."""
-    return '\n'.join((
-        'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-5.10.0] (local build)', '', '=== START OF INFORMATION SECTION ===',
-        'Vendor:               SEAGATE', 'Product:              ST4000NM0023', 'Rotation Rate:        7200 rpm',
-        '=== START OF READ SMART DATA SECTION ===', 'SMART Health Status: OK', 'Current Drive Temperature:     30 C',
-        'Elements in grown defect list: 0', '', 'Background scan results log', f'  Status: {status}',
-        f'    Accumulated power on time, hours:minutes {HOURS}:00 [{NOW} minutes]', '',
-        '   #  when        lba(hex)    [sk,asc,ascq]    reassign_status', *rows, ''))
+    return '\n'.join(
+        (
+            'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-5.10.0] (local build)',
+            '',
+            '=== START OF INFORMATION SECTION ===',
+            'Vendor:               SEAGATE',
+            'Product:              ST4000NM0023',
+            'Rotation Rate:        7200 rpm',
+            '=== START OF READ SMART DATA SECTION ===',
+            'SMART Health Status: OK',
+            'Current Drive Temperature:     30 C',
+            'Elements in grown defect list: 0',
+            '',
+            'Background scan results log',
+            f'  Status: {status}',
+            f'    Accumulated power on time, hours:minutes {HOURS}:00 [{NOW} minutes]',
+            '',
+            '   #  when        lba(hex)    [sk,asc,ascq]    reassign_status',
+            *rows,
+            '',
+        )
+    )
 
 
 def row(number, status, block=7, minutes=900):
@@ -255,9 +425,15 @@ def row(number, status, block=7, minutes=900):
     return f' {number:3} {minutes // 60:4}:{minutes % 60:02}  {block:016x}  [3,11,0]   {status}'
 
 
-@pytest.mark.parametrize(('words', 'status'), [
-    *((words, number) for number, words in enumerate(TEXT['background_statuses'])),
-    ('unknown [0x2a] background scan status value', 0x2a), ('', None), ('nonsense', None)])
+@pytest.mark.parametrize(
+    ('words', 'status'),
+    [
+        *((words, number) for number, words in enumerate(TEXT['background_statuses'])),
+        ('unknown [0x2a] background scan status value', 0x2A),
+        ('', None),
+        ('nonsense', None),
+    ],
+)
 def test_the_status_is_read_from_text(words, status):
     assert text_report.parse(text(words)).scsi.get('background_status') == status
 
@@ -266,16 +442,25 @@ def test_the_status_is_read_from_text(words, status):
 def test_results_are_read_from_text_as_from_json(number):
     page = scan((number, 7, 900), (1, 8, 901))
     from_json = json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi
-    from_text = text_report.parse(text(TEXT['background_statuses'][8], row(1, TEXT['reassign_statuses'][number]),
-                                       row(2, TEXT['reassign_statuses'][1], 8, 901))).scsi
+    from_text = text_report.parse(
+        text(
+            TEXT['background_statuses'][8],
+            row(1, TEXT['reassign_statuses'][number]),
+            row(2, TEXT['reassign_statuses'][1], 8, 901),
+        )
+    ).scsi
 
     keys = 'background_status', 'background_pending', 'background_recovered', 'background_unknown'
     assert [from_text[key] for key in keys] == [from_json[key] for key in keys]
 
 
 def test_a_result_in_words_of_another_version_is_unknown():
-    assert text_report.parse(text('scan is active', row(1, 'Reassign status: reserved [0xb]'))).scsi[
-        'background_unknown'] == 1
+    assert (
+        text_report.parse(text('scan is active', row(1, 'Reassign status: reserved [0xb]'))).scsi[
+            'background_unknown'
+        ]
+        == 1
+    )
 
 
 def test_disabled_saving_of_the_logs_is_a_note():
@@ -287,13 +472,26 @@ def test_disabled_saving_of_the_logs_is_a_note():
 
 # --- the documents -------------------------------------------------------------------------------
 
+
 def test_each_page_that_smartctl_prints_is_named_in_the_reference():
     """Keys of its JSON for SCSI disks. Source: scsiprint.cpp of smartmontools 7.3 to 7.5."""
-    pages = ('smart_status', 'temperature', 'scsi_environmental_reports', 'scsi_background_scan',
-             'scsi_pending_defects', 'scsi_start_stop_cycle_counter', 'scsi_grown_defect_list',
-             'scsi_error_counter_log', 'scsi_self_test_N',
-             'scsi_percentage_used_endurance_indicator', 'scsi_format_status', 'scsi_zoned_block_device_statistics',
-             'scsi_sas_port_N', 'power_on_time', 'seagate_farm_log')
+    pages = (
+        'smart_status',
+        'temperature',
+        'scsi_environmental_reports',
+        'scsi_background_scan',
+        'scsi_pending_defects',
+        'scsi_start_stop_cycle_counter',
+        'scsi_grown_defect_list',
+        'scsi_error_counter_log',
+        'scsi_self_test_N',
+        'scsi_percentage_used_endurance_indicator',
+        'scsi_format_status',
+        'scsi_zoned_block_device_statistics',
+        'scsi_sas_port_N',
+        'power_on_time',
+        'seagate_farm_log',
+    )
     reference = Path(ROOT / 'doc/explanation/sas.md').read_text()
 
     assert [page for page in pages if f'`{page}`' not in reference] == []

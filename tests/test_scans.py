@@ -1,4 +1,5 @@
 """scans: real outputs of smartctl --scan and --scan-open, and what else comes in their place."""
+
 from __future__ import annotations
 
 import json
@@ -47,7 +48,9 @@ EXPECTED = {
     '047-json-smartctl-rs': ['/dev/sda', '/dev/sdb', '/dev/nvme0'],
 }
 
-needs_corpus = pytest.mark.skipif(not SCANS.is_dir(), reason='the shared corpus is not beside this project')
+needs_corpus = pytest.mark.skipif(
+    not SCANS.is_dir(), reason='the shared corpus is not beside this project'
+)
 
 
 def output(case):
@@ -62,7 +65,9 @@ def test_every_recorded_scan_is_judged_here():
 
 
 @needs_corpus
-@pytest.mark.parametrize('case', [case for case, devices in EXPECTED.items() if devices is not NO_SCAN])
+@pytest.mark.parametrize(
+    'case', [case for case, devices in EXPECTED.items() if devices is not NO_SCAN]
+)
 def test_a_recorded_scan_gives_its_drives(case):
     """By smartctl 7.0 to 7.5."""
     assert [device.address for device in from_scan(output(case)).devices] == EXPECTED[case]
@@ -77,9 +82,15 @@ def test_another_output_of_smartctl_is_no_scan(case):
 
 
 def as_json(*devices):
-    """Return what --scan-open prints for devices: (name, type) or (name, type, why it could not be opened)."""
-    return json.dumps({'smartctl': {'argv': ['smartctl', '--scan-open'], 'exit_status': 0}, 'devices': [
-        dict(zip(('name', 'type', 'open_error'), each)) for each in devices]})
+    """Return what --scan-open prints for devices: (name, type) or (name, type, why it could not
+    be opened).
+    """
+    return json.dumps(
+        {
+            'smartctl': {'argv': ['smartctl', '--scan-open'], 'exit_status': 0},
+            'devices': [dict(zip(('name', 'type', 'open_error'), each)) for each in devices],
+        }
+    )
 
 
 def scan(text):
@@ -94,7 +105,9 @@ def test_an_unopened_scan_does_not_pin_drives_to_scsi():
 
 def test_what_is_no_drive_is_left_out_and_named():
     """Optical drives and history disks would be UNKNOWN for ever."""
-    devices, refused = scan(as_json(('/dev/sr0', 'scsi'), ('/dev/zram0', 'scsi'), ('/dev/sda', 'sat')))
+    devices, refused = scan(
+        as_json(('/dev/sr0', 'scsi'), ('/dev/zram0', 'scsi'), ('/dev/sda', 'sat'))
+    )
 
     assert devices == ['/dev/sda']
     assert len(refused) == 2 and '/dev/sr0' in refused[0]
@@ -107,9 +120,18 @@ def test_what_smartctl_could_not_open_is_left_out_with_its_reason():
     assert devices == [] and 'AMCC/3ware controller' in refused
 
 
-@pytest.mark.parametrize('entry', [
-    ('/dev/sda;reboot', 'scsi'), ('/etc/shadow', 'scsi'), ('/dev/../etc/shadow', 'scsi'), ('/dev/sda', 'scsi,$(id)'),
-    ('/dev/sda', 'jmb39x,0'), ('/dev/sda', '-s'), ('/dev/bus/0', 'megaraid,0-1000')])
+@pytest.mark.parametrize(
+    'entry',
+    [
+        ('/dev/sda;reboot', 'scsi'),
+        ('/etc/shadow', 'scsi'),
+        ('/dev/../etc/shadow', 'scsi'),
+        ('/dev/sda', 'scsi,$(id)'),
+        ('/dev/sda', 'jmb39x,0'),
+        ('/dev/sda', '-s'),
+        ('/dev/bus/0', 'megaraid,0-1000'),
+    ],
+)
 def test_a_scan_is_trusted_no_more_than_an_admin(entry):
     """What it prints is run by root."""
     devices, refused = scan(as_json(entry))
@@ -119,56 +141,98 @@ def test_a_scan_is_trusted_no_more_than_an_admin(entry):
 
 def test_an_empty_scan_is_a_scan_without_drives():
     """A virtual machine has none; that is for others to judge."""
-    assert scan('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0}}') == ([], ())
+    assert scan('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0}}') == (
+        [],
+        (),
+    )
 
 
 _SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
 
 
-@pytest.mark.parametrize('text', [
-    pytest.param('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}', id='failed'),
-    pytest.param('{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}', id='another-question'),
-    pytest.param(_SCAN + '"devices":[{"name":"/dev/sda","ty', id='half'),
-    pytest.param(_SCAN + '"devices":[{"name":7,"type":[]}]}', id='wrong-types'),
-    pytest.param(_SCAN + '"devices":{"name":"x"}}', id='no-list'),
-    pytest.param('{"smartctl":null}', id='null'),
-    pytest.param('{' * 100000, id='deep'),
-    pytest.param('', id='nothing'),
-    pytest.param('/dev/sda -d scsi # /dev/sda, SCSI device\n', id='text'),
-    pytest.param('sudo: a password is required\n', id='sudo'),
-    pytest.param('smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n', id='usage'),
-])
+@pytest.mark.parametrize(
+    'text',
+    [
+        pytest.param(
+            '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}', id='failed'
+        ),
+        pytest.param(
+            '{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}',
+            id='another-question',
+        ),
+        pytest.param(_SCAN + '"devices":[{"name":"/dev/sda","ty', id='half'),
+        pytest.param(_SCAN + '"devices":[{"name":7,"type":[]}]}', id='wrong-types'),
+        pytest.param(_SCAN + '"devices":{"name":"x"}}', id='no-list'),
+        pytest.param('{"smartctl":null}', id='null'),
+        pytest.param('{' * 100000, id='deep'),
+        pytest.param('', id='nothing'),
+        pytest.param('/dev/sda -d scsi # /dev/sda, SCSI device\n', id='text'),
+        pytest.param('sudo: a password is required\n', id='sudo'),
+        pytest.param(
+            'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n', id='usage'
+        ),
+    ],
+)
 def test_what_is_no_scan_is_not_taken_for_an_empty_one(text):
     """No drive found by mistake would look like a machine without drives."""
     with pytest.raises(SmartError, match='list of devices'):
         from_scan(text)
 
 
-@pytest.mark.parametrize('entry, devices, refused, is_whole', [
-    (('/dev/sda', 'scsi'), ['/dev/sda'], [], True), (('/dev/sda', 'ata'), ['/dev/sda'], [], True),
-    (('/dev/hda', 'sat'), ['/dev/hda'], [], True), (('/dev/twa0', 'sat'), ['sat@/dev/twa0'], [], True),
-    (('/dev/nvme0', 'nvme'), ['/dev/nvme0'], [], True), (('/dev/sda', 'nvme'), ['nvme@/dev/sda'], [], True),
-    (('/dev/sdb', 'scsi', 'a open failed: b'), [], ['the scan found /dev/sdb, which is skipped: a open failed: b'],
-     False),
-    (('/dev/sdb', 'scsi', 'x' * 300), [], ['the scan found /dev/sdb, which is skipped: ' + 'x' * 197 + '...'], False)])
+@pytest.mark.parametrize(
+    'entry, devices, refused, is_whole',
+    [
+        (('/dev/sda', 'scsi'), ['/dev/sda'], [], True),
+        (('/dev/sda', 'ata'), ['/dev/sda'], [], True),
+        (('/dev/hda', 'sat'), ['/dev/hda'], [], True),
+        (('/dev/twa0', 'sat'), ['sat@/dev/twa0'], [], True),
+        (('/dev/nvme0', 'nvme'), ['/dev/nvme0'], [], True),
+        (('/dev/sda', 'nvme'), ['nvme@/dev/sda'], [], True),
+        (
+            ('/dev/sdb', 'scsi', 'a open failed: b'),
+            [],
+            ['the scan found /dev/sdb, which is skipped: a open failed: b'],
+            False,
+        ),
+        (
+            ('/dev/sdb', 'scsi', 'x' * 300),
+            [],
+            ['the scan found /dev/sdb, which is skipped: ' + 'x' * 197 + '...'],
+            False,
+        ),
+    ],
+)
 def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(entry, devices, refused, is_whole):
     found = from_scan(as_json(entry))
 
     assert ([device.address for device in found.devices], list(found.refused), found.is_whole) == (
-        devices, refused, is_whole)
+        devices,
+        refused,
+        is_whole,
+    )
 
 
 def test_a_scan_gives_its_drives_whatever_precedes_it():
-    found = from_scan(f'\n{_SCAN}"devices":[{{"name":"/dev/sda","type":"sat"}},'
-                      '{"name":"/dev/bus/0","type":"megaraid,8"}]}')
+    found = from_scan(
+        f'\n{_SCAN}"devices":[{{"name":"/dev/sda","type":"sat"}},'
+        '{"name":"/dev/bus/0","type":"megaraid,8"}]}'
+    )
 
     assert ([device.address for device in found.devices], found.refused, found.is_whole) == (
-        ['/dev/sda', 'megaraid,8@/dev/bus/0'], (), True)
+        ['/dev/sda', 'megaraid,8@/dev/bus/0'],
+        (),
+        True,
+    )
 
 
-@pytest.mark.parametrize('entries, is_whole', [
-    ([('/dev/zram0', 'scsi')], True), ([('/dev/sdb', 'scsi', 'x'), ('/dev/zram0', 'scsi')], False),
-    ([('/dev/sdb', 'nonsense'), ('/dev/sda', 'scsi')], False)])
+@pytest.mark.parametrize(
+    'entries, is_whole',
+    [
+        ([('/dev/zram0', 'scsi')], True),
+        ([('/dev/sdb', 'scsi', 'x'), ('/dev/zram0', 'scsi')], False),
+        ([('/dev/sdb', 'nonsense'), ('/dev/sda', 'scsi')], False),
+    ],
+)
 def test_a_scan_is_whole_where_all_that_is_left_out_is_no_drive(entries, is_whole):
     assert from_scan(as_json(*entries)).is_whole is is_whole
 
@@ -188,28 +252,52 @@ def test_what_is_no_scan_has_a_sentence(text):
         from_scan(text)
 
     assert (str(caught.value), caught.value.code) == (
-        'smartctl --scan printed no list of devices; run it by hand to see its output', 'scan-failed')
+        'smartctl --scan printed no list of devices; run it by hand to see its output',
+        'scan-failed',
+    )
 
 
 def scan_of(*paths):
     """What smartctl prints for these NVMe drives."""
-    return json.dumps({'smartctl': {'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
-                       'devices': [{'name': path, 'type': 'nvme', 'open_error': error} for path, error in paths]})
+    return json.dumps(
+        {
+            'smartctl': {'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
+            'devices': [
+                {'name': path, 'type': 'nvme', 'open_error': error} for path, error in paths
+            ],
+        }
+    )
 
 
 def test_nvme_drives_beyond_the_scan_of_smartctl_are_read():
-    """smartctl 7.3 stops at nvme99. Neither namespaces are added, nor lower numbers, which a scan has left out."""
-    names = ['nvme99', 'nvme100', 'nvme100n1', 'nvme149', 'nvme5', 'nvme-fabrics', 'nvme1000', 'ng100n1', 'sda']
+    """smartctl 7.3 stops at nvme99.
+
+    Neither namespaces are added, nor lower numbers, which a scan has left out.
+    """
+    names = [
+        'nvme99',
+        'nvme100',
+        'nvme100n1',
+        'nvme149',
+        'nvme5',
+        'nvme-fabrics',
+        'nvme1000',
+        'ng100n1',
+        'sda',
+    ]
     scan = from_scan(scan_of(('/dev/nvme99', '')), names)
 
     assert [(device.path, device.type, device.name) for device in scan.devices] == [
-        (f'/dev/nvme{number}', '', f'nvme{number}') for number in (99, 100, 1000, 149)]
+        (f'/dev/nvme{number}', '', f'nvme{number}') for number in (99, 100, 1000, 149)
+    ]
 
 
 def test_an_nvme_drive_that_a_newer_smartctl_scans_counts_once():
     """Also if the scan could not open it."""
-    scan = from_scan(scan_of(('/dev/nvme99', ''), ('/dev/nvme100', ''), ('/dev/nvme101', 'Permission denied')),
-                     ['nvme99', 'nvme100', 'nvme101'])
+    scan = from_scan(
+        scan_of(('/dev/nvme99', ''), ('/dev/nvme100', ''), ('/dev/nvme101', 'Permission denied')),
+        ['nvme99', 'nvme100', 'nvme101'],
+    )
 
     assert [device.path for device in scan.devices] == ['/dev/nvme99', '/dev/nvme100']
     assert len(scan.refused) == 1
@@ -222,7 +310,12 @@ def test_a_check_looks_for_them_in_dev(tmp_path, monkeypatch):
     (tmp_path / 'dev').mkdir()
     (tmp_path / 'dev/nvme120').touch()
     monkeypatch.setattr(machine, 'DEVICES', str(tmp_path / 'dev'))
-    found = machine.find(machine.named(()), True, HowRead(smartctl=str(smartctl.path), nosudo=True), Runner(),
-                         time.monotonic() + 20)
+    found = machine.find(
+        machine.named(()),
+        True,
+        HowRead(smartctl=str(smartctl.path), nosudo=True),
+        Runner(),
+        time.monotonic() + 20,
+    )
 
     assert [device.path for device in found.devices] == ['/dev/nvme0', '/dev/nvme120']

@@ -1,4 +1,5 @@
 """Our yes or no about a file is the one of jsonschema, whatever is wrong with it."""
+
 from __future__ import annotations
 
 import copy
@@ -12,18 +13,69 @@ from smart_attributes.knowledge import data_file, schema_errors
 
 FILES = {
     'thresholds': ['thresholds/example-site.json', 'thresholds/default.json'],
-    'attributes': ['attributes.json']}
-STRANGE = [None, True, False, 0, 1, -1, 2.5, 3.0, '', 'x', 'value', 'passed', '2027-01-31', '85', [], {}, [1],
-           ['x', 'x'], {'x': 1}, {'from': 'raw'}, {'drive': 'threshold', 'else': None}, 255, 256, 10**20,
-           'x' * 130, [None, None], [[1], [2]]]
-KEYS = ['warning', 'critical', 'why', 'for', 'read', 'skip', 'hdd', 'else', 'x', 'models', 'from',
-        'name', '255', '256', 'has', 'family', 'kind', 'Ä']
+    'attributes': ['attributes.json'],
+}
+STRANGE = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2.5,
+    3.0,
+    '',
+    'x',
+    'value',
+    'passed',
+    '2027-01-31',
+    '85',
+    [],
+    {},
+    [1],
+    ['x', 'x'],
+    {'x': 1},
+    {'from': 'raw'},
+    {'drive': 'threshold', 'else': None},
+    255,
+    256,
+    10**20,
+    'x' * 130,
+    [None, None],
+    [[1], [2]],
+]
+KEYS = [
+    'warning',
+    'critical',
+    'why',
+    'for',
+    'read',
+    'skip',
+    'hdd',
+    'else',
+    'x',
+    'models',
+    'from',
+    'name',
+    '255',
+    '256',
+    'has',
+    'family',
+    'kind',
+    'Ä',
+]
 
 
 def places(value, path=()):
     """Yield the path of everything in *value*."""
     yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in items:
         yield from places(item, (*path, key))
 
@@ -57,7 +109,10 @@ def small(data, rolls):
             kept[key] = rolls.sample(kept[key], min(2, len(kept[key])))
     for key in ('metrics', 'sets', 'documents'):
         if key in kept:
-            kept[key] = {name: kept[key][name] for name in rolls.sample(sorted(kept[key]), min(3, len(kept[key])))}
+            kept[key] = {
+                name: kept[key][name]
+                for name in rolls.sample(sorted(kept[key]), min(3, len(kept[key])))
+            }
     return kept
 
 
@@ -66,6 +121,7 @@ def small(data, rolls):
 def test_the_quick_answer_is_that_of_the_library(name):
     """What one admits and the other refuses would be used unseen, or refused without a sentence."""
     import jsonschema
+
     rules = data_file.schema(name)
     library = jsonschema.Draft7Validator(rules)
     rolls = random.Random(20261122)
@@ -81,11 +137,28 @@ def test_the_quick_answer_is_that_of_the_library(name):
     assert answers == {True, False}
 
 
-@pytest.mark.parametrize(('value', 'name', 'fits'), [
-    (1, 'integer', True), (1.0, 'integer', True), (1.5, 'integer', False), (1.5, 'number', True), (1, 'number', True),
-    (True, 'number', False), (True, 'integer', False), ('1', 'number', False), ({}, 'object', True),
-    ([], 'array', True), ({}, 'array', False), ('', 'string', True), (False, 'boolean', True), (0, 'boolean', False),
-    (None, 'null', True), (1.5, ['null', 'number'], True), ('', ['null', 'number'], False)])
+@pytest.mark.parametrize(
+    ('value', 'name', 'fits'),
+    [
+        (1, 'integer', True),
+        (1.0, 'integer', True),
+        (1.5, 'integer', False),
+        (1.5, 'number', True),
+        (1, 'number', True),
+        (True, 'number', False),
+        (True, 'integer', False),
+        ('1', 'number', False),
+        ({}, 'object', True),
+        ([], 'array', True),
+        ({}, 'array', False),
+        ('', 'string', True),
+        (False, 'boolean', True),
+        (0, 'boolean', False),
+        (None, 'null', True),
+        (1.5, ['null', 'number'], True),
+        ('', ['null', 'number'], False),
+    ],
+)
 def test_a_value_has_the_types_of_json(value, name, fits):
     """True is no number, and 1.0 is a whole one."""
     assert data_file.is_fitting(value, {'type': name}, {}) is fits
@@ -108,21 +181,36 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
     """Its import alone costs more than a check."""
     monkeypatch.setitem(__import__('sys').modules, 'jsonschema', None)
 
-    assert schema_errors.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes',
-                                         'attributes.json') == []
+    assert (
+        schema_errors.schema_problems(
+            json.loads((ROOT / 'attributes.json').read_text()), 'attributes', 'attributes.json'
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize(('growth', 'fits'), [
-    ({'within': '24h', 'warning': '0', 'for': '7d'}, True), (None, True),
-    ([{'within': '7d', 'for': '1d', 'why': 'because of that'}], True),
-    ({'within': '24', 'for': '7d'}, False), ({'within': '24h'}, False), ({'within': '24h', 'for': '0d'}, False),
-    ([], False),
-    ({'within': '24h', 'for': '7d', 'warning': '10:'}, False), ({'within': '24h', 'for': '7d', 'warning': 5}, False),
-    ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False)])
+@pytest.mark.parametrize(
+    ('growth', 'fits'),
+    [
+        ({'within': '24h', 'warning': '0', 'for': '7d'}, True),
+        (None, True),
+        ([{'within': '7d', 'for': '1d', 'why': 'because of that'}], True),
+        ({'within': '24', 'for': '7d'}, False),
+        ({'within': '24h'}, False),
+        ({'within': '24h', 'for': '0d'}, False),
+        ([], False),
+        ({'within': '24h', 'for': '7d', 'warning': '10:'}, False),
+        ({'within': '24h', 'for': '7d', 'warning': 5}, False),
+        ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False),
+    ],
+)
 def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):
-    """What passes here is parsed without a mistake by history, which a check meets only when something has grown."""
+    """What passes here is parsed without a mistake by history, which a check meets only when
+    something has grown.
+    """
     rules = data_file.schema('thresholds')
     assert data_file.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules) is fits
     if fits and growth:
         from smart_attributes.history.growth import rule
+
         assert [rule(each, '').held for each in (growth if isinstance(growth, list) else [growth])]

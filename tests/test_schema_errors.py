@@ -22,19 +22,40 @@ def refusal(data, schema='attributes'):
 
 def entry(**changes):
     """Return a file with one entry of the X1, changed."""
-    return {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'source': 'measured on 3 drives', **changes}]}
+    return {
+        'entries': [
+            {
+                'family': 'ACME X1',
+                'models': ['ACME X1-.*'],
+                'source': 'measured on 3 drives',
+                **changes,
+            }
+        ]
+    }
 
 
 def attribute(reading):
-    return entry(attributes={'233': {'name': 'Media_Wearout_Indicator', 'readings': {'endurance_used': reading}}})
+    return entry(
+        attributes={
+            '233': {'name': 'Media_Wearout_Indicator', 'readings': {'endurance_used': reading}}
+        }
+    )
 
 
 AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
 SENTENCES = {
-    'unknown key': (entry(famly='x'), 'site.json: ACME X1: unknown key "famly"; did you mean family?'),
-    'strange key': (entry(zzz=1), 'site.json: ACME X1: unknown key "zzz"; known are family, comment, models, '),
-    'unknown key of a reading': (attribute({'from': 'raw', 'units': '%'}),
-                                 AT_233 + ': unknown key "units"; did you mean unit?'),
+    'unknown key': (
+        entry(famly='x'),
+        'site.json: ACME X1: unknown key "famly"; did you mean family?',
+    ),
+    'strange key': (
+        entry(zzz=1),
+        'site.json: ACME X1: unknown key "zzz"; known are family, comment, models, ',
+    ),
+    'unknown key of a reading': (
+        attribute({'from': 'raw', 'units': '%'}),
+        AT_233 + ': unknown key "units"; did you mean unit?',
+    ),
     'unknown key in an alternative': (
         attribute([{'from': 'raw'}, {'form': 'raw'}]),
         AT_233 + ', item 2: unknown key "form"; did you mean from?',
@@ -44,56 +65,103 @@ SENTENCES = {
         entry(attributes={'5': {}}),
         'site.json: ACME X1, attribute 5: name is missing; write it like "Media_Wearout_Indicator"',
     ),
-    'missing family': ({'entries': [{'models': ['ACME']}]}, 'site.json: entry 1: family is missing'),
-    'missing keys': ({'entries': [], 'metrics': {'a': {}}}, 'site.json: metric a: meaning, unit and worse are missing'),
-    'no condition': ({'entries': [{'family': 'ACME X1'}]},
-                     'site.json: ACME X1: models, has, first, only or kind is missing'),
+    'missing family': (
+        {'entries': [{'models': ['ACME']}]},
+        'site.json: entry 1: family is missing',
+    ),
+    'missing keys': (
+        {'entries': [], 'metrics': {'a': {}}},
+        'site.json: metric a: meaning, unit and worse are missing',
+    ),
+    'no condition': (
+        {'entries': [{'family': 'ACME X1'}]},
+        'site.json: ACME X1: models, has, first, only or kind is missing',
+    ),
     'no entries': ({}, 'site.json: entries is missing'),
     'no object': ([], 'site.json: a list is not an object'),
-    'type': (attribute({'from': 5}), AT_233 + ': from 5 is not text in quotes; write it like "100 - value"'),
+    'type': (
+        attribute({'from': 5}),
+        AT_233 + ': from 5 is not text in quotes; write it like "100 - value"',
+    ),
     'type of either': (
         attribute('100 - value'),
-        'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an object or a list; '
+        'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an '
+        'object or a list; '
         'write it like {"from": "100 - value", "valid": [0, 99]}',
     ),
     'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not text in quotes'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
-    'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}),
-                     AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
-    'renamed key': (entry(untrusted='statistic'),
-                    'site.json: ACME X1: unknown key "untrusted"; did you mean untrusted_statistics?'),
+    'unknown unit': (
+        attribute({'from': 'raw', 'unit': 'GB'}),
+        AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", ',
+    ),
+    'renamed key': (
+        entry(untrusted='statistic'),
+        'site.json: ACME X1: unknown key "untrusted"; did you mean untrusted_statistics?',
+    ),
     'attribute number': (
         entry(attributes={'256': {'name': 'xx'}}),
-        'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 to 255',
+        'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 '
+        'to 255',
     ),
     'span': (
         attribute({'from': 'value', 'states': {'low': 'failed'}}),
-        AT_233 + ', states: the key "low" does not fit: a result or a range of results, like 100 or 0-10',
+        AT_233
+        + ', states: the key "low" does not fit: a result or a range of results, like 100 or 0-10',
     ),
-    'interval': (attribute({'from': 'value', 'valid': [0]}), AT_233 + ': valid has 1 items; give at least 2'),
-    'interval too long': (attribute({'from': 'value', 'valid': [0, 1, 2]}), AT_233 + ': valid has 3 items; give 2'),
-    'short pattern': (entry(models=['X1']),
-                      'site.json: ACME X1: models "X1" is too short; write at least 4 characters'),
+    'interval': (
+        attribute({'from': 'value', 'valid': [0]}),
+        AT_233 + ': valid has 1 items; give at least 2',
+    ),
+    'interval too long': (
+        attribute({'from': 'value', 'valid': [0, 1, 2]}),
+        AT_233 + ': valid has 3 items; give 2',
+    ),
+    'short pattern': (
+        entry(models=['X1']),
+        'site.json: ACME X1: models "X1" is too short; write at least 4 characters',
+    ),
     'long family': (
         {'entries': [{'family': 'x' * 130, 'kind': 'ssd'}]},
-        'site.json: ' + 'x' * 59 + '…: family "' + 'x' * 59 + '…" is too long; write at most 120 characters',
+        'site.json: '
+        + 'x' * 59
+        + '…: family "'
+        + 'x' * 59
+        + '…" is too long; write at most 120 characters',
     ),
-    'pattern twice': (entry(models=['ACME', 'ACME']), 'site.json: ACME X1: models lists the same item twice; keep one'),
+    'pattern twice': (
+        entry(models=['ACME', 'ACME']),
+        'site.json: ACME X1: models lists the same item twice; keep one',
+    ),
     'empty models': (entry(models=[]), 'site.json: ACME X1: models has 0 items; give at least 1'),
     'no reading': (
         entry(attributes={'5': {'name': 'xx', 'readings': {}}}),
         'site.json: ACME X1, attribute 5: readings is empty; give at least one key or leave it out',
     ),
-    'small number': (attribute({'from': 'raw', 'ceiling': 0}), AT_233 + ': ceiling 0 is too small; write 1 or more'),
-    'large number': (entry(ignore_thresholds=[300]),
-                     'site.json: ACME X1: ignore_thresholds 300 is too large; write 255 or less'),
-    'date': ({'date': 'today', 'entries': []}, 'site.json: date "today" does not fit: year-month-day, like 2026-11-20'),
+    'small number': (
+        attribute({'from': 'raw', 'ceiling': 0}),
+        AT_233 + ': ceiling 0 is too small; write 1 or more',
+    ),
+    'large number': (
+        entry(ignore_thresholds=[300]),
+        'site.json: ACME X1: ignore_thresholds 300 is too large; write 255 or less',
+    ),
+    'date': (
+        {'date': 'today', 'entries': []},
+        'site.json: date "today" does not fit: year-month-day, like 2026-11-20',
+    ),
     'advisory': (
         {
             'entries': [],
             'advisories': [
-                {'id': 'a-1', 'models': ['ACME'], 'effect': 'it stops now', 'action': 'update it', 'source': 'some',
-                 'hour': 'late'}
+                {
+                    'id': 'a-1',
+                    'models': ['ACME'],
+                    'effect': 'it stops now',
+                    'action': 'update it',
+                    'source': 'some',
+                    'hour': 'late',
+                }
             ],
         },
         'site.json: advisory 1, a-1: hour "late" is not a whole number',
@@ -108,32 +176,67 @@ def limit(**fields):
 
 WHOLE_SENTENCES = {
     'an unknown key that is like none': (
-        {'entries': [], 'documents': {'a': {'title': 'A manual', 'zzz': 1}}}, 'attributes',
-        'document a: unknown key "zzz"; known are title, publisher, url and licence'),
+        {'entries': [], 'documents': {'a': {'title': 'A manual', 'zzz': 1}}},
+        'attributes',
+        'document a: unknown key "zzz"; known are title, publisher, url and licence',
+    ),
     'five unknown keys of six': (
-        limit(a=1, b=2, c=3, d=4, e=5, f=6), 'thresholds',
-        'metric pending: unknown key "a", "b", "c", "d" and "e"; known are warning, critical, growth, aged, graph, '
-        'acknowledged, why, hdd, ssd, nvme and sas'),
-    'an unknown word': (entry(kind='x'), 'attributes',
-                        'ACME X1: kind "x" is not known; write "hdd", "ssd", "nvme" or "sas"'),
-    'two missing keys': ({'entries': [], 'metrics': {'a': {'meaning': 'our own figure'}}}, 'attributes',
-                         'metric a: unit and worse are missing'),
-    'an item of a list in a list': (attribute({'from': 'value', 'valid': ['x', 9]}), 'attributes',
-                                    'ACME X1, attribute 233, endurance_used: valid "x" is not a number or null'),
+        limit(a=1, b=2, c=3, d=4, e=5, f=6),
+        'thresholds',
+        'metric pending: unknown key "a", "b", "c", "d" and "e"; known are warning, critical, '
+        'growth, aged, graph, '
+        'acknowledged, why, hdd, ssd, nvme and sas',
+    ),
+    'an unknown word': (
+        entry(kind='x'),
+        'attributes',
+        'ACME X1: kind "x" is not known; write "hdd", "ssd", "nvme" or "sas"',
+    ),
+    'two missing keys': (
+        {'entries': [], 'metrics': {'a': {'meaning': 'our own figure'}}},
+        'attributes',
+        'metric a: unit and worse are missing',
+    ),
+    'an item of a list in a list': (
+        attribute({'from': 'value', 'valid': ['x', 9]}),
+        'attributes',
+        'ACME X1, attribute 233, endurance_used: valid "x" is not a number or null',
+    ),
     'an item of the whole list': ({'entries': [5]}, 'attributes', 'entries 5 is not an object'),
-    'a name that is no metric': ({'metrics': {'Pending': {}}}, 'thresholds',
-                                 'metrics: "Pending" is not a metric; did you mean pending?'),
+    'a name that is no metric': (
+        {'metrics': {'Pending': {}}},
+        'thresholds',
+        'metrics: "Pending" is not a metric; did you mean pending?',
+    ),
     'a name of an override that is no metric': (
-        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'metrics': {'pending': 5}}]}, 'thresholds',
-        'override 1, serial S, metrics: pending 5 is not an object'),
+        {
+            'overrides': [
+                {'for': {'serial': 'S'}, 'why': 'because of it', 'metrics': {'pending': 5}}
+            ]
+        },
+        'thresholds',
+        'override 1, serial S, metrics: pending 5 is not an object',
+    ),
     'a number of an attribute': (
-        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'attributes': {'five': None}}]}, 'thresholds',
-        'override 1, serial S, attributes: the key "five" does not fit the pattern ^[0-9]{1,3}$'),
-    'a key of a new metric': ({'entries': [], 'metrics': {'Big One': {}}}, 'attributes',
-                              "metrics: the key \"Big One\" does not fit: a metric's name: small letters, digits and "
-                         '_'),
-    'a constant': ({'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'read': True}]}, 'thresholds',
-                   'override 1, serial S: read true is not known; write false or leave it out')}
+        {
+            'overrides': [
+                {'for': {'serial': 'S'}, 'why': 'because of it', 'attributes': {'five': None}}
+            ]
+        },
+        'thresholds',
+        'override 1, serial S, attributes: the key "five" does not fit the pattern ^[0-9]{1,3}$',
+    ),
+    'a key of a new metric': (
+        {'entries': [], 'metrics': {'Big One': {}}},
+        'attributes',
+        'metrics: the key "Big One" does not fit: a metric\'s name: small letters, digits and _',
+    ),
+    'a constant': (
+        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'read': True}]},
+        'thresholds',
+        'override 1, serial S: read true is not known; write false or leave it out',
+    ),
+}
 
 
 @pytest.mark.parametrize('mistake', WHOLE_SENTENCES)
@@ -149,7 +252,11 @@ def test_each_keyword_of_the_schemas_has_its_words():
     nested = {'properties', 'items', 'propertyNames', 'allOf'}
 
     assert set(RULES) - nested == {
-        *schema_errors.ABOUT_KEYS, *mistakes()['values'], 'type', 'anyOf'}
+        *schema_errors.ABOUT_KEYS,
+        *mistakes()['values'],
+        'type',
+        'anyOf',
+    }
 
 
 @pytest.mark.parametrize('mistake', SENTENCES)
@@ -162,7 +269,9 @@ def test_what_does_not_fit_the_schema_is_one_sentence(mistake):
 
 def test_several_mistakes_are_counted():
     """One sentence is enough for the output of a check, and the others are not kept secret."""
-    assert refusal(entry(famly='x', models=['X1'])).endswith('did you mean family? (1 more in this file)')
+    assert refusal(entry(famly='x', models=['X1'])).endswith(
+        'did you mean family? (1 more in this file)'
+    )
 
 
 def test_the_sentences_stand_in_the_order_of_the_file():
@@ -171,7 +280,9 @@ def test_the_sentences_stand_in_the_order_of_the_file():
 
     problems = schema_errors.schema_problems({'entries': entries}, 'attributes', 'site.json')
 
-    assert [sentence.split(':')[1].strip() for sentence in problems] == [f'ACME {number}' for number in range(12)]
+    assert [sentence.split(':')[1].strip() for sentence in problems] == [
+        f'ACME {number}' for number in range(12)
+    ]
 
 
 def test_content_is_never_quoted_at_length():
@@ -192,17 +303,27 @@ def test_content_is_never_quoted_at_length():
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal():
     """They are shown as JSON writes them."""
-    assert refusal(entry(kind='\x1b[2J\n')).startswith('site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write '
-                                                       '"hdd"')
+    assert refusal(entry(kind='\x1b[2J\n')).startswith(
+        'site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write "hdd"'
+    )
 
 
 def test_limits_of_a_site_are_explained_as_well():
     """The same function serves every schema."""
-    data = {'overrides': [{'for': {'serial': 'EXAMPLE0001'}, 'why': 'three blocks since 2024',
-                           'metrics': {'reallocated': {'warning': 3}}}]}
+    data = {
+        'overrides': [
+            {
+                'for': {'serial': 'EXAMPLE0001'},
+                'why': 'three blocks since 2024',
+                'metrics': {'reallocated': {'warning': 3}},
+            }
+        ]
+    }
 
-    assert refusal(data, 'thresholds') == ('site.json: override 1, serial EXAMPLE0001, metric reallocated: warning 3 '
-                                           'is not null, text in quotes or an object')
+    assert refusal(data, 'thresholds') == (
+        'site.json: override 1, serial EXAMPLE0001, metric reallocated: warning 3 '
+        'is not null, text in quotes or an object'
+    )
 
 
 def undescribed(schema, root, place):
@@ -237,8 +358,12 @@ def test_the_examples_of_the_schema_fit_it():
     def check(value):
         if isinstance(value, dict):
             for example in value.get('examples', ()):
-                jsonschema.Draft7Validator({**value, 'definitions': root['definitions']}).validate(example)
-        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+                jsonschema.Draft7Validator({**value, 'definitions': root['definitions']}).validate(
+                    example
+                )
+        for inner in (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        ):
             check(inner)
 
     check(root)
@@ -249,10 +374,14 @@ def test_without_the_library_a_mistake_is_still_one(monkeypatch):
     monkeypatch.setitem(sys.modules, 'jsonschema', None)
 
     assert schema_errors.schema_problems({}, 'attributes', 'site.json') == [
-        'site.json: something is wrong; to see what and where, install the Python package jsonschema']
+        'site.json: something is wrong; to see what and where, install the Python package '
+        'jsonschema'
+    ]
 
 
 def test_complaints_are_bounded():
     """A million of them would take minutes."""
-    assert len(schema_errors.schema_problems({'overrides': [{}] * 1000}, 'thresholds',
-                                             'site.json')) <= schema_errors.MOST_ERRORS
+    assert (
+        len(schema_errors.schema_problems({'overrides': [{}] * 1000}, 'thresholds', 'site.json'))
+        <= schema_errors.MOST_ERRORS
+    )

@@ -1,4 +1,7 @@
-"""Documents that commands print fit the schemas in smart_attributes/schema/, which is what readers of them rely on."""
+"""Documents that commands print fit the schemas in smart_attributes/schema/, which is what
+readers of them rely on.
+"""
+
 from __future__ import annotations
 
 import copy
@@ -19,21 +22,32 @@ from smart_attributes.constants import DOCUMENTS
 from smart_attributes.work import actions
 
 FOLDER = ROOT / 'smart_attributes' / 'schema'
-SCHEMAS: dict[str, Any] = {name: json.loads((FOLDER / f'{name}.schema.json').read_text()) for name in DOCUMENTS}
+SCHEMAS: dict[str, Any] = {
+    name: json.loads((FOLDER / f'{name}.schema.json').read_text()) for name in DOCUMENTS
+}
 VALIDATORS = {name: jsonschema.Draft7Validator(schema) for name, schema in SCHEMAS.items()}
 REPORTS = str(ROOT / 'tests' / 'reports')
 # Properties that the documents below do not have, and why.
 RARE = {
     'triage drive.bay': 'needs an enclosure; test_places.py reads one',
     'triage drive.light': 'needs an enclosure, too',
-    'triage drive.not_known': 'needs a disk that fails and is not in /sys; test_work_list.py has one',
+    ('triage drive.not_known'): 'needs a disk that fails and is not in /sys; test_work_list.py has '
+    'one',
     'triage work.not_known': 'needs one, too',
-    **{f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has some'
-       for name in ('triage ', 'fleet drive.') for key in ('first', 'unchecked')}}
+    **{
+        f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has '
+        'some'
+        for name in ('triage ', 'fleet drive.')
+        for key in ('first', 'unchecked')
+    },
+}
 
 
 def errors(document: Any, name: str = 'triage') -> list[str]:
-    return [f'{list(error.absolute_path)}: {error.message}'[:300] for error in VALIDATORS[name].iter_errors(document)]
+    return [
+        f'{list(error.absolute_path)}: {error.message}'[:300]
+        for error in VALIDATORS[name].iter_errors(document)
+    ]
 
 
 def document(*words: str) -> dict[str, Any]:
@@ -50,19 +64,31 @@ def recorded() -> dict[str, Any]:
 
 # --- all documents ------------------------------------------------------------------------------
 
+
 def read(text: str) -> Any:
     return json.loads(text)
 
 
 def machine_at_work(folder: Path) -> Machine:
-    """Return a machine after 59 days: a counter increased, one was set back, drives came and went."""
+    """Return a machine after 59 days: a counter increased, one was set back, drives came and
+    went.
+    """
     machine = Machine(folder)
     for day, counted, hours in ((0, 0, 20_000), (10, 5, 20_240), (50, 9, 21_200)):
-        machine.holds(sda=disk(a199=counted), sdb=disk('SERIAL02'), sdc=disk('SERIAL03', a9=hours),
-                      sdf=disk('SERIAL06'))
+        machine.holds(
+            sda=disk(a199=counted),
+            sdb=disk('SERIAL02'),
+            sdc=disk('SERIAL03', a9=hours),
+            sdf=disk('SERIAL06'),
+        )
         machine.check(START + day * DAY, '--scan')
-    machine.holds(sda=disk(a199=14), sdb=disk('SERIAL04'), sdc=disk('SERIAL03', a9=5), sdd=disk('SERIAL05'),
-                  sdf=unreadable())
+    machine.holds(
+        sda=disk(a199=14),
+        sdb=disk('SERIAL04'),
+        sdc=disk('SERIAL03', a9=5),
+        sdd=disk('SERIAL05'),
+        sdf=unreadable(),
+    )
     return machine
 
 
@@ -74,15 +100,20 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
 
     def at(*words: str) -> Any:
         return read(machine.run(now, *words, '--json').text)
+
     lately = at('triage', '--scan', '--since', '90d', '--gone', 'critical')
     found: dict[str, list[Any]] = {
         'triage': [recorded, lately, at('triage', '--scan'), of_a_machine()],
-        'list': [at('list', '--scan'), read(run('list', '--json', '--report', '/nonexistent').text)],
+        'list': [
+            at('list', '--scan'),
+            read(run('list', '--json', '--report', '/nonexistent').text),
+        ],
         'history': [at('history', '--scan')],
         'metrics': [at('metrics', '--scan')],
         'messages': [at('history', '--forget', 'SERIAL06')],
         'fleet': list(of_the_fleet(folder / 'hosts', recorded, lately)),
-        'doctor': [at('doctor', '-d', '/dev/sda')]}
+        'doctor': [at('doctor', '-d', '/dev/sda')],
+    }
     machine.check(now, '--scan')
     machine.holds(sda=disk())
     now += HOUR
@@ -97,12 +128,31 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
 
 
 def of_the_fleet(folder: Path, *documents: Any) -> Iterator[Any]:
-    """Yield documents of fleet: twins, firmware with a known defect, a group at risk, a damaged file."""
+    """Yield documents of fleet: twins, firmware with a known defect, a group at risk, a damaged
+    file.
+    """
     folder.mkdir()
-    for number, each in enumerate((*documents, documents[0], of_a_machine(), {
-            'version': 2, 'state': 'CRITICAL', 'drives': [{
-                'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001',
-                'state': 'OK', 'code': None}]})):
+    for number, each in enumerate(
+        (
+            *documents,
+            documents[0],
+            of_a_machine(),
+            {
+                'version': 2,
+                'state': 'CRITICAL',
+                'drives': [
+                    {
+                        'name': 'sda',
+                        'model': 'Corsair Force LS SSD',
+                        'firmware': 'S9FM01.8',
+                        'serial': 'EXAMPLE0001',
+                        'state': 'OK',
+                        'code': None,
+                    }
+                ],
+            },
+        )
+    ):
         (folder / f'host{number}.json').write_text(json.dumps({**each, 'host': f'host{number}'}))
     yield read(run('fleet', '--json', str(folder / 'host0.json')).text)
     (folder / 'damaged.json').write_text('{"version": 2, "drives": [')
@@ -116,11 +166,21 @@ def test_each_schema_is_valid_strict_and_of_the_version_that_is_printed(name):
     assert SCHEMAS[name]['title'] and SCHEMAS[name]['description']
     assert SCHEMAS[name]['properties']['version']['const'] == DOCUMENTS[name]
     parts = [part for _, part in parts_of(SCHEMAS[name])]
-    assert [part for part in parts if part.get('additionalProperties') is not False or not part.get('required')] == []
+    assert [
+        part
+        for part in parts
+        if part.get('additionalProperties') is not False or not part.get('required')
+    ] == []
 
 
-@pytest.mark.parametrize('argv, name', [(['history', '--json'], 'history'), (['explain', '--json'], 'messages'),
-                                        (['--json'], 'messages')])
+@pytest.mark.parametrize(
+    'argv, name',
+    [
+        (['history', '--json'], 'history'),
+        (['explain', '--json'], 'messages'),
+        (['--json'], 'messages'),
+    ],
+)
 def test_a_failure_has_the_version_of_the_document_that_it_replaces(argv, name, monkeypatch):
     monkeypatch.setitem(DOCUMENTS, name, 7)
 
@@ -148,10 +208,18 @@ def test_what_a_command_prints_fits_its_schema(printed, name):
 
 @pytest.mark.parametrize('name', DOCUMENTS)
 def test_each_property_of_a_schema_is_printed_somewhere(printed, name):
-    known = {f'{path}.{key}' for path, part in parts_of(SCHEMAS[name]) for key in part['properties']}
-    seen = {each for document in printed[name] for each in keys_in(SCHEMAS[name], SCHEMAS[name], document, '')}
+    known = {
+        f'{path}.{key}' for path, part in parts_of(SCHEMAS[name]) for key in part['properties']
+    }
+    seen = {
+        each
+        for document in printed[name]
+        for each in keys_in(SCHEMAS[name], SCHEMAS[name], document, '')
+    }
 
-    assert sorted(known - seen) == sorted(key.partition(' ')[2] for key in RARE if key.startswith(f'{name} '))
+    assert sorted(known - seen) == sorted(
+        key.partition(' ')[2] for key in RARE if key.startswith(f'{name} ')
+    )
 
 
 @pytest.mark.parametrize('name', DOCUMENTS)
@@ -161,6 +229,7 @@ def test_a_key_that_is_not_described_does_not_fit(printed, name):
 
 def parts_of(schema: Any) -> Iterator[tuple[str, Any]]:
     """Yield the objects of a schema, each with the path of its definition."""
+
     def within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
         if 'properties' in part:
             yield path, part
@@ -169,6 +238,7 @@ def parts_of(schema: Any) -> Iterator[tuple[str, Any]]:
         for key in ('items', 'additionalProperties'):
             if isinstance(part.get(key), dict):
                 yield from within(part[key], path)
+
     yield from within(schema, '')
     for name, part in schema.get('definitions', {}).items():
         yield from within(part, name)
@@ -214,21 +284,30 @@ def test_a_document_with_history_changes_and_forecasts_fits(tmp_path: Path):
         machine.check(START + day * DAY, '--scan')
     machine.holds(sda=disk(a199=14), sdb=disk('SERIAL04'), sdd=disk('SERIAL05'))
 
-    found = json.loads(machine.run(START + 59 * DAY, 'triage', '--scan', '--since', '30d', '--gone', 'critical',
-                                   '--json').text)
+    found = json.loads(
+        machine.run(
+            START + 59 * DAY, 'triage', '--scan', '--since', '30d', '--gone', 'critical', '--json'
+        ).text
+    )
 
     assert {'host', 'made', 'lately', 'notes'} <= set(found)
     assert found['lately']['grew'] and found['lately']['came'] and found['lately']['went']
     assert any(drive.get('past') for drive in found['drives'])
-    assert {finding['code'] for drive in found['drives'] for finding in drive['findings']} == {'growth'}
+    assert {finding['code'] for drive in found['drives'] for finding in drive['findings']} == {
+        'growth'
+    }
     assert errors(found) == []
 
 
 def unreadable() -> dict[str, Any]:
     """What smartctl prints for a drive that cannot be opened."""
     printed = asleep()
-    printed['smartctl']['messages'] = [{'string': 'Smartctl open device: /dev/sdc [SAT] failed: Input/output error',
-                                        'severity': 'error'}]
+    printed['smartctl']['messages'] = [
+        {
+            'string': 'Smartctl open device: /dev/sdc [SAT] failed: Input/output error',
+            'severity': 'error',
+        }
+    ]
     return printed
 
 
@@ -242,18 +321,33 @@ def test_the_document_of_a_machine_with_a_missing_and_an_unreadable_drive_fits(t
     found = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)
 
     assert [(each['code'], each['state'], each['serial']) for each in found['notes']] == [
-        ('drive-gone', 'WARNING', 'SERIAL02')]
+        ('drive-gone', 'WARNING', 'SERIAL02')
+    ]
     assert [(drive['state'], drive['last_seen']['serial']) for drive in found['drives'][:1]] == [
-        ('UNKNOWN', 'SERIAL03')]
+        ('UNKNOWN', 'SERIAL03')
+    ]
     assert errors(found) == []
 
 
-@pytest.mark.parametrize('words', [
-    pytest.param(['--no-such-option'], id='usage-error'),
-    pytest.param(['--report', '/nonexistent'], id='no-report'),
-    pytest.param(['--config', '/nonexistent', '--thresholds', '/nonexistent', '--report',
-                  drive_path('micron-5200-healthy')], id='no-limits'),
-    pytest.param(['--hide-serial', '--report', drive_path('hgst-failed')], id='hidden-serial')])
+@pytest.mark.parametrize(
+    'words',
+    [
+        pytest.param(['--no-such-option'], id='usage-error'),
+        pytest.param(['--report', '/nonexistent'], id='no-report'),
+        pytest.param(
+            [
+                '--config',
+                '/nonexistent',
+                '--thresholds',
+                '/nonexistent',
+                '--report',
+                drive_path('micron-5200-healthy'),
+            ],
+            id='no-limits',
+        ),
+        pytest.param(['--hide-serial', '--report', drive_path('hgst-failed')], id='hidden-serial'),
+    ],
+)
 def test_a_document_of_a_failure_or_without_serial_numbers_fits(words):
     assert errors(document(*words)) == []
 
@@ -263,6 +357,7 @@ def without(*path: Any) -> Callable[[Any], None]:
         for step in path[:-1]:
             found = found[step]
         del found[path[-1]]
+
     return change
 
 
@@ -271,14 +366,25 @@ def with_value(value: Any, *path: Any) -> Callable[[Any], None]:
         for step in path[:-1]:
             found = found[step]
         found[path[-1]] = value
+
     return change
 
 
-@pytest.mark.parametrize('change', [
-    without('state'), without('drives', 0, 'action'), without('drives', 0, 'findings', 0, 'limit'),
-    without('drives', 0, 'readings', 0, 'judged'), with_value(1, 'version'), with_value('FINE', 'drives', 0, 'state'),
-    with_value('8', 'drives', 0, 'findings', 0, 'grown'), with_value('next spring', 'drives', 0, 'order_by'),
-    with_value('Not A Code', 'drives', 0, 'findings', 0, 'code'), with_value('x', 'drives', 0, 'no_such_key')])
+@pytest.mark.parametrize(
+    'change',
+    [
+        without('state'),
+        without('drives', 0, 'action'),
+        without('drives', 0, 'findings', 0, 'limit'),
+        without('drives', 0, 'readings', 0, 'judged'),
+        with_value(1, 'version'),
+        with_value('FINE', 'drives', 0, 'state'),
+        with_value('8', 'drives', 0, 'findings', 0, 'grown'),
+        with_value('next spring', 'drives', 0, 'order_by'),
+        with_value('Not A Code', 'drives', 0, 'findings', 0, 'code'),
+        with_value('x', 'drives', 0, 'no_such_key'),
+    ],
+)
 def test_a_document_with_a_wrong_or_missing_value_does_not_fit(recorded, change):
     broken = copy.deepcopy({**recorded, 'drives': recorded['drives'][:1]})
     assert errors(broken) == []
@@ -288,7 +394,9 @@ def test_a_document_with_a_wrong_or_missing_value_does_not_fit(recorded, change)
 
 
 def test_groups_and_the_order_of_replacement_fit():
-    """An array with a faulty member, a group of unknown level and an empty slot; and nothing that is not described."""
+    """An array with a faulty member, a group of unknown level and an empty slot; and nothing
+    that is not described.
+    """
     found = of_a_machine()
 
     assert {'groups', 'replace_order'} <= set(found)
@@ -297,13 +405,20 @@ def test_groups_and_the_order_of_replacement_fit():
     assert errors(found) == []
 
 
-@pytest.mark.parametrize('change', [
-    with_value('some', 'groups', 0, 'tolerates'), without('groups', 0, 'members'),
-    with_value('fine', 'groups', 0, 'members', 0, 'state'),
-    with_value('x', 'groups', 0, 'members', 0, 'drives', 0, 'x'),
-    with_value('now', 'replace_order', 0, 'label'), without('replace_order', 0, 'why'),
-    with_value(7, 'drives', 0, 'depends', 0, 'level'), with_value('now', 'drives', 0, 'replacement', 'label'),
-    with_value(['x'], 'drives', 0, 'carries')])
+@pytest.mark.parametrize(
+    'change',
+    [
+        with_value('some', 'groups', 0, 'tolerates'),
+        without('groups', 0, 'members'),
+        with_value('fine', 'groups', 0, 'members', 0, 'state'),
+        with_value('x', 'groups', 0, 'members', 0, 'drives', 0, 'x'),
+        with_value('now', 'replace_order', 0, 'label'),
+        without('replace_order', 0, 'why'),
+        with_value(7, 'drives', 0, 'depends', 0, 'level'),
+        with_value('now', 'drives', 0, 'replacement', 'label'),
+        with_value(['x'], 'drives', 0, 'carries'),
+    ],
+)
 def test_groups_with_a_wrong_or_missing_value_do_not_fit(change):
     broken = of_a_machine()
     change(broken)

@@ -1,4 +1,5 @@
 """How large the sectors of a model are, told by its counts."""
+
 from measure.collection import Sizes
 
 

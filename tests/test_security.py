@@ -1,4 +1,7 @@
-"""doc/explanation/security.md: each promise has its test where the page says; here are those of the whole program."""
+"""doc/explanation/security.md: each promise has its test where the page says; here are those of
+the whole program.
+"""
+
 from __future__ import annotations
 
 import ast
@@ -21,20 +24,48 @@ FOLDER = ROOT / 'doc/explanation'
 PAGE = (FOLDER / 'security.md').read_text()
 LINKS = re.findall(r'\[([^]]+)\]\(([^)]+)\)', PAGE)
 # What runs a text as a program, or makes objects of bytes.
-CODE = {'eval', 'exec', 'compile', '__import__', 'system', 'popen', 'getoutput', 'getstatusoutput', 'execl',
-        'execlp', 'spawnl'}
+CODE = {
+    'eval',
+    'exec',
+    'compile',
+    '__import__',
+    'system',
+    'popen',
+    'getoutput',
+    'getstatusoutput',
+    'execl',
+    'execlp',
+    'spawnl',
+}
 UNSAFE = {'pickle', 'marshal', 'shelve', 'yaml', 'dill', 'code', 'pty'}
-NETWORK = {'ssl', 'http', 'urllib', 'ftplib', 'smtplib', 'socketserver', 'xmlrpc', 'asyncio', 'requests', 'httpx',
-           'aiohttp', 'urllib3'}
+NETWORK = {
+    'ssl',
+    'http',
+    'urllib',
+    'ftplib',
+    'smtplib',
+    'socketserver',
+    'xmlrpc',
+    'asyncio',
+    'requests',
+    'httpx',
+    'aiohttp',
+    'urllib3',
+}
 
 
 def calls(module: str) -> Iterator[tuple[str, ast.Call]]:
-    """Yield each call of a module with the name of what is called; re.compile is none of Python's."""
+    """Yield each call of a module with the name of what is called; re.compile is none of
+    Python's.
+    """
     for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id, node
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (
-                isinstance(node.func.value, ast.Name) and node.func.value.id == 're'):
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and not (isinstance(node.func.value, ast.Name) and node.func.value.id == 're')
+        ):
             yield node.func.attr, node
 
 
@@ -48,7 +79,11 @@ def test_each_link_leads_somewhere_and_each_test_is_there():
     assert [path for _, path in LINKS if not (FOLDER / path).exists()] == []
     assert '](doc/explanation/security.md)' in (ROOT / 'SECURITY.md').read_text()
     named = [(name, path) for name, path in LINKS if name.startswith('test_')]
-    assert [f'{path}: {name}' for name, path in named if f'\ndef {name}(' not in (FOLDER / path).read_text()] == []
+    assert [
+        f'{path}: {name}'
+        for name, path in named
+        if f'\ndef {name}(' not in (FOLDER / path).read_text()
+    ] == []
 
 
 def test_nothing_is_promised_without_a_test():
@@ -61,9 +96,15 @@ def test_nothing_is_promised_without_a_test():
 
 
 def test_no_text_becomes_code_and_no_shell_is_started():
-    """Formulas of attributes.json are read by a grammar, processes get a list of words, data are JSON and SQLite."""
-    found = {f'{module}: {name}' for module in MODULES for name, node in calls(module)
-             if name in CODE or any(keyword.arg == 'shell' for keyword in node.keywords)}
+    """Formulas of attributes.json are read by a grammar, processes get a list of words, data are
+    JSON and SQLite.
+    """
+    found = {
+        f'{module}: {name}'
+        for module in MODULES
+        for name, node in calls(module)
+        if name in CODE or any(keyword.arg == 'shell' for keyword in node.keywords)
+    }
 
     assert found == set()
     assert [module for module in MODULES if foreign(module) & UNSAFE] == []
@@ -72,8 +113,12 @@ def test_no_text_becomes_code_and_no_shell_is_started():
 def test_only_what_asks_icinga_knows_the_network():
     """And only the command `fleet` imports it, where an Icinga was named."""
     found = {module for module in MODULES if foreign(module) & NETWORK}
-    of_sockets = {name for module in MODULES if module not in found
-                  for name in re.findall(r'\bsocket\.(\w+)', (PACKAGE / f'{module}.py').read_text())}
+    of_sockets = {
+        name
+        for module in MODULES
+        if module not in found
+        for name in re.findall(r'\bsocket\.(\w+)', (PACKAGE / f'{module}.py').read_text())
+    }
 
     assert found == {'fleet/icinga'}
     assert of_sockets == {'gethostname'}
@@ -84,25 +129,34 @@ def test_only_what_asks_icinga_knows_the_network():
 def test_the_installed_programs_import_nothing_of_their_callers():
     """Isolated mode: neither the folder of the caller, nor his environment, nor his home."""
     assert '1s|.*|#!${PYTHON-} -IS|' in (ROOT / 'tools/recipe').read_text()
-    assert re.findall(r"first = .*python3 (\S+)[ ']", (ROOT / 'tools/launcher').read_text()) == ['-IS', '-IS']
+    assert re.findall(r"first = .*python3 (\S+)[ ']", (ROOT / 'tools/launcher').read_text()) == [
+        '-IS',
+        '-IS',
+    ]
     assert "FIRST_LINE = b'#!/usr/bin/python3 -IS\\n'" in (ROOT / 'tools/zipped.py').read_text()
 
 
 def test_each_expression_of_the_rule_stands_for_all_arguments():
     """Without its ends, sudo would admit what stands before or behind it as well."""
-    listed = sudoers.render(sudoers.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())))
+    listed = sudoers.render(
+        sudoers.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions()))
+    )
     admitted = re.findall(r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE)
 
     assert len(admitted) >= 3
-    assert [line for line in admitted if not re.fullmatch(r'/usr/sbin/smartctl \^[^^$]+\$', line)] == []
-    assert re.search(r'^nagios ALL=\(root\) TIMEOUT=65 NOPASSWD: SMARTCTL_FOR_NAGIOS_\w+$', listed, re.MULTILINE)
+    assert [
+        line for line in admitted if not re.fullmatch(r'/usr/sbin/smartctl \^[^^$]+\$', line)
+    ] == []
+    assert re.search(
+        r'^nagios ALL=\(root\) TIMEOUT=65 NOPASSWD: SMARTCTL_FOR_NAGIOS_\w+$', listed, re.MULTILINE
+    )
 
 
 def test_no_link_in_the_folder_of_locks_is_followed(tmp_path):
     """Not even to a file of the owner: whoever plants it chooses what a check writes over."""
     found, command = Waiting(), ('/usr/sbin/smartctl', *smartctl_calls.read_arguments('/dev/sda'))
     os.close(found.begin(command))
-    lock, = Path(found.path).iterdir()
+    (lock,) = Path(found.path).iterdir()
     lock.unlink()
     (tmp_path / 'treasure').write_text('precious' * 20)
     lock.symlink_to(tmp_path / 'treasure')
@@ -128,15 +182,29 @@ except PermissionError:
 @abilities.other_user
 def test_doctor_keeps_nothing_of_roots_rights():
     """Neither a group nor a way back: what it finds is what a check of that user would find."""
-    done = subprocess.run([sys.executable, '-I', '-c', BECOMING, str(ROOT)], capture_output=True, text=True, check=True,
-                          env={'XDG_STATE_HOME': '/root/state'})
+    done = subprocess.run(
+        [sys.executable, '-I', '-c', BECOMING, str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={'XDG_STATE_HOME': '/root/state'},
+    )
     import grp
     import pwd
+
     nobody = pwd.getpwnam('nobody')
-    theirs = {nobody.pw_gid, *(group.gr_gid for group in grp.getgrall() if 'nobody' in group.gr_mem)}
+    theirs = {
+        nobody.pw_gid,
+        *(group.gr_gid for group in grp.getgrall() if 'nobody' in group.gr_mem),
+    }
 
     users, groups, all_groups, home = json.loads(done.stdout)
-    assert (users, groups, set(all_groups), home) == ([nobody.pw_uid] * 3, [nobody.pw_gid] * 3, theirs, None)
+    assert (users, groups, set(all_groups), home) == (
+        [nobody.pw_uid] * 3,
+        [nobody.pw_gid] * 3,
+        theirs,
+        None,
+    )
 
 
 def test_the_command_for_nrpe_takes_nothing_from_outside():

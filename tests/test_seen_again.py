@@ -1,4 +1,5 @@
 """tools.measure --seen-again: what became of drives, on looks made for the test."""
+
 from __future__ import annotations
 
 import csv
@@ -38,7 +39,12 @@ def test_the_first_look_of_a_drive_does_not_count_for_gone():
 
     found = row(drives, BAD)
 
-    assert (found['drives'], found['looks'], found['gone'], found['gone_percent']) == (2, 1, 1, 100.0)
+    assert (found['drives'], found['looks'], found['gone'], found['gone_percent']) == (
+        2,
+        1,
+        1,
+        100.0,
+    )
     assert found['seen_again'] == 2
 
 
@@ -62,32 +68,50 @@ def test_a_drive_that_is_missing_once_is_not_gone():
 
 
 def test_quiet_drives_are_those_of_the_same_dates():
-    """Half of the quiet drives leave after the second date, and none after the third; alerts are at both."""
+    """Half of the quiet drives leave after the second date, and none after the third; alerts are
+    at both.
+    """
     last = look(4)
     stays = [look(0), look(1), look(2), last]
-    drives = [stays, stays, [look(0), look(1)], [look(0), look(1)], [look(0), look(1, BAD), look(2, BAD), last]]
+    drives = [
+        stays,
+        stays,
+        [look(0), look(1)],
+        [look(0), look(1)],
+        [look(0), look(1, BAD), look(2, BAD), last],
+    ]
 
     assert row(drives, QUIET)['quiet_gone_percent'] == pytest.approx(100 * 2 / 6, abs=0.05)
     assert row(drives, BAD)['quiet_gone_percent'] == 25.0
-    assert row([*drives, [look(0), look(1, BAD), last]], BAD)['quiet_gone_percent'] == pytest.approx(33.3)
+    assert row([*drives, [look(0), look(1, BAD), last]], BAD)[
+        'quiet_gone_percent'
+    ] == pytest.approx(33.3)
 
 
 def test_quiet_drives_are_those_of_the_same_family():
     """An old one is retired, whatever its drives report."""
+
     def disks(family, *fates):
         return [[look(0), look(1, family=family), *([look(2)] if stays else [])] for stays in fates]
-    drives = [*disks('old', False, False, True), *disks('new', True, True, True),
-              [look(0), look(1, BAD, family='old'), look(2)]]
+
+    drives = [
+        *disks('old', False, False, True),
+        *disks('new', True, True, True),
+        [look(0), look(1, BAD, family='old'), look(2)],
+    ]
 
     assert row(drives, BAD)['quiet_gone_percent'] == 66.7
 
 
 def test_what_grew_at_the_next_look_is_lost():
     """Not what shrank, what was not counted before, or what grew two looks later."""
-    drives = [[look(0, BAD, pending=1), look(1, pending=2)], [look(0, BAD, pending=2), look(1, pending=1)],
-              [look(0, BAD), look(1, media_errors=5)],
-              [look(0, BAD, reallocated=1), look(1, state=CRITICAL, reallocated=2)],
-              [look(0, BAD, pending=0), look(1, pending=0), look(2, pending=9)]]
+    drives = [
+        [look(0, BAD, pending=1), look(1, pending=2)],
+        [look(0, BAD, pending=2), look(1, pending=1)],
+        [look(0, BAD), look(1, media_errors=5)],
+        [look(0, BAD, reallocated=1), look(1, state=CRITICAL, reallocated=2)],
+        [look(0, BAD, pending=0), look(1, pending=0), look(2, pending=9)],
+    ]
 
     found = row(drives, BAD)
 
@@ -96,49 +120,94 @@ def test_what_grew_at_the_next_look_is_lost():
     assert found['quiet_lost_data_percent'] == 100.0
 
 
-@pytest.mark.parametrize(('family', 'model', 'vendor'), [
-    ('Seagate hard disk', 'ST4000', 'Seagate'), ('HGST and Western Digital Ultrastar', 'WDC WUH', 'HGST'),
-    ('Western Digital hard disk of HGST\'s design', 'WDC WD', 'Western Digital'),
-    ('HGST and Hitachi hard disk', 'HUA', 'HGST'), ('NVMe drive (standard health log)', 'INTEL SSDPE', 'Intel'),
-    ('', 'ACME', 'other')])
+@pytest.mark.parametrize(
+    ('family', 'model', 'vendor'),
+    [
+        ('Seagate hard disk', 'ST4000', 'Seagate'),
+        ('HGST and Western Digital Ultrastar', 'WDC WUH', 'HGST'),
+        ("Western Digital hard disk of HGST's design", 'WDC WD', 'Western Digital'),
+        ('HGST and Hitachi hard disk', 'HUA', 'HGST'),
+        ('NVMe drive (standard health log)', 'INTEL SSDPE', 'Intel'),
+        ('', 'ACME', 'other'),
+    ],
+)
 def test_the_maker_is_named_first(family, model, vendor):
     assert seen_again.maker(family, model) == vendor
 
 
-@pytest.mark.parametrize(('share', 'low', 'high'), [((0, 0), None, None), ((0, 10), 0, 27.8), ((5, 10), 23.7, 76.3)])
+@pytest.mark.parametrize(
+    ('share', 'low', 'high'), [((0, 0), None, None), ((0, 10), 0, 27.8), ((5, 10), 23.7, 76.3)]
+)
 def test_a_share_has_its_interval(share, low, high):
     """Of Wilson's formula; 0 of 10 does not mean never."""
     assert seen_again.interval(*share) == (low, high)
 
 
 def seen(day, hours, raw, *errors, count=1):
-    return {'date': DATES[day], 'errors_logged': errors, 'self_tests': [], 'facts': {
-        'model': 'ST4000NM0033', 'rotation': '7200 rpm', 'health': 'PASSED', 'errors': str(count), 'attributes': [
-            [9, 'Power_On_Hours', '-O--CK', 100, 100, 0, '-', str(hours)],
-            [187, 'Reported_Uncorrect', '-O--CK', 100, 100, 0, '-', str(raw)]]}}
+    return {
+        'date': DATES[day],
+        'errors_logged': errors,
+        'self_tests': [],
+        'facts': {
+            'model': 'ST4000NM0033',
+            'rotation': '7200 rpm',
+            'health': 'PASSED',
+            'errors': str(count),
+            'attributes': [
+                [9, 'Power_On_Hours', '-O--CK', 100, 100, 0, '-', str(hours)],
+                [187, 'Reported_Uncorrect', '-O--CK', 100, 100, 0, '-', str(raw)],
+            ],
+        },
+    }
 
 
 @pytest.fixture
 def history(tmp_path):
-    """Disks with an error that is old, recent, and not logged; with an interface error; with an old error in the log
-    that no counter counts; with a log that has dropped its errors.
+    """Disks with an error that is old, recent, and not logged; with an interface error; with an old
+    error in the log that no counter counts; with a log that has dropped its errors.
     """
     file = tmp_path / 'history.jsonl.gz'
-    file.write_bytes(gzip.compress('\n'.join(json.dumps(drive) for drive in (
-        {'path': 'a', 'seen': [seen(0, 20000, 1, [100, 'UNC']), seen(1, 20100, 2, [20050, 'UNC']), seen(2, 21000, 2)]},
-        {'path': 'b', 'seen': [seen(0, 500, 0, [490, 'ICRC, ABRT']), seen(1, 600, 0)]},
-        {'path': 'c', 'seen': [seen(0, 20000, 0, [100, 'UNC'])]},
-        {'path': 'd', 'seen': [seen(0, 20000, 1, [19950, 'ABRT'], count=9)]})).encode()))
+    file.write_bytes(
+        gzip.compress(
+            '\n'.join(
+                json.dumps(drive)
+                for drive in (
+                    {
+                        'path': 'a',
+                        'seen': [
+                            seen(0, 20000, 1, [100, 'UNC']),
+                            seen(1, 20100, 2, [20050, 'UNC']),
+                            seen(2, 21000, 2),
+                        ],
+                    },
+                    {'path': 'b', 'seen': [seen(0, 500, 0, [490, 'ICRC, ABRT']), seen(1, 600, 0)]},
+                    {'path': 'c', 'seen': [seen(0, 20000, 0, [100, 'UNC'])]},
+                    {'path': 'd', 'seen': [seen(0, 20000, 1, [19950, 'ABRT'], count=9)]},
+                )
+            ).encode()
+        )
+    )
     return file
 
 
 def test_looks_are_judged_with_the_log_of_their_day(history):
     """The age of the newest error is power-on time."""
-    found = {(row['state'], row['reason'], row['newest_error']): row['drives'] for row in json.loads(
-        run_tool('tools.measure', '--seen-again', str(history), '--json').text)}
+    found = {
+        (row['state'], row['reason'], row['newest_error']): row['drives']
+        for row in json.loads(
+            run_tool('tools.measure', '--seen-again', str(history), '--json').text
+        )
+    }
 
-    assert [found['WARNING', 'reported_uncorrect alone', age] for age in ('over 1 y', 'to 7 d', 'unknown')] == [1, 1, 2]
-    assert found['OK', 'data error in the log', 'over 1 y'] == found['WARNING', 'data error in the log', ''] == 1
+    assert [
+        found['WARNING', 'reported_uncorrect alone', age]
+        for age in ('over 1 y', 'to 7 d', 'unknown')
+    ] == [1, 1, 2]
+    assert (
+        found['OK', 'data error in the log', 'over 1 y']
+        == found['WARNING', 'data error in the log', '']
+        == 1
+    )
     assert found['WARNING', 'ICRC newest in the log', 'to 7 d'] == 1
     assert found['WARNING', 'data error in the log', 'to 7 d'] == 1
     assert found['OK', 'quiet', ''] == 1 and ('WARNING', 'quiet', '') not in found
@@ -151,12 +220,21 @@ def test_without_json_the_rows_are_csv(history):
     assert '\nhdd,Seagate,OK,quiet,,1,' in text
 
 
-@pytest.mark.parametrize('line', [
-    '{"path": "a", "seen": [{"da', '{"path": "a", "seen": []}', '[]', '{"path": "a"}',
-    json.dumps({'path': 'a', 'seen': [{**seen(0, 5, 0), 'date': 'today'}]})],
-    ids=['half', 'no-look', 'list', 'other', 'no-date'])
+@pytest.mark.parametrize(
+    'line',
+    [
+        '{"path": "a", "seen": [{"da',
+        '{"path": "a", "seen": []}',
+        '[]',
+        '{"path": "a"}',
+        json.dumps({'path': 'a', 'seen': [{**seen(0, 5, 0), 'date': 'today'}]}),
+    ],
+    ids=['half', 'no-look', 'list', 'other', 'no-date'],
+)
 def test_a_line_of_another_shape_is_named(history, line):
-    history.write_bytes(gzip.compress(gzip.decompress(history.read_bytes()) + f'\n{line}\n'.encode()))
+    history.write_bytes(
+        gzip.compress(gzip.decompress(history.read_bytes()) + f'\n{line}\n'.encode())
+    )
 
     result = run_tool('tools.measure', '--seen-again', str(history))
 
@@ -164,7 +242,9 @@ def test_a_line_of_another_shape_is_named(history, line):
     assert 'each line is an object with path and seen' in result.first_line
 
 
-@pytest.mark.parametrize('content', [b'\xff\xfe', gzip.compress(b''), None], ids=['no-gzip', 'empty', 'no-file'])
+@pytest.mark.parametrize(
+    'content', [b'\xff\xfe', gzip.compress(b''), None], ids=['no-gzip', 'empty', 'no-file']
+)
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
     file = tmp_path / 'history.jsonl.gz'
     if content:
@@ -172,17 +252,30 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
 
     result = run_tool('tools.measure', '--seen-again', str(file))
 
-    assert (result.code, str(file) in result.first_line, 'Traceback' in result.text) == (3, True, False)
+    assert (result.code, str(file) in result.first_line, 'Traceback' in result.text) == (
+        3,
+        True,
+        False,
+    )
 
 
 def test_the_document_quotes_the_shares_of_its_data_file():
-    """Of Seagate disks with pending sectors; `make verdicts` writes the file, and a person the sentence."""
+    """Of Seagate disks with pending sectors; `make verdicts` writes the file, and a person the
+    sentence.
+    """
     rows = csv.DictReader((verdicts.TABLES / 'seen_again.csv').read_text().splitlines())
-    row, = [row for row in rows if row['newest_error'] == '' and (row['vendor'], row['state'], row['reason']) == (
-        'Seagate', 'WARNING', 'pending')]
+    (row,) = [
+        row
+        for row in rows
+        if row['newest_error'] == ''
+        and (row['vendor'], row['state'], row['reason']) == ('Seagate', 'WARNING', 'pending')
+    ]
 
-    said = (f'{float(row["gone_percent"]):.0f} % were absent at the next check. Of disks without findings in the '
-            'same families (OK, no lost data, no reallocated sector), '
-            f'{float(row["quiet_gone_percent"]):.0f} % were absent.')
+    said = (
+        f'{float(row["gone_percent"]):.0f} % were absent at the next check. Of disks without '
+        f'findings in the '
+        'same families (OK, no lost data, no reallocated sector), '
+        f'{float(row["quiet_gone_percent"]):.0f} % were absent.'
+    )
 
     assert said in ' '.join(verdicts.DOCUMENT.read_text().split())

@@ -1,4 +1,5 @@
 """Which entry of a self-test log stands."""
+
 import re
 
 import pytest
@@ -31,33 +32,58 @@ def states(*tests, **more):
     return found and found[0]
 
 
-@pytest.mark.parametrize(('later', 'failed', 'state'), [
-    ('Short offline', 'Extended offline', State.CRITICAL), ('Conveyance offline', 'Extended offline', State.CRITICAL),
-    ('Selective offline', 'Extended offline', State.CRITICAL),
-    ('Selective offline', 'Selective offline', State.CRITICAL),
-    ('Conveyance offline', 'Short offline', State.CRITICAL), ('Background short', 'Background long', State.CRITICAL),
-    ('Extended offline', 'Last self-test', State.OK), ('Short offline', 'Last self-test', State.CRITICAL),
-    ('Extended offline', 'Extended offline', State.OK), ('Extended captive', 'Short offline', State.OK),
-    ('Extended offline', 'Conveyance offline', State.OK), ('Extended offline', 'Selective offline', State.OK),
-    ('Short captive', 'Short offline', State.OK), ('Foreground long', 'Background short', State.OK),
-    ('Extended', 'Short', State.OK)])
+@pytest.mark.parametrize(
+    ('later', 'failed', 'state'),
+    [
+        ('Short offline', 'Extended offline', State.CRITICAL),
+        ('Conveyance offline', 'Extended offline', State.CRITICAL),
+        ('Selective offline', 'Extended offline', State.CRITICAL),
+        ('Selective offline', 'Selective offline', State.CRITICAL),
+        ('Conveyance offline', 'Short offline', State.CRITICAL),
+        ('Background short', 'Background long', State.CRITICAL),
+        ('Extended offline', 'Last self-test', State.OK),
+        ('Short offline', 'Last self-test', State.CRITICAL),
+        ('Extended offline', 'Extended offline', State.OK),
+        ('Extended captive', 'Short offline', State.OK),
+        ('Extended offline', 'Conveyance offline', State.OK),
+        ('Extended offline', 'Selective offline', State.OK),
+        ('Short captive', 'Short offline', State.OK),
+        ('Foreground long', 'Background short', State.OK),
+        ('Extended', 'Short', State.OK),
+    ],
+)
 def test_a_failure_is_cleared_by_a_later_test_of_as_much(later, failed, state):
-    """A short test looks at a small part of a disk, a selective one perhaps at another part; an extended one looks at
-    all of it.
+    """A short test looks at a small part of a disk, a selective one perhaps at another part; an
+    extended one looks at all of it.
     """
-    assert states(test(later, True, 200), test(failed, False), identity=SAS if 'ground' in later else DISK) is state
+    assert (
+        states(
+            test(later, True, 200), test(failed, False), identity=SAS if 'ground' in later else DISK
+        )
+        is state
+    )
 
 
 def test_several_tests_in_between_do_not_hide_a_failure_either():
     """Who tests daily has thirty short ones in front of it."""
     short = [test('Short offline', True, 1000 - day) for day in range(20)]
 
-    assert said(*short, test('Extended offline', False, 500), test('Extended offline', True, 300)) == (
-        State.CRITICAL, 'Extended offline: Completed: read failure at 500 h')
+    assert said(
+        *short, test('Extended offline', False, 500), test('Extended offline', True, 300)
+    ) == (State.CRITICAL, 'Extended offline: Completed: read failure at 500 h')
 
 
-@pytest.mark.parametrize('kind', ['Vendor (0xb0)', 'Reserved (0x31)', 'Vendor specific', 'Reserved(7)', 'Unknown (0x9)',
-                                  'Abort offline test'])
+@pytest.mark.parametrize(
+    'kind',
+    [
+        'Vendor (0xb0)',
+        'Reserved (0x31)',
+        'Vendor specific',
+        'Reserved(7)',
+        'Unknown (0x9)',
+        'Abort offline test',
+    ],
+)
 @pytest.mark.parametrize('passed', [True, False])
 def test_kinds_that_no_standard_defines_make_no_verdict_and_clear_none(kind, passed):
     """Their results mean what only the vendor knows; erased log pages look like them."""
@@ -68,39 +94,89 @@ def test_kinds_that_no_standard_defines_make_no_verdict_and_clear_none(kind, pas
 
 def test_an_entry_of_an_erased_log_makes_no_verdict():
     """Hour 0xff00 of a drive that is years younger; one that is as old has such an hour."""
-    assert states(test('Short offline', False, 0xff00), age=20000) is None
-    assert states(test('Short offline', False, 0xff00), age=70000) is State.CRITICAL
-    assert states(test('Short offline', False, 0xff00)) is State.CRITICAL
+    assert states(test('Short offline', False, 0xFF00), age=20000) is None
+    assert states(test('Short offline', False, 0xFF00), age=70000) is State.CRITICAL
+    assert states(test('Short offline', False, 0xFF00)) is State.CRITICAL
     assert states(test('Short offline', False, 30000), age=20000) is State.CRITICAL
 
 
-@pytest.mark.parametrize(('hours', 'age', 'identity', 'words'), [
-    (10000, 10000 + 3.2 * YEAR, DISK, ' at 10000 h, 3.2 years ago'), (4, 65540 + 100, DISK, ' at 4 h, 4 days ago'),
-    (101, 100, DISK, ' at 101 h, 0 h ago'), (2, 65537, DISK, ' at 2 h, 0 h ago'),
-    (200, 100, DISK, ' at 200 h'), (100, None, DISK, ' at 100 h'), (None, 100, DISK, ''),
-    (65535, 70000, SAS, ' at 65535 h'), (65535, 70000, DISK, ' at 65535 h, 186 days ago')],
-    ids=['years', 'wrapped', 'a-little-ahead', 'a-little-ahead-wrapped', 'ahead', 'no-age', 'no-hour',
-         'the-last-hour-of-scsi',
-         'any-hour-of-ata'])
+@pytest.mark.parametrize(
+    ('hours', 'age', 'identity', 'words'),
+    [
+        (10000, 10000 + 3.2 * YEAR, DISK, ' at 10000 h, 3.2 years ago'),
+        (4, 65540 + 100, DISK, ' at 4 h, 4 days ago'),
+        (101, 100, DISK, ' at 101 h, 0 h ago'),
+        (2, 65537, DISK, ' at 2 h, 0 h ago'),
+        (200, 100, DISK, ' at 200 h'),
+        (100, None, DISK, ' at 100 h'),
+        (None, 100, DISK, ''),
+        (65535, 70000, SAS, ' at 65535 h'),
+        (65535, 70000, DISK, ' at 65535 h, 186 days ago'),
+    ],
+    ids=[
+        'years',
+        'wrapped',
+        'a-little-ahead',
+        'a-little-ahead-wrapped',
+        'ahead',
+        'no-age',
+        'no-hour',
+        'the-last-hour-of-scsi',
+        'any-hour-of-ata',
+    ],
+)
 def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age, identity, words):
     """ATA keeps 16 bits of the hour, which may have wrapped; SCSI stops at 65535."""
-    assert said(test('Short offline' if identity is DISK else 'Background short', False, hours), identity=identity,
-                age=age) == (
+    assert said(
+        test('Short offline' if identity is DISK else 'Background short', False, hours),
+        identity=identity,
+        age=age,
+    ) == (
         State.CRITICAL,
-        f'{"Short offline" if identity is DISK else "Background short"}: Completed: read failure{words}')
+        f'{"Short offline" if identity is DISK else "Background short"}: Completed: read '
+        f'failure{words}',
+    )
 
 
-@pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
-    ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, ': 35 days ago$'),
-    ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING,
-     r'35 days ago \(limit: 35 days\); to start one'),
-    ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING,
-     r'none known \(limit'),
-    ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago$'),
-    ((), 1000, State.WARNING, 'none known'),
-    ((test('Extended offline', True, 1000),), None, State.WARNING,
-     r'passed: at an unknown time \(limit')],
-    ids=['ok-fresh', 'warn-older', 'warn-only-short-and-failed', 'ok-passed-before', 'warn-none', 'warn-no-age'])
+@pytest.mark.parametrize(
+    ('tests', 'age', 'state', 'words'),
+    [
+        ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, ': 35 days ago$'),
+        (
+            (test('Extended offline', True, 1000),),
+            1001 + 35 * 24,
+            State.WARNING,
+            r'35 days ago \(limit: 35 days\); to start one',
+        ),
+        (
+            (test('Short offline', True, 1000), test('Extended offline', False, 1000)),
+            1000,
+            State.WARNING,
+            r'none known \(limit',
+        ),
+        (
+            (test('Extended offline', False, 1000), test('Background long', True, 900)),
+            1000,
+            State.OK,
+            '4 days ago$',
+        ),
+        ((), 1000, State.WARNING, 'none known'),
+        (
+            (test('Extended offline', True, 1000),),
+            None,
+            State.WARNING,
+            r'passed: at an unknown time \(limit',
+        ),
+    ],
+    ids=[
+        'ok-fresh',
+        'warn-older',
+        'warn-only-short-and-failed',
+        'ok-passed-before',
+        'warn-none',
+        'warn-no-age',
+    ],
+)
 def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, words):
     """A log without a fresh one proves that nobody looked."""
     found = freshness(tests, DISK, age and age * HOUR, 35 * 24 * HOUR, is_bound=False)
@@ -112,13 +188,17 @@ def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, 
 @pytest.mark.parametrize(('hours', 'number'), [(1000, 1), (100, 0.5)], ids=['fresh', 'old'])
 def test_a_graph_tells_whether_an_extended_test_is_fresh(hours, number):
     """1 is good, as of all verdicts; an old test is half of that, since nothing has failed."""
-    found = freshness([test('Extended offline', True, hours)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=False)
+    found = freshness(
+        [test('Extended offline', True, hours)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=False
+    )
 
     assert (found.number, found.unit, str(found.source)) == (number, '', 'self-test log')
 
 
 def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
-    found = freshness([test('Extended offline', True, 1000)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=True)
+    found = freshness(
+        [test('Extended offline', True, 1000)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=True
+    )
 
     assert found.verdict == 'newest extended self-test that passed: more than 4 days ago'
     told = verdict([test('Short offline', False, 1000)], DISK, 1100 * HOUR, is_bound=True)
@@ -130,10 +210,35 @@ def test_a_verdict_is_as_old_as_its_test():
     assert verdict([test('Short offline', False, 100)], DISK, 300 * HOUR).quiet == 200 * HOUR
 
 
-@pytest.mark.parametrize(('passed', 'age', 'expected'), [
-    (True, 150, Reading('self_test', 1, '', Source('self-test log'), f'Short offline: {PASSED} at 100 h, 2 days ago',
-                        State.OK, quiet=50.0 * HOUR)),
-    (False, None, Reading('self_test', 0, '', Source('self-test log'), f'Short offline: {FAILED} at 100 h',
-                          State.CRITICAL))])
+@pytest.mark.parametrize(
+    ('passed', 'age', 'expected'),
+    [
+        (
+            True,
+            150,
+            Reading(
+                'self_test',
+                1,
+                '',
+                Source('self-test log'),
+                f'Short offline: {PASSED} at 100 h, 2 days ago',
+                State.OK,
+                quiet=50.0 * HOUR,
+            ),
+        ),
+        (
+            False,
+            None,
+            Reading(
+                'self_test',
+                0,
+                '',
+                Source('self-test log'),
+                f'Short offline: {FAILED} at 100 h',
+                State.CRITICAL,
+            ),
+        ),
+    ],
+)
 def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected):
     assert verdict([test('Short offline', passed)], DISK, age and age * HOUR) == expected

@@ -1,4 +1,5 @@
 """The order of severity: the same in every output, decided by fields, never by names of drives."""
+
 from __future__ import annotations
 
 import json
@@ -26,9 +27,19 @@ C, W = State.CRITICAL, State.WARNING
 def found(metric: str, number: float, state: State, limit: str = '', grown: float = 0) -> Judgement:
     """Return a finding as judge makes it."""
     known = METRICS[metric]
-    reading = Reading(metric, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None)
-    return Judgement(reading, state, limit if state is W else '', limit if state is C else '',
-                     growth='grew' if grown else '', grown=grown, concern=known.concern, remedy=known.remedy)
+    reading = Reading(
+        metric, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None
+    )
+    return Judgement(
+        reading,
+        state,
+        limit if state is W else '',
+        limit if state is C else '',
+        growth='grew' if grown else '',
+        grown=grown,
+        concern=known.concern,
+        remedy=known.remedy,
+    )
 
 
 def drive(name: str, *findings: Judgement, problem: str = '') -> Verdict:
@@ -63,11 +74,18 @@ ORDERED = [
     drive('f', found('endurance_used', 86, W, '85')),
     drive('e', found('endurance_used', 9, State.OK)),
     drive('a', found('endurance_used', 3, State.OK)),
-    drive('b'), drive('c')]
+    drive('b'),
+    drive('c'),
+]
 
 
-@pytest.mark.parametrize('more, less', [pytest.param(*pair, id='-'.join(each.device.name for each in pair))
-                                        for pair in zip(ORDERED, ORDERED[1:])])
+@pytest.mark.parametrize(
+    'more, less',
+    [
+        pytest.param(*pair, id='-'.join(each.device.name for each in pair))
+        for pair in zip(ORDERED, ORDERED[1:])
+    ],
+)
 def test_a_drive_stands_before_every_less_severe_one(more, less):
     """State, then what its findings say, then how much; the name only where all that is equal."""
     assert severity.of_verdict(more) < severity.of_verdict(less)
@@ -75,8 +93,13 @@ def test_a_drive_stands_before_every_less_severe_one(more, less):
 
 def test_a_new_metric_needs_one_entry_in_data():
     """A site, or a new version, adds a metric with its concern; no code names metrics."""
-    data = {**DATA,
-            'metrics': {**DATA['metrics'], 'lost_pages': {**DATA['metrics']['media_errors'], 'concern': 'data'}}}
+    data = {
+        **DATA,
+        'metrics': {
+            **DATA['metrics'],
+            'lost_pages': {**DATA['metrics']['media_errors'], 'concern': 'data'},
+        },
+    }
     reader = Reader(SpecDatabase(data).metrics)
 
     assert reader.weight('lost_pages', C, 5, '0') < reader.weight('write_protect', C, None, '')
@@ -85,14 +108,23 @@ def test_a_new_metric_needs_one_entry_in_data():
 
 def test_every_concern_of_the_database_has_a_place():
     """And no concern is without a metric, but for growth, which judgements tell, and the rest."""
-    assert {metric.concern for metric in METRICS.values()} == set(severity.ORDER) - {severity.GROWING}
+    assert {metric.concern for metric in METRICS.values()} == set(severity.ORDER) - {
+        severity.GROWING
+    }
 
 
-@pytest.mark.parametrize('limit, number, far', [
-    pytest.param('95', 155, 60 / 95, id='above'), pytest.param('10:', 1, 0.9, id='below'),
-    pytest.param('0', 14, 14, id='above-zero'), pytest.param('95', 95, 0, id='at-the-limit'),
-    pytest.param('', 95, 0, id='no-limit'), pytest.param('@1:5', 3, 0, id='inside'),
-    pytest.param('not a range', 3, 0, id='of-another-host')])
+@pytest.mark.parametrize(
+    'limit, number, far',
+    [
+        pytest.param('95', 155, 60 / 95, id='above'),
+        pytest.param('10:', 1, 0.9, id='below'),
+        pytest.param('0', 14, 14, id='above-zero'),
+        pytest.param('95', 95, 0, id='at-the-limit'),
+        pytest.param('', 95, 0, id='no-limit'),
+        pytest.param('@1:5', 3, 0, id='inside'),
+        pytest.param('not a range', 3, 0, id='of-another-host'),
+    ],
+)
 def test_numbers_are_compared_by_how_far_they_are_beyond_their_limit(limit, number, far):
     """155 % above 95 is worse than 97 %; a limit of zero counts as one."""
     assert severity.weight(C, 'wear', number, limit)[2] == pytest.approx(-far)
@@ -100,9 +132,12 @@ def test_numbers_are_compared_by_how_far_they_are_beyond_their_limit(limit, numb
 
 # --- every output ------------------------------------------------------------------
 
+
 @pytest.fixture
 def two_critical(tmp_path: Path) -> Path:
-    """A folder with two CRITICAL drives: the worn one sorts first by name and by wear, the FAILED one by severity."""
+    """A folder with two CRITICAL drives: the worn one sorts first by name and by wear, the
+    FAILED one by severity.
+    """
     folder = tmp_path / 'reports'
     folder.mkdir()
     simulated = {'a-worn.json': 'samsung-worn-out', 'z-failed.json': 'hgst-failed'}
@@ -116,9 +151,15 @@ def order(text: str) -> list[str]:
     return sorted(('a_worn', 'z_failed'), key=text.index)
 
 
-@pytest.mark.parametrize('command', [
-    pytest.param([], id='check'), pytest.param(['-v'], id='check-verbose'), pytest.param(['triage'], id='triage'),
-    pytest.param(['triage', '--json'], id='triage-json')])
+@pytest.mark.parametrize(
+    'command',
+    [
+        pytest.param([], id='check'),
+        pytest.param(['-v'], id='check-verbose'),
+        pytest.param(['triage'], id='triage'),
+        pytest.param(['triage', '--json'], id='triage-json'),
+    ],
+)
 def test_the_failed_drive_stands_before_the_worn_one(two_critical, command):
     """A worn SSD that says PASSED stood first, for its name or for its wear."""
     text = run(*command, '--report', str(two_critical)).text
@@ -148,22 +189,31 @@ def test_the_page_lists_the_failed_drive_first(two_critical, tmp_path):
 def test_a_fleet_lists_the_failed_drive_first_from_documents(two_critical, tmp_path):
     """On a host that sorts later."""
     for host, name in (('a', 'a-worn.json'), ('z', 'z-failed.json')):
-        (tmp_path / f'{host}.json').write_text(run('triage', '--json', '--report', str(two_critical / name)).text)
+        (tmp_path / f'{host}.json').write_text(
+            run('triage', '--json', '--report', str(two_critical / name)).text
+        )
     table = run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json')).text
     page = tmp_path / 'fleet.html'
     run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json'), '--html', str(page))
 
     assert order(table) == ['z_failed', 'a_worn']
     assert order(page.read_text().split('id="data"')[0]) == ['z_failed', 'a_worn']
-    assert 'z_failed' in run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json'), '--limit', '1').text
+    assert (
+        'z_failed'
+        in run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json'), '--limit', '1').text
+    )
 
 
 def test_explain_lists_the_findings_of_a_drive_in_the_order_of_severity():
     """Lost sectors before replaced ones."""
     text = run('explain', '-v', '--report', drive_path('hgst-failed')).text
-    readings = text[text.index('\nreadings'):]
+    readings = text[text.index('\nreadings') :]
 
-    assert readings.index('smart_status') < readings.index('reported_uncorrect') < readings.index('reallocated')
+    assert (
+        readings.index('smart_status')
+        < readings.index('reported_uncorrect')
+        < readings.index('reallocated')
+    )
 
 
 def test_failed_says_in_the_first_line_what_was_lost():
@@ -173,7 +223,9 @@ def test_failed_says_in_the_first_line_what_was_lost():
     assert 'smart_status: FAILED; reported_uncorrect 12038 (critical above 100)' in first
 
 
-@pytest.mark.parametrize('verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name)
+@pytest.mark.parametrize(
+    'verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name
+)
 def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
     """State, numbers, limits and growth are in the document; what was increasing stays so."""
     given = json_document.document([verdict], (), False, 0)
@@ -186,20 +238,40 @@ def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
 
 Said = tuple[str, str, dict[str, str]]  # state, findings, metric -> its value in perfdata
 LINES: Mapping[str, Said] = {
-    'sda': ('CRITICAL', 'endurance_used 155 %, critical above 95', {'endurance_used': '155%;85;95;0;'}),
-    'sdb': ('CRITICAL', 'reallocated 1100, critical above 1000', {'reallocated': '1100;200;1000;0;'}),
-    'sdc': ('CRITICAL', 'reallocated grew by 40 in 24 h (0 to 40), critical above 20 in 24 h',
-            {'reallocated': '40;200;1000;0;'}),
+    'sda': (
+        'CRITICAL',
+        'endurance_used 155 %, critical above 95',
+        {'endurance_used': '155%;85;95;0;'},
+    ),
+    'sdb': (
+        'CRITICAL',
+        'reallocated 1100, critical above 1000',
+        {'reallocated': '1100;200;1000;0;'},
+    ),
+    'sdc': (
+        'CRITICAL',
+        'reallocated grew by 40 in 24 h (0 to 40), critical above 20 in 24 h',
+        {'reallocated': '40;200;1000;0;'},
+    ),
     'sdd': ('CRITICAL', 'write_protect: read-only', {'write_protect': '0;;;0;1'}),
     'sde': ('CRITICAL', 'pending 16, critical above 8', {'pending': '16;0;8;0;'}),
-    'sdf': ('CRITICAL', 'reported_uncorrect 1290, critical above 20', {'reported_uncorrect': '1290;0;20;0;'}),
+    'sdf': (
+        'CRITICAL',
+        'reported_uncorrect 1290, critical above 20',
+        {'reported_uncorrect': '1290;0;20;0;'},
+    ),
     'sdg': ('CRITICAL', 'smart_status: FAILED', {'smart_status': '0;;;0;1'}),
-    'sdh': ('WARNING', 'pending 2000, warning above 0', {'pending': '2000;0;;0;'})}
+    'sdh': ('WARNING', 'pending 2000, warning above 0', {'pending': '2000;0;;0;'}),
+}
 
 
 def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> list[FleetDrive]:
     rows = [Line(State[state], name, model, words) for name, (state, words, _) in lines.items()]
-    values = [f"'{name}_{metric}'={value}" for name, (_, _, told) in lines.items() for metric, value in told.items()]
+    values = [
+        f"'{name}_{metric}'={value}"
+        for name, (_, _, told) in lines.items()
+        for metric, value in told.items()
+    ]
     return reader.drives(rows, values, Origin('db1'))
 
 
@@ -223,12 +295,22 @@ def test_the_drives_that_are_kept_are_the_most_severe():
     assert kept.left_out == 6
 
 
-@pytest.mark.parametrize('given, rank', [
-    ((C, '', None, ''), (6, -1.0)), ((C, 'health', None, '5'), (0, -1.0)),
-    ((C, 'data', 5, '1'), (1, -5)), ((C, 'wear', 9, '3'), (5, -2.0)), ((C, 'wear', 9, 'no range'), (5, 0)),
-    ((W, '', 172800, '1d', 's'), (6, -1.0)),
-    ((C, 'errors', 1, ''), (4, 0)), ((C, 'errors', 1, '', '', 0, True), (3, 0)),
-    ((W, 'errors', 1, '', '', 9), (4, -9)), ((W, 'errors', 5, '4'), (4, -0.25)), ((W, 'wear', 1, '', '%', 9), (5, 0))])
+@pytest.mark.parametrize(
+    'given, rank',
+    [
+        ((C, '', None, ''), (6, -1.0)),
+        ((C, 'health', None, '5'), (0, -1.0)),
+        ((C, 'data', 5, '1'), (1, -5)),
+        ((C, 'wear', 9, '3'), (5, -2.0)),
+        ((C, 'wear', 9, 'no range'), (5, 0)),
+        ((W, '', 172800, '1d', 's'), (6, -1.0)),
+        ((C, 'errors', 1, ''), (4, 0)),
+        ((C, 'errors', 1, '', '', 0, True), (3, 0)),
+        ((W, 'errors', 1, '', '', 9), (4, -9)),
+        ((W, 'errors', 5, '4'), (4, -0.25)),
+        ((W, 'wear', 1, '', '%', 9), (5, 0)),
+    ],
+)
 def test_the_weight_of_a_finding_is_its_concern_and_how_far_it_is_beyond_its_limit(given, rank):
     """An increase counts for a number without a unit."""
     assert severity.weight(*given) == (-given[0].urgency, *rank)
@@ -244,7 +326,12 @@ def test_the_worst_of_equal_findings_ranks_a_drive():
     weights = [(-3, 1, -5.0), (-3, 1, -2.0), (-3, 0, -1.0)]
 
     assert severity.of_drive(C, weights, 7, 'sda', 'db1') == (
-        -C.urgency, ((-3, 0, -1.0), (-3, 1, -5.0), severity.NO_MORE), -7, 'db1', 'sda')
+        -C.urgency,
+        ((-3, 0, -1.0), (-3, 1, -5.0), severity.NO_MORE),
+        -7,
+        'db1',
+        'sda',
+    )
 
 
 @pytest.mark.parametrize('limit, beyond', [('5', True), ('7', False), ('no range', False)])

@@ -1,4 +1,5 @@
 """The installed plugin, the real smartctl and simulated drives: what a daemon sees in the end."""
+
 from __future__ import annotations
 
 import json
@@ -23,9 +24,13 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
 STATUSES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
 
-pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()),
-              pytest.mark.skipif(not PLUGIN.exists(),
-                                 reason='check_smart_attributes is not installed beside this Python: make venv')]
+pytestmark = [
+    pytest.mark.skipif(bool(why_not()), reason=why_not()),
+    pytest.mark.skipif(
+        not PLUGIN.exists(),
+        reason='check_smart_attributes is not installed beside this Python: make venv',
+    ),
+]
 
 
 @pytest.fixture
@@ -42,24 +47,37 @@ def check(machine, *arguments, smartctl='', timeout=60) -> Result:
 def expected(drive, name):
     """Return first line, exit code and perfdata that a drive's file expects under a name."""
     first_line = read(drive).expect['first_line'].replace('{drive}', name)
-    if '_megaraid_' in name or '_cciss_' in name:   # what lies on it is not known
+    if '_megaraid_' in name or '_cciss_' in name:  # what lies on it is not known
         first_line = first_line.replace('[replace]', '[copy]')
-    numbers = {f'{name}_{metric}': number for metric, number in read(drive).expect['perfdata'].items()}
+    numbers = {
+        f'{name}_{metric}': number for metric, number in read(drive).expect['perfdata'].items()
+    }
     return first_line.casefold(), STATUSES[first_line.split()[1]], numbers
 
 
 def told(result):
     """Return the same of what the plugin said."""
-    # SCSI's own words are capitals up to smartctl 7.3. Attribute 170 of Phison got another name in 7.5.
-    first_line = undated(result.first_line).casefold().replace('bad_blk_ct_lat/erl', 'bad_blk_ct_erl/lat')
-    return first_line, result.code, {label: value.number for label, value in perfdata(result.text).items()}
+    # SCSI's own words are capitals up to smartctl 7.3. Attribute 170 of Phison got another name in
+    # 7.5.
+    first_line = (
+        undated(result.first_line).casefold().replace('bad_blk_ct_lat/erl', 'bad_blk_ct_erl/lat')
+    )
+    return (
+        first_line,
+        result.code,
+        {label: value.number for label, value in perfdata(result.text).items()},
+    )
 
 
 # --- every drive ---------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize('drive', names())
 def test_the_plugin_says_of_each_drive_what_its_file_expects(machine, drive):
-    """State, first line, exit code, and every number that is graphed. To renew them: python -m simulator expect."""
+    """State, first line, exit code, and every number that is graphed.
+
+    To renew them: python -m simulator expect.
+    """
     address = '/dev/nvme0' if read(drive).protocol == 'NVMe' else '/dev/sda'
     machine.add(address, drive)
 
@@ -71,15 +89,38 @@ def test_the_plugin_says_of_each_drive_what_its_file_expects(machine, drive):
 def test_what_a_file_expects_fits_what_its_name_promises():
     """Expectations are written by a program; this is what a person would say of the names."""
     states = {drive: read(drive).expect['first_line'].split()[1] for drive in names()}
-    promises = {'healthy': 'OK', 'worn': 'WARNING', 'worn-out': 'CRITICAL', 'failing': 'CRITICAL', 'volume': 'UNKNOWN'}
+    promises = {
+        'healthy': 'OK',
+        'worn': 'WARNING',
+        'worn-out': 'CRITICAL',
+        'failing': 'CRITICAL',
+        'volume': 'UNKNOWN',
+    }
 
-    broken = [drive for drive, state in states.items() for end, promised in promises.items()
-              if drive.endswith('-' + end) and state != promised]
+    broken = [
+        drive
+        for drive, state in states.items()
+        for end, promised in promises.items()
+        if drive.endswith('-' + end) and state != promised
+    ]
     assert broken == []
-    assert {drive: state for drive, state in states.items() if drive.startswith('nvme-warning-')} == {
+    assert {
+        drive: state for drive, state in states.items() if drive.startswith('nvme-warning-')
+    } == {
         f'nvme-warning-{bit}': 'WARNING' if bit == 'temperature' else 'CRITICAL'
-        for bit in ('spare', 'temperature', 'reliability', 'read-only', 'volatile-backup', 'persistent-memory')}
-    assert [states[f'intel-capacitor-{how}'] for how in ('too-hot', 'failed')] == ['WARNING', 'CRITICAL']
+        for bit in (
+            'spare',
+            'temperature',
+            'reliability',
+            'read-only',
+            'volatile-backup',
+            'persistent-memory',
+        )
+    }
+    assert [states[f'intel-capacitor-{how}'] for how in ('too-hot', 'failed')] == [
+        'WARNING',
+        'CRITICAL',
+    ]
     assert read('intel-healthy').expect['perfdata']['power_loss_protection'] == 1
 
 
@@ -88,25 +129,45 @@ def test_what_a_file_expects_fits_what_its_name_promises():
 SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-failing')
 SAS = ('sas-toshiba-healthy', 'sas-ssd-worn', 'sas-predicted-failure')
 NVME = ('nvme-samsung-healthy', 'nvme-intel-worn', 'nvme-warning-read-only')
-WAYS = [('/dev/sda', 'sda', SATA), ('sat@/dev/sda', 'sda', SATA), ('/dev/sg2', 'sg2', SATA),
-        ('sat@/dev/sg2', 'sg2', SATA),
-        ('/dev/disk/by-id/ata-EXAMPLE', 'ata_example', SATA),
-        ('/dev/sdb', 'sdb', SAS), ('scsi@/dev/sg3', 'sg3', SAS),
-        ('/dev/nvme0', 'nvme0', NVME), ('nvme@/dev/nvme0', 'nvme0', NVME), ('/dev/nvme0n1', 'nvme0n1', NVME),
-        ('megaraid,4@/dev/bus/0', 'bus_0_megaraid_4', SATA), ('sat+megaraid,4@/dev/bus/0', 'bus_0_megaraid_4', SATA),
-        ('megaraid,4@/dev/sdd', 'sdd_megaraid_4', SATA), ('sat+megaraid,4@/dev/sdd', 'sdd_megaraid_4', SATA),
-        ('megaraid,7@/dev/bus/6', 'bus_6_megaraid_7', SAS), ('megaraid,7@/dev/sde', 'sde_megaraid_7', SAS),
-        ('cciss,0@/dev/sg0', 'sg0_cciss_0', SATA), ('cciss,1@/dev/sg0', 'sg0_cciss_1', SAS)]
+WAYS = [
+    ('/dev/sda', 'sda', SATA),
+    ('sat@/dev/sda', 'sda', SATA),
+    ('/dev/sg2', 'sg2', SATA),
+    ('sat@/dev/sg2', 'sg2', SATA),
+    ('/dev/disk/by-id/ata-EXAMPLE', 'ata_example', SATA),
+    ('/dev/sdb', 'sdb', SAS),
+    ('scsi@/dev/sg3', 'sg3', SAS),
+    ('/dev/nvme0', 'nvme0', NVME),
+    ('nvme@/dev/nvme0', 'nvme0', NVME),
+    ('/dev/nvme0n1', 'nvme0n1', NVME),
+    ('megaraid,4@/dev/bus/0', 'bus_0_megaraid_4', SATA),
+    ('sat+megaraid,4@/dev/bus/0', 'bus_0_megaraid_4', SATA),
+    ('megaraid,4@/dev/sdd', 'sdd_megaraid_4', SATA),
+    ('sat+megaraid,4@/dev/sdd', 'sdd_megaraid_4', SATA),
+    ('megaraid,7@/dev/bus/6', 'bus_6_megaraid_7', SAS),
+    ('megaraid,7@/dev/sde', 'sde_megaraid_7', SAS),
+    ('cciss,0@/dev/sg0', 'sg0_cciss_0', SATA),
+    ('cciss,1@/dev/sg0', 'sg0_cciss_1', SAS),
+]
 
 
 @pytest.mark.libraries
-@pytest.mark.parametrize(('address', 'name', 'drive'),
-                         [(address, name, drive) for address, name, drives in WAYS for drive in drives])
+@pytest.mark.parametrize(
+    ('address', 'name', 'drive'),
+    [(address, name, drive) for address, name, drives in WAYS for drive in drives],
+)
 def test_a_drive_is_judged_the_same_through_every_transport(machine, address, name, drive):
     """Healthy, worn and failing: state, first line, perfdata and exit code."""
     sata, sas, nvme = (drive if drive in drives else drives[0] for drives in (SATA, SAS, NVME))
-    for place, content in (('/dev/sda', sata), ('/dev/sdb', sas), ('/dev/nvme0', nvme), ('megaraid,4@/dev/bus/0', sata),
-                           ('megaraid,7@/dev/bus/6', sas), ('cciss,0@/dev/sg0', sata), ('cciss,1@/dev/sg0', sas)):
+    for place, content in (
+        ('/dev/sda', sata),
+        ('/dev/sdb', sas),
+        ('/dev/nvme0', nvme),
+        ('megaraid,4@/dev/bus/0', sata),
+        ('megaraid,7@/dev/bus/6', sas),
+        ('cciss,0@/dev/sg0', sata),
+        ('cciss,1@/dev/sg0', sas),
+    ):
         machine.add(place, content)
     for path, host in (('/dev/sdd', 0), ('/dev/sde', 6)):
         machine.add(path, 'dell-perc-volume', host=host)
@@ -124,14 +185,25 @@ def test_two_controllers_with_the_same_slot_numbers_are_two_sets_of_drives(machi
 
     result = check(machine)
 
-    assert undated(result.first_line) == ('SMART CRITICAL - bus_0_megaraid_4 endurance_used 155 % (critical above 95); '
-                                          '[order]; 2 drives: 1 critical, 1 ok')
-    assert result.line_of('bus_6_megaraid_4').startswith('OK        bus_6_megaraid_4  TOSHIBA AL15SEB18EQY')
+    assert undated(result.first_line) == (
+        'SMART CRITICAL - bus_0_megaraid_4 endurance_used 155 % (critical above 95); '
+        '[order]; 2 drives: 1 critical, 1 ok'
+    )
+    assert result.line_of('bus_6_megaraid_4').startswith(
+        'OK        bus_6_megaraid_4  TOSHIBA AL15SEB18EQY'
+    )
 
 
-@pytest.mark.parametrize('arguments', [['-d', 'megaraid,[0-7]@/dev/bus/0'], ['-d', 'megaraid,0-7@/dev/bus/0'],
-                                       ['-d', 'megaraid,[0-7]@/dev/sda'], []],
-                                       ids=lambda words: ' '.join(words) or 'scan')
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ['-d', 'megaraid,[0-7]@/dev/bus/0'],
+        ['-d', 'megaraid,0-7@/dev/bus/0'],
+        ['-d', 'megaraid,[0-7]@/dev/sda'],
+        [],
+    ],
+    ids=lambda words: ' '.join(words) or 'scan',
+)
 def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path, arguments):
     """By a range as well as by a scan; the volume that the scan finds is no drive and no alarm."""
     machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
@@ -140,12 +212,20 @@ def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path,
 
     bus = 'sda' if '/dev/sda' in ' '.join(arguments) else 'bus_0'
     assert result.code == 2
-    assert undated(result.first_line) == (f'SMART CRITICAL - {bus}_megaraid_7 endurance_used 103 % (critical above '
-                                          '95); [order]; 5 drives: 1 critical, 1 warning, 3 ok')
-    assert [result.line_of(f'{bus}_megaraid_{slot}').split()[0]
-            for slot in (0, 1, 4, 5, 7)] == ['OK', 'OK', 'WARNING', 'OK', 'CRITICAL']
-    assert {label[:len(bus) + 11] for label in perfdata(result.text)} == {f'{bus}_megaraid_{slot}'
-                                                                          for slot in (0, 1, 4, 5, 7)}
+    assert undated(result.first_line) == (
+        f'SMART CRITICAL - {bus}_megaraid_7 endurance_used 103 % (critical above '
+        '95); [order]; 5 drives: 1 critical, 1 warning, 3 ok'
+    )
+    assert [result.line_of(f'{bus}_megaraid_{slot}').split()[0] for slot in (0, 1, 4, 5, 7)] == [
+        'OK',
+        'OK',
+        'WARNING',
+        'OK',
+        'CRITICAL',
+    ]
+    assert {label[: len(bus) + 11] for label in perfdata(result.text)} == {
+        f'{bus}_megaraid_{slot}' for slot in (0, 1, 4, 5, 7)
+    }
     left_out = [line for line in result.text.splitlines() if line.endswith('left out')]
     assert len(left_out) == (3 if arguments else 1), result.text
 
@@ -154,14 +234,20 @@ def test_a_missing_drive_behind_raid_is_critical_where_the_number_is_known(tmp_p
     """An empty slot cannot be told from a drive that died completely, a count can."""
     machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
 
-    result = check(machine, '-d', 'megaraid,[0-7]@/dev/bus/0', '--expect', '6', '-c', 'endurance_used=200')
+    result = check(
+        machine, '-d', 'megaraid,[0-7]@/dev/bus/0', '--expect', '6', '-c', 'endurance_used=200'
+    )
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 1 of 6 expected drives missing, 5 found')
+    assert result.first_line.startswith(
+        'SMART CRITICAL - [drives-missing] 1 of 6 expected drives missing, 5 found'
+    )
 
 
 def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):
-    """smartctl cannot ask for the status there: the attribute at its threshold tells, and a status alone does not."""
+    """smartctl cannot ask for the status there: the attribute at its threshold tells, and a
+    status alone does not.
+    """
     machine.add('megaraid,1@/dev/bus/0', 'hitachi-failing')
     machine.add('megaraid,2@/dev/bus/0', read('intel-healthy')._replace(health='FAILED'))
 
@@ -172,33 +258,54 @@ def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):
 
 
 def test_a_whole_machine_is_found_by_its_scan(tmp_path):
-    """SATA, SAS, NVMe and MegaRAID at once: the worst first, the volume left out, the sleeping one left alone."""
+    """SATA, SAS, NVMe and MegaRAID at once: the worst first, the volume left out, the sleeping
+    one left alone.
+    """
     machine = Machine.described('playground', tmp_path / 'machine')
 
     result = check(machine, '-v')
 
     assert result.code == 2
-    assert result.first_line == ('SMART CRITICAL - sde smart_status: FAILED; reported_uncorrect 1290 (critical above '
-                                 '20); [replace] replace now; 12 drives: 4 critical, 3 warning, 5 ok')
-    states = {line.split()[1]: line.split()[0] for line in result.text.splitlines()[1:] if line.split()[0] in STATUSES}
+    assert result.first_line == (
+        'SMART CRITICAL - sde smart_status: FAILED; reported_uncorrect 1290 (critical above '
+        '20); [replace] replace now; 12 drives: 4 critical, 3 warning, 5 ok'
+    )
+    states = {
+        line.split()[1]: line.split()[0]
+        for line in result.text.splitlines()[1:]
+        if line.split()[0] in STATUSES
+    }
     assert states == {
-        'bus_0_megaraid_4': 'CRITICAL', 'nvme1': 'CRITICAL', 'sde': 'CRITICAL', 'sdf': 'CRITICAL',
+        'bus_0_megaraid_4': 'CRITICAL',
+        'nvme1': 'CRITICAL',
+        'sde': 'CRITICAL',
+        'sdf': 'CRITICAL',
         'bus_0_megaraid_1': 'WARNING',
-        'bus_0_megaraid_7': 'WARNING', 'sdb': 'WARNING', 'bus_0_megaraid_0': 'OK', 'bus_0_megaraid_5': 'OK',
-        'nvme0': 'OK', 'sdc': 'OK',
-        'sdd': 'OK'}
+        'bus_0_megaraid_7': 'WARNING',
+        'sdb': 'WARNING',
+        'bus_0_megaraid_0': 'OK',
+        'bus_0_megaraid_5': 'OK',
+        'nvme0': 'OK',
+        'sdc': 'OK',
+        'sdd': 'OK',
+    }
     assert list(states)[:4] == ['sde', 'sdf', 'nvme1', 'bus_0_megaraid_4']
     assert 'sda is a RAID volume' in result.text
 
 
 def test_each_alert_says_which_drive_where_what_lies_on_it_and_whether_it_may_go(tmp_path):
-    """In check, triage, explain and page. What a disk of this name holds on the host of the test is not compared."""
+    """In check, triage, explain and page.
+
+    What a disk of this name holds on the host of the test is not compared.
+    """
     machine, page = Machine.described('playground', tmp_path / 'machine'), tmp_path / 'page.html'
     reading = ('-p', machine.smartctl, '--nosudo')
     checked = check(machine, '-v')
     document = json.loads(run('triage', *reading, '--json', '--html', str(page)).text)
-    rows = {re.search('<th scope="row"> (\\S+?)<?(?: |<)', row)[1]: row
-            for row in page.read_text().partition('<noscript>')[2].split('<tr id="drive-')[1:]}
+    rows = {
+        re.search('<th scope="row"> (\\S+?)<?(?: |<)', row)[1]: row
+        for row in page.read_text().partition('<noscript>')[2].split('<tr id="drive-')[1:]
+    }
     alerting = [drive for drive in document['drives'] if drive['state'] in ('WARNING', 'CRITICAL')]
 
     assert len(alerting) == 7
@@ -208,19 +315,33 @@ def test_each_alert_says_which_drive_where_what_lies_on_it_and_whether_it_may_go
         assert drive['serial'] in row and drive['to_do'][1:] in row
         assert drive.get('depends') or drive.get('replacement') or drive['not_known']
         if 'replacement' in drive:
-            assert f'[{drive["replacement"]["code"]}]' in line and drive['replacement']['text'] in row
+            assert (
+                f'[{drive["replacement"]["code"]}]' in line and drive['replacement']['text'] in row
+            )
         if drive.get('not_known') and not drive.get('depends'):
             assert drive['not_known'][1:] in row
     behind = {drive['name']: drive for drive in alerting if drive['type']}
-    assert {name: (drive['bay'], drive['depends'][0]['group'], drive.get('replacement', {}).get('label'))
-            for name, drive in behind.items()} == {
+    assert {
+        name: (
+            drive['bay'],
+            drive['depends'][0]['group'],
+            drive.get('replacement', {}).get('label'),
+        )
+        for name, drive in behind.items()
+    } == {
         'bus_0_megaraid_1': ('drive 1 of the controller', 'MegaRAID /dev/bus/0', None),
         'bus_0_megaraid_4': ('drive 4 of the controller', 'MegaRAID /dev/bus/0', 'copy first'),
-        'bus_0_megaraid_7': ('drive 7 of the controller', 'MegaRAID /dev/bus/0', 'copy first')}
+        'bus_0_megaraid_7': ('drive 7 of the controller', 'MegaRAID /dev/bus/0', 'copy first'),
+    }
     for name, drive in behind.items():
         explained = run('explain', *reading, '-d', f'{drive["type"]}@{drive["device"]}').text
-        assert all(words in rows[name] for words in (drive['bay'], f'in use by {drive["depends"][0]["text"]}'))
-        assert re.search(f'serial {drive["serial"]} .*\nWhat to do: {re.escape(drive["to_do"])}', explained)
+        assert all(
+            words in rows[name]
+            for words in (drive['bay'], f'in use by {drive["depends"][0]["text"]}')
+        )
+        assert re.search(
+            f'serial {drive["serial"]} .*\nWhat to do: {re.escape(drive["to_do"])}', explained
+        )
         assert re.search(f'\nbay +{drive["bay"]}\nin use by +MegaRAID volumes ', explained)
         assert ('\nRedundancy: ' in explained) == ('replacement' in drive)
 
@@ -231,7 +352,9 @@ def test_one_drive_under_three_addresses_is_reported_once(machine):
     machine.alias('/dev/sg2', '/dev/sda')
     machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
 
-    result = check(machine, '-d', '/dev/sda', '-d', 'sat@/dev/sg2', '-d', '/dev/disk/by-id/ata-EXAMPLE', '-v')
+    result = check(
+        machine, '-d', '/dev/sda', '-d', 'sat@/dev/sg2', '-d', '/dev/disk/by-id/ata-EXAMPLE', '-v'
+    )
 
     assert result.first_line.endswith('; 1 drive: 1 warning')
     assert 'also reached as' in result.text
@@ -257,19 +380,28 @@ def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
     (machine.folder / 'sys/class/scsi_host/host0').mkdir()
     (machine.folder / 'sys/class/scsi_host/host0/proc_name').write_text('hpsa\n')
     (machine.folder / 'sys/block/sda').mkdir(parents=True)
-    (machine.folder / 'sys/block/sda/device').symlink_to('../../devices/pci0000:00/host0/target0:1:0/0:1:0:0')
+    (machine.folder / 'sys/block/sda/device').symlink_to(
+        '../../devices/pci0000:00/host0/target0:1:0/0:1:0:0'
+    )
 
     result = check(machine, '-d', '/dev/sda')
 
     assert result.code == 3
-    assert 'sda [raid-volume] is a RAID volume; address its drives as cciss,N@PATH' in result.first_line
+    assert (
+        'sda [raid-volume] is a RAID volume; address its drives as cciss,N@PATH'
+        in result.first_line
+    )
 
 
 def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
     """The first column of `list` leads to the same drives again."""
     machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
-    listed = subprocess.run([str(PLUGIN), 'list', '-p', machine.smartctl, '--nosudo', '--json'], capture_output=True,
-                            text=True, check=True)
+    listed = subprocess.run(
+        [str(PLUGIN), 'list', '-p', machine.smartctl, '--nosudo', '--json'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     addresses = [drive['address'] for drive in json.loads(listed.stdout)['drives']]
 
     result = check(machine, *(word for address in addresses for word in ('-d', address)))
@@ -280,54 +412,104 @@ def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
 
 # --- every fault -------------------------------------------------------------------------------
 
-PLACES = {'sata': ('/dev/sda', 'intel-healthy', 'sda'), 'sas': ('/dev/sdb', 'sas-seagate-healthy', 'sdb'),
-          'nvme': ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
-          'megaraid-sata': ('megaraid,4@/dev/bus/0', 'intel-healthy', 'bus_0_megaraid_4'),
-          'megaraid-sas': ('megaraid,0@/dev/bus/0', 'sas-seagate-healthy', 'bus_0_megaraid_0'),
-          'cciss-sata': ('cciss,0@/dev/sg0', 'intel-healthy', 'sg0_cciss_0'),
-          'cciss-sas': ('cciss,1@/dev/sg0', 'sas-seagate-healthy', 'sg0_cciss_1')}
-HANGS = ('cannot be read: no answer within 0.5 s; the drive may be failing: run smartctl by hand, or increase '
-         '--drive-timeout and -t')
-NO_INQUIRY = 'did not identify itself: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
-NO_NVME = ('did not identify itself (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is not an '
-           'NVMe drive')
-EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool shows which"
+PLACES = {
+    'sata': ('/dev/sda', 'intel-healthy', 'sda'),
+    'sas': ('/dev/sdb', 'sas-seagate-healthy', 'sdb'),
+    'nvme': ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
+    'megaraid-sata': ('megaraid,4@/dev/bus/0', 'intel-healthy', 'bus_0_megaraid_4'),
+    'megaraid-sas': ('megaraid,0@/dev/bus/0', 'sas-seagate-healthy', 'bus_0_megaraid_0'),
+    'cciss-sata': ('cciss,0@/dev/sg0', 'intel-healthy', 'sg0_cciss_0'),
+    'cciss-sas': ('cciss,1@/dev/sg0', 'sas-seagate-healthy', 'sg0_cciss_1'),
+}
+HANGS = (
+    'cannot be read: no answer within 0.5 s; the drive may be failing: run smartctl by hand, or '
+    'increase '
+    '--drive-timeout and -t'
+)
+NO_INQUIRY = (
+    'did not identify itself: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
+)
+NO_NVME = (
+    'did not identify itself (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or '
+    'it is not an '
+    'NVMe drive'
+)
+EMPTY = (
+    "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own "
+    'tool shows which'
+)
 EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
-NO_DATA = ('returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), not supported, '
-           'or hidden by a bridge that needs a type (TYPE@PATH)')
-SILENT = ('smart_status: not reported, because the drive stopped answering while it was read; check again, '
-          'then run: dmesg -T')
-ONLY_NAME = 'identified itself but returned no data: not ready, in standby or failing; check the kernel log: dmesg -T'
-NO_HEALTH_LOG = ('identified itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
-                 'failing, see dmesg -T')
+NO_DATA = (
+    'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), '
+    'not supported, '
+    'or hidden by a bridge that needs a type (TYPE@PATH)'
+)
+SILENT = (
+    'smart_status: not reported, because the drive stopped answering while it was read; check '
+    'again, '
+    'then run: dmesg -T'
+)
+ONLY_NAME = (
+    'identified itself but returned no data: not ready, in standby or failing; '
+    'check the kernel log: dmesg -T'
+)
+NO_HEALTH_LOG = (
+    'identified itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may '
+    'be '
+    'failing, see dmesg -T'
+)
 DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
-DISABLED = ('has SMART disabled, so it does not monitor itself and its status means nothing; enable it: smartctl -s on '
-            'PATH')
-# Code of each reason, by how its sentence begins; a health status that is missing is no reason but a finding.
-REASONS = {HANGS: '[timeout] ', NO_INQUIRY: '[identify-failed] ', NO_NVME[:30]: '[identify-failed] ',
-           EMPTY: '[empty-slot] ', EMPTY_CCISS: '[empty-slot] ', NO_DATA: '[smart-data-unreadable] ',
-           ONLY_NAME: '[not-answering] ', NO_HEALTH_LOG[:30]: '[nvme-log-unreadable] ',
-           DENIED: '[no-permission] ', DISABLED: '[smart-disabled] ',
-           SILENT: ''}
+DISABLED = (
+    'has SMART disabled, so it does not monitor itself and its status means nothing; enable it: '
+    'smartctl -s on '
+    'PATH'
+)
+# Code of each reason, by how its sentence begins; a health status that is missing is no reason but
+# a finding.
+REASONS = {
+    HANGS: '[timeout] ',
+    NO_INQUIRY: '[identify-failed] ',
+    NO_NVME[:30]: '[identify-failed] ',
+    EMPTY: '[empty-slot] ',
+    EMPTY_CCISS: '[empty-slot] ',
+    NO_DATA: '[smart-data-unreadable] ',
+    ONLY_NAME: '[not-answering] ',
+    NO_HEALTH_LOG[:30]: '[nvme-log-unreadable] ',
+    DENIED: '[no-permission] ',
+    DISABLED: '[smart-disabled] ',
+    SILENT: '',
+}
 FAULTS = [
     *((place, {'hang': 0}, HANGS) for place in PLACES),
-    ('sata', {'hang': 4}, HANGS), ('nvme', {'hang': 2}, HANGS), ('megaraid-sas', {'hang': 12}, HANGS),
+    ('sata', {'hang': 4}, HANGS),
+    ('nvme', {'hang': 2}, HANGS),
+    ('megaraid-sas', {'hang': 12}, HANGS),
     *((place, {'latency': 300}, HANGS) for place in PLACES),
-    ('sata', {'error': 0}, NO_INQUIRY), ('sata', {'error': 4}, NO_DATA), ('sata', {'error': 5}, SILENT),
-    ('sas', {'error': 0}, NO_INQUIRY), ('sas', {'error': 6}, ONLY_NAME),
+    ('sata', {'error': 0}, NO_INQUIRY),
+    ('sata', {'error': 4}, NO_DATA),
+    ('sata', {'error': 5}, SILENT),
+    ('sas', {'error': 0}, NO_INQUIRY),
+    ('sas', {'error': 6}, ONLY_NAME),
     ('nvme', {'error': 0}, NO_NVME.format('Input/output error')),
     ('nvme', {'error': 2}, NO_HEALTH_LOG.format('Input/output error')),
-    ('megaraid-sata', {'error': 0}, EMPTY), ('megaraid-sata', {'error': 4}, SILENT),
+    ('megaraid-sata', {'error': 0}, EMPTY),
+    ('megaraid-sata', {'error': 4}, SILENT),
     ('megaraid-sas', {'error': 0}, EMPTY),
-    ('cciss-sata', {'error': 0}, EMPTY_CCISS), ('cciss-sas', {'error': 0}, EMPTY_CCISS),
+    ('cciss-sata', {'error': 0}, EMPTY_CCISS),
+    ('cciss-sas', {'error': 0}, EMPTY_CCISS),
     ('cciss-sas', {'error': 4}, ONLY_NAME),
-    ('sata', {'vanish': 0}, NO_INQUIRY), ('sata', {'vanish': 4}, NO_DATA), ('sata', {'vanish': 5}, SILENT),
-    ('sas', {'vanish': 0}, NO_INQUIRY), ('sas', {'vanish': 6}, ONLY_NAME),
+    ('sata', {'vanish': 0}, NO_INQUIRY),
+    ('sata', {'vanish': 4}, NO_DATA),
+    ('sata', {'vanish': 5}, SILENT),
+    ('sas', {'vanish': 0}, NO_INQUIRY),
+    ('sas', {'vanish': 6}, ONLY_NAME),
     ('nvme', {'vanish': 0}, NO_NVME.format('No such device')),
     ('nvme', {'vanish': 2}, NO_HEALTH_LOG.format('No such device')),
-    ('megaraid-sata', {'vanish': 0}, EMPTY), ('megaraid-sata', {'vanish': 4}, SILENT),
+    ('megaraid-sata', {'vanish': 0}, EMPTY),
+    ('megaraid-sata', {'vanish': 4}, SILENT),
     ('megaraid-sas', {'vanish': 0}, EMPTY),
-    ('cciss-sata', {'vanish': 0}, EMPTY_CCISS), ('cciss-sas', {'vanish': 0}, EMPTY_CCISS),
+    ('cciss-sata', {'vanish': 0}, EMPTY_CCISS),
+    ('cciss-sas', {'vanish': 0}, EMPTY_CCISS),
     *((place, {'denied': True}, DENIED) for place in ('sata', 'sas', 'nvme')),
     *((place, {'disabled': True}, DISABLED) for place in PLACES if place != 'nvme'),
 ]
@@ -336,8 +518,9 @@ FAULTS = [
 @pytest.mark.xdist_group('time')
 @pytest.mark.parametrize(('place', 'fault', 'words'), FAULTS, ids=lambda value: str(value)[:40])
 def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, fault, words):
-    """State, first line and exit code; no perfdata, and the time limit holds. Two errors may look the same to
-    smartctl.
+    """State, first line and exit code; no perfdata, and the time limit holds.
+
+    Two errors may look the same to smartctl.
     """
     address, drive, name = PLACES[place]
     machine.add(address, drive, **fault)
@@ -348,20 +531,28 @@ def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, 
     assert time.monotonic() - started < SOON
     code = next(code for beginning, code in REASONS.items() if words.startswith(beginning))
     assert undated(result.first_line) == (
-        f'SMART UNKNOWN - {name} {code}{words}; {"" if code else "[read]; "}1 drive: 1 unknown')
+        f'SMART UNKNOWN - {name} {code}{words}; {"" if code else "[read]; "}1 drive: 1 unknown'
+    )
     assert result.code == 3
     assert words == SILENT or perfdata(result.text) == {}
 
 
-@pytest.mark.parametrize(('place', 'fault'), [
-    *((place, {'latency': 5}) for place in PLACES),
-    ('sata', {'checksum': 'smart-data'}), ('sata', {'checksum': 'identify'}),
-    ('megaraid-sata', {'checksum': 'smart-thresholds'}),
-    ('sata', {'error': 13}), ('sata', {'vanish': 13}), ('nvme', {'error': 3}),
-], ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ('place', 'fault'),
+    [
+        *((place, {'latency': 5}) for place in PLACES),
+        ('sata', {'checksum': 'smart-data'}),
+        ('sata', {'checksum': 'identify'}),
+        ('megaraid-sata', {'checksum': 'smart-thresholds'}),
+        ('sata', {'error': 13}),
+        ('sata', {'vanish': 13}),
+        ('nvme', {'error': 3}),
+    ],
+    ids=lambda value: str(value)[:40],
+)
 def test_a_drive_that_answered_before_its_fault_is_judged(machine, place, fault):
-    """Slow, a wrong checksum, errors after everything that matters was read: the numbers count, a note tells of the
-    rest.
+    """Slow, a wrong checksum, errors after everything that matters was read: the numbers count, a
+    note tells of the rest.
     """
     address, drive, name = PLACES[place]
     machine.add(address, drive, **fault)
@@ -375,22 +566,40 @@ ZEROS = dict.fromkeys(read('nvme-samsung-healthy').log, 0)
 
 
 @pytest.mark.parametrize('is_recorded', [False, True], ids=['live', 'recorded-text'])
-@pytest.mark.parametrize(('drive', 'reason'), [
-    (read('nvme-samsung-healthy')._replace(log=ZEROS), 'returns a health log with only zeros'),
-    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}),
-     'returns a health log with only zeros'),
-    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}),
-     'returns a health log with only zeros'),
-    (read('intel-healthy')._replace(attributes=(), statistics=()), 'reports no SMART attributes'),
-], ids=['log-0-celsius', 'log-0-kelvin', 'log-with-temperature', 'attributes'])
-def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_recorded, drive, reason):
+@pytest.mark.parametrize(
+    ('drive', 'reason'),
+    [
+        (read('nvme-samsung-healthy')._replace(log=ZEROS), 'returns a health log with only zeros'),
+        (
+            read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}),
+            'returns a health log with only zeros',
+        ),
+        (
+            read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}),
+            'returns a health log with only zeros',
+        ),
+        (
+            read('intel-healthy')._replace(attributes=(), statistics=()),
+            'reports no SMART attributes',
+        ),
+    ],
+    ids=['log-0-celsius', 'log-0-kelvin', 'log-with-temperature', 'attributes'],
+)
+def test_a_drive_that_tells_nothing_but_zeros_is_unknown(
+    machine, tmp_path, is_recorded, drive, reason
+):
     """A block of zeros has a right checksum; it was 0 % used, 0 hours old and OK."""
     machine.add('/dev/nvme0' if drive.log else '/dev/sda', drive)
     address = '/dev/nvme0' if drive.log else '/dev/sda'
-    (tmp_path / 'told.txt').write_bytes(subprocess.run([machine.smartctl, '-a', address], capture_output=True,
-                                                       check=False).stdout)
+    (tmp_path / 'told.txt').write_bytes(
+        subprocess.run([machine.smartctl, '-a', address], capture_output=True, check=False).stdout
+    )
 
-    result = run('--report', str(tmp_path / 'told.txt')) if is_recorded else check(machine, '-d', address)
+    result = (
+        run('--report', str(tmp_path / 'told.txt'))
+        if is_recorded
+        else check(machine, '-d', address)
+    )
 
     assert result.code == 3
     assert reason in result.first_line
@@ -399,17 +608,24 @@ def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_r
 
 def test_a_drive_that_is_failing_is_critical_without_one_attribute(machine):
     """Its own word counts, whatever else it tells."""
-    machine.add('/dev/sda', read('intel-healthy')._replace(attributes=(), statistics=(), health='FAILED'))
+    machine.add(
+        '/dev/sda', read('intel-healthy')._replace(attributes=(), statistics=(), health='FAILED')
+    )
 
-    assert check(machine, '-d', '/dev/sda').first_line.startswith('SMART CRITICAL - sda smart_status: FAILED')
+    assert check(machine, '-d', '/dev/sda').first_line.startswith(
+        'SMART CRITICAL - sda smart_status: FAILED'
+    )
 
 
 @pytest.mark.parametrize('arguments', [['-a'], ['--json=co', '-x']], ids=['text', 'json-with-text'])
 def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path, arguments):
     """smartctl says it in its text only."""
     machine.add('/dev/sda', 'intel-worn', checksum='smart-data')
-    (tmp_path / 'told').write_bytes(subprocess.run([machine.smartctl, *arguments, '/dev/sda'], capture_output=True,
-                                                   check=False).stdout)
+    (tmp_path / 'told').write_bytes(
+        subprocess.run(
+            [machine.smartctl, *arguments, '/dev/sda'], capture_output=True, check=False
+        ).stdout
+    )
 
     answer = run('--report', str(tmp_path / 'told'), '-v').text
 
@@ -418,18 +634,25 @@ def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path, ar
 
 @pytest.mark.parametrize('fault', [{'error': 9}, {'vanish': 9}], ids=str)
 def test_logs_that_a_drive_no_longer_gave_are_told_with_v(machine, fault):
-    """Health and attributes were read; the admin who looks closer learns that the rest is missing."""
+    """Health and attributes were read; the admin who looks closer learns that the rest is
+    missing.
+    """
     machine.add('/dev/sda', 'intel-healthy', **fault)
 
     result = check(machine, '-d', '/dev/sda', '-v')
 
-    assert (result.code, result.first_line) == (0, 'SMART OK - most worn: sda endurance_used 5 %; 1 drive: 1 ok')
+    assert (result.code, result.first_line) == (
+        0,
+        'SMART OK - most worn: sda endurance_used 5 %; 1 drive: 1 ok',
+    )
     assert 'a command to the drive failed or a checksum was wrong' in result.text
 
 
 @pytest.mark.parametrize('place', ['sata', 'sas', 'megaraid-sas', 'cciss-sas'])
 def test_a_sleeping_drive_is_ok_and_counts(machine, place):
-    """Only CHECK POWER MODE (ATA) or REQUEST SENSE (SCSI) may reach it: anything else may wake it up."""
+    """Only CHECK POWER MODE (ATA) or REQUEST SENSE (SCSI) may reach it: anything else may wake
+    it up.
+    """
     address, drive, name = PLACES[place]
     folder = machine.add(address, drive, asleep=True, recorded=True)
 
@@ -438,8 +661,12 @@ def test_a_sleeping_drive_is_ok_and_counts(machine, place):
     assert result.code == 0
     assert result.first_line == 'SMART OK - 1 drive: 1 ok'
     assert 'is in standby (STANDBY' in result.line_of(name)
-    assert {command.rpartition(' ')[0]
-            for command in machine.commands(folder)} <= {'scsi 12 00', 'scsi 03 00', 'ata ec 00', 'ata e5 00'}
+    assert {command.rpartition(' ')[0] for command in machine.commands(folder)} <= {
+        'scsi 12 00',
+        'scsi 03 00',
+        'ata ec 00',
+        'ata e5 00',
+    }
 
 
 def test_a_failed_status_is_critical_though_no_attribute_fails(machine):
@@ -449,28 +676,53 @@ def test_a_failed_status_is_critical_though_no_attribute_fails(machine):
     result = check(machine, '-d', '/dev/sda')
 
     assert (result.code, result.first_line) == (
-        2, 'SMART CRITICAL - sda smart_status: FAILED; [replace] replace now; 1 drive: 1 critical')
+        2,
+        'SMART CRITICAL - sda smart_status: FAILED; [replace] replace now; 1 drive: 1 critical',
+    )
     assert perfdata(result.text)['sda_smart_status'].number == 0
 
 
 def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
     """To every drive of a whole machine: it runs on disks in use."""
     machine = Machine.described('playground', tmp_path / 'machine')
-    settings = [*machine.folder.glob('drives/*/settings'), *machine.folder.glob('megaraid/*/*/settings')]
+    settings = [
+        *machine.folder.glob('drives/*/settings'),
+        *machine.folder.glob('megaraid/*/*/settings'),
+    ]
     for file in settings:
         file.write_text(file.read_text() + 'recorded 1\n')
 
     check(machine)
 
     sent = {command for file in settings for command in machine.commands(file.parent)}
-    kinds = {' '.join(command.split()[:3]) if command.startswith('ata') else ' '.join(command.split()[:2])
-             for command in sent}
-    # INQUIRY, TEST UNIT READY, REQUEST SENSE, MODE SENSE, LOG SENSE, READ CAPACITY, READ DEFECTS, REPORT SUPPORTED
-    # OPERATION CODES; IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data, thresholds, log, return status; NVMe:
-    # get log page, identify.
-    assert kinds <= {'scsi 12', 'scsi 00', 'scsi 03', 'scsi 1a', 'scsi 4d', 'scsi 9e', 'scsi b7', 'scsi a3',
-                     'ata ec 00', 'ata e5 00', 'ata 2f 00', 'ata b0 d0', 'ata b0 d1', 'ata b0 d5', 'ata b0 da',
-                     'nvme 02', 'nvme 06'}
+    kinds = {
+        ' '.join(command.split()[:3])
+        if command.startswith('ata')
+        else ' '.join(command.split()[:2])
+        for command in sent
+    }
+    # INQUIRY, TEST UNIT READY, REQUEST SENSE, MODE SENSE, LOG SENSE, READ CAPACITY, READ DEFECTS,
+    # REPORT SUPPORTED OPERATION CODES; IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data,
+    # thresholds, log, return status; NVMe: get log page, identify.
+    assert kinds <= {
+        'scsi 12',
+        'scsi 00',
+        'scsi 03',
+        'scsi 1a',
+        'scsi 4d',
+        'scsi 9e',
+        'scsi b7',
+        'scsi a3',
+        'ata ec 00',
+        'ata e5 00',
+        'ata 2f 00',
+        'ata b0 d0',
+        'ata b0 d1',
+        'ata b0 d5',
+        'ata b0 da',
+        'nvme 02',
+        'nvme 06',
+    }
     assert {'scsi 4d', 'ata b0 d0', 'nvme 02'} <= kinds
 
 
@@ -479,9 +731,12 @@ def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
     """The time limit holds, and nobody waits for the bad ones."""
     bad = {3: {'latency': 900}, 11: {'hang': 2}, 17: {'vanish': 0}}
     for number in range(24):
-        machine.add(f'/dev/sd{chr(97 + number)}', 'intel-worn' if number == 20 else 'wd-hdd-healthy',
-                    serial=f'EXAMPLE24-{number:02d}',
-                    **bad.get(number, {}))
+        machine.add(
+            f'/dev/sd{chr(97 + number)}',
+            'intel-worn' if number == 20 else 'wd-hdd-healthy',
+            serial=f'EXAMPLE24-{number:02d}',
+            **bad.get(number, {}),
+        )
     started = time.monotonic()
 
     result = check(machine, '--drive-timeout', '2', '-t', '5')
@@ -489,7 +744,11 @@ def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
     assert time.monotonic() - started < SOON
     assert result.code == 3
     assert result.first_line.endswith('; 24 drives: 3 unknown, 1 warning, 20 ok')
-    for number, words in ((3, 'no answer within 2 s'), (11, 'no answer within 2 s'), (17, 'INQUIRY failed')):
+    for number, words in (
+        (3, 'no answer within 2 s'),
+        (11, 'no answer within 2 s'),
+        (17, 'INQUIRY failed'),
+    ):
         line = result.line_of(f'sd{chr(97 + number)}')
         assert line.startswith('UNKNOWN') and words in line
     assert result.line_of('sdu').startswith('WARNING')
@@ -500,15 +759,20 @@ def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
 def test_the_limit_for_all_drives_holds_when_each_has_time_left(machine):
     """-t ends the check though no drive is late by its own limit."""
     for letter in 'abcd':
-        machine.add(f'/dev/sd{letter}', 'samsung-healthy', serial=f'EXAMPLE-T-{letter}',
-                    **({'hang': 3} if letter == 'b' else {}))
+        machine.add(
+            f'/dev/sd{letter}',
+            'samsung-healthy',
+            serial=f'EXAMPLE-T-{letter}',
+            **({'hang': 3} if letter == 'b' else {}),
+        )
     started = time.monotonic()
 
     result = check(machine, '-t', '2')
 
     assert time.monotonic() - started < SOON
-    assert (result.line_of('sdb').startswith('UNKNOWN')
-            and 'when the overall time limit passed' in result.line_of('sdb'))
+    assert result.line_of('sdb').startswith(
+        'UNKNOWN'
+    ) and 'when the overall time limit passed' in result.line_of('sdb')
     assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
 
 
@@ -525,7 +789,7 @@ def smartctls(machine):
     return found
 
 
-# --- smartctl before 7.0 ---------------------------------------------------------------------------
+# --- smartctl before 7.0 --------------------------------------------------------------------------
 
 WITHOUT_JSON = """#!/bin/sh
 case " $* " in *" --json"*)
@@ -559,15 +823,19 @@ def test_a_smartctl_that_refuses_json_is_unknown_with_the_next_step(machine, wit
 
     assert result.code == 3
     assert '[smartctl-too-old]' in result.text
-    assert 'is older than 7.0 and does not support JSON; install a newer smartmontools' in result.text
+    assert (
+        'is older than 7.0 and does not support JSON; install a newer smartmontools' in result.text
+    )
     assert 'name the drives with -d' not in result.text
 
 
-# --- sudo ----------------------------------------------------------------------------------------------
+# --- sudo -----------------------------------------------------------------------------------------
 
 USER = 'nagios'
 MADE_UP_USER = 'check-smart-bed'
 SUDOERS = Path('/etc/sudoers.d/check-smart-attributes-test-bed')
+
+
 class Place:
     """The plugin where another user can run it, and a machine of root's."""
 
@@ -578,15 +846,38 @@ class Place:
         self.plugin.mkdir()
         for part in ('check_smart_attributes', 'attributes.json'):
             shutil.copy(ROOT / part, self.plugin)
-        for part in (ROOT / 'smart_attributes', ROOT / 'thresholds', *map(library_folder, ('nagiosplugin',))):
-            shutil.copytree(part, self.plugin / part.name, ignore=shutil.ignore_patterns('__pycache__'))
+        for part in (
+            ROOT / 'smart_attributes',
+            ROOT / 'thresholds',
+            *map(library_folder, ('nagiosplugin',)),
+        ):
+            shutil.copytree(
+                part, self.plugin / part.name, ignore=shutil.ignore_patterns('__pycache__')
+            )
         open_to_all(folder)
 
     def check(self, *arguments: str) -> Result:
-        done = subprocess.run(['/usr/sbin/runuser', '-u', self.user, '--', '/usr/bin/python3', '-I', '-B',
-                               str(self.plugin / 'check_smart_attributes'), '-p', self.machine.smartctl, *arguments],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
-                              check=False, cwd='/')
+        done = subprocess.run(
+            [
+                '/usr/sbin/runuser',
+                '-u',
+                self.user,
+                '--',
+                '/usr/bin/python3',
+                '-I',
+                '-B',
+                str(self.plugin / 'check_smart_attributes'),
+                '-p',
+                self.machine.smartctl,
+                *arguments,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+            cwd='/',
+        )
         return Result(done.returncode, done.stdout.decode())
 
 
@@ -604,16 +895,29 @@ def user():
     """nagios, or a user made for these tests and removed afterwards."""
     if not abilities.IS_ROOT:
         pytest.skip('only root can try sudo as another user')
-    missing = [tool for tool in ('sudo', 'visudo', 'useradd', 'userdel', 'runuser', '/usr/bin/python3')
-               if not abilities.path_of(tool)]
+    missing = [
+        tool
+        for tool in ('sudo', 'visudo', 'useradd', 'userdel', 'runuser', '/usr/bin/python3')
+        if not abilities.path_of(tool)
+    ]
     if missing:
         pytest.skip(f'{", ".join(missing)} not installed: sudo cannot be tried')
     if subprocess.run(['id', USER], capture_output=True, check=False).returncode == 0:
         yield USER
         return
-    subprocess.run(['useradd', '--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/sh',
-                    MADE_UP_USER],
-                   check=True)
+    subprocess.run(
+        [
+            'useradd',
+            '--system',
+            '--no-create-home',
+            '--home-dir',
+            '/nonexistent',
+            '--shell',
+            '/bin/sh',
+            MADE_UP_USER,
+        ],
+        check=True,
+    )
     yield MADE_UP_USER
     subprocess.run(['pkill', '-KILL', '-u', MADE_UP_USER], check=False)
     subprocess.run(['userdel', '--force', MADE_UP_USER], check=True)
@@ -633,11 +937,18 @@ def place(user):
 @pytest.fixture
 def allowed(place):
     """The same with the sudoers rule that the plugin itself prints."""
-    rule = subprocess.run([str(PLUGIN), 'sudoers', '--user', place.user, '-p', place.machine.smartctl],
-                          capture_output=True, text=True, check=False)
+    rule = subprocess.run(
+        [str(PLUGIN), 'sudoers', '--user', place.user, '-p', place.machine.smartctl],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if rule.returncode or '^' not in rule.stdout:
-        pytest.skip('this sudo knows no regular expressions (1.9.10 does), and its literal lines are for the real '
-                    'drives')
+        pytest.skip(
+            'this sudo knows no regular expressions (1.9.10 does), and its literal lines are for '
+            'the real '
+            'drives'
+        )
     draft = place.plugin / 'rule'
     draft.write_text(rule.stdout)
     draft.chmod(0o440)
@@ -650,12 +961,18 @@ def allowed(place):
 
 
 @pytest.mark.xdist_group('sudo')
-@pytest.mark.parametrize(('address', 'drive', 'name'), [
-    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
-    ('/dev/sdb', 'sas-predicted-failure', 'sdb'),
-    ('megaraid,4@/dev/bus/0', 'crucial-healthy', 'bus_0_megaraid_4'),
-    ('sat+megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
-    ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0'), ('sat@/dev/sg2', 'samsung-healthy', 'sg2')])
+@pytest.mark.parametrize(
+    ('address', 'drive', 'name'),
+    [
+        ('/dev/sda', 'intel-worn', 'sda'),
+        ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
+        ('/dev/sdb', 'sas-predicted-failure', 'sdb'),
+        ('megaraid,4@/dev/bus/0', 'crucial-healthy', 'bus_0_megaraid_4'),
+        ('sat+megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
+        ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0'),
+        ('sat@/dev/sg2', 'samsung-healthy', 'sg2'),
+    ],
+)
 def test_a_user_with_the_rule_reads_drives_through_sudo(allowed, address, drive, name):
     """Real sudo, a real user, the plugin's own command lines."""
     allowed.machine.add(address, drive)
@@ -663,9 +980,17 @@ def test_a_user_with_the_rule_reads_drives_through_sudo(allowed, address, drive,
     assert told(allowed.check('-d', address)) == expected(drive, name)
 
 
-LOGGED = 'Dell Ent NVMe P5520 RI U.2 1.92TB'   # a model whose vendor log is read
-PAGE = (b'\1' + bytes(45) + b'd' + bytes(81) + b'\xa3' + bytes(365) + b'\3\0'
-        + bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF'))
+LOGGED = 'Dell Ent NVMe P5520 RI U.2 1.92TB'  # a model whose vendor log is read
+PAGE = (
+    b'\1'
+    + bytes(45)
+    + b'd'
+    + bytes(81)
+    + b'\xa3'
+    + bytes(365)
+    + b'\3\0'
+    + bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
+)
 
 
 @pytest.mark.xdist_group('sudo')
@@ -675,9 +1000,16 @@ def test_a_user_with_the_rule_reads_vendor_logs_through_sudo(allowed):
     (folder / 'log-c0').write_bytes(PAGE)
     open_to_all(folder)
 
-    assert "'nvme0_capacitor_health'=163%" in allowed.check('-d', '/dev/nvme0', '--vendor-logs', 'always').text
+    assert (
+        "'nvme0_capacitor_health'=163%"
+        in allowed.check('-d', '/dev/nvme0', '--vendor-logs', 'always').text
+    )
     SUDOERS.chmod(0o640)
-    SUDOERS.write_text(''.join(line for line in SUDOERS.read_text().splitlines(keepends=True) if '0x200' not in line))
+    SUDOERS.write_text(
+        ''.join(
+            line for line in SUDOERS.read_text().splitlines(keepends=True) if '0x200' not in line
+        )
+    )
     SUDOERS.chmod(0o440)
     result = allowed.check('-d', '/dev/nvme0', '--vendor-logs', 'always')
     assert result.code == 0
@@ -714,7 +1046,9 @@ def test_a_user_with_the_rule_scans_through_sudo(allowed):
     result = allowed.check()
 
     assert undated(result.first_line) == (
-        'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); [order]; 2 drives: 1 warning, 1 ok')
+        'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); [order]; 2 '
+        'drives: 1 warning, 1 ok'
+    )
 
 
 @pytest.mark.xdist_group('sudo')
@@ -725,7 +1059,9 @@ def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
     result = place.check('-d', '/dev/sda')
 
     assert result.code == 3
-    assert result.first_line.startswith('SMART UNKNOWN - sda [sudo-rule-missing] cannot be read: sudo ')
+    assert result.first_line.startswith(
+        'SMART UNKNOWN - sda [sudo-rule-missing] cannot be read: sudo '
+    )
     assert '/etc/sudoers.d' in result.first_line
     assert 'Traceback' not in result.text
 
@@ -736,7 +1072,9 @@ def test_a_denied_scan_is_unknown_with_what_to_do(place):
     result = place.check()
 
     assert result.code == 3
-    assert result.first_line.startswith('SMART UNKNOWN - [sudo-rule-missing] smartctl --scan: cannot be read: sudo ')
+    assert result.first_line.startswith(
+        'SMART UNKNOWN - [sudo-rule-missing] smartctl --scan: cannot be read: sudo '
+    )
     assert '/etc/sudoers.d' in result.first_line
 
 
@@ -744,19 +1082,41 @@ READ = ' '.join(read_arguments('')[:-1])
 
 
 @pytest.mark.xdist_group('sudo')
-@pytest.mark.parametrize('words', [
-    '-s off /dev/sda', '-a /dev/sda', '--json=c --scan --set=x', f'{READ} /dev/sda -s off',
-    f'{READ} /dev/../etc/shadow',
-    f'{READ} -d jmb39x,0,force /dev/sda', f'{READ} /dev/shm/file',
-    '--json=cu -l nvmelog,0xC1,0x200 /dev/nvme0', '--json=cu -l nvmelog,0xC0,0x400 /dev/nvme0',
-    '--json=cu -l nvmelog,0xC0,0x200 /dev/sda'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        '-s off /dev/sda',
+        '-a /dev/sda',
+        '--json=c --scan --set=x',
+        f'{READ} /dev/sda -s off',
+        f'{READ} /dev/../etc/shadow',
+        f'{READ} -d jmb39x,0,force /dev/sda',
+        f'{READ} /dev/shm/file',
+        '--json=cu -l nvmelog,0xC1,0x200 /dev/nvme0',
+        '--json=cu -l nvmelog,0xC0,0x400 /dev/nvme0',
+        '--json=cu -l nvmelog,0xC0,0x200 /dev/sda',
+    ],
+)
 def test_the_rule_admits_nothing_else(allowed, words):
     """What a hijacked plugin could try next."""
     allowed.machine.add('/dev/sda', 'samsung-healthy', recorded=True)
 
-    done = subprocess.run(['/usr/sbin/runuser', '-u', allowed.user, '--', 'sudo', '-n', allowed.machine.smartctl,
-                           *words.split()],
-                          capture_output=True, text=True, check=False, cwd='/')
+    done = subprocess.run(
+        [
+            '/usr/sbin/runuser',
+            '-u',
+            allowed.user,
+            '--',
+            'sudo',
+            '-n',
+            allowed.machine.smartctl,
+            *words.split(),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd='/',
+    )
 
     assert done.returncode == 1
     assert allowed.machine.commands(allowed.machine.folder / 'drives/sda') == []
@@ -776,4 +1136,4 @@ def test_a_hanging_smartctl_of_root_does_not_hold_up_the_user(allowed):
     assert result.first_line == f'SMART UNKNOWN - sda [timeout] {HANGS}; 2 drives: 1 unknown, 1 ok'
     assert result.line_of('sdb').startswith('OK ')
     owners = {os.stat(f'/proc/{process}').st_uid for process in smartctls(allowed.machine)}
-    assert owners == {0}, 'the hanging smartctl is still there, and is root\'s'
+    assert owners == {0}, "the hanging smartctl is still there, and is root's"

@@ -1,4 +1,7 @@
-"""The simulated drives themselves: what they were given is what smartctl prints, and no real drive is in sight."""
+"""The simulated drives themselves: what they were given is what smartctl prints, and no real
+drive is in sight.
+"""
+
 from __future__ import annotations
 
 import json
@@ -23,13 +26,19 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 # Names and formats of raw values come from smartctl's database, which updates change.
 KNOWN_DATABASE = '7.3/5319'
-NO_DATABASE = ('-B', '/dev/null')   # to read it takes valgrind a second
+NO_DATABASE = ('-B', '/dev/null')  # to read it takes valgrind a second
 DRIVES = [name for name in names() if not name.endswith('-volume')]
-SAMPLES = {'/dev/sda': 'intel-worn', '/dev/sdb': 'sas-seagate-healthy', '/dev/sdc': 'samsung-healthy',
-           '/dev/nvme0': 'nvme-samsung-healthy',
-           'megaraid,4@/dev/bus/0': 'crucial-healthy', 'megaraid,0@/dev/bus/0': 'sas-ssd-worn',
-           'megaraid,4@/dev/bus/6': 'sas-toshiba-healthy', 'cciss,0@/dev/sg0': 'hpe-ssd-healthy',
-           'cciss,1@/dev/sg0': 'sas-hp-healthy'}
+SAMPLES = {
+    '/dev/sda': 'intel-worn',
+    '/dev/sdb': 'sas-seagate-healthy',
+    '/dev/sdc': 'samsung-healthy',
+    '/dev/nvme0': 'nvme-samsung-healthy',
+    'megaraid,4@/dev/bus/0': 'crucial-healthy',
+    'megaraid,0@/dev/bus/0': 'sas-ssd-worn',
+    'megaraid,4@/dev/bus/6': 'sas-toshiba-healthy',
+    'cciss,0@/dev/sg0': 'hpe-ssd-healthy',
+    'cciss,1@/dev/sg0': 'sas-hp-healthy',
+}
 
 
 @pytest.fixture
@@ -51,7 +60,9 @@ def full(machine) -> Machine:
 
 def smartctl(machine, *arguments, timeout=20):
     """Run smartctl on a machine."""
-    return subprocess.run([machine.smartctl, *arguments], capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(
+        [machine.smartctl, *arguments], capture_output=True, text=True, timeout=timeout, check=False
+    )
 
 
 def node(name):
@@ -60,14 +71,24 @@ def node(name):
 
 # --- round trip: given, printed, read ------------------------------------------------------
 
+
 def given(drive):
     """Return the numbers of a description, in the shape of read_back()."""
-    facts = {'identity': (f'{drive.vendor} {drive.model}'.strip(), drive.firmware, drive.serial),
-             'passed': not drive.log.get('critical_warning') if drive.protocol == 'NVMe' else drive.health == 'PASSED'}
+    facts = {
+        'identity': (f'{drive.vendor} {drive.model}'.strip(), drive.firmware, drive.serial),
+        'passed': not drive.log.get('critical_warning')
+        if drive.protocol == 'NVMe'
+        else drive.health == 'PASSED',
+    }
     if drive.protocol == 'ATA':
-        facts['rows'] = {row.id: (row.value, row.worst, row.threshold, row.raw) for row in drive.attributes}
-        facts['statistics'] = {(entry.page, entry.offset): entry.number for entry in drive.statistics
-                               if entry.number is not None}
+        facts['rows'] = {
+            row.id: (row.value, row.worst, row.threshold, row.raw) for row in drive.attributes
+        }
+        facts['statistics'] = {
+            (entry.page, entry.offset): entry.number
+            for entry in drive.statistics
+            if entry.number is not None
+        }
         facts['errors'] = drive.errors
     elif drive.protocol == 'NVMe':
         facts['log'] = dict(drive.log)
@@ -80,7 +101,11 @@ def given(drive):
 
 def scsi_numbers(log):
     """Return the numbers of a SCSI drive under the names of Report.scsi."""
-    renamed = {name: number for name, number in log.items() if isinstance(number, int) and name != 'power_on_minutes'}
+    renamed = {
+        name: number
+        for name, number in log.items()
+        if isinstance(number, int) and name != 'power_on_minutes'
+    }
     if 'power_on_minutes' in log:
         renamed['power_on_hours'] = log['power_on_minutes'] // 60
     for name in ('start_stop', 'load_unload'):
@@ -88,34 +113,53 @@ def scsi_numbers(log):
             renamed[f'{name}_cycles'], renamed[f'{name}_cycles_rated'] = log[name]
     for name in ('read', 'write', 'verify'):
         for counter, number in zip(content.ERROR_COUNTERS, log.get(name, ())):
-            renamed[f'{name}.{counter}'] = number / 1e9 if counter == 'gigabytes_processed' else number
+            renamed[f'{name}.{counter}'] = (
+                number / 1e9 if counter == 'gigabytes_processed' else number
+            )
     return renamed
 
 
 def printed(report, drive):
     """Return what smartctl's JSON says, without any help of the plugin."""
-    facts = {'identity': (report.get('model_name') or report['scsi_model_name'],
-                          report.get('firmware_version') or report['scsi_revision'],
-                          report['serial_number']), 'passed': report['smart_status']['passed']}
+    facts = {
+        'identity': (
+            report.get('model_name') or report['scsi_model_name'],
+            report.get('firmware_version') or report['scsi_revision'],
+            report['serial_number'],
+        ),
+        'passed': report['smart_status']['passed'],
+    }
     if drive.protocol == 'ATA':
-        facts['rows'] = {row['id']: (row['value'], row['worst'], row.get('thresh'), row['raw']['string'])
-                         for row in report['ata_smart_attributes']['table']}
-        facts['statistics'] = {(page['number'], entry['offset']): entry['value']
-                               for page in report.get('ata_device_statistics', {}).get('pages', [])
-                               for entry in page['table'] if entry['flags']['valid']}
+        facts['rows'] = {
+            row['id']: (row['value'], row['worst'], row.get('thresh'), row['raw']['string'])
+            for row in report['ata_smart_attributes']['table']
+        }
+        facts['statistics'] = {
+            (page['number'], entry['offset']): entry['value']
+            for page in report.get('ata_device_statistics', {}).get('pages', [])
+            for entry in page['table']
+            if entry['flags']['valid']
+        }
         facts['errors'] = report['ata_smart_error_log']['summary']['count']
         tests = report['ata_smart_self_test_log']['standard'].get('table', [])
-        facts['tests'] = [(test['type']['string'], test['status']['string'], test['lifetime_hours']) for test in tests]
+        facts['tests'] = [
+            (test['type']['string'], test['status']['string'], test['lifetime_hours'])
+            for test in tests
+        ]
     return facts
 
 
 def read_back(report, drive):
     """Return what the plugin has read."""
-    facts = {'identity': (report.identity.model, report.identity.firmware, report.identity.serial),
-             'passed': report.smart_status,
-             'tests': [(test.kind, test.status, test.hours) for test in report.self_tests]}
+    facts = {
+        'identity': (report.identity.model, report.identity.firmware, report.identity.serial),
+        'passed': report.smart_status,
+        'tests': [(test.kind, test.status, test.hours) for test in report.self_tests],
+    }
     if drive.protocol == 'ATA':
-        facts['rows'] = {row.id: (row.value, row.worst, row.threshold, row.raw) for row in report.attributes}
+        facts['rows'] = {
+            row.id: (row.value, row.worst, row.threshold, row.raw) for row in report.attributes
+        }
         facts['statistics'] = {place: entry.number for place, entry in report.statistics.items()}
         facts['errors'] = report.error_count
     else:
@@ -128,50 +172,80 @@ def read_back(report, drive):
 
 def as_bytes(facts):
     """Return the same with raw values as bytes, for a database that prints them in other forms."""
-    rows = {number: (*columns, raw_bytes(raw)) for number, (*columns, raw) in facts.get('rows', {}).items()}
+    rows = {
+        number: (*columns, raw_bytes(raw))
+        for number, (*columns, raw) in facts.get('rows', {}).items()
+    }
     return {**facts, 'rows': rows} if rows else facts
 
 
 @pytest.mark.parametrize('name', DRIVES)
 def test_smartctl_prints_and_the_plugin_reads_what_a_drive_was_given(machine, name):
-    """Three tellings of one drive: its description, smartctl's JSON and text, and the plugin's report of both.
+    """Three tellings of one drive: its description, smartctl's JSON and text, and the plugin's
+    report of both.
 
     WWN, capacity and rotation decide which drives are the same and which limits hold.
     """
     drive = read(name)
     machine.add(node(name), drive)
 
-    as_json, as_text = (smartctl(machine, *read_arguments(node(name))[start:]).stdout for start in (0, 1))
+    as_json, as_text = (
+        smartctl(machine, *read_arguments(node(name))[start:]).stdout for start in (0, 1)
+    )
 
     facts, report = given(drive), json.loads(as_json)
-    same = as_bytes if report['smartctl'].get('drive_database_version',
-                                              {}).get('string', KNOWN_DATABASE) != KNOWN_DATABASE else dict
+    same = (
+        as_bytes
+        if report['smartctl'].get('drive_database_version', {}).get('string', KNOWN_DATABASE)
+        != KNOWN_DATABASE
+        else dict
+    )
     told = printed(report, drive)
     assert same(told) == same({key: facts[key] for key in told})
     parsed = json_report.parse(as_json)
     assert same(read_back(parsed, drive)) == same(approximate(without_text_only(facts)))
     identity = parsed.identity
-    assert (identity.protocol, identity.wwn, identity.capacity or 0) == (drive.protocol, drive.wwn, drive.capacity)
+    assert (identity.protocol, identity.wwn, identity.capacity or 0) == (
+        drive.protocol,
+        drive.wwn,
+        drive.capacity,
+    )
     assert drive.protocol == 'NVMe' or identity.rotation == drive.rotation
-    assert same(read_back(text_report.parse_report(as_text.encode()), drive)) == same(approximate(facts))
+    assert same(read_back(text_report.parse_report(as_text.encode()), drive)) == same(
+        approximate(facts)
+    )
 
 
 def without_text_only(facts):
-    """Return what smartctl has in its JSON, too; the non-medium errors are still missing there in 8.0."""
+    """Return what smartctl has in its JSON, too; the non-medium errors are still missing there
+    in 8.0.
+    """
     if 'log' not in facts:
         return facts
-    return {**facts, 'log': {name: number for name, number in facts['log'].items() if name != 'non_medium_errors'}}
+    return {
+        **facts,
+        'log': {
+            name: number for name, number in facts['log'].items() if name != 'non_medium_errors'
+        },
+    }
 
 
 def approximate(facts):
     """SCSI counts bytes and smartctl prints 10^9 of them, with three decimals."""
     if any('.' in name for name in facts.get('log', ())):
-        return {**facts, 'log': {name: pytest.approx(number, abs=0.001) for name, number in facts['log'].items()}}
+        return {
+            **facts,
+            'log': {
+                name: pytest.approx(number, abs=0.001) for name, number in facts['log'].items()
+            },
+        }
     return facts
 
 
 def test_every_serial_number_and_every_wwn_is_made_up_and_used_once():
-    """Real ones belong to somebody; and two drives with one serial number would be merged into one."""
+    """Real ones belong to somebody; and two drives with one serial number would be merged into
+    one.
+    """
     drives = [read(name) for name in names()]
 
     assert [drive.name for drive in drives if 'example' not in drive.serial.lower()] == []
@@ -188,35 +262,45 @@ def test_every_drive_says_what_it_is_and_where_its_numbers_come_from():
 def test_a_mistyped_line_of_a_description_is_named_with_its_file(tmp_path, monkeypatch):
     """Descriptions are written by people."""
     from simulator import descriptions
-    monkeypatch.setattr(descriptions, 'FOLDER', tmp_path)
-    (tmp_path / 'typo.json').write_text('{"model": "ACME", "attributes": ["  5 Reallocated_Sector_Ct 100 100 0 - 0"]}')
 
-    with pytest.raises(ValueError, match=r'typo\.json: "  5 Reallocated_Sector_Ct 100 100 0 - 0" is no row'):
+    monkeypatch.setattr(descriptions, 'FOLDER', tmp_path)
+    (tmp_path / 'typo.json').write_text(
+        '{"model": "ACME", "attributes": ["  5 Reallocated_Sector_Ct 100 100 0 - 0"]}'
+    )
+
+    with pytest.raises(
+        ValueError, match=r'typo\.json: "  5 Reallocated_Sector_Ct 100 100 0 - 0" is no row'
+    ):
         descriptions.read('typo')
 
 
 # --- transports -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('arguments', 'kind', 'serial'), [
-    (['/dev/sda'], 'sat', 'intel-worn'),
-    (['/dev/sg2'], 'sat', 'intel-worn'),
-    (['-d', 'sat', '/dev/sg2'], 'sat', 'intel-worn'),
-    (['-d', 'sat,12', '/dev/sda'], 'sat', 'intel-worn'),
-    (['/dev/disk/by-id/ata-EXAMPLE'], 'sat', 'intel-worn'),
-    (['/dev/sdb'], 'scsi', 'sas-seagate-healthy'),
-    (['-d', 'scsi', '/dev/sdb'], 'scsi', 'sas-seagate-healthy'),
-    (['/dev/nvme0'], 'nvme', 'nvme-samsung-healthy'),
-    (['/dev/nvme0n1'], 'nvme', 'nvme-samsung-healthy'),
-    (['-d', 'nvme', '/dev/nvme0'], 'nvme', 'nvme-samsung-healthy'),
-    (['-d', 'megaraid,0', '/dev/bus/0'], 'megaraid,0', 'sas-ssd-worn'),
-    (['-d', 'megaraid,4', '/dev/bus/0'], 'sat+megaraid,4', 'crucial-healthy'),
-    (['-d', 'sat+megaraid,4', '/dev/bus/0'], 'sat+megaraid,4', 'crucial-healthy'),
-    (['-d', 'megaraid,4', '/dev/sdd'], 'sat+megaraid,4', 'crucial-healthy'),
-    (['-d', 'sat+megaraid,4', '/dev/sdd'], 'sat+megaraid,4', 'crucial-healthy'),
-    (['-d', 'megaraid,4', '/dev/bus/6'], 'megaraid,4', 'sas-toshiba-healthy'),
-    (['-d', 'cciss,0', '/dev/sg0'], 'sat', 'hpe-ssd-healthy'),
-    (['-d', 'cciss,1', '/dev/sg0'], 'cciss', 'sas-hp-healthy'),
-], ids=' '.join)
+
+@pytest.mark.parametrize(
+    ('arguments', 'kind', 'serial'),
+    [
+        (['/dev/sda'], 'sat', 'intel-worn'),
+        (['/dev/sg2'], 'sat', 'intel-worn'),
+        (['-d', 'sat', '/dev/sg2'], 'sat', 'intel-worn'),
+        (['-d', 'sat,12', '/dev/sda'], 'sat', 'intel-worn'),
+        (['/dev/disk/by-id/ata-EXAMPLE'], 'sat', 'intel-worn'),
+        (['/dev/sdb'], 'scsi', 'sas-seagate-healthy'),
+        (['-d', 'scsi', '/dev/sdb'], 'scsi', 'sas-seagate-healthy'),
+        (['/dev/nvme0'], 'nvme', 'nvme-samsung-healthy'),
+        (['/dev/nvme0n1'], 'nvme', 'nvme-samsung-healthy'),
+        (['-d', 'nvme', '/dev/nvme0'], 'nvme', 'nvme-samsung-healthy'),
+        (['-d', 'megaraid,0', '/dev/bus/0'], 'megaraid,0', 'sas-ssd-worn'),
+        (['-d', 'megaraid,4', '/dev/bus/0'], 'sat+megaraid,4', 'crucial-healthy'),
+        (['-d', 'sat+megaraid,4', '/dev/bus/0'], 'sat+megaraid,4', 'crucial-healthy'),
+        (['-d', 'megaraid,4', '/dev/sdd'], 'sat+megaraid,4', 'crucial-healthy'),
+        (['-d', 'sat+megaraid,4', '/dev/sdd'], 'sat+megaraid,4', 'crucial-healthy'),
+        (['-d', 'megaraid,4', '/dev/bus/6'], 'megaraid,4', 'sas-toshiba-healthy'),
+        (['-d', 'cciss,0', '/dev/sg0'], 'sat', 'hpe-ssd-healthy'),
+        (['-d', 'cciss,1', '/dev/sg0'], 'cciss', 'sas-hp-healthy'),
+    ],
+    ids=' '.join,
+)
 def test_a_drive_answers_through_every_interface(full, arguments, kind, serial):
     """smartctl finds out the type, and it is the right drive that answers."""
     report = json.loads(smartctl(full, '--json', '-iHA', *arguments).stdout)
@@ -227,12 +311,21 @@ def test_a_drive_answers_through_every_interface(full, arguments, kind, serial):
 
 
 def test_a_scan_lists_drives_volumes_and_slots(full):
-    """Without opening them; slots of all controllers, and no node that is only a second way to a drive."""
+    """Without opening them; slots of all controllers, and no node that is only a second way to a
+    drive.
+    """
     lines = smartctl(full, '--scan').stdout.splitlines()
 
     assert sorted(line.partition(' #')[0] for line in lines) == [
-        '/dev/bus/0 -d megaraid,0', '/dev/bus/0 -d megaraid,4', '/dev/bus/6 -d megaraid,4', '/dev/nvme0 -d nvme',
-        '/dev/sda -d scsi', '/dev/sdb -d scsi', '/dev/sdc -d scsi', '/dev/sdd -d scsi']
+        '/dev/bus/0 -d megaraid,0',
+        '/dev/bus/0 -d megaraid,4',
+        '/dev/bus/6 -d megaraid,4',
+        '/dev/nvme0 -d nvme',
+        '/dev/sda -d scsi',
+        '/dev/sdb -d scsi',
+        '/dev/sdc -d scsi',
+        '/dev/sdd -d scsi',
+    ]
 
 
 def test_a_scan_that_opens_tells_sat_from_sas_and_names_a_volume(full):
@@ -245,14 +338,18 @@ def test_a_scan_that_opens_tells_sat_from_sas_and_names_a_volume(full):
     assert any(line.startswith('# /dev/sdd -d scsi') and 'megaraid,N' in line for line in lines)
 
 
-@pytest.mark.parametrize(('arguments', 'words'), [
-    (['-d', 'megaraid,1', '/dev/bus/0'], '[megaraid_disk_01] failed: INQUIRY failed'),
-    (['-d', 'sat+megaraid,1', '/dev/bus/0'], 'megasas_cmd: Device 1 does not exist'),
-    (['-d', 'megaraid,4', '/dev/bus/1'], 'INQUIRY failed'),
-    (['-d', 'cciss,2', '/dev/sg0'], 'No such device'),
-    (['/dev/sdz'], 'No such device'),
-    (['/dev/nvme7'], 'No such device'),
-], ids=' '.join)
+@pytest.mark.parametrize(
+    ('arguments', 'words'),
+    [
+        (['-d', 'megaraid,1', '/dev/bus/0'], '[megaraid_disk_01] failed: INQUIRY failed'),
+        (['-d', 'sat+megaraid,1', '/dev/bus/0'], 'megasas_cmd: Device 1 does not exist'),
+        (['-d', 'megaraid,4', '/dev/bus/1'], 'INQUIRY failed'),
+        (['-d', 'cciss,2', '/dev/sg0'], 'No such device'),
+        (['/dev/sdz'], 'No such device'),
+        (['/dev/nvme7'], 'No such device'),
+    ],
+    ids=' '.join,
+)
 def test_an_empty_place_is_empty_in_smartctls_words(full, arguments, words):
     """The plugin tells empty slots from dead drives by these."""
     done = smartctl(full, '-i', *arguments)
@@ -262,6 +359,7 @@ def test_an_empty_place_is_empty_in_smartctls_words(full, arguments, words):
 
 
 # --- faults -----------------------------------------------------------------------------------
+
 
 def test_a_slow_drive_takes_its_time_with_each_command(machine):
     """40 ms for each of at least ten commands."""
@@ -274,13 +372,16 @@ def test_a_slow_drive_takes_its_time_with_each_command(machine):
     assert time.monotonic() - started >= 0.04 * len(machine.commands(folder)) >= 0.4
 
 
-@pytest.mark.parametrize('address', ['/dev/sda', '/dev/nvme0', 'megaraid,3@/dev/bus/0', 'cciss,0@/dev/sg0'])
+@pytest.mark.parametrize(
+    'address', ['/dev/sda', '/dev/nvme0', 'megaraid,3@/dev/bus/0', 'cciss,0@/dev/sg0']
+)
 def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
     """As close to a process in state D as can be had without a kernel."""
     machine.add(address, 'nvme-samsung-healthy' if 'nvme' in address else 'intel-worn', hang=1)
     kind, _, path = address.rpartition('@')
-    process = subprocess.Popen([machine.smartctl, '-a', *(['-d', kind] if kind else []), path],
-                               stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [machine.smartctl, '-a', *(['-d', kind] if kind else []), path], stdout=subprocess.DEVNULL
+    )
     try:
         time.sleep(0.3)
         process.terminate()
@@ -291,20 +392,37 @@ def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
     assert process.wait(5) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize(('how', 'arguments', 'status', 'words'), [
-    ({'error': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
-    ({'error': 3}, ['/dev/sda'], 4, 'Read SMART Data failed: Input/output error'),
-    ({'vanish': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
-    ({'vanish': 4}, ['/dev/sda'], 4, 'Read SMART Thresholds failed: No such device'),
-    ({'checksum': 'smart-data'}, ['/dev/sda'], 0,
-     'Warning! SMART Attribute Data Structure error: invalid SMART checksum.'),
-    ({'checksum': 'smart-thresholds'}, ['/dev/sda'], 0,
-     'SMART Attribute Thresholds Structure error: invalid SMART checksum'),
-    ({'checksum': 'identify'}, ['/dev/sda'], 0, 'Drive Identity Structure error: invalid SMART checksum'),
-    ({'disabled': True}, ['/dev/sda'], 0, 'SMART support is: Disabled'),
-    ({'asleep': True}, ['-n', 'standby', '/dev/sda'], 2, 'Device is in STANDBY mode, exit(2)'),
-    ({'denied': True}, ['/dev/sda'], 2, 'failed: Permission denied'),
-], ids=lambda value: ' '.join(value) if isinstance(value, (list, dict)) else None)
+@pytest.mark.parametrize(
+    ('how', 'arguments', 'status', 'words'),
+    [
+        ({'error': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
+        ({'error': 3}, ['/dev/sda'], 4, 'Read SMART Data failed: Input/output error'),
+        ({'vanish': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
+        ({'vanish': 4}, ['/dev/sda'], 4, 'Read SMART Thresholds failed: No such device'),
+        (
+            {'checksum': 'smart-data'},
+            ['/dev/sda'],
+            0,
+            'Warning! SMART Attribute Data Structure error: invalid SMART checksum.',
+        ),
+        (
+            {'checksum': 'smart-thresholds'},
+            ['/dev/sda'],
+            0,
+            'SMART Attribute Thresholds Structure error: invalid SMART checksum',
+        ),
+        (
+            {'checksum': 'identify'},
+            ['/dev/sda'],
+            0,
+            'Drive Identity Structure error: invalid SMART checksum',
+        ),
+        ({'disabled': True}, ['/dev/sda'], 0, 'SMART support is: Disabled'),
+        ({'asleep': True}, ['-n', 'standby', '/dev/sda'], 2, 'Device is in STANDBY mode, exit(2)'),
+        ({'denied': True}, ['/dev/sda'], 2, 'failed: Permission denied'),
+    ],
+    ids=lambda value: ' '.join(value) if isinstance(value, (list, dict)) else None,
+)
 def test_a_fault_of_a_drive_shows_in_smartctls_words(machine, how, arguments, status, words):
     """The words that real drives with these faults get."""
     machine.add('/dev/sda', 'intel-worn', **how)
@@ -330,7 +448,10 @@ def test_a_sas_drive_sleeps_and_is_disabled_by_its_pages(machine):
     machine.add('/dev/sda', 'sas-seagate-healthy', asleep=True)
     machine.add('/dev/sdb', 'sas-hp-healthy', disabled=True)
 
-    asleep, disabled = smartctl(machine, '-n', 'standby', '-a', '/dev/sda'), smartctl(machine, '-i', '/dev/sdb')
+    asleep, disabled = (
+        smartctl(machine, '-n', 'standby', '-a', '/dev/sda'),
+        smartctl(machine, '-i', '/dev/sdb'),
+    )
 
     assert 'Device is in STANDBY BY TIMER mode, exit(2)' in asleep.stdout
     assert 'SMART support is:     Disabled' in disabled.stdout
@@ -344,7 +465,10 @@ def test_a_fault_that_does_not_exist_is_refused(machine):
 
 # --- real drives stay out of sight ----------------------------------------------------------------
 
-@pytest.mark.parametrize('path', ['/dev/vda', '/dev/zero', '/dev/ptmx', '//dev/ptmx', '/dev/../dev/ptmx', 'LINK'])
+
+@pytest.mark.parametrize(
+    'path', ['/dev/vda', '/dev/zero', '/dev/ptmx', '//dev/ptmx', '/dev/../dev/ptmx', 'LINK']
+)
 def test_no_real_device_can_be_reached(machine, path, tmp_path):
     """Neither by its name, nor by a roundabout spelling, nor through a link."""
     if path == 'LINK':
@@ -376,8 +500,11 @@ def test_without_its_library_the_wrapper_refuses(machine, tmp_path):
 
 
 def test_a_machine_outlives_the_library_it_was_made_with(tmp_path, monkeypatch):
-    """Somebody cleans /tmp while the tests run: this machine goes on, and the next one builds the library again."""
-    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))   # other tests are using the one in /tmp
+    """Somebody cleans /tmp while the tests run: this machine goes on, and the next one builds
+    the library again.
+    """
+    # other tests are using the one in /tmp
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     machine = Machine(tmp_path / 'machine')
     library.built().unlink()
     machine.add('/dev/sda', 'intel-worn')
@@ -388,7 +515,9 @@ def test_a_machine_outlives_the_library_it_was_made_with(tmp_path, monkeypatch):
 
 
 def test_a_machine_may_stand_below_dev():
-    """As with TMPDIR=/dev/shm; its own files are no devices, and the real devices stay out of sight."""
+    """As with TMPDIR=/dev/shm; its own files are no devices, and the real devices stay out of
+    sight.
+    """
     with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
         machine = Machine(Path(folder) / 'machine')
         machine.add('/dev/sda', 'intel-worn')
@@ -401,44 +530,121 @@ def test_a_machine_may_stand_below_dev():
 
 
 def test_every_way_of_smartctl_to_a_file_is_hooked():
-    """A newer smartctl that calls openat() or statx() would see the real drives; then a hook is missing."""
+    """A newer smartctl that calls openat() or statx() would see the real drives; then a hook is
+    missing.
+    """
     if not abilities.path_of('nm'):
         pytest.skip('nm (binutils) is not installed')
-    asked = subprocess.run(['nm', '-D', library.SMARTCTL], capture_output=True, text=True, check=True).stdout
-    hooked = subprocess.run(['nm', '-D', '--defined-only', str(library.built())], capture_output=True, text=True,
-                            check=True).stdout
-    to_files = {'open', 'open64', 'openat', 'openat64', '__open_2', '__open64_2', 'creat', 'fopen', 'fopen64',
-                'freopen', 'access',
-                'faccessat', 'stat', 'stat64', 'lstat', 'lstat64', 'fstatat', 'fstatat64', 'statx', '__xstat',
-                '__lxstat', '__xstat64',
-                '__lxstat64', 'readlink', '__readlink_chk', 'readlinkat', 'realpath', '__realpath_chk',
-                'canonicalize_file_name',
-                'opendir', 'scandir', 'scandir64', 'ftw', 'nftw', 'glob', 'glob64', 'mknod', '__xmknod', 'unlink',
-                'ioctl',
-                '__ioctl_time64', 'close', 'chmod', 'rename', 'truncate', 'execv', 'execve', 'system', 'popen'}
+    asked = subprocess.run(
+        ['nm', '-D', library.SMARTCTL], capture_output=True, text=True, check=True
+    ).stdout
+    hooked = subprocess.run(
+        ['nm', '-D', '--defined-only', str(library.built())],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    to_files = {
+        'open',
+        'open64',
+        'openat',
+        'openat64',
+        '__open_2',
+        '__open64_2',
+        'creat',
+        'fopen',
+        'fopen64',
+        'freopen',
+        'access',
+        'faccessat',
+        'stat',
+        'stat64',
+        'lstat',
+        'lstat64',
+        'fstatat',
+        'fstatat64',
+        'statx',
+        '__xstat',
+        '__lxstat',
+        '__xstat64',
+        '__lxstat64',
+        'readlink',
+        '__readlink_chk',
+        'readlinkat',
+        'realpath',
+        '__realpath_chk',
+        'canonicalize_file_name',
+        'opendir',
+        'scandir',
+        'scandir64',
+        'ftw',
+        'nftw',
+        'glob',
+        'glob64',
+        'mknod',
+        '__xmknod',
+        'unlink',
+        'ioctl',
+        '__ioctl_time64',
+        'close',
+        'chmod',
+        'rename',
+        'truncate',
+        'execv',
+        'execve',
+        'system',
+        'popen',
+    }
     called = {line.split()[-1].partition('@')[0] for line in asked.splitlines() if ' U ' in line}
 
     assert called & to_files <= {line.split()[-1] for line in hooked.splitlines()}
     assert {'open', 'ioctl', 'glob'} <= called
 
 
-# --- history -------------------------------------------------------------------------------------------
+# --- history --------------------------------------------------------------------------------------
+
 
 @abilities.needs('valgrind')
-@pytest.mark.parametrize('arguments', [
-    ['-x', '/dev/sda'], ['-x', '-d', 'sat', '/dev/sg2'], ['-x', '/dev/sdb'], ['-x', '/dev/nvme0'],
-    ['-x', '-d', 'megaraid,0', '/dev/bus/0'], ['-x', '-d', 'sat+megaraid,4', '/dev/sdd'],
-    ['-x', '-d', 'cciss,0', '/dev/sg0'], ['--scan-open'],
-], ids=' '.join)
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ['-x', '/dev/sda'],
+        ['-x', '-d', 'sat', '/dev/sg2'],
+        ['-x', '/dev/sdb'],
+        ['-x', '/dev/nvme0'],
+        ['-x', '-d', 'megaraid,0', '/dev/bus/0'],
+        ['-x', '-d', 'sat+megaraid,4', '/dev/sdd'],
+        ['-x', '-d', 'cciss,0', '/dev/sg0'],
+        ['--scan-open'],
+    ],
+    ids=' '.join,
+)
 @pytest.mark.long
 def test_valgrind_finds_no_memory_error(full, arguments):
     """One command line for each interface."""
-    environment = {'LD_PRELOAD': str(library.built()), 'SIMULATED_MACHINE': str(full.folder),
-                   'PATH': os.environ['PATH']}
+    environment = {
+        'LD_PRELOAD': str(library.built()),
+        'SIMULATED_MACHINE': str(full.folder),
+        'PATH': os.environ['PATH'],
+    }
 
-    done = subprocess.run(['valgrind', '-q', '--error-exitcode=99', '--leak-check=full',
-                           '--errors-for-leak-kinds=definite', library.SMARTCTL, *NO_DATABASE, *arguments],
-                          env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [
+            'valgrind',
+            '-q',
+            '--error-exitcode=99',
+            '--leak-check=full',
+            '--errors-for-leak-kinds=definite',
+            library.SMARTCTL,
+            *NO_DATABASE,
+            *arguments,
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
     assert done.returncode != 99, done.stderr
     assert '==' not in done.stderr
@@ -446,9 +652,13 @@ def test_valgrind_finds_no_memory_error(full, arguments):
 
 def test_the_playground_shows_a_machine_of_simulated_drives():
     """`make playground` without a person in front of it."""
-    done = subprocess.run([sys.executable, '-m', 'simulator', 'playground', 'smartctl', '--scan'],
-                          env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')}, capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, '-m', 'simulator', 'playground', 'smartctl', '--scan'],
+        env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stderr
     assert '/dev/bus/0 -d megaraid,7' in done.stdout and '/dev/nvme1 -d nvme' in done.stdout

@@ -1,4 +1,5 @@
 """What is sound in a file that a site wrote is used; what is not is told."""
+
 from __future__ import annotations
 
 import json
@@ -13,53 +14,145 @@ WHY = 'accepted by the storage team'
 
 
 def understood(data, schema='thresholds'):
-    return site_file.understood(data if isinstance(data, str) else json.dumps(data), schema, 'site.json',
-                                'thresholds.d/site.json')
+    return site_file.understood(
+        data if isinstance(data, str) else json.dumps(data),
+        schema,
+        'site.json',
+        'thresholds.d/site.json',
+    )
 
 
 CASES = {
-    'key of a metric': ({'metrics': {'temperature': {**SOUND, 'warnin': '3'}}}, {'metrics': {'temperature': SOUND}}),
-    'key of a kind': ({'metrics': {'temperature': {'hdd': {**SOUND, 'warnin': '3'}}}},
-                      {'metrics': {'temperature': {'hdd': SOUND}}}),
-    'type of a limit': ({'metrics': {'temperature': {'warning': 55, 'critical': '60'}}},
-                        {'metrics': {'temperature': {'critical': '60'}}}),
+    'key of a metric': (
+        {'metrics': {'temperature': {**SOUND, 'warnin': '3'}}},
+        {'metrics': {'temperature': SOUND}},
+    ),
+    'key of a kind': (
+        {'metrics': {'temperature': {'hdd': {**SOUND, 'warnin': '3'}}}},
+        {'metrics': {'temperature': {'hdd': SOUND}}},
+    ),
+    'type of a limit': (
+        {'metrics': {'temperature': {'warning': 55, 'critical': '60'}}},
+        {'metrics': {'temperature': {'critical': '60'}}},
+    ),
     # Half of such a limit would be another limit.
-    'part of a limit': ({'metrics': {'temperature': {'warning': {'drive': 'threshold', 'els': None},
-                                                     'critical': '60'}}},
-                        {'metrics': {'temperature': {'critical': '60'}}}),
-    'one of two metrics': ({'metrics': {'temperature': 5, 'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
-    'name of a metric': ({'metrics': {'Temperature': SOUND, 'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
-    'key of the file': ({'metric': {}, 'metrics': {'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
+    'part of a limit': (
+        {
+            'metrics': {
+                'temperature': {'warning': {'drive': 'threshold', 'els': None}, 'critical': '60'}
+            }
+        },
+        {'metrics': {'temperature': {'critical': '60'}}},
+    ),
+    'one of two metrics': (
+        {'metrics': {'temperature': 5, 'pending': SOUND}},
+        {'metrics': {'pending': SOUND}},
+    ),
+    'name of a metric': (
+        {'metrics': {'Temperature': SOUND, 'pending': SOUND}},
+        {'metrics': {'pending': SOUND}},
+    ),
+    'key of the file': (
+        {'metric': {}, 'metrics': {'pending': SOUND}},
+        {'metrics': {'pending': SOUND}},
+    ),
     'no list': ({'overrides': {}, 'metrics': {'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
     'no object': ([], {}),
     'limit of an override': (
-        {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'metrics': {'pending': {'warning': 5, 'critical': '9'}}}]},
-        {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'metrics': {'pending': {'critical': '9'}}}]}),
+        {
+            'overrides': [
+                {
+                    'for': {'serial': 'A'},
+                    'why': WHY,
+                    'metrics': {'pending': {'warning': 5, 'critical': '9'}},
+                }
+            ]
+        },
+        {
+            'overrides': [
+                {'for': {'serial': 'A'}, 'why': WHY, 'metrics': {'pending': {'critical': '9'}}}
+            ]
+        },
+    ),
     # Without the key that is not understood, it would hold for more drives than was meant.
-    'selector': ({'overrides': [{'for': {'serial': 'A', 'modle': 'B'}, 'why': WHY,
-                                 'metrics': {'pending': {'warning': None}}}]},
-                 {'overrides': []}),
+    'selector': (
+        {
+            'overrides': [
+                {
+                    'for': {'serial': 'A', 'modle': 'B'},
+                    'why': WHY,
+                    'metrics': {'pending': {'warning': None}},
+                }
+            ]
+        },
+        {'overrides': []},
+    ),
     # Without its end it would hold for ever.
-    'end': ({'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'until': 'soon',
-                            'metrics': {'pending': {'warning': None}}},
-                           {'for': {'serial': 'B'}, 'why': WHY}]},
-                           {'overrides': [{'for': {'serial': 'B'}, 'why': WHY}]}),
+    'end': (
+        {
+            'overrides': [
+                {
+                    'for': {'serial': 'A'},
+                    'why': WHY,
+                    'until': 'soon',
+                    'metrics': {'pending': {'warning': None}},
+                },
+                {'for': {'serial': 'B'}, 'why': WHY},
+            ]
+        },
+        {'overrides': [{'for': {'serial': 'B'}, 'why': WHY}]},
+    ),
     # Reading it could harm the drive, whatever else is wrong.
-    'protection': ({'overrides': [{'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'metrics': {}}]},
-                   {'overrides': [{'for': {'device': '/dev/sda'}, 'read': False,
-                                   'why': 'protected, though its override has a mistake'}]}),
+    'protection': (
+        {
+            'overrides': [
+                {'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'metrics': {}}
+            ]
+        },
+        {
+            'overrides': [
+                {
+                    'for': {'device': '/dev/sda'},
+                    'read': False,
+                    'why': 'protected, though its override has a mistake',
+                }
+            ]
+        },
+    ),
     'protection beside an unknown key': (
-        {'overrides': [{'for': {'device': '/dev/sda'}, 'why': WHY, 'skip': ['error'], 'modle': 1,
-                        'metrics': {'pending': SOUND}},
-                       {'for': {'device': '/dev/sdb'}, 'why': WHY, 'skip': ['error', 'devices']}]},
-        {'overrides': [{'for': {'device': '/dev/sda'}, 'skip': ['error'],
-                        'why': 'protected, though its override has a mistake'}]}),
-    'doubled': ('{"metrics": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
-                {'metrics': {'pending': {'critical': '9'}}}),
+        {
+            'overrides': [
+                {
+                    'for': {'device': '/dev/sda'},
+                    'why': WHY,
+                    'skip': ['error'],
+                    'modle': 1,
+                    'metrics': {'pending': SOUND},
+                },
+                {'for': {'device': '/dev/sdb'}, 'why': WHY, 'skip': ['error', 'devices']},
+            ]
+        },
+        {
+            'overrides': [
+                {
+                    'for': {'device': '/dev/sda'},
+                    'skip': ['error'],
+                    'why': 'protected, though its override has a mistake',
+                }
+            ]
+        },
+    ),
+    'doubled': (
+        '{"metrics": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
+        {'metrics': {'pending': {'critical': '9'}}},
+    ),
     # Nobody can say which one is meant, not even of a text.
     'doubled text': ('{"comment": "mine", "comment": "yours", "metrics": {}}', {'metrics': {}}),
-    'doubled metric': ('{"metrics": {"pending": {"warning": "3"}, "pending": {"warning": "5"}, "temperature": {}}}',
-                       {'metrics': {'temperature': {}}}),
+    'doubled metric': (
+        '{"metrics": {"pending": {"warning": "3"}, "pending": {"warning": "5"}, "temperature": '
+        '{}}}',
+        {'metrics': {'temperature': {}}},
+    ),
 }
 
 
@@ -71,12 +164,18 @@ def test_the_sound_part_of_limits_is_used_and_the_rest_is_told(case):
     found = understood(written)
 
     assert found.data == sound
-    assert found.mistakes and all(mistake.startswith('thresholds.d/site.json: ') for mistake in found.mistakes)
+    assert found.mistakes and all(
+        mistake.startswith('thresholds.d/site.json: ') for mistake in found.mistakes
+    )
 
 
 def test_a_sound_file_is_used_as_it_is():
     """And nothing is told of it."""
-    data = {'comment': 'mine', 'metrics': {'pending': SOUND}, 'overrides': [{'for': {'serial': 'A'}, 'why': WHY}]}
+    data = {
+        'comment': 'mine',
+        'metrics': {'pending': SOUND},
+        'overrides': [{'for': {'serial': 'A'}, 'why': WHY}],
+    }
 
     assert understood(data)[1:3] == (data, ())
 
@@ -94,18 +193,31 @@ def test_sound_entries_are_used_beside_one_that_is_not():
 def test_a_metric_that_lacks_what_every_metric_has_is_none():
     """Half a metric would end the check, with or without an entry that uses it."""
     metric = {'meaning': 'how loud it is', 'unit': '', 'worse': 'high'}
-    file = understood({'metrics': {'noise': metric, 'half': {key: metric[key] for key in ('meaning', 'unit')},
-                                   'wrong': {**metric, 'worse': 'sideways'}}, 'entries': []}, 'attributes')
+    file = understood(
+        {
+            'metrics': {
+                'noise': metric,
+                'half': {key: metric[key] for key in ('meaning', 'unit')},
+                'wrong': {**metric, 'worse': 'sideways'},
+            },
+            'entries': [],
+        },
+        'attributes',
+    )
 
     assert file.data['metrics'] == {'noise': metric}
     assert len(file.mistakes) == 2
-    assert 'noise' in drive_database.SpecDatabase({'entries': []}, [('site.json', file.data)]).metrics
+    assert (
+        'noise' in drive_database.SpecDatabase({'entries': []}, [('site.json', file.data)]).metrics
+    )
 
 
 def test_a_metric_keeps_what_every_metric_has_beside_a_mistake():
     """Its concern may be wrong; what it must have is there."""
     metric = {'meaning': 'how loud it is', 'unit': '', 'worse': 'high'}
-    file = understood({'metrics': {'noise': {**metric, 'concern': 'ears'}}, 'entries': []}, 'attributes')
+    file = understood(
+        {'metrics': {'noise': {**metric, 'concern': 'ears'}}, 'entries': []}, 'attributes'
+    )
 
     assert file.data['metrics'] == {'noise': metric}
 
@@ -117,7 +229,11 @@ def test_a_file_is_named_as_verdicts_and_as_mistakes_name_it(tmp_path):
         path.write_text(data)
         file = site_file.load(str(path), 'thresholds', 'thresholds.d/mine.json')
 
-        assert (file.name, file.shown, len(file.mistakes)) == ('mine.json', 'thresholds.d/mine.json', count)
+        assert (file.name, file.shown, len(file.mistakes)) == (
+            'mine.json',
+            'thresholds.d/mine.json',
+            count,
+        )
         assert file.data == ({} if count else {'metrics': {}})
 
 
@@ -128,7 +244,12 @@ def test_a_file_without_a_folder_is_named_alone(tmp_path):
 
     assert (file.name, file.shown, file.data) == ('mine.json', '', {'entries': [], 'sets': {}})
     assert file.mistakes == ('mine.json: entries 5 is not a list',)
-    assert site_file.understood('{"metrics": {}}', 'thresholds', 'a.json') == ('a.json', {'metrics': {}}, (), '')
+    assert site_file.understood('{"metrics": {}}', 'thresholds', 'a.json') == (
+        'a.json',
+        {'metrics': {}},
+        (),
+        '',
+    )
 
 
 def test_a_file_that_is_no_json_is_one_mistake_and_empty(tmp_path):
@@ -137,15 +258,20 @@ def test_a_file_that_is_no_json_is_one_mistake_and_empty(tmp_path):
     file = site_file.load(str(path), 'attributes')
 
     assert (file[:2], file.shown) == (('mine.json', {'entries': []}), '')
-    assert file.mistakes == ('mine.json: line 1, column 2: the text ends here; a } or ] is missing',)
+    assert file.mistakes == (
+        'mine.json: line 1, column 2: the text ends here; a } or ] is missing',
+    )
 
 
-@pytest.mark.parametrize(('shown', 'name'), [('thresholds.d/site.json', 'thresholds.d/site.json'), ('', 'site.json')])
+@pytest.mark.parametrize(
+    ('shown', 'name'), [('thresholds.d/site.json', 'thresholds.d/site.json'), ('', 'site.json')]
+)
 def test_two_mistakes_at_one_place_take_it_out_once(shown, name):
     """Both are reported, by the name that mistakes have for the file."""
     bound = {'drive': 'pnding', 'else': '5 sectors'}
-    file = site_file.understood(json.dumps({'metrics': {'pending': {'warning': bound}}}), 'thresholds', 'site.json',
-                                shown)
+    file = site_file.understood(
+        json.dumps({'metrics': {'pending': {'warning': bound}}}), 'thresholds', 'site.json', shown
+    )
     assert file.shown == shown
 
     rest = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
@@ -161,8 +287,10 @@ def test_without_entries_there_are_none():
 
 def test_faults_take_out_what_they_spoil_and_nothing_else():
     """Numbers of items stay right while several are taken out."""
-    data = {'metrics': {'pending': {'warning': '5 sectors', 'critical': '9'}},
-            'overrides': [{'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')]}
+    data = {
+        'metrics': {'pending': {'warning': '5 sectors', 'critical': '9'}},
+        'overrides': [{'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')],
+    }
     file = understood(data)
 
     found = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
@@ -174,8 +302,18 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
 
 def test_a_mistake_within_what_another_one_takes_out_is_told_as_well():
     """A metric that is none, with a limit that is none."""
-    file = understood({'metrics': {'pnding': {'warning': '5 sectors'}}, 'overrides': [
-        {'for': {'model': 'A'}, 'why': WHY, 'metrics': {'pnding': {'critical': '5 sectors'}}}]})
+    file = understood(
+        {
+            'metrics': {'pnding': {'warning': '5 sectors'}},
+            'overrides': [
+                {
+                    'for': {'model': 'A'},
+                    'why': WHY,
+                    'metrics': {'pnding': {'critical': '5 sectors'}},
+                }
+            ],
+        }
+    )
 
     found = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
 
@@ -185,20 +323,27 @@ def test_a_mistake_within_what_another_one_takes_out_is_told_as_well():
 
 def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
     """The output of a check is bounded; validate tells all."""
-    files = {number: understood({'metrics': {f'metric{each}': 5 for each in range(number)}})
-             for number in (10, 11, 30)}
+    files = {
+        number: understood({'metrics': {f'metric{each}': 5 for each in range(number)}})
+        for number in (10, 11, 30)
+    }
 
     assert [len(file.mistakes) for file in files.values()] == [10, 11, 11]
     assert [files[number].mistakes[-1] for number in (11, 30)] == [
-        f'thresholds.d/site.json: {rest} more mistakes; to see all, run: check_smart_attributes validate'
-        for rest in (1, 20)]
+        f'thresholds.d/site.json: {rest} more mistakes; to see all, run: check_smart_attributes '
+        f'validate'
+        for rest in (1, 20)
+    ]
 
 
 def test_of_many_mistakes_beyond_the_schema_ten_are_told_as_well():
     file = understood({'metrics': {f'metric{number}': SOUND for number in range(12)}})
 
-    assert site_file.without(file, data_errors.of_limits(file.data, {'pending': ''})).mistakes[10:] == (
-        'thresholds.d/site.json: 2 more mistakes; to see all, run: check_smart_attributes validate',)
+    assert site_file.without(file, data_errors.of_limits(file.data, {'pending': ''})).mistakes[
+        10:
+    ] == (
+        'thresholds.d/site.json: 2 more mistakes; to see all, run: check_smart_attributes validate',
+    )
 
 
 def test_what_is_no_json_has_no_sound_part():
@@ -210,6 +355,7 @@ def test_what_is_no_json_has_no_sound_part():
 def test_a_million_mistakes_take_no_minutes(tmp_path):
     """Four MiB of them: enough is told, and the check goes on."""
     import time
+
     before = time.process_time()
 
     found = understood('{"overrides": [' + ', '.join(['{}'] * 300_000) + ']}')

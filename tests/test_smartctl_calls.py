@@ -1,4 +1,5 @@
 """The command lines of smartctl, and which program may be run as it."""
+
 from __future__ import annotations
 
 import os
@@ -13,11 +14,18 @@ from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Answer
 from smart_attributes.reading import smartctl_calls
-from smart_attributes.reading.smartctl_calls import check_executable, prefix, read_arguments, version
+from smart_attributes.reading.smartctl_calls import (
+    check_executable,
+    prefix,
+    read_arguments,
+    version,
+)
 
 needs_root = abilities.other_user
 needs_setpriv = abilities.needs('setpriv')
-needs_smartctl = pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
+needs_smartctl = pytest.mark.skipif(
+    not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed'
+)
 
 
 LOGS = ' '.join(f'-l {log}' for log in smartctl_calls.LOGS)
@@ -25,9 +33,13 @@ LOGS = ' '.join(f'-l {log}' for log in smartctl_calls.LOGS)
 
 # The command lines
 
+
 def test_a_drive_is_read_with_exactly_these_words():
     """sudoers rules and the simulator depend on each of them."""
-    assert ' '.join(read_arguments('/dev/sda')) == f'--json=c --nocheck=standby -i -H -A {LOGS} /dev/sda'
+    assert (
+        ' '.join(read_arguments('/dev/sda'))
+        == f'--json=c --nocheck=standby -i -H -A {LOGS} /dev/sda'
+    )
 
 
 def test_a_type_stands_before_the_path():
@@ -44,9 +56,16 @@ def test_a_log_that_can_harm_a_drive_is_left_out():
 
 
 @needs_smartctl
-@pytest.mark.parametrize('arguments', [
-    read_arguments('/dev/null'), read_arguments('/dev/null', 'scsi'), smartctl_calls.SCAN, smartctl_calls.VERSION,
-], ids=' '.join)
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        read_arguments('/dev/null'),
+        read_arguments('/dev/null', 'scsi'),
+        smartctl_calls.SCAN,
+        smartctl_calls.VERSION,
+    ],
+    ids=' '.join,
+)
 def test_the_real_smartctl_understands_every_word(arguments):
     """A mistyped word would end each check with smartctl's usage text."""
     printed = subprocess.run([SMARTCTL, *arguments], capture_output=True, timeout=20).stdout
@@ -67,8 +86,10 @@ def test_another_user_goes_through_sudo_without_a_question():
     """-n: a password prompt would hang until the timeout."""
     if not abilities.path_of('sudo'):
         pytest.skip('sudo is not installed')
-    code = ('import json; from smart_attributes.reading.smartctl_calls import '
-            'prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))')
+    code = (
+        'import json; from smart_attributes.reading.smartctl_calls import '
+        'prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))'
+    )
 
     sudo, *rest = run_as_nobody(code)
 
@@ -80,22 +101,28 @@ def test_another_user_goes_through_sudo_without_a_question():
 @needs_setpriv
 def test_nosudo_means_no_sudo():
     """For those who gave the plugin's user its rights another way."""
-    code = ('import json; from smart_attributes.reading.smartctl_calls import '
-            'prefix\nprint(json.dumps(prefix("/x/smartctl", True)))')
+    code = (
+        'import json; from smart_attributes.reading.smartctl_calls import '
+        'prefix\nprint(json.dumps(prefix("/x/smartctl", True)))'
+    )
 
     assert run_as_nobody(code) == ['/x/smartctl']
 
 
 # Which program
 
-@pytest.mark.parametrize('path, words', [
-    pytest.param('smartctl', 'absolute path', id='relative'),
-    pytest.param('/nowhere/smartctl', 'file not found', id='missing'),
-    pytest.param('/usr/bin', 'not a program', id='a-folder'),
-    pytest.param('/dev/null', 'not a program', id='a-device'),
-    pytest.param('/etc/passwd', 'may not execute', id='not-executable'),
-    pytest.param('/usr/bin/\0', 'file not found', id='impossible'),
-])
+
+@pytest.mark.parametrize(
+    'path, words',
+    [
+        pytest.param('smartctl', 'absolute path', id='relative'),
+        pytest.param('/nowhere/smartctl', 'file not found', id='missing'),
+        pytest.param('/usr/bin', 'not a program', id='a-folder'),
+        pytest.param('/dev/null', 'not a program', id='a-device'),
+        pytest.param('/etc/passwd', 'may not execute', id='not-executable'),
+        pytest.param('/usr/bin/\0', 'file not found', id='impossible'),
+    ],
+)
 def test_a_wrong_program_is_named_with_what_to_do(path, words):
     """The sentence is all that an admin sees of it."""
     with pytest.raises(UsageError, match=words):
@@ -141,8 +168,16 @@ def _behind_a_link_that_another_can_turn(folder):
 
 
 @needs_root
-@pytest.mark.parametrize('spoil', [_belongs_to_another, _in_a_folder_of_another, _writable_for_all,
-                                   _in_a_folder_writable_for_a_group, _behind_a_link_that_another_can_turn])
+@pytest.mark.parametrize(
+    'spoil',
+    [
+        _belongs_to_another,
+        _in_a_folder_of_another,
+        _writable_for_all,
+        _in_a_folder_writable_for_a_group,
+        _behind_a_link_that_another_can_turn,
+    ],
+)
 def test_root_runs_no_program_that_another_could_change(fake, spoil):
     """-p in a service definition must not be a way to become root."""
     spoil(fake.folder)
@@ -158,7 +193,7 @@ def test_through_sudo_it_is_enough_that_the_program_exists(open_place):
     (open_place / 'hidden').mkdir(mode=0o700)
     (open_place / 'hidden' / 'smartctl').write_text('')
     (open_place / 'smartctl').write_text('')
-    code = '''import json
+    code = """import json
 from smart_attributes.errors import UsageError
 from smart_attributes.reading.smartctl_calls import check_executable
 def fault(path, sudo):
@@ -166,10 +201,11 @@ def fault(path, sudo):
         check_executable(path, as_root=False, through_sudo=sudo)
     except UsageError as error:
         return str(error)
-print(json.dumps([fault(path, sudo) for path in sys.argv[1:] for sudo in (True, False)]))'''
+print(json.dumps([fault(path, sudo) for path in sys.argv[1:] for sudo in (True, False)]))"""
 
     by_sudo, directly, hidden_by_sudo, hidden_directly, missing, _ = run_as_nobody(
-        code, *(str(open_place / name) for name in ('smartctl', 'hidden/smartctl', 'missing')))
+        code, *(str(open_place / name) for name in ('smartctl', 'hidden/smartctl', 'missing'))
+    )
 
     assert by_sudo is None and hidden_by_sudo is None
     assert 'may not execute' in directly and 'may not access' in hidden_directly
@@ -178,18 +214,29 @@ print(json.dumps([fault(path, sudo) for path in sys.argv[1:] for sudo in (True, 
 
 # What it is
 
-@pytest.mark.parametrize('stdout, expected', [
-    (b'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n', (7, 3)),
-    (b'smartctl pre-7.4 2023-03-21 r5470 [x86_64-linux-6.2.7] (CircleCI)\n', (7, 4)),
-    (b'smartctl version 5.38 [x86_64-redhat-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n', (5, 38)),
-    (b'smartctl 5.40 2010-10-16 r3189 [x86_64-unknown-linux-gnu] (SUSE RPM)\n', (5, 40)),
-    (b'{"json_format_version":[1,0],"smartctl":{"version":[7,3],"svn_revision":"5338"', (7, 3)),
-    (b'{\n "json_format_version": [\n  1,\n  0\n ],\n "smartctl": {\n  "version": [\n   7,\n   1\n  ]', (7, 1)),
-    (b'', ()),
-    (b'smartctl', ()),
-    (b'sudo: a password is required\n', ()),
-    (b'\xff\xfe{"version"', ()),
-])
+
+@pytest.mark.parametrize(
+    'stdout, expected',
+    [
+        (b'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n', (7, 3)),
+        (b'smartctl pre-7.4 2023-03-21 r5470 [x86_64-linux-6.2.7] (CircleCI)\n', (7, 4)),
+        (
+            b'smartctl version 5.38 [x86_64-redhat-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n',
+            (5, 38),
+        ),
+        (b'smartctl 5.40 2010-10-16 r3189 [x86_64-unknown-linux-gnu] (SUSE RPM)\n', (5, 40)),
+        (b'{"json_format_version":[1,0],"smartctl":{"version":[7,3],"svn_revision":"5338"', (7, 3)),
+        (
+            b'{\n "json_format_version": [\n  1,\n  0\n ],\n "smartctl": {\n  "version": [\n   '
+            b'7,\n   1\n  ]',
+            (7, 1),
+        ),
+        (b'', ()),
+        (b'smartctl', ()),
+        (b'sudo: a password is required\n', ()),
+        (b'\xff\xfe{"version"', ()),
+    ],
+)
 def test_the_version_is_told_from_whatever_was_printed(stdout, expected):
     """It explains why a drive cannot be read, so it must not need a good answer."""
     assert version(stdout) == expected
@@ -198,7 +245,7 @@ def test_the_version_is_told_from_whatever_was_printed(stdout, expected):
 # Rules of earlier versions
 
 OLD = (('--json=c',), ('error', 'selftest'))  # as if "-l devstat -l ssd" had come later
-ASK = '''import json, time
+ASK = """import json, time
 from smart_attributes.errors import SmartError
 from smart_attributes.model import Device, HowRead
 from smart_attributes.reading import smartctl_calls, machine, processes
@@ -214,18 +261,25 @@ except SmartError as error:
     scanned = str(error)
 problem = '' if hasattr(read.outcome, 'attributes') else str(read.outcome)
 print(json.dumps({'outcome': str(read.identity), 'problem': problem,
-                  'remark': read.remark, 'scanned': scanned}))'''
-REFUSALS = {'sudo': 'sudo: a password is required', 'sudo-rs': "sudo-rs: I'm sorry nobody. I'm afraid I can't do that",
-            'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' as root on "
-                                      "host."}
+                  'remark': read.remark, 'scanned': scanned}))"""
+REFUSALS = {
+    'sudo': 'sudo: a password is required',
+    'sudo-rs': "sudo-rs: I'm sorry nobody. I'm afraid I can't do that",
+    'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' "
+    'as root on '
+    'host.',
+}
 
 
 @pytest.fixture
 def ruled(open_place):
     """A sudo that admits but one set of logs, and a smartctl behind it."""
     fake = FakeSmartctl(open_place / 'fake')
-    fake.answers('--json=c --scan', '{"smartctl": {"exit_status": 0, "argv": ["smartctl", "--scan"]}, '
-                                    '"devices": [{"name": "/dev/sda", "type": "sat"}]}')
+    fake.answers(
+        '--json=c --scan',
+        '{"smartctl": {"exit_status": 0, "argv": ["smartctl", "--scan"]}, '
+        '"devices": [{"name": "/dev/sda", "type": "sat"}]}',
+    )
 
     def rule(logs, says=REFUSALS['sudo']):
         admitted = f'--json=c --nocheck=standby -i -H -A {logs} -d sat /dev/sda'
@@ -233,24 +287,31 @@ def ruled(open_place):
         (open_place / 'fake' / 'calls').touch()
         (open_place / 'fake' / 'calls').chmod(0o666)
         (open_place / 'sudo').write_text(
-            f'#!/bin/sh\nshift 2\ncase "$*" in\n"{admitted}"|"--json=c --scan") exec {fake.path} "$@";;\nesac\n'
-            f'echo "{says}" >&2\nexit 1\n')
+            f'#!/bin/sh\nshift 2\ncase "$*" in\n"{admitted}"|"--json=c --scan") exec {fake.path} '
+            f'"$@";;\nesac\n'
+            f'echo "{says}" >&2\nexit 1\n'
+        )
         (open_place / 'sudo').chmod(0o755)
-        return lambda *skip: run_as_nobody(f'import os\n{ASK}', f'{open_place}:/usr/bin:/bin', fake.path, *skip)
+        return lambda *skip: run_as_nobody(
+            f'import os\n{ASK}', f'{open_place}:/usr/bin:/bin', fake.path, *skip
+        )
+
     return rule
 
 
 @needs_root
 @pytest.mark.parametrize('says', REFUSALS.values(), ids=REFUSALS)
 def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
-    """Sites have the rule in literal forms and in their configuration management; a new log must not turn them
-    UNKNOWN.
+    """Sites have the rule in literal forms and in their configuration management; a new log must
+    not turn them UNKNOWN.
     """
     told = ruled('-l error -l selftest', says)()
 
     assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']
-    assert ('sudoers rule is from an earlier version' in told['remark']
-            and 'check_smart_attributes sudoers' in told['remark'])
+    assert (
+        'sudoers rule is from an earlier version' in told['remark']
+        and 'check_smart_attributes sudoers' in told['remark']
+    )
     assert told['scanned'] == ['/dev/sda']
 
 
@@ -277,39 +338,65 @@ def test_a_log_that_harms_a_drive_is_in_no_former_words_either(ruled):
 
 def test_former_words_keep_sudo_type_and_path(monkeypatch):
     """Only the logs differ."""
-    monkeypatch.setattr(smartctl_calls, 'FORMER',
-                        (OLD, (('--json',), ('error',)), (smartctl_calls.JSON, smartctl_calls.LOGS)))
+    monkeypatch.setattr(
+        smartctl_calls,
+        'FORMER',
+        (OLD, (('--json',), ('error',)), (smartctl_calls.JSON, smartctl_calls.LOGS)),
+    )
     command = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/bus/0', 'megaraid,6'))
 
     assert [' '.join(line) for line in smartctl_calls.former(command)] == [
-        '/usr/bin/sudo -n /x --json=c --nocheck=standby -i -H -A -l error -l selftest -d megaraid,6 /dev/bus/0',
-        '/usr/bin/sudo -n /x --json --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0']
-    assert [' '.join(line) for line in smartctl_calls.former(('/x', *smartctl_calls.SCAN))] == ['/x --json --scan']
+        '/usr/bin/sudo -n /x --json=c --nocheck=standby -i -H -A -l error -l selftest -d '
+        'megaraid,6 /dev/bus/0',
+        '/usr/bin/sudo -n /x --json --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0',
+    ]
+    assert [' '.join(line) for line in smartctl_calls.former(('/x', *smartctl_calls.SCAN))] == [
+        '/x --json --scan'
+    ]
 
 
 def test_every_words_that_a_version_has_used_are_still_tried():
     """Whoever changes LOGS or JSON adds a line here, and what they were to FORMER."""
-    used = [(('--json=c',), ('error', 'selftest', 'devstat', 'ssd')),
-            (('--json=c',), ('error', 'selftest', 'devstat', 'ssd', 'background'))]
+    used = [
+        (('--json=c',), ('error', 'selftest', 'devstat', 'ssd')),
+        (('--json=c',), ('error', 'selftest', 'devstat', 'ssd', 'background')),
+    ]
 
-    assert [words for words in used
-            if words not in ((smartctl_calls.JSON, smartctl_calls.LOGS), *smartctl_calls.FORMER)] == []
+    assert [
+        words
+        for words in used
+        if words not in ((smartctl_calls.JSON, smartctl_calls.LOGS), *smartctl_calls.FORMER)
+    ] == []
 
 
 def test_what_smartctl_says_is_no_refusal_of_sudo():
     """It would be asked again with fewer logs."""
     behind = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/sda'))
 
-    assert not smartctl_calls.is_refused(Answer(behind, 'done', stdout=b'{}', stderr=b'sudo: a password is required'))
-    assert not smartctl_calls.is_refused(Answer(behind, 'done', stderr=b'sudo: unable to resolve host x'))
-    assert not smartctl_calls.is_refused(Answer(behind[2:], 'done', stderr=b'sudo: a password is required'))
+    assert not smartctl_calls.is_refused(
+        Answer(behind, 'done', stdout=b'{}', stderr=b'sudo: a password is required')
+    )
+    assert not smartctl_calls.is_refused(
+        Answer(behind, 'done', stderr=b'sudo: unable to resolve host x')
+    )
+    assert not smartctl_calls.is_refused(
+        Answer(behind[2:], 'done', stderr=b'sudo: a password is required')
+    )
 
 
 # Decided without a process: what other users see, on any machine
 
-@pytest.mark.parametrize('stderr, is_refused', [
-    (b'sudo: a password is required', True), (b'user is not allowed to execute', True),
-    (b'sudo: authentication is required', True), (b"I'm afraid I can't do that", True), (b'Permission denied', False)])
+
+@pytest.mark.parametrize(
+    'stderr, is_refused',
+    [
+        (b'sudo: a password is required', True),
+        (b'user is not allowed to execute', True),
+        (b'sudo: authentication is required', True),
+        (b"I'm afraid I can't do that", True),
+        (b'Permission denied', False),
+    ],
+)
 def test_what_sudo_says_is_a_refusal_if_the_program_has_said_nothing(stderr, is_refused):
     answer = Answer(('/usr/bin/sudo', '-n', SMARTCTL), 'done', status=1, stderr=stderr)
 
@@ -331,12 +418,24 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
     assert prefix(SMARTCTL, nosudo=True) == (SMARTCTL,)
 
 
-@pytest.mark.parametrize('error, through_sudo, fault', [
-    (PermissionError(), True, ''), (PermissionError(), False, 'this user may not access it; use sudo or another -p'),
-    (FileNotFoundError(), True, 'file not found; install smartmontools, or give the path of smartctl with -p')])
-def test_a_program_that_cannot_be_seen_is_a_fault_of_its_own(monkeypatch, error, through_sudo, fault):
+@pytest.mark.parametrize(
+    'error, through_sudo, fault',
+    [
+        (PermissionError(), True, ''),
+        (PermissionError(), False, 'this user may not access it; use sudo or another -p'),
+        (
+            FileNotFoundError(),
+            True,
+            'file not found; install smartmontools, or give the path of smartctl with -p',
+        ),
+    ],
+)
+def test_a_program_that_cannot_be_seen_is_a_fault_of_its_own(
+    monkeypatch, error, through_sudo, fault
+):
     def fails(_: str) -> os.stat_result:
         raise error
+
     monkeypatch.setattr(os, 'stat', fails)
 
     assert smartctl_calls._fault(SMARTCTL, False, through_sudo) == fault
@@ -348,17 +447,32 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
     monkeypatch.setattr(os, 'access', lambda *_: False)
 
     assert smartctl_calls._fault(str(tmp_path / 'smartctl'), False, through_sudo) == (
-        '' if through_sudo else 'this user may not execute it; check its mode, or give the path of smartctl with -p')
+        ''
+        if through_sudo
+        else 'this user may not execute it; check its mode, or give the path of smartctl with -p'
+    )
 
 
-@pytest.mark.parametrize('arguments, is_ours', [
-    (smartctl_calls.SCAN, True), (smartctl_calls.farm_arguments('/dev/sda'), True),
-    (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True), ((*smartctl_calls.SCAN, '/dev/sda'), False),
-    (read_arguments('/dev/sda', 'sat', {'error'}), True), (('-x', '/dev/sda'), False)])
+@pytest.mark.parametrize(
+    'arguments, is_ours',
+    [
+        (smartctl_calls.SCAN, True),
+        (smartctl_calls.farm_arguments('/dev/sda'), True),
+        (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True),
+        ((*smartctl_calls.SCAN, '/dev/sda'), False),
+        (read_arguments('/dev/sda', 'sat', {'error'}), True),
+        (('-x', '/dev/sda'), False),
+    ],
+)
 def test_a_command_line_is_known_as_that_of_a_check(arguments, is_ours):
     assert smartctl_calls.is_ours(arguments) is is_ours
 
 
 def test_the_farm_log_is_read_with_the_type_of_a_disk_if_it_has_one():
     assert smartctl_calls.farm_arguments('/dev/sda') == (*smartctl_calls.FARM, '/dev/sda')
-    assert smartctl_calls.farm_arguments('/dev/sda', 'sat') == (*smartctl_calls.FARM, '-d', 'sat', '/dev/sda')
+    assert smartctl_calls.farm_arguments('/dev/sda', 'sat') == (
+        *smartctl_calls.FARM,
+        '-d',
+        'sat',
+        '/dev/sda',
+    )

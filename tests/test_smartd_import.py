@@ -1,4 +1,5 @@
 """Day one: smartd has kept values of these drives for years, and the first check knows them."""
+
 from __future__ import annotations
 
 import json
@@ -24,25 +25,51 @@ smartd_log.FOLDER = {logs!r}
 from smart_attributes.main import main
 main()
 """
-INTEL, HGST, SEAGATE = (descriptions.read(name) for name in (
-    'intel-worn', 'hgst-healthy', 'sas-seagate-healthy'))
+INTEL, HGST, SEAGATE = (
+    descriptions.read(name) for name in ('intel-worn', 'hgst-healthy', 'sas-seagate-healthy')
+)
 RAID = 'megaraid,4@/dev/bus/0'
 READ = SEAGATE.log['read']
 # Hours ago -> CRC errors of the SSD and of the disk, unread blocks of the SAS disk.
 COURSE: Mapping[int, tuple[int, int, int]] = {
-    23: (43, 0, 0), 20: (43, 0, 0), 17: (43, 1, 0), 14: (43, 1, 2), 11: (43, 3, 2), 8: (57, 3, 2), 5: (57, 3, 2)}
-SITE = {'metrics': {'reported_uncorrect': {'sas': {
-    'warning': None, 'critical': None,
-    'growth': {'within': '24h', 'warning': '1', 'critical': None, 'for': '30d', 'why': 'Wanted at this site.'},
-    'why': 'Wanted at this site.'}}}}
+    23: (43, 0, 0),
+    20: (43, 0, 0),
+    17: (43, 1, 0),
+    14: (43, 1, 2),
+    11: (43, 3, 2),
+    8: (57, 3, 2),
+    5: (57, 3, 2),
+}
+SITE = {
+    'metrics': {
+        'reported_uncorrect': {
+            'sas': {
+                'warning': None,
+                'critical': None,
+                'growth': {
+                    'within': '24h',
+                    'warning': '1',
+                    'critical': None,
+                    'for': '30d',
+                    'why': 'Wanted at this site.',
+                },
+                'why': 'Wanted at this site.',
+            }
+        }
+    }
+}
 
 
 def drives(crc: int, of_disk: int, unread: int, hours_ago: int = 0) -> dict[str, Description]:
     """A SSD, a disk and a SAS disk behind a RAID controller with these numbers."""
     hours = 20_000 - hours_ago
-    return {'/dev/sda': smartd.with_raw(INTEL, a9=hours, a199=crc),
-            '/dev/sdb': smartd.with_statistic(smartd.with_raw(HGST, a9=hours, a199=of_disk), 6, 0x018, of_disk),
-            RAID: smartd.with_log(SEAGATE, read=[*READ[:6], unread])}
+    return {
+        '/dev/sda': smartd.with_raw(INTEL, a9=hours, a199=crc),
+        '/dev/sdb': smartd.with_statistic(
+            smartd.with_raw(HGST, a9=hours, a199=of_disk), 6, 0x018, of_disk
+        ),
+        RAID: smartd.with_log(SEAGATE, read=[*READ[:6], unread]),
+    }
 
 
 class Site:
@@ -60,18 +87,44 @@ class Site:
         """Run a command over the three drives."""
         addresses = [word for address in drives(0, 0, 0) for word in ('-d', address)]
         done = subprocess.run(
-            [sys.executable, '-I', '-c', _COMMAND.format(root=str(ROOT), logs=str(self.logs)),
-             *([command] if command else []),
-             '-p', self.machine.smartctl, '--nosudo', '--state-dir', str(self.state), '--config', str(self.config),
-             *addresses, *words], capture_output=True, text=True, timeout=60, check=False,
-            env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
+            [
+                sys.executable,
+                '-I',
+                '-c',
+                _COMMAND.format(root=str(ROOT), logs=str(self.logs)),
+                *([command] if command else []),
+                '-p',
+                self.machine.smartctl,
+                '--nosudo',
+                '--state-dir',
+                str(self.state),
+                '--config',
+                str(self.config),
+                *addresses,
+                *words,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={
+                'PATH': '/usr/bin:/bin',
+                'LC_ALL': 'C',
+                'TZ': 'UTC',
+                'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+            },
+        )
         return Result(done.returncode, done.stdout)
 
     def series(self, serial: str) -> list[tuple[str, list[Any]]]:
         """What history holds of a drive: metrics with their numbers."""
         found = json.loads(self.run('--json', command='history').text)['drives']
-        return [(series['metric'], [number for _, number in series['points']])
-                for drive in found if drive['serial'] == serial for series in drive['series']]
+        return [
+            (series['metric'], [number for _, number in series['points']])
+            for drive in found
+            if drive['serial'] == serial
+            for series in drive['series']
+        ]
 
 
 @pytest.fixture(scope='module')
@@ -81,16 +134,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @smartd.needed
 def test_what_smartds_logs_prove_is_an_alarm_at_the_first_check(site):
-    """Real logs of the real smartd over changing drives, ATA and SCSI; imported whole, then one check."""
+    """Real logs of the real smartd over changing drives, ATA and SCSI; imported whole, then one
+    check.
+    """
     done = site.run('--import', command='history').text.splitlines()
 
     assert [line.split(': ')[0] for line in done] == ['sda', 'sdb', 'bus_0_megaraid_4']
-    assert all(f'points from {len(COURSE)} lines' in line and 'damaged' not in line for line in done)
+    assert all(
+        f'points from {len(COURSE)} lines' in line and 'damaged' not in line for line in done
+    )
 
     first = site.run()
     assert 'crc_errors grew by 14 in 24 h (43 to 57), 8 h ago' in first.line_of('sda')
-    assert 'crc_errors grew by 3 in 24 h (0 to 3), 11 h ago' in first.line_of('sdb')  # judged by its statistics
-    assert 'reported_uncorrect grew by 2 in 24 h (0 to 2), 14 h ago' in first.line_of('bus_0_megaraid_4')
+    # judged by its statistics
+    assert 'crc_errors grew by 3 in 24 h (0 to 3), 11 h ago' in first.line_of('sdb')
+    assert 'reported_uncorrect grew by 2 in 24 h (0 to 2), 14 h ago' in first.line_of(
+        'bus_0_megaraid_4'
+    )
 
 
 @smartd.needed
@@ -113,8 +173,14 @@ def test_no_metric_stands_twice_in_the_history_without_what_differs(site):
     site.run()
     lines = site.run(command='history').text.splitlines()
     drives = '\n'.join(lines).split(', read from ')[1:]
-    shown = [[(row.split()[0], row[each.splitlines()[1].index('source'):]) for row in each.splitlines()[2:]
-              if '  ' in row] for each in drives]
+    shown = [
+        [
+            (row.split()[0], row[each.splitlines()[1].index('source') :])
+            for row in each.splitlines()[2:]
+            if '  ' in row
+        ]
+        for each in drives
+    ]
 
     assert [[metric for metric, _ in rows].count('crc_errors') for rows in shown] == [2, 2, 0]
     assert all(source for rows in shown for _, source in rows)

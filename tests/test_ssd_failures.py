@@ -1,4 +1,7 @@
-"""tools.measure FILE --ssd-failures FAILURES: what limits report of SSDs that failed, beside healthy ones."""
+"""tools.measure FILE --ssd-failures FAILURES: what limits report of SSDs that failed, beside
+healthy ones.
+"""
+
 from __future__ import annotations
 
 import csv
@@ -16,16 +19,40 @@ from smart_attributes.knowledge import shipped_data
 from smart_attributes.model import State
 
 VENDORS = shipped_data.load(ssd_failures.VENDORS)
-COLUMNS = ['model', *(f'{side}_{name}' for name in ('5', '187', 'program') for side in 'rn'), 'n_175', 'n_wearout']
-SOUND = {'model': 'A1', 'r_5': '0.0', 'n_5': '100.0', 'r_187': '0.0', 'n_187': '100.0', 'n_175': '100.0',
-         'n_wearout': '99.0'}
+COLUMNS = [
+    'model',
+    *(f'{side}_{name}' for name in ('5', '187', 'program') for side in 'rn'),
+    'n_175',
+    'n_wearout',
+]
+SOUND = {
+    'model': 'A1',
+    'r_5': '0.0',
+    'n_5': '100.0',
+    'r_187': '0.0',
+    'n_187': '100.0',
+    'n_175': '100.0',
+    'n_wearout': '99.0',
+}
 WARNING, CRITICAL, OK = State.WARNING, State.CRITICAL, State.OK
 
 
 def failures(*rows):
     text = io.StringIO()
-    writer = csv.DictWriter(text, sorted({*COLUMNS, *(f'{side}_{name}' for name in (
-        9, 12, 174, 183, 184, 197, 199, 'erase') for side in 'rn'), 'n_blocks'}))
+    writer = csv.DictWriter(
+        text,
+        sorted(
+            {
+                *COLUMNS,
+                *(
+                    f'{side}_{name}'
+                    for name in (9, 12, 174, 183, 184, 197, 199, 'erase')
+                    for side in 'rn'
+                ),
+                'n_blocks',
+            }
+        ),
+    )
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
@@ -33,24 +60,52 @@ def failures(*rows):
 
 @pytest.fixture
 def measured(tmp_path):
-    """A function that returns the rows for failed SSDs beside one healthy Intel and one of another vendor."""
+    """A function that returns the rows for failed SSDs beside one healthy Intel and one of
+    another vendor.
+    """
+
     def measure(*rows):
         drives, failed = tmp_path / 'drives.jsonl', tmp_path / 'failed.csv'
-        drives.write_text(''.join(json.dumps({
-            'model': model, 'rotation': 'Solid State Device', 'health': health, 'attributes': [
-                [5, 'Reallocated_Sector_Ct', '-O--CK', 100, 100, 0, '-', raw]]}) + '\n' for model, health, raw in (
-                    ('INTEL SSDSC2BB480G7', 'PASSED', '7'), ('ACME', 'PASSED', '0'), ('ACME', 'FAILED!', '0'))))
+        drives.write_text(
+            ''.join(
+                json.dumps(
+                    {
+                        'model': model,
+                        'rotation': 'Solid State Device',
+                        'health': health,
+                        'attributes': [
+                            [5, 'Reallocated_Sector_Ct', '-O--CK', 100, 100, 0, '-', raw]
+                        ],
+                    }
+                )
+                + '\n'
+                for model, health, raw in (
+                    ('INTEL SSDSC2BB480G7', 'PASSED', '7'),
+                    ('ACME', 'PASSED', '0'),
+                    ('ACME', 'FAILED!', '0'),
+                )
+            )
+        )
         failed.write_text(failures(*rows))
         return run_tool('tools.measure', str(drives), '--ssd-failures', str(failed), '--json')
+
     return measure
 
 
 def test_failed_drives_stand_beside_healthy_ones(measured):
     """Those of their own vendor, and of all; a drive that reports FAILED is not healthy."""
     rows = json.loads(measured(SOUND, {**SOUND, 'r_5': '300'}, {**SOUND, 'r_187': '11'}).text)
-    found = {(row['vendor'], row['metric'], row['limit']): (
-        row['failed'], row['failed_beyond'], row['failed_more_percent'], row['healthy'], row['healthy_beyond'],
-        row['healthy_more_percent']) for row in rows}
+    found = {
+        (row['vendor'], row['metric'], row['limit']): (
+            row['failed'],
+            row['failed_beyond'],
+            row['failed_more_percent'],
+            row['healthy'],
+            row['healthy_beyond'],
+            row['healthy_more_percent'],
+        )
+        for row in rows
+    }
 
     assert found['A', '', 'WARNING'] == (3, 2, 0.0, 1, 0, 0.0)
     assert found['A', '', 'CRITICAL'] == (3, 0, 0.0, 1, 0, 0.0)
@@ -61,57 +116,107 @@ def test_failed_drives_stand_beside_healthy_ones(measured):
 
 def test_more_are_those_that_are_ok_today():
     """What a new limit would add."""
-    failed = [Judged('A', OK, {}, {'reallocated': 6}), Judged('A', WARNING, {'x': WARNING}, {'reallocated': 6})]
+    failed = [
+        Judged('A', OK, {}, {'reallocated': 6}),
+        Judged('A', WARNING, {'x': WARNING}, {'reallocated': 6}),
+    ]
 
     row = next(row for row in ssd_failures.rows(failed, []) if row['limit'] == 'above 5')
 
-    assert (row['failed_beyond'], row['failed_percent'], row['failed_more_percent']) == (2, 100.0, 50.0)
+    assert (row['failed_beyond'], row['failed_percent'], row['failed_more_percent']) == (
+        2,
+        100.0,
+        50.0,
+    )
     assert (row['healthy'], row['healthy_percent']) == (0, None)
 
 
-@pytest.mark.parametrize(('letter', 'family'), [('A', 'Intel 730, DC'), ('B', 'Samsung data center'),
-                                                ('C', 'Micron 5100')])
+@pytest.mark.parametrize(
+    ('letter', 'family'),
+    [('A', 'Intel 730, DC'), ('B', 'Samsung data center'), ('C', 'Micron 5100')],
+)
 def test_each_vendor_is_read_by_its_database_entry(letter, family):
     """With the metrics that its attributes are mapped to."""
-    columns = {column: '7' for columns in VENDORS[letter]['attributes'].values() for column in columns[:2] if column}
-    verdict = shipped_judge()(collection.report_of(ssd_failures.facts_of({'model': f'{letter}1', **columns}, VENDORS)),
-                              None)
+    columns = {
+        column: '7'
+        for columns in VENDORS[letter]['attributes'].values()
+        for column in columns[:2]
+        if column
+    }
+    verdict = shipped_judge()(
+        collection.report_of(ssd_failures.facts_of({'model': f'{letter}1', **columns}, VENDORS)),
+        None,
+    )
     numbers = ssd_failures.judged(letter, verdict).numbers
 
     assert verdict.entry.startswith(family)
-    assert {metric: numbers.get(metric) for metric in ('reallocated', 'reported_uncorrect', 'program_fail',
-                                                       'crc_errors')} == dict.fromkeys(
-        ('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors'), 7)
+    assert {
+        metric: numbers.get(metric)
+        for metric in ('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors')
+    } == dict.fromkeys(('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors'), 7)
     assert numbers.get('endurance_used') == (None if letter == 'C' else 93)
 
 
-@pytest.mark.parametrize(('value', 'health'), [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')])
+@pytest.mark.parametrize(
+    ('value', 'health'), [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')]
+)
 def test_health_is_failed_at_the_threshold_of_a_pre_fail_attribute(value, health):
     """The data have none; a drive reports it so."""
     assert ssd_failures.facts_of({**_zeros('A'), 'n_175': value}, VENDORS)['health'] == health
 
 
 def _zeros(letter):
-    return {'model': f'{letter}1', **{column: '100' if column[0] == 'n' else '0' for columns in VENDORS[letter][
-        'attributes'].values() for column in columns[:2] if column}}
+    return {
+        'model': f'{letter}1',
+        **{
+            column: '100' if column[0] == 'n' else '0'
+            for columns in VENDORS[letter]['attributes'].values()
+            for column in columns[:2]
+            if column
+        },
+    }
 
 
 def test_an_old_age_attribute_at_its_threshold_is_not_failed():
     facts = ssd_failures.facts_of({**_zeros('C'), 'n_5': '1'}, VENDORS)
 
-    assert facts['health'] == 'PASSED' and [row[6] for row in facts['attributes'] if row[0] == 5] == ['NOW']
+    assert facts['health'] == 'PASSED' and [
+        row[6] for row in facts['attributes'] if row[0] == 5
+    ] == ['NOW']
 
 
-@pytest.mark.parametrize('row', [{**SOUND, 'model': 'X1'}, {**SOUND, 'r_5': 'many'}, {**SOUND, 'r_5': 'nan'},
-                                 {**SOUND, 'r_5': '1e300'}, {'model': ''}, {'model': 'A1', 'r_5': '1', 'n_5': '-1'}])
+@pytest.mark.parametrize(
+    'row',
+    [
+        {**SOUND, 'model': 'X1'},
+        {**SOUND, 'r_5': 'many'},
+        {**SOUND, 'r_5': 'nan'},
+        {**SOUND, 'r_5': '1e300'},
+        {'model': ''},
+        {'model': 'A1', 'r_5': '1', 'n_5': '-1'},
+    ],
+)
 def test_a_row_of_another_shape_is_named(measured, row):
     result = measured(SOUND, row)
 
-    assert (result.code, 'failed.csv, line 3: ' in result.text, 'Traceback' in result.text) == (3, True, False)
+    assert (result.code, 'failed.csv, line 3: ' in result.text, 'Traceback' in result.text) == (
+        3,
+        True,
+        False,
+    )
 
 
-@pytest.mark.parametrize('text', ['', 'model,r_5\n', 'model,r_5\nA1,0\n', failures(SOUND).rsplit(',', 5)[0], failures(
-    SOUND).rstrip() + ',5\n'], ids=['empty', 'no-rows', 'other-columns', 'half-a-line', 'more-fields'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        'model,r_5\n',
+        'model,r_5\nA1,0\n',
+        failures(SOUND).rsplit(',', 5)[0],
+        failures(SOUND).rstrip() + ',5\n',
+    ],
+    ids=['empty', 'no-rows', 'other-columns', 'half-a-line', 'more-fields'],
+)
 def test_a_file_of_another_shape_is_named(tmp_path, text):
     file = tmp_path / 'failed.csv'
     file.write_text(text)

@@ -1,4 +1,5 @@
 """How numbers, readings and judgements are said to a person: one value each."""
+
 from __future__ import annotations
 
 import pytest
@@ -6,7 +7,16 @@ import pytest
 from smart_attributes import wording, words
 from smart_attributes.constants import LONGEST_STATEMENT
 from smart_attributes.errors import Coded
-from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Forecast,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 from smart_attributes.work import statements
 
@@ -15,9 +25,18 @@ SDA = Device('/dev/sda', name='sda')
 
 # --- sentences of ours with strings from outside -----------------------------------------
 
-@pytest.mark.parametrize(('text', 'said'), [
-    ('a=b', 'a=b'), ("it's", "it's"), ('a|b', 'a b'), ('a\nb\x1b[1mc', 'a bc'), ('  two   blanks ', 'two blanks'),
-    ('ä€', 'ä€')])
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('a=b', 'a=b'),
+        ("it's", "it's"),
+        ('a|b', 'a b'),
+        ('a\nb\x1b[1mc', 'a bc'),
+        ('  two   blanks ', 'two blanks'),
+        ('ä€', 'ä€'),
+    ],
+)
 def test_a_sentence_keeps_its_words_and_lets_no_bar_pass(text, said):
     """A bar begins perfdata: all behind it would be parsed as numbers."""
     assert words.sentence(text, 80) == said
@@ -25,7 +44,10 @@ def test_a_sentence_keeps_its_words_and_lets_no_bar_pass(text, said):
 
 def test_a_sentence_is_cut_at_its_limit_and_says_so():
     """A drive's own words may be endless."""
-    assert [words.sentence('word ' * 30, limit) for limit in (149, 13)] == [('word ' * 30).rstrip(), 'word word...']
+    assert [words.sentence('word ' * 30, limit) for limit in (149, 13)] == [
+        ('word ' * 30).rstrip(),
+        'word word...',
+    ]
 
 
 @pytest.mark.parametrize('text', ['plain', 'a.b', '(a|b)*', '[^x]{2}', 'A\\B', '$^?+'])
@@ -39,49 +61,100 @@ def test_a_text_becomes_the_expression_that_matches_it_alone(text):
 
 # --- numbers --------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('number', 'said'), [
-    (97, '97'), (97.0, '97'), (0, '0'), (0.025, '0.025'), (0.5, '0.5'), (1.5, '1.5'), (1.25, '1.25'), (1.999, '2'),
-    (20.004, '20'),
-    (-0.5, '-0.5'), (-0.0000001, '0'), (0.0000004, '0'), (0.1234567, '0.123457'), (1e20, '100000000000000000000'),
-    (0.000001, '0.000001'),
-    (1e-300, '0'), (-1e-300, '0'), (-1.5, '-1.5')])
+
+@pytest.mark.parametrize(
+    ('number', 'said'),
+    [
+        (97, '97'),
+        (97.0, '97'),
+        (0, '0'),
+        (0.025, '0.025'),
+        (0.5, '0.5'),
+        (1.5, '1.5'),
+        (1.25, '1.25'),
+        (1.999, '2'),
+        (20.004, '20'),
+        (-0.5, '-0.5'),
+        (-0.0000001, '0'),
+        (0.0000004, '0'),
+        (0.1234567, '0.123457'),
+        (1e20, '100000000000000000000'),
+        (0.000001, '0.000001'),
+        (1e-300, '0'),
+        (-1e-300, '0'),
+        (-1.5, '-1.5'),
+    ],
+)
 def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, said):
     """It is read at three in the morning."""
     assert wording.plain(number) == said
 
 
-@pytest.mark.parametrize(('number', 'unit', 'said'), [
-    (None, '%', 'unknown'), (97, '%', '97 %'), (5, '', '5'), (30, 'C', '30 C'), (3599, 's', '3599 s'),
-    (3600, 's', '1 h'),
-    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (3900, 's', '1.1 h'), (0, 'B', '0 B'),
-    (999, 'B', '999 B'), (999.5, 'B', '1 kB'),
-    (1000, 'B', '1 kB'),
-    (1000.5, 'B', '1 kB'),
-    (12.3e12, 'B', '12.3 TB'), (1.5e18, 'B', '1.5 EB'), (2.5e21, 'B', '2.5e+03 EB'), (2e6, 'B', '2 MB'),
-    (2e9, 'B', '2 GB'),
-    (999.7e9, 'B', '1 TB'), (999.4e9, 'B', '999 GB')])
+@pytest.mark.parametrize(
+    ('number', 'unit', 'said'),
+    [
+        (None, '%', 'unknown'),
+        (97, '%', '97 %'),
+        (5, '', '5'),
+        (30, 'C', '30 C'),
+        (3599, 's', '3599 s'),
+        (3600, 's', '1 h'),
+        (77302800, 's', '21473 h'),
+        (5400, 's', '1.5 h'),
+        (3900, 's', '1.1 h'),
+        (0, 'B', '0 B'),
+        (999, 'B', '999 B'),
+        (999.5, 'B', '1 kB'),
+        (1000, 'B', '1 kB'),
+        (1000.5, 'B', '1 kB'),
+        (12.3e12, 'B', '12.3 TB'),
+        (1.5e18, 'B', '1.5 EB'),
+        (2.5e21, 'B', '2.5e+03 EB'),
+        (2e6, 'B', '2 MB'),
+        (2e9, 'B', '2 GB'),
+        (999.7e9, 'B', '1 TB'),
+        (999.4e9, 'B', '999 GB'),
+    ],
+)
 def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
     """Seconds as hours, bytes as terabytes; an unknown number never as 0."""
     assert wording.amount(number, unit) == said
 
 
-@pytest.mark.parametrize(('counted', 'said'), [
-    ((0, 'drive'), '0 drives'), ((1, 'drive'), '1 drive'), ((2, 'drive'), '2 drives'),
-    ((0, 'entry', 'entries'), '0 entries'), ((1, 'entry', 'entries'), '1 entry'),
-    ((2, 'entry', 'entries'), '2 entries')])
+@pytest.mark.parametrize(
+    ('counted', 'said'),
+    [
+        ((0, 'drive'), '0 drives'),
+        ((1, 'drive'), '1 drive'),
+        ((2, 'drive'), '2 drives'),
+        ((0, 'entry', 'entries'), '0 entries'),
+        ((1, 'entry', 'entries'), '1 entry'),
+        ((2, 'entry', 'entries'), '2 entries'),
+    ],
+)
 def test_a_count_is_said_with_its_noun(counted, said):
     assert wording.plural(*counted) == said
 
 
-@pytest.mark.parametrize(('hours', 'said'), [
-    (0, '0 h ago'), (47.4, '47 h ago'), (48, '2 days ago'), (71, '3 days ago'), (365 * 24, '365 days ago'),
-    (365.25 * 24, '1.0 years ago'), (3.2 * 8766, '3.2 years ago')])
+@pytest.mark.parametrize(
+    ('hours', 'said'),
+    [
+        (0, '0 h ago'),
+        (47.4, '47 h ago'),
+        (48, '2 days ago'),
+        (71, '3 days ago'),
+        (365 * 24, '365 days ago'),
+        (365.25 * 24, '1.0 years ago'),
+        (3.2 * 8766, '3.2 years ago'),
+    ],
+)
 def test_what_is_over_is_said_in_the_unit_that_a_person_would_take(hours, said):
     """Nobody counts years in hours."""
     assert wording.since(hours * 3600) == said
 
 
 # --- readings -------------------------------------------------------------------------------
+
 
 def reading(number=97, metric='endurance_used', unit='%', **more):
     return Reading(metric, number, unit, Source(attribute=233), **more)
@@ -93,24 +166,48 @@ def time_left(left, earliest, latest, is_estimate):
     return Reading('endurance_time_left', round(told.left), 's', Source('history'), forecast=told)
 
 
-@pytest.mark.parametrize(('of', 'said'), [
-    (reading(), 'endurance_used 97 %'), (reading(255, at_ceiling=True), 'endurance_used 255 % or more'),
-    (reading(None, unknown='255 means no value'), 'endurance_used unknown (255 means no value)'),
-    (reading(1, 'pending', '', logical_sectors=8), 'pending 1 (8 logical sectors)'),
-    (reading(1, 'pending', '', logical_sectors=1), 'pending 1 (1 logical sector)'),
-    (reading(2, 'pending', '', logical_sectors=0, at_ceiling=True), 'pending 2 (0 logical sectors) or more'),
-    (reading(0, 'self_test', '', verdict='Short: passed', state=State.OK), 'self_test: Short: passed'),
-    (reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK), 'no entry for WHO'),
-    (reading(7, 'crc_errors', '', quiet=40 * 86_400), 'crc_errors 7, newest 40 days ago'),
-    (reading(7, 'crc_errors', '', quiet=40 * 86_400, quiet_is_bound=True),
-     'crc_errors 7, newest more than 40 days ago'),
-    (time_left(400.4, 160, 1000, True),
-     'endurance_time_left 400 days (160 to 1000, estimated from use and age)'),
-    (time_left(400, 160, 1000, False), 'endurance_time_left 400 days (160 to 1000)'),
-    (time_left(0.1, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
-    (time_left(1 / 86_400, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
-    (time_left(0, 0, 0, False), 'endurance_time_left 0 days'),
-    (reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING), 'attribute 5 is at 1')])
+@pytest.mark.parametrize(
+    ('of', 'said'),
+    [
+        (reading(), 'endurance_used 97 %'),
+        (reading(255, at_ceiling=True), 'endurance_used 255 % or more'),
+        (
+            reading(None, unknown='255 means no value'),
+            'endurance_used unknown (255 means no value)',
+        ),
+        (reading(1, 'pending', '', logical_sectors=8), 'pending 1 (8 logical sectors)'),
+        (reading(1, 'pending', '', logical_sectors=1), 'pending 1 (1 logical sector)'),
+        (
+            reading(2, 'pending', '', logical_sectors=0, at_ceiling=True),
+            'pending 2 (0 logical sectors) or more',
+        ),
+        (
+            reading(0, 'self_test', '', verdict='Short: passed', state=State.OK),
+            'self_test: Short: passed',
+        ),
+        (
+            reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK),
+            'no entry for WHO',
+        ),
+        (reading(7, 'crc_errors', '', quiet=40 * 86_400), 'crc_errors 7, newest 40 days ago'),
+        (
+            reading(7, 'crc_errors', '', quiet=40 * 86_400, quiet_is_bound=True),
+            'crc_errors 7, newest more than 40 days ago',
+        ),
+        (
+            time_left(400.4, 160, 1000, True),
+            'endurance_time_left 400 days (160 to 1000, estimated from use and age)',
+        ),
+        (time_left(400, 160, 1000, False), 'endurance_time_left 400 days (160 to 1000)'),
+        (time_left(0.1, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
+        (time_left(1 / 86_400, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
+        (time_left(0, 0, 0, False), 'endurance_time_left 0 days'),
+        (
+            reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING),
+            'attribute 5 is at 1',
+        ),
+    ],
+)
 def test_a_reading_is_a_statement(of, said):
     """A number with its metric, a verdict with its words; some say it all themselves."""
     assert wording.statement(of) == said
@@ -120,21 +217,35 @@ def judgement(state=State.OK, **more):
     return Judgement(more.pop('of', reading()), state, **more)
 
 
-CRITICAL = judgement(State.CRITICAL, warning='85', critical='95', against='above 95', origin='site.json')
-FAILED = judgement(State.CRITICAL, of=reading(0, 'smart_status', '', verdict='FAILED', state=State.CRITICAL))
+CRITICAL = judgement(
+    State.CRITICAL, warning='85', critical='95', against='above 95', origin='site.json'
+)
+FAILED = judgement(
+    State.CRITICAL, of=reading(0, 'smart_status', '', verdict='FAILED', state=State.CRITICAL)
+)
 WARM = judgement(State.WARNING, of=reading(61, 'temperature', 'C'), against='above 60')
 GREW = 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
-GROWN = judgement(State.WARNING, of=reading(226, 'crc_errors', ''), against='above 200', growth=GREW,
-                  growth_against='above 0 in 24 h')
+GROWN = judgement(
+    State.WARNING,
+    of=reading(226, 'crc_errors', ''),
+    against='above 200',
+    growth=GREW,
+    growth_against='above 0 in 24 h',
+)
 
 
-@pytest.mark.parametrize(('of', 'said'), [
-    (CRITICAL, 'endurance_used 97 %, critical above 95'), (WARM, 'temperature 61 C, warning above 60'),
-    (FAILED, 'smart_status: FAILED'),
-    (GROWN, f'{GREW}, warning above 0 in 24 h'),
-    (GROWN._replace(growth_against=''), f'crc_errors 226, warning above 200; {GREW}'),
-    (GROWN._replace(growth_against='', against='', state=State.OK), f'crc_errors 226; {GREW}'),
-    (judgement(of=reading(3)), 'endurance_used 3 %')])
+@pytest.mark.parametrize(
+    ('of', 'said'),
+    [
+        (CRITICAL, 'endurance_used 97 %, critical above 95'),
+        (WARM, 'temperature 61 C, warning above 60'),
+        (FAILED, 'smart_status: FAILED'),
+        (GROWN, f'{GREW}, warning above 0 in 24 h'),
+        (GROWN._replace(growth_against=''), f'crc_errors 226, warning above 200; {GREW}'),
+        (GROWN._replace(growth_against='', against='', state=State.OK), f'crc_errors 226; {GREW}'),
+        (judgement(of=reading(3)), 'endurance_used 3 %'),
+    ],
+)
 def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
     """A verdict has none."""
     assert statements.finding(of) == said
@@ -142,20 +253,34 @@ def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
 
 def test_a_finding_is_harmless_and_of_bounded_length():
     """Its words may be the drive's own."""
-    hostile = judgement(State.CRITICAL,
-                        of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL))
+    hostile = judgement(
+        State.CRITICAL,
+        of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL),
+    )
 
     assert len(statements.finding(hostile)) == LONGEST_STATEMENT
     assert not set('|=') & set(statements.finding(hostile))
 
 
-@pytest.mark.parametrize(('of', 'said'), [
-    (CRITICAL, 'endurance_used 97 %, attribute 233, warning 85, critical 95, limit from site.json'),
-    (judgement(warning='85', origin='site.json'), 'endurance_used 97 %, attribute 233, warning 85'),
-    (judgement(critical='95'), 'endurance_used 97 %, attribute 233, critical 95'),
-    (judgement(of=reading(judged=False)), 'endurance_used 97 %, attribute 233, not judged'),
-    (judgement(of=reading(None, judged=False, unknown='no value')),
-     'endurance_used unknown: no value, attribute 233, not judged')])
+@pytest.mark.parametrize(
+    ('of', 'said'),
+    [
+        (
+            CRITICAL,
+            'endurance_used 97 %, attribute 233, warning 85, critical 95, limit from site.json',
+        ),
+        (
+            judgement(warning='85', origin='site.json'),
+            'endurance_used 97 %, attribute 233, warning 85',
+        ),
+        (judgement(critical='95'), 'endurance_used 97 %, attribute 233, critical 95'),
+        (judgement(of=reading(judged=False)), 'endurance_used 97 %, attribute 233, not judged'),
+        (
+            judgement(of=reading(None, judged=False, unknown='no value')),
+            'endurance_used unknown: no value, attribute 233, not judged',
+        ),
+    ],
+)
 def test_a_line_of_a_reading_tells_source_limits_and_who_set_them(of, said):
     """-vv and explain: all that led to the verdict."""
     assert statements.reading_line(of) == said
@@ -165,33 +290,57 @@ def test_a_line_of_a_reading_is_of_bounded_length():
     """One endless verdict must not fill the screen."""
     endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK))
 
-    assert statements.reading_line(endless) == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}..., attribute 233'
+    assert (
+        statements.reading_line(endless)
+        == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}..., attribute 233'
+    )
 
 
 # --- drives ---------------------------------------------------------------------------------
+
 
 def verdict(*judgements, state=State.CRITICAL, **more):
     return Verdict(SDA, Identity(), state, judgements, **more)
 
 
-@pytest.mark.parametrize(('judgements', 'said'), [
-    ((CRITICAL, WARM), 'endurance_used 97 % (critical above 95)'),
-    ((FAILED, CRITICAL, CRITICAL), 'smart_status: FAILED; endurance_used 97 % (critical above 95)'),
-    ((FAILED, WARM), 'smart_status: FAILED'), ((WARM, CRITICAL), 'endurance_used 97 % (critical above 95)'),
-    ((CRITICAL, FAILED), 'endurance_used 97 % (critical above 95)')])
+@pytest.mark.parametrize(
+    ('judgements', 'said'),
+    [
+        ((CRITICAL, WARM), 'endurance_used 97 % (critical above 95)'),
+        (
+            (FAILED, CRITICAL, CRITICAL),
+            'smart_status: FAILED; endurance_used 97 % (critical above 95)',
+        ),
+        ((FAILED, WARM), 'smart_status: FAILED'),
+        ((WARM, CRITICAL), 'endurance_used 97 % (critical above 95)'),
+        ((CRITICAL, FAILED), 'endurance_used 97 % (critical above 95)'),
+    ],
+)
 def test_the_headline_is_the_worst_thing_and_what_the_word_failed_comes_from(judgements, said):
     """FAILED alone does not tell what to look at."""
     assert statements.headline(verdict(*judgements)) == said
 
 
-UNSAFE = judgement(State.CRITICAL, of=reading(0, 'media', '', verdict='read-only', state=State.CRITICAL))
+UNSAFE = judgement(
+    State.CRITICAL, of=reading(0, 'media', '', verdict='read-only', state=State.CRITICAL)
+)
 
 
-@pytest.mark.parametrize(('concerns', 'told'), [
-    ('aab', 'endurance_used 97 % (critical above 95)'), ('abb', 'media: read-only'), ('abc', 'media: read-only'),
-    ('aaa', 'media: read-only')], ids=['the-next-is-the-same', 'both-others', 'all-differ', 'all-the-same'])
+@pytest.mark.parametrize(
+    ('concerns', 'told'),
+    [
+        ('aab', 'endurance_used 97 % (critical above 95)'),
+        ('abb', 'media: read-only'),
+        ('abc', 'media: read-only'),
+        ('aaa', 'media: read-only'),
+    ],
+    ids=['the-next-is-the-same', 'both-others', 'all-differ', 'all-the-same'],
+)
 def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(concerns, told):
-    judgements = [each._replace(concern=concern) for each, concern in zip((FAILED, UNSAFE, CRITICAL), concerns)]
+    judgements = [
+        each._replace(concern=concern)
+        for each, concern in zip((FAILED, UNSAFE, CRITICAL), concerns)
+    ]
 
     assert statements.headline(verdict(*judgements)) == f'smart_status: FAILED; {told}'
 
@@ -200,16 +349,29 @@ def test_the_headline_takes_the_only_other_finding_whatever_it_means():
     assert statements.headline(verdict(FAILED, UNSAFE)) == 'smart_status: FAILED; media: read-only'
 
 
-@pytest.mark.parametrize(('text', 'said'), [
-    (Coded('no-drives', 'no drives to check'), '[no-drives] no drives to check'), (Coded('no-drives', ''), ''),
-    (Coded('', 'nothing'), 'nothing'), ('nothing', 'nothing')], ids=['code', 'no-text', 'empty-code', 'no-code'])
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        (Coded('no-drives', 'no drives to check'), '[no-drives] no drives to check'),
+        (Coded('no-drives', ''), ''),
+        (Coded('', 'nothing'), 'nothing'),
+        ('nothing', 'nothing'),
+    ],
+    ids=['code', 'no-text', 'empty-code', 'no-code'],
+)
 def test_a_sentence_is_printed_behind_its_code(text, said):
     assert words.coded(text) == said
 
 
-@pytest.mark.parametrize(('code', 'state', 'said'), [
-    ('not-answering', State.UNKNOWN, '[not-answering] no answer'), ('not-answering', State.OK, 'no answer'),
-    ('', State.UNKNOWN, 'no answer')], ids=['fault', 'ok', 'no-code'])
+@pytest.mark.parametrize(
+    ('code', 'state', 'said'),
+    [
+        ('not-answering', State.UNKNOWN, '[not-answering] no answer'),
+        ('not-answering', State.OK, 'no answer'),
+        ('', State.UNKNOWN, 'no answer'),
+    ],
+    ids=['fault', 'ok', 'no-code'],
+)
 def test_a_problem_has_its_code_only_where_it_is_a_fault(code, state, said):
     assert statements.headline(verdict(state=state, problem='no answer', code=code)) == said
 
@@ -217,7 +379,10 @@ def test_a_problem_has_its_code_only_where_it_is_a_fault(code, state, said):
 @pytest.mark.parametrize('said', [statements.headline, statements.findings])
 def test_of_a_drive_that_cannot_be_read_the_reason_is_told(said):
     """One line, without a bar, and no longer than it may be."""
-    assert said(verdict(problem='cannot be opened: a|b; run as root')) == 'cannot be opened: a b; run as root'
+    assert (
+        said(verdict(problem='cannot be opened: a|b; run as root'))
+        == 'cannot be opened: a b; run as root'
+    )
     assert len(said(verdict(problem='x' * 900))) == LONGEST_STATEMENT
 
 
@@ -226,61 +391,87 @@ def test_the_findings_are_all_that_is_wrong():
     well = judgement(of=reading(35, 'temperature', 'C'))
 
     assert statements.findings(verdict(CRITICAL, WARM, well)) == (
-        'endurance_used 97 %, critical above 95; temperature 61 C, warning above 60')
+        'endurance_used 97 %, critical above 95; temperature 61 C, warning above 60'
+    )
 
 
 def test_a_healthy_drive_is_told_by_its_three_most_telling_readings():
     """Wear first, then space, then sectors; a row of counters would tell less."""
-    numbers = (('power_on_time', 7200, 's'), ('temperature', 35, 'C'), ('reallocated', 0, ''),
-               ('endurance_used', 9, '%'))
+    numbers = (
+        ('power_on_time', 7200, 's'),
+        ('temperature', 35, 'C'),
+        ('reallocated', 0, ''),
+        ('endurance_used', 9, '%'),
+    )
     judgements = [judgement(of=reading(number, metric, unit)) for metric, number, unit in numbers]
 
     assert statements.findings(verdict(*judgements, state=State.OK)) == (
-        'endurance_used 9 %; reallocated 0; temperature 35 C')
+        'endurance_used 9 %; reallocated 0; temperature 35 C'
+    )
 
 
 def test_a_healthy_drive_without_an_entry_says_so():
     """It stands behind what was read."""
-    entry = judgement(of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK))
+    entry = judgement(
+        of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK)
+    )
 
-    assert statements.findings(verdict(entry, judgement(of=reading(9)),
-                                  state=State.OK)) == 'endurance_used 9 %; no entry for WHO'
+    assert (
+        statements.findings(verdict(entry, judgement(of=reading(9)), state=State.OK))
+        == 'endurance_used 9 %; no entry for WHO'
+    )
 
 
-@pytest.mark.parametrize('of',
-                         [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')])
+@pytest.mark.parametrize(
+    'of',
+    [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')],
+)
 def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
     """Its health status is left, where the drive reported it."""
     passed = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
 
     assert statements.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
-        'health status: passed; the report contains nothing else')
-    assert statements.findings(verdict(judgement(of=of), state=State.OK)) == 'health status not reported'
+        'health status: passed; the report contains nothing else'
+    )
+    assert (
+        statements.findings(verdict(judgement(of=of), state=State.OK))
+        == 'health status not reported'
+    )
 
 
 ACCEPTED = judgement(of=reading(30, 'reallocated', ''), acknowledged=True)
 
 
-@pytest.mark.parametrize(('judgements', 'said'), [
-    ((ACCEPTED,), 'reallocated 30 (acknowledged)'),
-    ((ACCEPTED, judgement(of=reading(9))), 'reallocated 30 (acknowledged); endurance_used 9 %'),
-    ((ACCEPTED, WARM), 'temperature 61 C, warning above 60; reallocated 30 (acknowledged)')],
-    ids=['alone', 'well', 'beside-a-warning'])
+@pytest.mark.parametrize(
+    ('judgements', 'said'),
+    [
+        ((ACCEPTED,), 'reallocated 30 (acknowledged)'),
+        ((ACCEPTED, judgement(of=reading(9))), 'reallocated 30 (acknowledged); endurance_used 9 %'),
+        ((ACCEPTED, WARM), 'temperature 61 C, warning above 60; reallocated 30 (acknowledged)'),
+    ],
+    ids=['alone', 'well', 'beside-a-warning'],
+)
 def test_what_is_acknowledged_is_told_behind_what_is_wrong(judgements, said):
     assert statements.findings(verdict(*judgements, state=State.OK)) == said
 
 
 def test_what_is_acknowledged_is_of_bounded_length():
-    endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK), acknowledged=True)
+    endless = judgement(
+        of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK), acknowledged=True
+    )
 
-    assert statements.findings(verdict(endless, state=State.OK)) == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}...'
+    assert (
+        statements.findings(verdict(endless, state=State.OK))
+        == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}...'
+    )
 
 
 def test_power_on_time_that_a_drive_hides_is_told_behind_the_telling_readings():
     hidden = judgement(of=reading(7200, 'hidden_power_on_time', 's'))
 
     assert statements.findings(verdict(hidden, judgement(of=reading(9)), state=State.OK)) == (
-        'endurance_used 9 %; hidden_power_on_time 2 h')
+        'endurance_used 9 %; hidden_power_on_time 2 h'
+    )
 
 
 def test_an_ok_without_health_status_says_so():
@@ -288,7 +479,8 @@ def test_an_ok_without_health_status_says_so():
     unknown = judgement(of=reading(None, 'smart_status', '', unknown='not reported', judged=False))
 
     assert statements.findings(verdict(unknown, judgement(of=reading(9)), state=State.OK)) == (
-        'endurance_used 9 %; health status not reported')
+        'endurance_used 9 %; health status not reported'
+    )
 
 
 def test_wear_that_is_implausible_is_shown_with_the_reason():
@@ -296,21 +488,31 @@ def test_wear_that_is_implausible_is_shown_with_the_reason():
     wear = reading(None, unknown='implausible: 38 % after 1 h', judged=False)
 
     assert statements.findings(verdict(judgement(of=wear), state=State.OK)) == (
-        'endurance_used unknown (implausible: 38 % after 1 h)')
+        'endurance_used unknown (implausible: 38 % after 1 h)'
+    )
 
 
 def test_the_words_of_a_healthy_drive_are_of_bounded_length():
     """A model's name may be long, and stands in the word that it has no entry."""
     entry = judgement(of=reading(0, 'unknown_model', '', verdict='x' * 900, state=State.OK))
 
-    assert statements.findings(verdict(entry, state=State.OK)) == 'x' * (LONGEST_STATEMENT - 3) + '...'
+    assert (
+        statements.findings(verdict(entry, state=State.OK)) == 'x' * (LONGEST_STATEMENT - 3) + '...'
+    )
 
 
-@pytest.mark.parametrize(('identity', 'problem', 'said'), [
-    (Identity(), '', ''), (Identity(protocol='NVMe'), '', 'nvme'), (Identity(protocol='SCSI'), '', 'sas'),
-    (Identity(protocol='ATA'), '', 'ssd'), (Identity(protocol='ATA'), 'asleep', ''),
-    (Identity(protocol='ATA', rotation=0), 'asleep', 'ssd'),
-    (Identity(protocol='ATA', rotation=7200), 'asleep', 'hdd')])
+@pytest.mark.parametrize(
+    ('identity', 'problem', 'said'),
+    [
+        (Identity(), '', ''),
+        (Identity(protocol='NVMe'), '', 'nvme'),
+        (Identity(protocol='SCSI'), '', 'sas'),
+        (Identity(protocol='ATA'), '', 'ssd'),
+        (Identity(protocol='ATA'), 'asleep', ''),
+        (Identity(protocol='ATA', rotation=0), 'asleep', 'ssd'),
+        (Identity(protocol='ATA', rotation=7200), 'asleep', 'hdd'),
+    ],
+)
 def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, problem, said):
     """A drive that does not tell its protocol, or sleeps, would be a solid state drive."""
     assert statements.kind(Verdict(SDA, identity, State.OK, problem=problem)) == said
@@ -318,10 +520,19 @@ def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, problem, 
 
 # --- smartctl's exit status -------------------------------------------------------------------
 
-@pytest.mark.parametrize(('status', 'notes'), [
-    (None, ()), (0, ()), (1, (EXIT_STATUS_BITS[0],)), (4, (EXIT_STATUS_BITS[2],)),
-    (0x82, (EXIT_STATUS_BITS[1], EXIT_STATUS_BITS[7])), (255, EXIT_STATUS_BITS),
-    (-9, ('smartctl was terminated by signal 9',))])
+
+@pytest.mark.parametrize(
+    ('status', 'notes'),
+    [
+        (None, ()),
+        (0, ()),
+        (1, (EXIT_STATUS_BITS[0],)),
+        (4, (EXIT_STATUS_BITS[2],)),
+        (0x82, (EXIT_STATUS_BITS[1], EXIT_STATUS_BITS[7])),
+        (255, EXIT_STATUS_BITS),
+        (-9, ('smartctl was terminated by signal 9',)),
+    ],
+)
 def test_every_bit_of_the_exit_status_has_a_sentence(status, notes):
     """smartctl(8), EXIT STATUS; a negative one is a signal."""
     assert exit_status_notes(status) == notes

@@ -1,4 +1,5 @@
 """The rule for sudo: what it admits and, above all, what it does not. Asked of the real sudo."""
+
 from __future__ import annotations
 
 import os
@@ -29,20 +30,46 @@ pytestmark = pytest.mark.xdist_group('sudo')
 # One address or more for each type that there is; the paths are those of all transports.
 USB = '/dev/disk/by-id/usb-ACME_Bridge_0123456789AB-0:0'
 ADDRESSES = (
-    '/dev/sda', '/dev/sdabc1', '/dev/nvme0', '/dev/nvme12n1', '/dev/sg7', '/dev/hda',
+    '/dev/sda',
+    '/dev/sdabc1',
+    '/dev/nvme0',
+    '/dev/nvme12n1',
+    '/dev/sg7',
+    '/dev/hda',
     '/dev/disk/by-id/ata-ACME_X1_EXAMPLE0001',
-    '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0', '/dev/disk/by-id/nvme-eui.0025385b71b00001',
+    '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0',
+    '/dev/disk/by-id/nvme-eui.0025385b71b00001',
     '/dev/disk/by-partlabel/a=b@c+d',
-    'ata@/dev/sda', 'scsi@/dev/sg3', 'nvme@/dev/nvme0', 'nvme,0xffffffff@/dev/nvme0', 'sat@/dev/sg2',
+    'ata@/dev/sda',
+    'scsi@/dev/sg3',
+    'nvme@/dev/nvme0',
+    'nvme,0xffffffff@/dev/nvme0',
+    'sat@/dev/sg2',
     'sat,auto@/dev/sda',
-    'sat,12@/dev/sda', f'usbcypress@{USB}', f'usbjmicron,p,x,1@{USB}', f'usbprolific@{USB}',
+    'sat,12@/dev/sda',
+    f'usbcypress@{USB}',
+    f'usbjmicron,p,x,1@{USB}',
+    f'usbprolific@{USB}',
     f'usbsunplus@{USB}',
-    f'usbasm1352r,1@{USB}', f'sntasmedia@{USB}', f'sntasmedia/sat@{USB}', f'sntjmicron,0x1@{USB}',
+    f'usbasm1352r,1@{USB}',
+    f'sntasmedia@{USB}',
+    f'sntasmedia/sat@{USB}',
+    f'sntjmicron,0x1@{USB}',
     'sntrealtek@/dev/disk/by-path/pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0',
-    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,127@/dev/twl1',
-    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'sat+megaraid,6@/dev/sda', 'scsi+megaraid,65535@/dev/bus/1',
-    'sat+aacraid,1,0,12@/dev/sda', 'cciss,0@/dev/cciss/c0d0', 'sat,auto,16+cciss,7@/dev/sg1',
-    *(each.example for each in device_types.CONTROLLERS.values()))
+    'marvell@/dev/sda',
+    'atacam@/dev/sda',
+    'areca,1@/dev/sg2',
+    'areca,24/8@/dev/sg2',
+    '3ware,127@/dev/twl1',
+    'hpt,1/2/3@/dev/sda',
+    'hpt,1/2@/dev/sda',
+    'sat+megaraid,6@/dev/sda',
+    'scsi+megaraid,65535@/dev/bus/1',
+    'sat+aacraid,1,0,12@/dev/sda',
+    'cciss,0@/dev/cciss/c0d0',
+    'sat,auto,16+cciss,7@/dev/sg1',
+    *(each.example for each in device_types.CONTROLLERS.values()),
+)
 
 # Types that ask with vendor commands: admitted where somebody has asked for them.
 ON_REQUEST = tuple(entry.name for entry in device_types.TYPES if entry.is_vendors)
@@ -107,7 +134,7 @@ REFUSED = {
 
 
 def arguments_of(address: str) -> tuple[str, ...]:
-    device, = addresses.parse(address)
+    (device,) = addresses.parse(address)
     return smartctl_calls.read_arguments(device.path, device.type)
 
 
@@ -122,10 +149,14 @@ def subsets() -> Iterator[tuple[str, ...]]:
 
 # --- the expressions, as text ------------------------------------------------------------------
 
+
 def test_every_type_has_an_address_here():
     """A new type in `device_types` is tried with sudo as well."""
-    tried = {re.split('[],[/]', device.type.rpartition('+')[2])[0] for text in ADDRESSES
-             for device in addresses.parse(text)}
+    tried = {
+        re.split('[],[/]', device.type.rpartition('+')[2])[0]
+        for text in ADDRESSES
+        for device in addresses.parse(text)
+    }
 
     assert {entry.name for entry in device_types.TYPES} - tried == set()
 
@@ -133,66 +164,112 @@ def test_every_type_has_an_address_here():
 def test_every_command_line_is_admitted():
     """Any log may be skipped, the type left out: whatever commands.py can make."""
     expressions = list(sudoers.all_expressions(ON_REQUEST))
-    lines = [smartctl_calls.read_arguments(device.path, device.type, skip)
-             for text in ADDRESSES for device in addresses.parse(text) for skip in subsets()]
+    lines = [
+        smartctl_calls.read_arguments(device.path, device.type, skip)
+        for text in ADDRESSES
+        for device in addresses.parse(text)
+        for skip in subsets()
+    ]
 
-    assert [line for line in (*lines, smartctl_calls.SCAN) if not sudoers.admits(expressions, line)] == []
+    assert [
+        line for line in (*lines, smartctl_calls.SCAN) if not sudoers.admits(expressions, line)
+    ] == []
 
 
 def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
-    """The rule is no wider than the plugin: 20,000 lines with a mistake, and a line that comes through is one we could
-    make.
+    """The rule is no wider than the plugin: 20,000 lines with a mistake, and a line that comes
+    through is one we could make.
     """
     chance = random.Random(2)
     expressions = list(sudoers.all_expressions(ON_REQUEST))
-    admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
+    admitted = [
+        line
+        for line in (mutation(chance) for _ in range(20000))
+        if sudoers.admits(expressions, line)
+    ]
 
     assert len(admitted) > 500
     assert [line for line in admitted if line != smartctl_calls.SCAN and not is_ours(line)] == []
 
 
-@pytest.mark.parametrize('more', ['-s on', '-t long', '-s', '0', '/dev/sdb', '-d test', '--set=standby,now', '/../mem',
-                                  '.'])
+@pytest.mark.parametrize(
+    'more',
+    ['-s on', '-t long', '-s', '0', '/dev/sdb', '-d test', '--set=standby,now', '/../mem', '.'],
+)
 def test_nothing_is_admitted_before_or_behind_a_command_line(more):
-    """smartctl takes options anywhere; an expression that ends too early, or too loosely, lets them through."""
+    """smartctl takes options anywhere; an expression that ends too early, or too loosely, lets
+    them through.
+    """
     expressions = list(sudoers.all_expressions(ON_REQUEST))
     lines = [' '.join(arguments_of(text)) for text in ADDRESSES]
-    wrong = [line for each in lines for line in (f'{each} {more}', f'{more} {each}', f'{each}\n{more}')]
+    wrong = [
+        line for each in lines for line in (f'{each} {more}', f'{more} {each}', f'{each}\n{more}')
+    ]
 
     assert [line for line in wrong if sudoers.admits(expressions, tuple(line.split(' ')))] == []
 
 
-@pytest.mark.parametrize('requested', [(), ('areca',), ('usbjmicron', 'sntasmedia')], ids=['none', 'areca', 'bridges'])
+@pytest.mark.parametrize(
+    'requested', [(), ('areca',), ('usbjmicron', 'sntasmedia')], ids=['none', 'areca', 'bridges']
+)
 def test_vendor_commands_are_admitted_only_on_request(requested):
-    """Another disk under that path would get them, too; so no rule admits a type that nobody here needs."""
+    """Another disk under that path would get them, too; so no rule admits a type that nobody
+    here needs.
+    """
     expressions = list(sudoers.all_expressions(requested))
-    admitted = {re.split('[@,/]', text)[0] for text in ADDRESSES if is_on_request(text)
-                and sudoers.admits(expressions, arguments_of(text))}
+    admitted = {
+        re.split('[@,/]', text)[0]
+        for text in ADDRESSES
+        if is_on_request(text) and sudoers.admits(expressions, arguments_of(text))
+    }
 
     assert admitted == set(requested)
 
 
-@pytest.mark.parametrize('path', [
-    '/dev/sda', '/dev/sg0', '/dev/nvme0', '/dev/bus/0', '/dev/disk/by-id/ata-ACME_X1', '/dev/disk/by-id/wwn-0x5000c5',
-    '/dev/disk/by-label/usb-mine', '/dev/disk/by-id/ata-usb-x', '/dev/disk/by-path/pci-0000:00:1f.2-ata-1',
-    '/dev/disk/by-id/usb-', '/dev/disk/by-id/usb-x/../../sda', '/dev/disk/by-path/-usb-x'])
+@pytest.mark.parametrize(
+    'path',
+    [
+        '/dev/sda',
+        '/dev/sg0',
+        '/dev/nvme0',
+        '/dev/bus/0',
+        '/dev/disk/by-id/ata-ACME_X1',
+        '/dev/disk/by-id/wwn-0x5000c5',
+        '/dev/disk/by-label/usb-mine',
+        '/dev/disk/by-id/ata-usb-x',
+        '/dev/disk/by-path/pci-0000:00:1f.2-ata-1',
+        '/dev/disk/by-id/usb-',
+        '/dev/disk/by-id/usb-x/../../sda',
+        '/dev/disk/by-path/-usb-x',
+    ],
+)
 def test_commands_of_usb_bridges_are_admitted_on_links_of_usb_alone(path):
     """A disk of another bus would get them, too."""
     bridges = [name for name in ON_REQUEST if name.startswith(('usb', 'snt'))]
     expressions = list(sudoers.all_expressions(ON_REQUEST))
 
     assert len(bridges) == 8
-    assert [name for name in bridges if sudoers.admits(expressions, smartctl_calls.read_arguments(path, name))] == []
-    assert all(sudoers.admits(expressions,
-                              smartctl_calls.read_arguments(USB, name if name != 'usbasm1352r' else f'{name},0'))
-               for name in bridges)
+    assert [
+        name
+        for name in bridges
+        if sudoers.admits(expressions, smartctl_calls.read_arguments(path, name))
+    ] == []
+    assert all(
+        sudoers.admits(
+            expressions,
+            smartctl_calls.read_arguments(USB, name if name != 'usbasm1352r' else f'{name},0'),
+        )
+        for name in bridges
+    )
 
 
 def mutation(chance: random.Random) -> tuple[str, ...]:
     line = list(' '.join(arguments_of(chance.choice(ADDRESSES))))
     for _ in range(chance.choice((1, 1, 2))):
         place = chance.randrange(len(line))
-        line[place:place + chance.randrange(2)] = chance.choice(('', *'/.-,+ 0az_=', '..', ' -s', 'force', '\n'))
+        line[place : place + chance.randrange(2)] = chance.choice(
+            ('', *'/.-,+ 0az_=', '..', ' -s', 'force', '\n')
+        )
     return tuple(''.join(line).split(' '))
 
 
@@ -200,9 +277,10 @@ def is_ours(line: tuple[str, ...]) -> bool:
     words = list(line)
     kind = words[words.index('-d') + 1] if '-d' in words else ''
     try:
-        device, = addresses.parse(f'{kind}@{words[-1]}' if kind else words[-1])
+        (device,) = addresses.parse(f'{kind}@{words[-1]}' if kind else words[-1])
     except UsageError as error:
-        return 'this number of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
+        # 999 has as many digits as 127; smartctl itself refuses it
+        return 'this number of' in str(error)
     skip = [log for log in smartctl_calls.LOGS if log not in words]
     made = smartctl_calls.read_arguments(device.path, device.type, skip)
     return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
@@ -217,18 +295,24 @@ def test_sudo_takes_expressions_of_this_length():
     assert max(map(len, sudoers.all_expressions(ON_REQUEST))) < 1000
 
 
-@pytest.mark.parametrize('said, known', [
-    pytest.param('Sudo version 1.9.13p3', True, id='debian-12'),
-    pytest.param('Sudo version 1.9.10', True, id='the-first'),
-    pytest.param('Sudo version 1.9.9', False, id='older'),
-    pytest.param('Sudo version 1.8.31p2', False, id='much-older'),
-    pytest.param('sudo-rs 0.2.8', False, id='another-program'), pytest.param('', True, id='not-installed-yet')])
+@pytest.mark.parametrize(
+    'said, known',
+    [
+        pytest.param('Sudo version 1.9.13p3', True, id='debian-12'),
+        pytest.param('Sudo version 1.9.10', True, id='the-first'),
+        pytest.param('Sudo version 1.9.9', False, id='older'),
+        pytest.param('Sudo version 1.8.31p2', False, id='much-older'),
+        pytest.param('sudo-rs 0.2.8', False, id='another-program'),
+        pytest.param('', True, id='not-installed-yet'),
+    ],
+)
 def test_only_a_new_sudo_gets_expressions(said, known):
     """Others would take them for words, or refuse the whole file."""
     assert sudoers.knows_expressions(said) is known
 
 
-# --- the command -----------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def roots_smartctl(fake: FakeSmartctl) -> FakeSmartctl:
@@ -239,7 +323,9 @@ def roots_smartctl(fake: FakeSmartctl) -> FakeSmartctl:
 
 
 def stand_in_sudo(folder: Path, says: str) -> dict[str, str]:
-    """Return the environment in which another sudo comes first; sudo-rs tells its version on stderr."""
+    """Return the environment in which another sudo comes first; sudo-rs tells its version on
+    stderr.
+    """
     folder.mkdir()
     sudo = folder / 'sudo'
     sudo.write_text(f'#!/bin/sh\necho "{says}" >&{2 if "rs" in says.split()[0] else 1}\n')
@@ -248,8 +334,10 @@ def stand_in_sudo(folder: Path, says: str) -> dict[str, str]:
 
 
 def drives(fake: FakeSmartctl) -> FakeSmartctl:
-    scan = '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":[' \
-           '{"name":"/dev/sda","type":"sat"},{"name":"/dev/bus/0","type":"megaraid,8"}]}'
+    scan = (
+        '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":['
+        '{"name":"/dev/sda","type":"sat"},{"name":"/dev/bus/0","type":"megaraid,8"}]}'
+    )
     fake.answers('--json=c --scan', scan)
     fake.answers('--version', 'smartctl 7.3 2022-02-28 r5338')
     return fake
@@ -261,8 +349,12 @@ def lines_of(text: str) -> list[str]:
 
 def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     """Scan and both drives, each word of them; the file says why."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path,
-                  env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
+    printed = run(
+        'sudoers',
+        '-p',
+        drives(roots_smartctl).path,
+        env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'),
+    )
 
     assert printed.code == 0
     assert '"Sudo version 1.9.5p2") does not support regular expressions' in printed.text
@@ -270,13 +362,18 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     assert lines_of(printed.text) == [
         f'{roots_smartctl.path} --json\\=c --scan',
         f'{roots_smartctl.path} {LITERAL} /dev/sda',
-        f'{roots_smartctl.path} {LITERAL} -d megaraid\\,8 /dev/bus/0']
+        f'{roots_smartctl.path} {LITERAL} -d megaraid\\,8 /dev/bus/0',
+    ]
 
 
 def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_path):
     """sudo-rs has no TIMEOUT and no log_allowed."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path,
-                  env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
+    printed = run(
+        'sudoers',
+        '-p',
+        drives(roots_smartctl).path,
+        env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8'),
+    ).text
 
     assert 'TIMEOUT' not in printed
     assert 'Defaults' not in printed
@@ -286,8 +383,12 @@ def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_
 @pytest.mark.parametrize('said, is_quiet', [('1.8.27', False), ('1.8.29', True), ('1.9.5p2', True)])
 def test_a_sudo_that_can_leave_its_log_alone_is_told_to(roots_smartctl, tmp_path, said, is_quiet):
     """An older one would complain of a word that it does not know, at every call."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path,
-                  env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}')).text
+    printed = run(
+        'sudoers',
+        '-p',
+        drives(roots_smartctl).path,
+        env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}'),
+    ).text
 
     assert ('!log_allowed, !pam_session' in printed) is is_quiet
 
@@ -296,35 +397,51 @@ def test_a_log_that_is_not_read_is_not_in_a_literal_line(roots_smartctl, tmp_pat
     """A site file says that the self-test log harms this drive."""
     site = tmp_path / 'etc/thresholds.d'
     site.mkdir(parents=True)
-    (site / 'x25.json').write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": '
-                                   '["selftest"]}]}')
-    printed = run('sudoers', '--literal', '-p', drives(roots_smartctl).path, '--config', str(site.parent)).text
+    (site / 'x25.json').write_text(
+        '{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": ["selftest"]}]}'
+    )
+    printed = run(
+        'sudoers', '--literal', '-p', drives(roots_smartctl).path, '--config', str(site.parent)
+    ).text
 
-    assert [line for line in lines_of(printed) if line.endswith('/dev/sda') and 'selftest' in line] == []
+    assert [
+        line for line in lines_of(printed) if line.endswith('/dev/sda') and 'selftest' in line
+    ] == []
 
 
 def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smartctl):
     """udev rules may call a drive what they like; a usual path needs nothing more."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda').text
+    printed = run(
+        'sudoers', '-p', drives(roots_smartctl).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda'
+    ).text
 
     assert [line for line in lines_of(printed) if '^' not in line] == [
-        f'{roots_smartctl.path} {LITERAL} /dev/tank/slot1']
+        f'{roots_smartctl.path} {LITERAL} /dev/tank/slot1'
+    ]
 
 
-@pytest.mark.parametrize('arguments, words', [
-    pytest.param(['--user', 'ALL, root'], 'name of one user', id='two-users'),
-    pytest.param(['--user', 'ALL'], 'name of one user', id='everybody'),
-    pytest.param(['--user', 'ADMINS'], 'name of one user', id='an-alias'),
-    pytest.param(['--user', '%disk'], 'name of one user', id='a-group'),
-    pytest.param(['--user', '#0'], 'name of one user', id='a-number'),
-    pytest.param(['--user', 'Defaults'], 'name of one user', id='a-word-of-sudo'),
-    pytest.param(['--type', 'megaraid'], '--type takes one of', id='a-type-that-needs-no-request'),
-    pytest.param(['--type', 'jmb39x'], '--type takes one of', id='a-type-that-writes'),
-    pytest.param(['--type', 'areca).*('], '--type takes one of', id='a-type-with-an-expression'),
-    pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
-    pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
-    pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
-    pytest.param(['--literal', '-d', '/dev/shm/a'], 'is not a drive', id='shared-history')])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        pytest.param(['--user', 'ALL, root'], 'name of one user', id='two-users'),
+        pytest.param(['--user', 'ALL'], 'name of one user', id='everybody'),
+        pytest.param(['--user', 'ADMINS'], 'name of one user', id='an-alias'),
+        pytest.param(['--user', '%disk'], 'name of one user', id='a-group'),
+        pytest.param(['--user', '#0'], 'name of one user', id='a-number'),
+        pytest.param(['--user', 'Defaults'], 'name of one user', id='a-word-of-sudo'),
+        pytest.param(
+            ['--type', 'megaraid'], '--type takes one of', id='a-type-that-needs-no-request'
+        ),
+        pytest.param(['--type', 'jmb39x'], '--type takes one of', id='a-type-that-writes'),
+        pytest.param(
+            ['--type', 'areca).*('], '--type takes one of', id='a-type-with-an-expression'
+        ),
+        pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
+        pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
+        pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
+        pytest.param(['--literal', '-d', '/dev/shm/a'], 'is not a drive', id='shared-history'),
+    ],
+)
 def test_a_rule_that_would_admit_more_is_not_printed(arguments, words):
     """Exit status 3, so that "sudoers > rule && install rule" stops."""
     printed = run('sudoers', *arguments)
@@ -345,6 +462,7 @@ def test_a_smartctl_that_others_can_change_is_not_put_into_a_rule(fake):
 
 # --- the real sudo -----------------------------------------------------------------------------
 
+
 class Sudo(NamedTuple):
     """A user whom a rule of ours lets run a stand-in smartctl, and nothing else."""
 
@@ -353,9 +471,22 @@ class Sudo(NamedTuple):
     rule: str
 
     def runs(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n',
-                               *command],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd='/')
+        return subprocess.run(
+            [
+                'setpriv',
+                f'--reuid={self.user}',
+                '--regid=nogroup',
+                '--clear-groups',
+                'sudo',
+                '-n',
+                *command,
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            cwd='/',
+        )
 
     @contextmanager
     def under(self, rule: str) -> Iterator[None]:
@@ -381,14 +512,20 @@ def needs(*programs: str) -> None:
 
 @pytest.fixture(scope='module')
 def sudo(tmp_path_factory) -> Iterator[Sudo]:
-    """A user and a rule, both gone afterwards. The stand-in belongs to root, in a folder of root's."""
+    """A user and a rule, both gone afterwards.
+
+    The stand-in belongs to root, in a folder of root's.
+    """
     needs('sudo', 'visudo', 'useradd', 'userdel', 'setpriv')
     fake = FakeSmartctl(tmp_path_factory.mktemp('sudo') / 'fake')
     user = f'csa-test-{os.getpid()}'
     rule = run('sudoers', '--user', user, '-p', fake.path).text
     file = Path('/etc/sudoers.d') / user
-    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True,
-                   capture_output=True)
+    subprocess.run(
+        ['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user],
+        check=True,
+        capture_output=True,
+    )
     try:
         file.touch(0o440)
         file.write_text(rule)
@@ -404,12 +541,16 @@ def test_visudo_accepts_the_rule(sudo, tmp_path):
     """A file with a mistake would take sudo away from everybody."""
     file = tmp_path / 'rule'
     file.write_text(sudo.rule)
-    checked = subprocess.run(['visudo', '--check', '--strict', f'--file={file}'], capture_output=True, text=True)
+    checked = subprocess.run(
+        ['visudo', '--check', '--strict', f'--file={file}'], capture_output=True, text=True
+    )
 
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.parametrize('address', [address for address in ADDRESSES if not is_on_request(address)])
+@pytest.mark.parametrize(
+    'address', [address for address in ADDRESSES if not is_on_request(address)]
+)
 def test_sudo_admits_every_transport(sudo, address):
     """The real sudo, the real regular expression library of libc."""
     assert sudo.admits(*arguments_of(address))
@@ -460,14 +601,30 @@ def syslog() -> Iterator[Syslog]:
 
 def in_sight_of(syslog: Syslog, command: list[str]) -> list[str]:
     """Run a command; return what was logged meanwhile."""
-    listening = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c',
-                 'mount --bind "$0" /dev/log && exec "$@"', str(syslog.path)]
-    subprocess.run([*listening, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, cwd='/',
-                   check=False)
+    listening = [
+        'unshare',
+        '--mount',
+        '--propagation',
+        'private',
+        'sh',
+        '-c',
+        'mount --bind "$0" /dev/log && exec "$@"',
+        str(syslog.path),
+    ]
+    subprocess.run(
+        [*listening, *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+        cwd='/',
+        check=False,
+    )
     return syslog.lines()
 
 
-@pytest.mark.parametrize('literal', [[], ['--literal', '-d', '/dev/sda']], ids=['expressions', 'literal'])
+@pytest.mark.parametrize(
+    'literal', [[], ['--literal', '-d', '/dev/sda']], ids=['expressions', 'literal']
+)
 def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
     """Sixty drives would be 180 lines, twelve times an hour; who wants them takes a line away."""
     as_user = ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n']
@@ -477,7 +634,9 @@ def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
         before = len(sudo.fake.calls())
         quiet = in_sight_of(syslog, call)
         ran = len(sudo.fake.calls()) - before
-    with sudo.under('\n'.join(line for line in rule.splitlines() if not line.startswith('Defaults')) + '\n'):
+    with sudo.under(
+        '\n'.join(line for line in rule.splitlines() if not line.startswith('Defaults')) + '\n'
+    ):
         told = in_sight_of(syslog, call)
 
     assert (ran, quiet) == (1, [])
@@ -487,19 +646,35 @@ def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
 def test_what_the_admin_runs_is_logged_as_before(sudo, syslog):
     """The rule is quiet about its own lines, not about smartctl."""
     with sudo.under(sudo.rule + f'{sudo.user} ALL=(root) NOPASSWD: {sudo.fake.path}\n'):
-        told = in_sight_of(syslog,
-                           ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n',
-                                    sudo.fake.path, '-s', 'off', '/dev/sda'])
+        told = in_sight_of(
+            syslog,
+            [
+                'setpriv',
+                f'--reuid={sudo.user}',
+                '--regid=nogroup',
+                '--clear-groups',
+                'sudo',
+                '-n',
+                sudo.fake.path,
+                '-s',
+                'off',
+                '/dev/sda',
+            ],
+        )
 
     assert [line for line in told if 'COMMAND=' in line and '-s off /dev/sda' in line]
 
 
 def test_two_rules_for_one_user_get_along(sudo, tmp_path):
-    """That of the package and one for a bridge: sudo complains at every call where two files define one name."""
+    """That of the package and one for a bridge: sudo complains at every call where two files
+    define one name.
+    """
     more = Path('/etc/sudoers.d') / f'{sudo.user}-more'
     more.touch(0o440)
     try:
-        more.write_text(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--type', 'usbjmicron').text)
+        more.write_text(
+            run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--type', 'usbjmicron').text
+        )
         done = sudo.runs(sudo.fake.path, *smartctl_calls.read_arguments('/dev/sda'))
     finally:
         more.unlink()
@@ -533,10 +708,17 @@ def test_sudo_refuses(sudo, line):
     assert len(sudo.fake.calls()) == before
 
 
-@pytest.mark.parametrize('options', [
-    pytest.param(['-u', 'nobody'], id='as-somebody-else'), pytest.param(['-g', 'shadow'], id='with-another-group'),
-    pytest.param(['LD_PRELOAD=/tmp/x.so'], id='with-a-library'), pytest.param(['-E'], id='with-its-environment'),
-    pytest.param(['-D', '/tmp'], id='in-another-folder'), pytest.param(['-s'], id='a-shell')])
+@pytest.mark.parametrize(
+    'options',
+    [
+        pytest.param(['-u', 'nobody'], id='as-somebody-else'),
+        pytest.param(['-g', 'shadow'], id='with-another-group'),
+        pytest.param(['LD_PRELOAD=/tmp/x.so'], id='with-a-library'),
+        pytest.param(['-E'], id='with-its-environment'),
+        pytest.param(['-D', '/tmp'], id='in-another-folder'),
+        pytest.param(['-s'], id='a-shell'),
+    ],
+)
 def test_sudo_refuses_what_comes_with_it(sudo, options):
     """The right command line under other circumstances."""
     before = len(sudo.fake.calls())
@@ -548,11 +730,21 @@ def test_sudo_refuses_what_comes_with_it(sudo, options):
 
 def test_literal_lines_admit_their_drive_and_no_other(sudo, tmp_path):
     """What sudo older than 1.9.10 gets; names with colon, comma and equals sign included."""
-    wanted = ['/dev/sda', 'sat+megaraid,6@/dev/bus/0', '/dev/disk/by-path/pci-0000:00:1f.2-ata-1', '/dev/tank/a=b']
+    wanted = [
+        '/dev/sda',
+        'sat+megaraid,6@/dev/bus/0',
+        '/dev/disk/by-path/pci-0000:00:1f.2-ata-1',
+        '/dev/tank/a=b',
+    ]
     named = [word for each in wanted for word in ('-d', each)]
-    with sudo.under(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--literal', *named).text):
-        admitted = [each for each in (*wanted, '/dev/sdb', 'megaraid,6@/dev/bus/0', 'sat+megaraid,60@/dev/bus/0')
-                    if sudo.admits(*arguments_of(each))]
+    with sudo.under(
+        run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--literal', *named).text
+    ):
+        admitted = [
+            each
+            for each in (*wanted, '/dev/sdb', 'megaraid,6@/dev/bus/0', 'sat+megaraid,60@/dev/bus/0')
+            if sudo.admits(*arguments_of(each))
+        ]
         with_more = sudo.admits(*arguments_of('/dev/sda'), '-s', 'off')
 
     assert admitted == wanted
@@ -560,7 +752,9 @@ def test_literal_lines_admit_their_drive_and_no_other(sudo, tmp_path):
 
 
 def test_sudo_ends_a_smartctl_that_hangs(sudo):
-    """nagios may not kill what is root's: TIMEOUT is the time for all drives, and five seconds more."""
+    """nagios may not kill what is root's: TIMEOUT is the time for all drives, and five seconds
+    more.
+    """
     arguments = smartctl_calls.read_arguments('/dev/sdz')
     sudo.fake.answers(arguments, before='exec sleep 60')
     assert 'TIMEOUT=60 ' in sudo.rule
@@ -578,19 +772,25 @@ def test_a_refusal_of_the_real_sudo_is_known_as_one(sudo):
     behind = ('/usr/bin/sudo', '-n', sudo.fake.path)
 
     assert smartctl_calls.is_refused(
-        Answer(behind, 'done', stdout=refused.stdout.encode(), stderr=refused.stderr.encode())), refused.stderr
+        Answer(behind, 'done', stdout=refused.stdout.encode(), stderr=refused.stderr.encode())
+    ), refused.stderr
     assert not smartctl_calls.is_refused(
-        Answer(behind, 'done', stdout=admitted.stdout.encode(), stderr=admitted.stderr.encode()))
+        Answer(behind, 'done', stdout=admitted.stdout.encode(), stderr=admitted.stderr.encode())
+    )
 
 
-def test_behind_sudo_a_smartctl_that_hangs_keeps_its_drive_locked_and_is_found_by_the_next_check(sudo, open_place):
-    """The lock passes through sudo, and sudo stays to keep the rule's TIMEOUT; the second check starts nothing."""
+def test_behind_sudo_a_smartctl_that_hangs_keeps_its_drive_locked_and_is_found_by_the_next_check(
+    sudo, open_place
+):
+    """The lock passes through sudo, and sudo stays to keep the rule's TIMEOUT; the second check
+    starts nothing.
+    """
     arguments = smartctl_calls.read_arguments('/dev/sdq')
     sudo.fake.answers(arguments, before=IGNORES_SIGTERM.replace('60', '12'))
     state = open_place / 'state'
     state.mkdir()
     shutil.chown(state, sudo.user)
-    code = f'''import sys, time
+    code = f"""import sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.processes import Runner
@@ -598,13 +798,29 @@ for _ in range(2):
     runner = Runner(drive_locks.Waiting(sys.argv[1]))
     command = (*smartctl_calls.prefix(sys.argv[2]), *smartctl_calls.read_arguments('/dev/sdq'))
     print(*(answer.outcome for answer in runner.run([command], 1, 0.7, time.monotonic() + 20)), runner.forgetful)
-    runner.close()'''
+    runner.close()"""
     before = len(sudo.fake.calls())
 
-    done = subprocess.run(['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', '/usr/bin/python3',
-                           '-I', '-B', '-c',
-                           code, str(state), sudo.fake.path], capture_output=True, text=True, timeout=30, cwd='/',
-                           check=True)
+    done = subprocess.run(
+        [
+            'setpriv',
+            f'--reuid={sudo.user}',
+            '--regid=nogroup',
+            '--clear-groups',
+            '/usr/bin/python3',
+            '-I',
+            '-B',
+            '-c',
+            code,
+            str(state),
+            sudo.fake.path,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        cwd='/',
+        check=True,
+    )
 
     assert done.stdout.split() == ['timeout', 'busy']
     assert len(sudo.fake.calls()) == before + 1

@@ -1,4 +1,5 @@
 """Of mistyped words, what is suggested is what was meant."""
+
 from __future__ import annotations
 
 import json
@@ -16,20 +17,30 @@ from smart_attributes.errors import UsageError
 from smart_attributes.knowledge.data_errors import nearest_metric
 
 CHECK = table.commands()[0]
-OPTIONS = [spelling for action in table.parser(CHECK)._actions for spelling in action.option_strings
-           if spelling.startswith('--') and '_' not in spelling]
+OPTIONS = [
+    spelling
+    for action in table.parser(CHECK)._actions
+    for spelling in action.option_strings
+    if spelling.startswith('--') and '_' not in spelling
+]
 METRICS = sorted(json.loads((ROOT / 'attributes.json').read_text())['metrics'])
 
 
 def mistyped(word: str, dice: random.Random) -> str:
-    """Return a word with one or two slips: a letter left out, doubled, changed, or two of them exchanged."""
+    """Return a word with one or two slips: a letter left out, doubled, changed, or two of them
+    exchanged.
+    """
     start = len(word) - len(word.lstrip('-'))
     letters = list(word[start:])
     for _ in range(1 if len(letters) < 6 else dice.randint(1, 2)):
         at = dice.randrange(len(letters) - 1)
         slip = dice.randrange(4)
-        letters[at:at + 2] = [[letters[at + 1]], [letters[at], *letters[at:at + 2]],
-                              [dice.choice(string.ascii_lowercase), letters[at + 1]], letters[at:at + 2][::-1]][slip]
+        letters[at : at + 2] = [
+            [letters[at + 1]],
+            [letters[at], *letters[at : at + 2]],
+            [dice.choice(string.ascii_lowercase), letters[at + 1]],
+            letters[at : at + 2][::-1],
+        ][slip]
     return word[:start] + ''.join(letters)
 
 
@@ -48,14 +59,20 @@ def answer(kind: str, word: str) -> str:
 def test_at_least_95_of_100_slips_are_understood():
     """500 words with one or two slips; words that are right by chance are no slips."""
     dice = random.Random(46)
-    words = {'command': [each.name for each in table.commands()[1:]], 'option': OPTIONS, 'metric': METRICS,
-             'state': [*STATE_WORDS]}
+    words = {
+        'command': [each.name for each in table.commands()[1:]],
+        'option': OPTIONS,
+        'metric': METRICS,
+        'state': [*STATE_WORDS],
+    }
     wrong, number = [], 0
     while number < 500:
         kind = dice.choice(list(words))
         meant = dice.choice(words[kind])
         typed = mistyped(meant, dice)
-        if any(each == typed or (kind == 'option' and each.startswith(typed)) for each in words[kind]):
+        if any(
+            each == typed or (kind == 'option' and each.startswith(typed)) for each in words[kind]
+        ):
             continue
         number += 1
         found = re.search(r'did you mean (.+?)\?', answer(kind, typed))

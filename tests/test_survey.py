@@ -1,4 +1,7 @@
-"""The three stages of a survey, and the messages about a run: who is wanted, and what the time limit took away."""
+"""The three stages of a survey, and the messages about a run: who is wanted, and what the time
+limit took away.
+"""
+
 from __future__ import annotations
 
 import json
@@ -7,7 +10,15 @@ import pytest
 from conftest import STATE_HOME, drive
 
 from smart_attributes import alarm
-from smart_attributes.check import drive_tracking, inventory, messages, reads, rulebook, survey, verdicts
+from smart_attributes.check import (
+    drive_tracking,
+    inventory,
+    messages,
+    reads,
+    rulebook,
+    survey,
+    verdicts,
+)
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.command_line.options import Naming, Options, Which
 from smart_attributes.commands import table
@@ -43,21 +54,33 @@ def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     judging = verdicts.Verdicts(rules, given, Runner())
     drives = inventory.inventory(answers, given, judging.history)
     found = judging.of(drives)
-    return survey.described(messages.Run(given, judging.judge, judging.history, answers, drives, found))
+    return survey.described(
+        messages.Run(given, judging.judge, judging.history, answers, drives, found)
+    )
 
 
 def wanted(answers, which: Which, late: str = '', before=None):
-    kept, faults = inventory.wanted(answers, Options(which=which, before=before), Remembered(), {}, late)
+    kept, faults = inventory.wanted(
+        answers, Options(which=which, before=before), Remembered(), {}, late
+    )
     return [read.device.name for read in kept], faults
 
 
-# --- who is wanted -----------------------------------------------------------------------------------
+# --- who is wanted --------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('which, kept', [
-    (Which(), ['sda', 'sdb']), (Which(match=('sdb',)), ['sdb']), (Which(ignore=('sdb',)), ['sda']),
-    (Which(match=('INTEL',)), ['sda', 'sdb']), (Which(ignore=('INTEL',)), ['sdb']),
-    (Which(match=('sd',), ignore=('sda',)), ['sdb'])],
-    ids=['all', 'match', 'ignore', 'model-silent-stays', 'ignored-model-silent-stays', 'both'])
+
+@pytest.mark.parametrize(
+    'which, kept',
+    [
+        (Which(), ['sda', 'sdb']),
+        (Which(match=('sdb',)), ['sdb']),
+        (Which(ignore=('sdb',)), ['sda']),
+        (Which(match=('INTEL',)), ['sda', 'sdb']),
+        (Which(ignore=('INTEL',)), ['sdb']),
+        (Which(match=('sd',), ignore=('sda',)), ['sdb']),
+    ],
+    ids=['all', 'match', 'ignore', 'model-silent-stays', 'ignored-model-silent-stays', 'both'],
+)
 def test_patterns_leave_over_what_they_match_and_what_they_cannot_decide(which, kept):
     """sda is an Intel drive; sdb did not answer, so a pattern of models leaves it in the check."""
     assert wanted([Read(SDA, REPORT), Read(SDB, SILENT)], which) == (kept, [])
@@ -65,21 +88,27 @@ def test_patterns_leave_over_what_they_match_and_what_they_cannot_decide(which, 
 
 def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
     """The drives that are left are checked, and a fault names each."""
+
     def slow(device: Device, *_: object) -> bool:
         if device == SDB:
             raise alarm.TimeIsOver('time limit of 55 s exceeded')
         return False
+
     monkeypatch.setattr(addresses, 'is_wanted', slow)
     given = options('--ignore', 'x')
     found = inventory.inventory(stage(Read(SDA, REPORT), Read(SDB, SILENT)), given, Remembered())
 
     assert [read.device.name for read in found.reads] == ['sdb']
     assert found.faults == (
-        'sdb is checked although --match or --ignore may exclude it: time limit of 55 s exceeded before the patterns '
-        'were matched; simplify these patterns',)
+        'sdb is checked although --match or --ignore may exclude it: time limit of 55 s exceeded '
+        'before the patterns '
+        'were matched; simplify these patterns',
+    )
 
 
-@pytest.mark.parametrize('which, faults', [(Which(ignore=('sda',)), 1), (Which(), 0)], ids=['patterns', 'no-patterns'])
+@pytest.mark.parametrize(
+    'which, faults', [(Which(ignore=('sda',)), 1), (Which(), 0)], ids=['patterns', 'no-patterns']
+)
 def test_a_drive_is_checked_where_time_was_over_before_its_pattern(which, faults):
     kept, found = wanted([Read(SDA, REPORT)], which, 'time was over')
 
@@ -94,17 +123,24 @@ def test_what_version_1_6_left_out_is_left_out():
     assert wanted([Read(SDA, REPORT), Read(SDB, REPORT)], Which(), before=Before()) == (['sdb'], [])
 
 
-@pytest.mark.parametrize('words, paths', [
-    ((), ['/dev/sda', '/dev/sdb']), (('--ignore', '/dev/sda'), ['/dev/sdb']),
-    (('--match', 'sdb'), ['/dev/sda', '/dev/sdb']),
-    (('--match', 'sdb', '--ignore', 'sda'), ['/dev/sdb'])])
+@pytest.mark.parametrize(
+    'words, paths',
+    [
+        ((), ['/dev/sda', '/dev/sdb']),
+        (('--ignore', '/dev/sda'), ['/dev/sdb']),
+        (('--match', 'sdb'), ['/dev/sda', '/dev/sdb']),
+        (('--match', 'sdb', '--ignore', 'sda'), ['/dev/sdb']),
+    ],
+)
 def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
     """--match may mean a model, so only --ignore decides before the answer."""
     plans = reads.plan([SDA, SDB], options('-p', '/usr/sbin/smartctl', '--nosudo', *words))
 
     assert [planned.device.path for planned in plans] == paths
-    assert all(planned.command[0] == '/usr/sbin/smartctl' and planned.command[-1] == planned.device.path
-               for planned in plans)
+    assert all(
+        planned.command[0] == '/usr/sbin/smartctl' and planned.command[-1] == planned.device.path
+        for planned in plans
+    )
 
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
@@ -112,37 +148,64 @@ def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
         reads.plan([SDA], options('--nosudo', '--match', '('))
 
 
-# --- what is said ------------------------------------------------------------------------------------
+# --- what is said ---------------------------------------------------------------------------------
 
 REMARK = 'no history: disk full; increases are not detected'
 
 
-@pytest.mark.parametrize('words, trouble, said, demanded', [
-    ((), '', (), ()), ((), 'disk full', (REMARK,), ()),
-    (('--history-required', 'critical'), 'disk full', (), ((State.CRITICAL, REMARK),)),
-    (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),
-    (('--history-required', 'critical'), '', (), ())], ids=['all-well', 'remark', 'required', 'required-ok', 'usable'])
+@pytest.mark.parametrize(
+    'words, trouble, said, demanded',
+    [
+        ((), '', (), ()),
+        ((), 'disk full', (REMARK,), ()),
+        (('--history-required', 'critical'), 'disk full', (), ((State.CRITICAL, REMARK),)),
+        (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),
+        (('--history-required', 'critical'), '', (), ()),
+    ],
+    ids=['all-well', 'remark', 'required', 'required-ok', 'usable'],
+)
 def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded):
     """With a state where one is required, as a remark elsewhere."""
-    run = messages.Run(options(*words), judge(), Remembered(trouble=trouble), stage(),
-                       inventory.Inventory((), (), is_bare=False))
+    run = messages.Run(
+        options(*words),
+        judge(),
+        Remembered(trouble=trouble),
+        stage(),
+        inventory.Inventory((), (), is_bare=False),
+    )
     found = messages.messages(run)
 
     assert (found['remarks'], found['demands']) == (said, demanded)
 
 
-@pytest.mark.parametrize('words, is_whole, days, demanded, said', [
-    ((), False, 0, ['SERIAL01'], []), (('--gone', 'ok'), False, 0, [], ['SERIAL01']),
-    (('--gone', 'ok', '--hide-serial'), False, 0, [], [None]), (('--hide-serial',), False, 0, [None], []),
-    (('--gone', 'ok'), False, 2, [], []), (('--gone', 'ok'), True, 2, [], ['SERIAL01'])])
+@pytest.mark.parametrize(
+    'words, is_whole, days, demanded, said',
+    [
+        ((), False, 0, ['SERIAL01'], []),
+        (('--gone', 'ok'), False, 0, [], ['SERIAL01']),
+        (('--gone', 'ok', '--hide-serial'), False, 0, [], [None]),
+        (('--hide-serial',), False, 0, [None], []),
+        (('--gone', 'ok'), False, 2, [], []),
+        (('--gone', 'ok'), True, 2, [], ['SERIAL01']),
+    ],
+)
 def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, demanded, said):
     """With a state, or as news: for a day by a check, for a month to a person."""
     record = drive_records.Record(1, Identity(model='ACME', serial='SERIAL01'), 0, 0)
     place = drive_records.DrivePlace('/dev/sdc', 1, 0, is_scanned=True)
-    there = drive_tracking.Whereabouts([place._replace(gone=9)], {1: record}, drive_records.Scope(is_scan=True),
-                                       9 + days * 24 * 3600)
-    run = messages.Run(options(*words), judge(), Remembered(is_whole=is_whole), stage(),
-                       inventory.Inventory((), (), is_bare=False, whereabouts=there))
+    there = drive_tracking.Whereabouts(
+        [place._replace(gone=9)],
+        {1: record},
+        drive_records.Scope(is_scan=True),
+        9 + days * 24 * 3600,
+    )
+    run = messages.Run(
+        options(*words),
+        judge(),
+        Remembered(is_whole=is_whole),
+        stage(),
+        inventory.Inventory((), (), is_bare=False, whereabouts=there),
+    )
     found = messages.messages(run)
 
     assert [each.fields['serial'] for _, each in found['demands']] == demanded
@@ -150,34 +213,55 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, demanded, said
 
 
 def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
-    monkeypatch.setattr(rulebook.Judge, 'contradictions', lambda _, verdict, report: [
-        'two limits', f'{verdict.device.name} {report is REPORT}'])
+    monkeypatch.setattr(
+        rulebook.Judge,
+        'contradictions',
+        lambda _, verdict, report: ['two limits', f'{verdict.device.name} {report is REPORT}'],
+    )
     found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT)))
 
     assert [(each.code, each) for each in found.faults] == [
-        ('site-files-contradict', each) for each in ('two limits', 'sda True', 'sdb False')]
+        ('site-files-contradict', each) for each in ('two limits', 'sda True', 'sdb False')
+    ]
 
 
 def test_notes_come_from_each_stage_and_from_version_1_6():
     given = options()._replace(before=Before(strays=('left',)))
-    run = messages.Run(given, judge(), Remembered(), stage(notes=('found',)),
-                       inventory.Inventory((), (), is_bare=False, notes=('drives',)))
+    run = messages.Run(
+        given,
+        judge(),
+        Remembered(),
+        stage(notes=('found',)),
+        inventory.Inventory((), (), is_bare=False, notes=('drives',)),
+    )
 
     assert messages.notes(run) == (
-        'found', 'drives', '"left" does not belong to an option and is ignored, as in version 1.6')
+        'found',
+        'drives',
+        '"left" does not belong to an option and is ignored, as in version 1.6',
+    )
 
 
 def test_limits_that_are_not_in_force_are_a_warning():
-    run = messages.Run(options(), judge()._replace(warnings=('old.json',)), Remembered(), stage(),
-                       inventory.Inventory((), (), is_bare=False))
+    run = messages.Run(
+        options(),
+        judge()._replace(warnings=('old.json',)),
+        Remembered(),
+        stage(),
+        inventory.Inventory((), (), is_bare=False),
+    )
 
     assert messages.messages(run)['demands'] == ((State.WARNING, 'old.json'),)
 
 
-@pytest.mark.parametrize('words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)])
+@pytest.mark.parametrize(
+    'words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)]
+)
 def test_a_history_that_is_lost_again_and_again_has_a_state(monkeypatch, words, state):
     monkeypatch.setattr(Remembered, 'recurring_loss', ('lost twice',))
-    run = messages.Run(options(*words), judge(), Remembered(), stage(), inventory.Inventory((), (), is_bare=False))
+    run = messages.Run(
+        options(*words), judge(), Remembered(), stage(), inventory.Inventory((), (), is_bare=False)
+    )
 
     assert messages.messages(run)['demands'] == ((state, 'lost twice'),)
 
@@ -188,8 +272,10 @@ def test_an_address_is_the_one_that_the_drive_was_reached_by():
     assert inventory.addressed([SDA, SDB], [Read(by_sat, REPORT)]) == [by_sat, SDB]
 
 
-@pytest.mark.parametrize('waited, notes', [
-    (0.0, ()), (2.34, ('waited 2.3 s for another check that was reading this drive',))])
+@pytest.mark.parametrize(
+    'waited, notes',
+    [(0.0, ()), (2.34, ('waited 2.3 s for another check that was reading this drive',))],
+)
 def test_a_verdict_says_how_long_another_check_held_the_drive(waited, notes):
     [told] = surveyed(stage(Read(SDA, REPORT, waited=waited))).verdicts
 
@@ -203,16 +289,24 @@ def test_a_verdict_without_history_stays_as_it_is(outcome):
     assert (told.problem, told.last_seen, told.notes) == (str(outcome), None, ())
 
 
-# --- the whole ---------------------------------------------------------------------------------------
+# --- the whole ------------------------------------------------------------------------------------
+
 
 def test_each_drive_that_was_read_has_its_verdict():
     found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT), notes=('slot 9 was not read',)))
 
     assert [(verdict.device.name, verdict.state) for verdict in found.verdicts] == [
-        ('sda', State.OK), ('sdb', State.UNKNOWN)]
+        ('sda', State.OK),
+        ('sdb', State.UNKNOWN),
+    ]
     assert [read.device.name for read in found.reads] == ['sda', 'sdb']
     assert (found.notes, found.failures, found.faults, found.remarks, found.demands) == (
-        ('slot 9 was not read',), (), (), (), ())
+        ('slot 9 was not read',),
+        (),
+        (),
+        (),
+        (),
+    )
 
 
 def test_drives_of_the_same_serial_number_are_one():
@@ -242,38 +336,55 @@ def test_a_scan_without_drives_says_that_there_is_none():
 
 def until_time_is_over(*answers: Read):
     """Return a function that yields these answers until the time limit passes."""
+
     def read_all(*_: object):
         yield from answers
         raise alarm.TimeIsOver('time limit of 55 s exceeded')
+
     return read_all
 
 
-STARTED = reads.Started(machine.DeviceList((SDA, SDB)), [machine.Plan(SDA, ()), machine.Plan(SDB, ())])
+STARTED = reads.Started(
+    machine.DeviceList((SDA, SDB)), [machine.Plan(SDA, ()), machine.Plan(SDB, ())]
+)
 
 
 def test_what_was_not_read_in_time_says_so(monkeypatch):
     monkeypatch.setattr(machine, 'read_all', until_time_is_over(Read(SDB, REPORT)))
     found = surveyed(reads.finish(STARTED, options(), Runner(), 0, reads.Listener()))
 
-    assert [verdict.problem for verdict in found.verdicts] == ['was not read: time limit of 55 s exceeded', '']
+    assert [verdict.problem for verdict in found.verdicts] == [
+        'was not read: time limit of 55 s exceeded',
+        '',
+    ]
 
 
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
     judging = verdicts.Verdicts(judge(), options(), Runner())
     judging.hear(Read(SDB, REPORT))
-    drives = inventory.inventory(stage(Read(SDA, REPORT), Read(SDB, REPORT._replace(
-        identity=REPORT.identity._replace(serial='OTHER')))), options(), judging.history)
+    drives = inventory.inventory(
+        stage(
+            Read(SDA, REPORT),
+            Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER'))),
+        ),
+        options(),
+        judging.history,
+    )
     monkeypatch.setattr(verdicts, 'verdict', lambda *_: next(until_time_is_over()()))
 
     assert [each.problem for each in judging.of(drives)] == [
-        'was read but not evaluated: time limit of 55 s exceeded', '']
+        'was read but not evaluated: time limit of 55 s exceeded',
+        '',
+    ]
 
 
 def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):
     """They are judged without the logs that are missing."""
+
     def over(*_: object):
         raise alarm.TimeIsOver('time limit of 55 s exceeded')
+
     monkeypatch.setattr(verdicts.Verdicts, '_is_asked', over)
     judging = verdicts.Verdicts(judge(), options(), Runner())
     drives = inventory.inventory(stage(Read(SDA, REPORT)), options(), judging.history)
@@ -286,26 +397,45 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     def read_files(paths, found) -> None:
         found.append(Read(Device('/tmp/a.json', is_recorded=True), REPORT))
         raise alarm.TimeIsOver('time was over')
+
     monkeypatch.setattr(recorded, 'read_files', read_files)
     given = options('--report', '/tmp')
-    found = surveyed(reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0, reads.Listener()),
-                     '--report', '/tmp')
+    found = surveyed(
+        reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0, reads.Listener()),
+        '--report',
+        '/tmp',
+    )
 
-    assert found.faults[0] == ('only 1 recorded reports were read: time was over; give fewer, or increase -t')
+    assert found.faults[0] == (
+        'only 1 recorded reports were read: time was over; give fewer, or increase -t'
+    )
     assert len(found.verdicts) == 1
 
 
 def test_a_person_who_waits_is_told_who_is_waited_for(monkeypatch):
     told = []
-    monkeypatch.setattr(machine, 'read_all', lambda *_: iter([Read(SDA._replace(type='sat'), REPORT)]))
-    reads.finish(STARTED, options(), Runner(), 0, reads.Listener(), lambda done, waiting: told.append((done, waiting)))
+    monkeypatch.setattr(
+        machine, 'read_all', lambda *_: iter([Read(SDA._replace(type='sat'), REPORT)])
+    )
+    reads.finish(
+        STARTED,
+        options(),
+        Runner(),
+        0,
+        reads.Listener(),
+        lambda done, waiting: told.append((done, waiting)),
+    )
 
     assert told == [(0, ['sda', 'sdb']), (1, ['sdb'])]
 
 
-@pytest.mark.parametrize('label, outcome, is_judged', [
-    ('device', REPORT, True), ('model', REPORT, False), ('device', SILENT, False)])
-def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(label, outcome, is_judged):
+@pytest.mark.parametrize(
+    'label, outcome, is_judged',
+    [('device', REPORT, True), ('model', REPORT, False), ('device', SILENT, False)],
+)
+def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(
+    label, outcome, is_judged
+):
     """Other names need all drives; one that is silent has no verdict of its own."""
     early = verdicts.Verdicts(judge(), Options(naming=Naming(label)), Runner())
     early.hear(Read(SDA, outcome))
@@ -315,9 +445,20 @@ def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(lab
 
 def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
     """A drive that reading can harm, and a log that must not be read."""
-    (tmp_path / 'site.json').write_text(json.dumps({'overrides': [
-        {'for': {'device': '/dev/sda'}, 'why': 'it loses data', 'read': False},
-        {'for': {'device': '/dev/sdb'}, 'why': 'old firmware', 'skip': ['selftest', 'error']}]}))
+    (tmp_path / 'site.json').write_text(
+        json.dumps(
+            {
+                'overrides': [
+                    {'for': {'device': '/dev/sda'}, 'why': 'it loses data', 'read': False},
+                    {
+                        'for': {'device': '/dev/sdb'},
+                        'why': 'old firmware',
+                        'skip': ['selftest', 'error'],
+                    },
+                ]
+            }
+        )
+    )
     plans = reads.plan([SDA, SDB], options('--thresholds', str(tmp_path / 'site.json'), '--nosudo'))
 
     assert [planned.device.path for planned in plans] == ['/dev/sdb']

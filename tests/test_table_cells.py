@@ -1,15 +1,26 @@
 """What a person reads of a drive at a terminal: cells, bars, and findings that fit."""
+
 from __future__ import annotations
 
 import pytest
 from test_severity import C, W, drive, found
 
 from smart_attributes.constants import DAY, YEAR
-from smart_attributes.model import Forecast, Grown, Identity, Judgement, Lately, Place, Reading, Source, State
+from smart_attributes.model import (
+    Forecast,
+    Grown,
+    Identity,
+    Judgement,
+    Lately,
+    Place,
+    Reading,
+    Source,
+    State,
+)
 from smart_attributes.output import triage_table
 
 NOW = 1_795_348_800  # 2026-11-22
-TB = 10 ** 12
+TB = 10**12
 
 
 def read(metric, number, unit='', judged=True, state=State.OK):
@@ -21,20 +32,39 @@ def row(verdict, hide_serial=False):
 
 
 def test_a_healthy_drive_has_a_cell_for_each_number():
-    given = drive('sda', read('endurance_used', 9, '%'), read('spare_available', 98, '%'), read('temperature', 31, 'C'),
-                  read('power_on_time', 2.5 * YEAR, 's'), read('host_written', 398 * TB, 'B'),
-                  read('rated_written', 700 * TB, 'B'))._replace(
-        identity=Identity('ATA', 'ACME X1', 'FW', 'SERIAL1'), place=Place('slot 7'))
+    given = drive(
+        'sda',
+        read('endurance_used', 9, '%'),
+        read('spare_available', 98, '%'),
+        read('temperature', 31, 'C'),
+        read('power_on_time', 2.5 * YEAR, 's'),
+        read('host_written', 398 * TB, 'B'),
+        read('rated_written', 700 * TB, 'B'),
+    )._replace(identity=Identity('ATA', 'ACME X1', 'FW', 'SERIAL1'), place=Place('slot 7'))
 
     assert row(given) == triage_table.DriveRow(
-        State.OK, 'sda', 'slot 7', 'ACME X1', 'SERIAL1', '9 %', 0.09, State.OK, '', '98 %',
-        '31 C', '2.5 y', '398 TB of 700 TB', ())
+        State.OK,
+        'sda',
+        'slot 7',
+        'ACME X1',
+        'SERIAL1',
+        '9 %',
+        0.09,
+        State.OK,
+        '',
+        '98 %',
+        '31 C',
+        '2.5 y',
+        '398 TB of 700 TB',
+        (),
+    )
     assert row(given, hide_serial=True).serial == ''
 
 
 def test_a_drive_that_reports_nothing_has_empty_cells():
     assert row(drive('sda')) == triage_table.DriveRow(
-        State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', ())
+        State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', ()
+    )
 
 
 @pytest.mark.parametrize('used, filled', [(0, 0.0), (50, 0.5), (100, 1.0), (155, 1.0), (-3, 0.0)])
@@ -44,18 +74,25 @@ def test_the_bar_is_filled_from_0_to_1(used, filled):
 
 def test_the_colour_of_the_bar_is_the_state_of_wear():
     """Whatever else is wrong with the drive."""
-    assert row(drive('sda', found('endurance_used', 86, W, '85'), found('pending', 900, C, '8'))).wear is W
+    assert (
+        row(drive('sda', found('endurance_used', 86, W, '85'), found('pending', 900, C, '8'))).wear
+        is W
+    )
 
 
-@pytest.mark.parametrize('judgement', [read('endurance_used', None, '%'), read('endurance_used', 9, '%', judged=False)])
+@pytest.mark.parametrize(
+    'judgement', [read('endurance_used', None, '%'), read('endurance_used', 9, '%', judged=False)]
+)
 def test_a_number_that_is_unknown_or_not_believed_is_not_shown(judgement):
     told = row(drive('sda', judgement))
 
     assert (told.used, told.filled) == ('', None)
 
 
-@pytest.mark.parametrize('host, rated, said', [
-    (398, 700, '398 TB of 700 TB'), (398, None, '398 TB'), (None, 700, ''), (None, None, '')])
+@pytest.mark.parametrize(
+    'host, rated, said',
+    [(398, 700, '398 TB of 700 TB'), (398, None, '398 TB'), (None, 700, ''), (None, None, '')],
+)
 def test_what_was_written_stands_before_what_may_be_written(host, rated, said):
     numbers = {'host_written': host, 'rated_written': rated}
     given = [read(metric, number * TB, 'B') for metric, number in numbers.items() if number]
@@ -77,54 +114,95 @@ def test_a_long_bay_and_a_long_problem_are_cut():
 
 
 def test_the_worst_drive_is_first():
-    drives = [drive('a'), drive('b', found('pending', 900, C, '8')), drive('c', found('endurance_used', 86, W, '85'))]
+    drives = [
+        drive('a'),
+        drive('b', found('pending', 900, C, '8')),
+        drive('c', found('endurance_used', 86, W, '85')),
+    ]
 
     assert [each.drive for each in triage_table.rows(drives, False, NOW)] == ['b', 'c', 'a']
 
 
 def test_only_what_is_wrong_is_told_of_a_drive():
     soon = {'endurance_used': Forecast(192 * DAY, 100 * DAY, 300 * DAY, False)}
-    told = row(drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0))._replace(forecasts=soon))
+    told = row(
+        drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0))._replace(
+            forecasts=soon
+        )
+    )
 
     assert [words.partition(',')[0] for words in told.what] == ['endurance_used 86 %']
     assert told.until == '2027-06'
 
 
-@pytest.mark.parametrize('lefts, until', [
-    ((), ''), ((192,), '2027-06'), ((900, 192), '2027-06'), ((192, 900), '2027-06')])
+@pytest.mark.parametrize(
+    'lefts, until',
+    [((), ''), ((192,), '2027-06'), ((900, 192), '2027-06'), ((192, 900), '2027-06')],
+)
 def test_the_soonest_forecast_is_shown(lefts, until):
-    given = drive('sda')._replace(forecasts={str(number): Forecast(left * DAY, 0, 0, False)
-                                             for number, left in enumerate(lefts)})
+    given = drive('sda')._replace(
+        forecasts={
+            str(number): Forecast(left * DAY, 0, 0, False) for number, left in enumerate(lefts)
+        }
+    )
 
     assert triage_table.until(given, NOW) == until
 
 
-@pytest.mark.parametrize('filled, drawn', [
-    (0, '........'), (0.001, '#.......'), (0.5, '####....'), (0.9999, '#######.'), (1, '########'), (0.3, '##......')])
+@pytest.mark.parametrize(
+    'filled, drawn',
+    [
+        (0, '........'),
+        (0.001, '#.......'),
+        (0.5, '####....'),
+        (0.9999, '#######.'),
+        (1, '########'),
+        (0.3, '##......'),
+    ],
+)
 def test_a_bar_shows_the_first_bit_and_the_last_gap(filled, drawn):
     assert triage_table.bar(filled, '#', '.') == drawn
 
 
-FOUND = ('pending 900, critical above 8', 'endurance_used 86 %, warning above 85', 'crc_errors grew by 14')
+FOUND = (
+    'pending 900, critical above 8',
+    'endurance_used 86 %, warning above 85',
+    'crc_errors grew by 14',
+)
 
 
-@pytest.mark.parametrize('what, width, shown', [
-    ((), 10, ''), (FOUND[:1], 29, FOUND[0]), (FOUND[:1], 28, 'pending 900, critical abo...'),
-    (FOUND, 91, '; '.join(FOUND)),
-    (FOUND, 90, f'{FOUND[0]}; {FOUND[1]}; crc_errors grew b...'),
-    (FOUND, 89, f'{FOUND[0]}; {FOUND[1]}; 1 more'), (FOUND, 76, f'{FOUND[0]}; {FOUND[1]}; 1 more'),
-    (FOUND, 75, f'{FOUND[0]}; endurance_used 86 %, warning abov...; 1 more'),
-    (FOUND, 58, f'{FOUND[0]}; endurance_used 8...; 1 more'),
-    (FOUND, 57, f'{FOUND[0]}; 2 more'), (FOUND, 37, f'{FOUND[0]}; 2 more'),
-    (FOUND, 36, 'pending 900, critical abo...; 2 more'), (FOUND, 0, '...; 2 more')])
+@pytest.mark.parametrize(
+    'what, width, shown',
+    [
+        ((), 10, ''),
+        (FOUND[:1], 29, FOUND[0]),
+        (FOUND[:1], 28, 'pending 900, critical abo...'),
+        (FOUND, 91, '; '.join(FOUND)),
+        (FOUND, 90, f'{FOUND[0]}; {FOUND[1]}; crc_errors grew b...'),
+        (FOUND, 89, f'{FOUND[0]}; {FOUND[1]}; 1 more'),
+        (FOUND, 76, f'{FOUND[0]}; {FOUND[1]}; 1 more'),
+        (FOUND, 75, f'{FOUND[0]}; endurance_used 86 %, warning abov...; 1 more'),
+        (FOUND, 58, f'{FOUND[0]}; endurance_used 8...; 1 more'),
+        (FOUND, 57, f'{FOUND[0]}; 2 more'),
+        (FOUND, 37, f'{FOUND[0]}; 2 more'),
+        (FOUND, 36, 'pending 900, critical abo...; 2 more'),
+        (FOUND, 0, '...; 2 more'),
+    ],
+)
 def test_findings_fill_the_width_and_none_is_left_out_in_silence(what, width, shown):
     """The beginning of a finding is shown only if 16 characters of it fit."""
     assert triage_table.fitting(what, width) == shown
 
 
-@pytest.mark.parametrize('told, unknown, said', [
-    (['a'], 'b', ['a', 'b']), (['a', ''], None, ['a']), ([], 'b', ['b']), ([], '', ['no increases, no drives added or '
-                                                                                    'removed'])])
+@pytest.mark.parametrize(
+    'told, unknown, said',
+    [
+        (['a'], 'b', ['a', 'b']),
+        (['a', ''], None, ['a']),
+        ([], 'b', ['b']),
+        ([], '', ['no increases, no drives added or removed']),
+    ],
+)
 def test_changes_end_with_what_is_unknown(told, unknown, said):
     assert triage_table.changed(told, unknown) == said
 
@@ -132,6 +210,12 @@ def test_changes_end_with_what_is_unknown(told, unknown, said):
 def test_changes_of_each_drive_have_a_line():
     grew = (Grown('sda', 'crc_errors', 212, 226, NOW, 'crc_errors grew by 14'),)
 
-    assert triage_table.lately_lines(Lately(NOW, grew, ('sdb is new',), ('s' * 3000,), 'no history before')) == [
-        'since 2026-11-22:', '  sda crc_errors grew by 14', '  sdb is new', '  ' + 's' * 1997 + '...',
-        '  no history before']
+    assert triage_table.lately_lines(
+        Lately(NOW, grew, ('sdb is new',), ('s' * 3000,), 'no history before')
+    ) == [
+        'since 2026-11-22:',
+        '  sda crc_errors grew by 14',
+        '  sdb is new',
+        '  ' + 's' * 1997 + '...',
+        '  no history before',
+    ]

@@ -1,4 +1,5 @@
 """smartctl's text: layouts, locales, versions, and what pySMART cannot take."""
+
 from __future__ import annotations
 
 import json
@@ -17,8 +18,10 @@ from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import pysmart, text_report
 from smart_attributes.reading.pysmart import lines_by_kind
 
-BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
-          'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n')
+BANNER = (
+    'smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
+    'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n'
+)
 
 
 def report(text, **known):
@@ -28,8 +31,10 @@ def report(text, **known):
 
 def ata(body, model='ACME ARGO 500'):
     """A report with an identity and a verdict, so that *body* is all that is asked about."""
-    return report(f'=== START OF INFORMATION SECTION ===\nDevice Model:     {model}\n\n'
-                  'SMART overall-health self-assessment test result: PASSED\n\n' + textwrap.dedent(body))
+    return report(
+        f'=== START OF INFORMATION SECTION ===\nDevice Model:     {model}\n\n'
+        'SMART overall-health self-assessment test result: PASSED\n\n' + textwrap.dedent(body)
+    )
 
 
 # Attribute tables
@@ -64,34 +69,71 @@ ROWS = (
 )
 
 
-@pytest.mark.parametrize('table', [
-    pytest.param(CLASSIC, id='classic'), pytest.param(BRIEF, id='brief'), pytest.param(HEXADECIMAL, id='hexadecimal'),
-    pytest.param(CLASSIC.replace('\n', '\r\n'), id='windows-line-ends'),
-    pytest.param('\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()), id='blanks-collapsed-by-a-forum'),
-    pytest.param(BRIEF.replace('    ', '\t'), id='tabs'),
-])
+@pytest.mark.parametrize(
+    'table',
+    [
+        pytest.param(CLASSIC, id='classic'),
+        pytest.param(BRIEF, id='brief'),
+        pytest.param(HEXADECIMAL, id='hexadecimal'),
+        pytest.param(CLASSIC.replace('\n', '\r\n'), id='windows-line-ends'),
+        pytest.param(
+            '\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()),
+            id='blanks-collapsed-by-a-forum',
+        ),
+        pytest.param(BRIEF.replace('    ', '\t'), id='tabs'),
+    ],
+)
 def test_every_layout_of_the_attribute_table_gives_the_same_rows(table):
     """-a, -x, -f hex, and what copying does to them; in the printed order."""
     assert ata(table).attributes == ROWS
 
 
-@pytest.mark.parametrize('raw', ['0/200164573', '-2147483640', '0x00000000000c', '36 (Min/Max 19/52 #3)', '4,21',
-                                 '57h+16m+58.312s', '24 (0 20 0 0 0)', '1: 23 45'])
+@pytest.mark.parametrize(
+    'raw',
+    [
+        '0/200164573',
+        '-2147483640',
+        '0x00000000000c',
+        '36 (Min/Max 19/52 #3)',
+        '4,21',
+        '57h+16m+58.312s',
+        '24 (0 20 0 0 0)',
+        '1: 23 45',
+    ],
+)
 def test_raw_values_stay_as_printed(raw):
     """Signs, hexadecimal and composites are decoded later, by what the entry says of them."""
-    row = f'  7 Seek_Error_Rate         0x000f   083   060   030    Pre-fail  Always       -       {raw}'
+    row = (
+        f'  7 Seek_Error_Rate         0x000f   083   060   030    Pre-fail  Always       '
+        f'-       {raw}'
+    )
 
     assert ata(row).attributes[0].raw == raw
 
 
-@pytest.mark.parametrize('printed, name', [
-    pytest.param('169 Unknown Attribute       0x0000   094   000   000    Old_age   Offline      -       94',
-                 'Unknown_Attribute', id='name-with-a-blank'),
-    pytest.param('202 Percent_Lifetime_Remaining_Now0x0030   099   099   001    Old_age   Offline      -       1',
-                 'Percent_Lifetime_Remaining_Now', id='name-that-touches-its-flags'),
-    pytest.param('231 SSD_LifeLeft(0.01%)     0x0013   100   100   000    Pre-fail  Always       -       99',
-                 'SSD_LifeLeft(0.01%)', id='name-with-signs'),
-])
+@pytest.mark.parametrize(
+    'printed, name',
+    [
+        pytest.param(
+            '169 Unknown Attribute       0x0000   094   000   000    Old_age   Offline      -     '
+            '  94',
+            'Unknown_Attribute',
+            id='name-with-a-blank',
+        ),
+        pytest.param(
+            '202 Percent_Lifetime_Remaining_Now0x0030   099   099   001    Old_age   Offline      '
+            '-       1',
+            'Percent_Lifetime_Remaining_Now',
+            id='name-that-touches-its-flags',
+        ),
+        pytest.param(
+            '231 SSD_LifeLeft(0.01%)     0x0013   100   100   000    Pre-fail  Always       -     '
+            '  99',
+            'SSD_LifeLeft(0.01%)',
+            id='name-with-signs',
+        ),
+    ],
+)
 def test_odd_names_do_not_lose_their_row(printed, name):
     """smartctl before 5.40, and names of local -v options."""
     assert [row.name for row in ata(printed).attributes] == [name]
@@ -101,9 +143,10 @@ def test_two_rows_of_one_number_are_both_kept():
     """Broken firmware lists them; an entry may go by the order of the table."""
     row = '  {} Unknown_Attribute       -O--CK   100   100   000    -    {}\n'
 
-    assert [(found.id, found.raw)
-            for found in ata(row.format(9, 1) + row.format(1, 2) + row.format(9, 3)).attributes] == [
-        (9, '1'), (1, '2'), (9, '3')]
+    assert [
+        (found.id, found.raw)
+        for found in ata(row.format(9, 1) + row.format(1, 2) + row.format(9, 3)).attributes
+    ] == [(9, '1'), (1, '2'), (9, '3')]
 
 
 def test_failed_attributes_of_a_health_report_are_rows_too():
@@ -123,20 +166,48 @@ def test_failed_attributes_of_a_health_report_are_rows_too():
 
 # Device statistics, self-tests, errors
 
-@pytest.mark.parametrize('line, place, statistic', [
-    pytest.param('0x07  0x008  1              78  N--  Percentage Used Endurance Indicator', (7, 8),
-                 Statistic(78, 'Percentage Used Endurance Indicator', 'N'), id='since-6.4'),
-    pytest.param('  7  0x008  1              78~ Percentage Used Endurance Indicator', (7, 8),
-                 Statistic(78, 'Percentage Used Endurance Indicator', 'N'), id='until-6.3'),
-    pytest.param('  1  0x010  4            3188  Power-on Hours', (1, 16), Statistic(3188, 'Power-on Hours'),
-                 id='until-6.3-plain'),
-    pytest.param('0x05  0x010  1             -21  -DC  Average Short Term Temperature', (5, 16),
-                 Statistic(-21, 'Average Short Term Temperature', 'DC'), id='negative'),
-    pytest.param('0x01  0x1f8  7               0  -D-+ Unknown', (1, 0x1f8), Statistic(0, 'Unknown', 'D'),
-                 id='reserved-flag'),
-    pytest.param('0xff  0x020  7  72057594037927935  ---  Vendor Specific', (255, 32),
-                 Statistic(72057594037927935, 'Vendor Specific'), id='vendor-page'),
-])
+
+@pytest.mark.parametrize(
+    'line, place, statistic',
+    [
+        pytest.param(
+            '0x07  0x008  1              78  N--  Percentage Used Endurance Indicator',
+            (7, 8),
+            Statistic(78, 'Percentage Used Endurance Indicator', 'N'),
+            id='since-6.4',
+        ),
+        pytest.param(
+            '  7  0x008  1              78~ Percentage Used Endurance Indicator',
+            (7, 8),
+            Statistic(78, 'Percentage Used Endurance Indicator', 'N'),
+            id='until-6.3',
+        ),
+        pytest.param(
+            '  1  0x010  4            3188  Power-on Hours',
+            (1, 16),
+            Statistic(3188, 'Power-on Hours'),
+            id='until-6.3-plain',
+        ),
+        pytest.param(
+            '0x05  0x010  1             -21  -DC  Average Short Term Temperature',
+            (5, 16),
+            Statistic(-21, 'Average Short Term Temperature', 'DC'),
+            id='negative',
+        ),
+        pytest.param(
+            '0x01  0x1f8  7               0  -D-+ Unknown',
+            (1, 0x1F8),
+            Statistic(0, 'Unknown', 'D'),
+            id='reserved-flag',
+        ),
+        pytest.param(
+            '0xff  0x020  7  72057594037927935  ---  Vendor Specific',
+            (255, 32),
+            Statistic(72057594037927935, 'Vendor Specific'),
+            id='vendor-page',
+        ),
+    ],
+)
 def test_device_statistics_of_every_version_are_read(line, place, statistic):
     """pySMART never reads them, and they are the drive's own, standard wear figure."""
     assert ata(line).statistics == {place: statistic}
@@ -144,21 +215,38 @@ def test_device_statistics_of_every_version_are_read(line, place, statistic):
 
 def test_an_invalid_statistic_is_unknown_not_zero():
     """smartctl prints "-" for a value that the drive has not measured yet."""
-    assert ata('0x05  0x010  1               -  ---  Average Short Term Temperature').statistics == {}
+    assert (
+        ata('0x05  0x010  1               -  ---  Average Short Term Temperature').statistics == {}
+    )
 
 
-@pytest.mark.parametrize('lines, expected', [
-    pytest.param('# 1  Extended offline    Completed: electrical failure 90%      1608         205352',
-                 [SelfTest('Extended offline', 'Completed: electrical failure', False, 1608)], id='long-status'),
-    pytest.param('#12  Vendor (0x57)       Unknown status (0xc)          140%     65280         -',
-                 [SelfTest('Vendor (0x57)', 'Unknown status (0xc)', None, 65280)], id='garbage'),
-    pytest.param('# 1 Short offline Completed without error 00% 47396 -',
-                 [SelfTest('Short offline', 'Completed without error', True, 47396)], id='collapsed'),
-    pytest.param('# 1  Short offline       Completed without error       00%      1281         -\n'
-                 'SMART Self-test log structure revision number 1\n'
-                 '# 1  Short offline       Completed without error       00%      1281         -',
-                 [SelfTest('Short offline', 'Completed without error', True, 1281)], id='second-log-repeats'),
-])
+@pytest.mark.parametrize(
+    'lines, expected',
+    [
+        pytest.param(
+            '# 1  Extended offline    Completed: electrical failure 90%      1608         205352',
+            [SelfTest('Extended offline', 'Completed: electrical failure', False, 1608)],
+            id='long-status',
+        ),
+        pytest.param(
+            '#12  Vendor (0x57)       Unknown status (0xc)          140%     65280         -',
+            [SelfTest('Vendor (0x57)', 'Unknown status (0xc)', None, 65280)],
+            id='garbage',
+        ),
+        pytest.param(
+            '# 1 Short offline Completed without error 00% 47396 -',
+            [SelfTest('Short offline', 'Completed without error', True, 47396)],
+            id='collapsed',
+        ),
+        pytest.param(
+            '# 1  Short offline       Completed without error       00%      1281         -\n'
+            'SMART Self-test log structure revision number 1\n'
+            '# 1  Short offline       Completed without error       00%      1281         -',
+            [SelfTest('Short offline', 'Completed without error', True, 1281)],
+            id='second-log-repeats',
+        ),
+    ],
+)
 def test_ata_self_tests_are_read(lines, expected):
     """Newest first, as printed."""
     assert ata(lines).self_tests == tuple(expected)
@@ -166,30 +254,50 @@ def test_ata_self_tests_are_read(lines, expected):
 
 def test_a_failed_last_self_test_counts_without_its_log():
     """-c prints the status byte with its meaning."""
-    found = ata('Self-test execution status:      ( 121)\tThe previous self-test completed having\n'
-                '\t\t\t\t\tthe read element of the test failed.')
+    found = ata(
+        'Self-test execution status:      ( 121)\tThe previous self-test completed having\n'
+        '\t\t\t\t\tthe read element of the test failed.'
+    )
 
     assert found.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
 
 
 @pytest.mark.parametrize('status, is_told', [('0x86', True), ('0x84', False)])
 def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
-    found = ata(f'Offline data collection status:  ({status})\tOffline data collection activity\n'
-                'Self-test execution status:      ( 121)\tThe previous self-test completed having\n')
+    found = ata(
+        f'Offline data collection status:  ({status})\tOffline data collection activity\n'
+        'Self-test execution status:      ( 121)\tThe previous self-test completed having\n'
+    )
 
-    assert ('the drive aborted its offline data collection with a fatal error' in found.messages) is is_told
+    assert (
+        'the drive aborted its offline data collection with a fatal error' in found.messages
+    ) is is_told
 
 
-@pytest.mark.parametrize('lines, count', [
-    pytest.param('SMART Error Log Version: 1\nNo Errors Logged', 0, id='none'),
-    pytest.param('SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most recent five '
-                 'errors)',
-                 1699, id='standard-log'),
-    pytest.param('SMART Extended Comprehensive Error Log Version: 1 (1 sectors)\nDevice Error Count: 1', 1,
-                 id='extended-log'),
-    pytest.param('SMART Error Log Version: 1\nATA Error Count: 0 (possibly also invalid)', None, id='unknown-invalid'),
-    pytest.param('SMART Error Log not supported', None, id='unknown-unsupported'),
-])
+@pytest.mark.parametrize(
+    'lines, count',
+    [
+        pytest.param('SMART Error Log Version: 1\nNo Errors Logged', 0, id='none'),
+        pytest.param(
+            'SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most '
+            'recent five '
+            'errors)',
+            1699,
+            id='standard-log',
+        ),
+        pytest.param(
+            'SMART Extended Comprehensive Error Log Version: 1 (1 sectors)\nDevice Error Count: 1',
+            1,
+            id='extended-log',
+        ),
+        pytest.param(
+            'SMART Error Log Version: 1\nATA Error Count: 0 (possibly also invalid)',
+            None,
+            id='unknown-invalid',
+        ),
+        pytest.param('SMART Error Log not supported', None, id='unknown-unsupported'),
+    ],
+)
 def test_the_error_count_is_read_where_it_means_something(lines, count):
     """None is "not known", which is not 0."""
     assert ata(lines).error_count == count
@@ -225,17 +333,30 @@ Error 4 [3] log entry is empty
 
 
 def test_the_entries_of_an_error_log_tell_their_kind_and_hour():
-    """As -l error and -l xerror print them; commands before an error are none, and an empty entry is none."""
-    assert ata(ERROR_LOG).errors == (ErrorEntry(7, ('UNC',), 40100), ErrorEntry(6, ('ABRT',), 17401),
-                                     ErrorEntry(5, ('ABRT',), 5141))
+    """As -l error and -l xerror print them; commands before an error are none, and an empty
+    entry is none.
+    """
+    assert ata(ERROR_LOG).errors == (
+        ErrorEntry(7, ('UNC',), 40100),
+        ErrorEntry(6, ('ABRT',), 17401),
+        ErrorEntry(5, ('ABRT',), 5141),
+    )
 
 
-@pytest.mark.parametrize('lines, count', [
-    pytest.param('Pending Defects log (GP Log 0x0c)\nNo Defects Logged', 0, id='none'),
-    pytest.param('Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n    0           11723104     '
-                 '8211\n'
-                 '    1           11723105        -\n... (30 entries not shown)', 32, id='some-not-shown'),
-])
+@pytest.mark.parametrize(
+    'lines, count',
+    [
+        pytest.param('Pending Defects log (GP Log 0x0c)\nNo Defects Logged', 0, id='none'),
+        pytest.param(
+            'Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n    0          '
+            ' 11723104     '
+            '8211\n'
+            '    1           11723105        -\n... (30 entries not shown)',
+            32,
+            id='some-not-shown',
+        ),
+    ],
+)
 def test_the_pending_defects_log_is_counted(lines, count):
     """One unreadable sector is what a pending sector is."""
     assert ata(lines).statistics[1, 0x40].number == count
@@ -243,9 +364,12 @@ def test_the_pending_defects_log_is_counted(lines, count):
 
 def test_warnings_of_smartctl_are_kept():
     """They belong to the verdict: an attribute check is no SMART status."""
-    found = ata('Warning: This result is based on an Attribute check.\n==> WARNING: A firmware update may be '
-                'available,\n'
-                'Read SMART Log Directory failed: scsi error')
+    found = ata(
+        'Warning: This result is based on an Attribute check.\n==> WARNING: A firmware update may '
+        'be '
+        'available,\n'
+        'Read SMART Log Directory failed: scsi error'
+    )
 
     assert len(found.messages) == 3
 
@@ -280,23 +404,47 @@ NVME = """\
     """
 
 
-@pytest.mark.parametrize('group', [',', '.', "'", '\u2019', ' ', '\u00a0', '\u202f', '\u2009', ''],
-                         ids=['comma', 'dot', 'apostrophe', 'typographic-apostrophe', 'blank', 'no-break', 'narrow',
-                              'thin', 'none'])
+@pytest.mark.parametrize(
+    'group',
+    [',', '.', "'", '\u2019', ' ', '\u00a0', '\u202f', '\u2009', ''],
+    ids=[
+        'comma',
+        'dot',
+        'apostrophe',
+        'typographic-apostrophe',
+        'blank',
+        'no-break',
+        'narrow',
+        'thin',
+        'none',
+    ],
+)
 def test_numbers_of_every_locale_are_read(group):
     """smartctl prints the thousands separator of its locale; pySMART takes some of them."""
     found = report(NVME.format(group))
 
     assert found.identity.capacity == 1600321314816
     assert found.nvme == {
-        'critical_warning': 0, 'temperature': 46, 'available_spare': 100, 'available_spare_threshold': 10,
-        'percentage_used': 112, 'data_units_read': 11442052, 'data_units_written': 36848011, 'power_on_hours': 2144,
-        'unsafe_shutdowns': 1298, 'warning_temp_time': 61, 'warning_temp_threshold': 70, 'critical_temp_threshold': 80}
+        'critical_warning': 0,
+        'temperature': 46,
+        'available_spare': 100,
+        'available_spare_threshold': 10,
+        'percentage_used': 112,
+        'data_units_read': 11442052,
+        'data_units_written': 36848011,
+        'power_on_hours': 2144,
+        'unsafe_shutdowns': 1298,
+        'warning_temp_time': 61,
+        'warning_temp_threshold': 70,
+        'critical_temp_threshold': 80,
+    }
 
 
 @pytest.mark.parametrize('form', ['1,204 [5.85 TB]', '97%', '30 Celsius', '0x04', '1,204', '7'])
 def test_a_row_that_holds_what_belongs_into_another_one_is_no_traceback(form):
-    """pySMART takes each form in its own rows alone: where lines of a report were lost, one ends as another."""
+    """pySMART takes each form in its own rows alone: where lines of a report were lost, one ends
+    as another.
+    """
     number = None if form == '0x04' else int(re.sub(r'\D', '', form.split(' ')[0]))
     known = re.sub(r'(?m)^( *[^=:\n]+:) .*', rf'\1 {form}', NVME.partition('=== START OF SMART')[2])
 
@@ -318,20 +466,33 @@ def test_an_nvme_identity_is_read():
     """The EUI-64 is the name that survives a change of the slot."""
     identity = report(NVME.format(',')).identity
 
-    assert (identity.protocol, identity.kind, identity.wwn,
-            identity.sector_size) == ('NVMe', 'nvme', 'a843970000677720', 4096)
+    assert (identity.protocol, identity.kind, identity.wwn, identity.sector_size) == (
+        'NVMe',
+        'nvme',
+        'a843970000677720',
+        4096,
+    )
 
 
-@pytest.mark.parametrize('words, bits', [
-    pytest.param('- temperature is above or below threshold', 2, id='warn-temperature'),
-    pytest.param('- available spare has fallen below threshold\n- media has been placed in read only mode', 9,
-                 id='crit-two-bits'),
-    pytest.param('- unknown critical warning(s) (0x40)', 0x40, id='crit-unknown-bit'),
-])
+@pytest.mark.parametrize(
+    'words, bits',
+    [
+        pytest.param('- temperature is above or below threshold', 2, id='warn-temperature'),
+        pytest.param(
+            '- available spare has fallen below threshold\n- media has been placed in read only '
+            'mode',
+            9,
+            id='crit-two-bits',
+        ),
+        pytest.param('- unknown critical warning(s) (0x40)', 0x40, id='crit-unknown-bit'),
+    ],
+)
 def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set(words, bits):
     """-H prints words, not the byte; temperature alone is no reason to replace a drive."""
-    found = report('=== START OF SMART DATA SECTION ===\n'
-                   f'SMART overall-health self-assessment test result: FAILED!\n{words}\n')
+    found = report(
+        '=== START OF SMART DATA SECTION ===\n'
+        f'SMART overall-health self-assessment test result: FAILED!\n{words}\n'
+    )
 
     assert found.smart_status is False
     assert found.nvme == {'critical_warning': bits}
@@ -339,16 +500,21 @@ def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set(words, b
 
 def test_an_nvme_self_test_log_is_read():
     """smartctl 7.4 says the NSID in the headline, where pySMART stops reading."""
-    found = report(NVME.format(',') + """\
+    found = report(
+        NVME.format(',')
+        + """\
     Self-test Log (NVMe Log 0x06, NSID 0xffffffff)
     Self-test status: No self-test in progress
     Num  Test_Description  Status                       Power_on_Hours  Failing_LBA  NSID Seg SCT Code
      0   Extended          Completed: failed segments                3441       4711     1   3 0x2 0x81
      1   Short             Aborted: Controller Reset                  865            -     -   -   -    -
-    """)
+    """
+    )
 
-    assert found.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 3441),
-                                SelfTest('Short', 'Aborted: Controller Reset', None, 865))
+    assert found.self_tests == (
+        SelfTest('Extended', 'Completed: failed segments', False, 3441),
+        SelfTest('Short', 'Aborted: Controller Reset', None, 865),
+    )
 
 
 # SCSI
@@ -402,31 +568,65 @@ def test_a_sas_drive_is_read_in_full():
     found = report(SAS.format(status='OK', gigabytes='71532.573'))
 
     assert found.scsi == {
-        'temperature': 31, 'grown_defects': 195, 'pending_defects': 1, 'percentage_used': 101, 'non_medium_errors': 332,
-        'start_stop_cycles': 12, 'start_stop_cycles_rated': 50000, 'power_on_hours': 22332,
-        'read.errors_corrected_by_eccfast': 5, 'read.errors_corrected_by_eccdelayed': 1,
-        'read.errors_corrected_by_rereads_rewrites': 2, 'read.total_errors_corrected': 0,
-        'read.correction_algorithm_invocations': 9, 'read.gigabytes_processed': 71532.573,
+        'temperature': 31,
+        'grown_defects': 195,
+        'pending_defects': 1,
+        'percentage_used': 101,
+        'non_medium_errors': 332,
+        'start_stop_cycles': 12,
+        'start_stop_cycles_rated': 50000,
+        'power_on_hours': 22332,
+        'read.errors_corrected_by_eccfast': 5,
+        'read.errors_corrected_by_eccdelayed': 1,
+        'read.errors_corrected_by_rereads_rewrites': 2,
+        'read.total_errors_corrected': 0,
+        'read.correction_algorithm_invocations': 9,
+        'read.gigabytes_processed': 71532.573,
         'read.total_uncorrected_errors': 3,
-        'write.errors_corrected_by_eccfast': 0, 'write.errors_corrected_by_eccdelayed': 0,
-        'write.errors_corrected_by_rereads_rewrites': 0, 'write.total_errors_corrected': 0,
-        'write.correction_algorithm_invocations': 0, 'write.gigabytes_processed': 100,
-        'write.total_uncorrected_errors': 0}
-    assert found.identity[:7] == ('SCSI', 'ACME SASSY:900', 'S1', 'EXAMPLE 0003', '5000c5004a5b6c7d', 10000,
-                                  900185481216)
+        'write.errors_corrected_by_eccfast': 0,
+        'write.errors_corrected_by_eccdelayed': 0,
+        'write.errors_corrected_by_rereads_rewrites': 0,
+        'write.total_errors_corrected': 0,
+        'write.correction_algorithm_invocations': 0,
+        'write.gigabytes_processed': 100,
+        'write.total_uncorrected_errors': 0,
+    }
+    assert found.identity[:7] == (
+        'SCSI',
+        'ACME SASSY:900',
+        'S1',
+        'EXAMPLE 0003',
+        '5000c5004a5b6c7d',
+        10000,
+        900185481216,
+    )
     assert [test[1:] for test in found.self_tests] == [
-        ('Completed', True, 22960), ('Failed in segment', False, 22792), ('Self test in progress ...', None, None)]
+        ('Completed', True, 22960),
+        ('Failed in segment', False, 22792),
+        ('Self test in progress ...', None, None),
+    ]
 
 
 def test_a_decimal_comma_is_no_thousands_separator():
     """German smartctl before 7.0 prints "71532,573" in the error counter log."""
-    assert report(SAS.format(status='OK', gigabytes='71532,573')).scsi['read.gigabytes_processed'] == 71532.573
+    assert (
+        report(SAS.format(status='OK', gigabytes='71532,573')).scsi['read.gigabytes_processed']
+        == 71532.573
+    )
 
 
-@pytest.mark.parametrize('used, defects', [('54%', '7'), ('54', '7%')], ids=['as-printed', 'signs-lost-and-found'])
+@pytest.mark.parametrize(
+    'used, defects', [('54%', '7'), ('54', '7%')], ids=['as-printed', 'signs-lost-and-found']
+)
 def test_a_counter_of_a_sas_drive_is_read_whole(used, defects):
-    """pySMART takes away the last sign of a percentage, be it a digit, and fails on a sign where it expects none."""
-    text = SAS.format(status='OK', gigabytes='1').replace(': 101%', f': {used}').replace(': 195', f': {defects}')
+    """pySMART takes away the last sign of a percentage, be it a digit, and fails on a sign where
+    it expects none.
+    """
+    text = (
+        SAS.format(status='OK', gigabytes='1')
+        .replace(': 101%', f': {used}')
+        .replace(': 195', f': {defects}')
+    )
     found = report(text).scsi
 
     assert (found['percentage_used'], found['grown_defects']) == (54, 7)
@@ -442,9 +642,11 @@ def test_a_predicted_failure_of_a_sas_drive_keeps_its_words():
 
 def test_the_oldest_scsi_layout_names_its_drive():
     """smartctl 5.37 and 5.38."""
-    found = text_report.parse('smartctl version 5.37 [i686-pc-linux-gnu] Copyright (C) 2002-6 Bruce Allen\n'
-                              'Device: ACME     OLDIE 73         Version: 0006\nSerial number: EXAMPLE0004\n'
-                              'SMART Health Status: OK\nElements in grown defect list: 2\n')
+    found = text_report.parse(
+        'smartctl version 5.37 [i686-pc-linux-gnu] Copyright (C) 2002-6 Bruce Allen\n'
+        'Device: ACME     OLDIE 73         Version: 0006\nSerial number: EXAMPLE0004\n'
+        'SMART Health Status: OK\nElements in grown defect list: 2\n'
+    )
 
     assert found.identity[:4] == ('SCSI', 'ACME OLDIE 73', '0006', 'EXAMPLE0004')
     assert found.version == (5, 37)
@@ -452,10 +654,14 @@ def test_the_oldest_scsi_layout_names_its_drive():
 
 # Identity
 
-@pytest.mark.parametrize('line, expected', [
-    pytest.param('LU WWN Device Id: 5 000cca 24cea67fd', '5000cca24cea67fd', id='ata'),
-    pytest.param('LU WWN Device Id: 5 000cca XXXXXXXXX', '', id='unknown-masked'),
-])
+
+@pytest.mark.parametrize(
+    'line, expected',
+    [
+        pytest.param('LU WWN Device Id: 5 000cca 24cea67fd', '5000cca24cea67fd', id='ata'),
+        pytest.param('LU WWN Device Id: 5 000cca XXXXXXXXX', '', id='unknown-masked'),
+    ],
+)
 def test_the_wwn_is_digits_or_nothing(line, expected):
     """A masked name must not become the name of many drives."""
     assert ata(line + '\n').identity.wwn == expected
@@ -463,7 +669,10 @@ def test_the_wwn_is_digits_or_nothing(line, expected):
 
 def test_the_oem_name_is_not_the_model():
     """pySMART takes the last line that holds "Product" for the model."""
-    assert ata('Add. Product Id:  DELL(tm)\n', model='ACME: ARGO 500').identity.model == 'ACME: ARGO 500'
+    assert (
+        ata('Add. Product Id:  DELL(tm)\n', model='ACME: ARGO 500').identity.model
+        == 'ACME: ARGO 500'
+    )
 
 
 def test_an_empty_identify_string_is_empty():
@@ -473,10 +682,15 @@ def test_an_empty_identify_string_is_empty():
 
 # Which file is this
 
+
 def test_junk_around_a_report_is_ignored():
     """Prompts, shell prefixes and rulers of a ticket."""
-    text = 'root@web1:~# smartctl -a /dev/sda\nSerial Number: NOT-THIS\n' + BANNER + textwrap.dedent(SAS).format(
-        status='OK', gigabytes='1.0') + '\n==========\nroot@web1:~#\n'
+    text = (
+        'root@web1:~# smartctl -a /dev/sda\nSerial Number: NOT-THIS\n'
+        + BANNER
+        + textwrap.dedent(SAS).format(status='OK', gigabytes='1.0')
+        + '\n==========\nroot@web1:~#\n'
+    )
 
     assert text_report.parse(text).identity.serial == 'EXAMPLE 0003'
 
@@ -491,30 +705,78 @@ def test_any_encoding_of_a_recorded_file_is_read(encoding):
 
 def test_json_and_text_are_told_apart():
     """--report takes both, whatever the file is called."""
-    document = {'smartctl': {'version': [7, 3]}, 'device': {'protocol': 'ATA'}, 'smart_status': {'passed': False}}
+    document = {
+        'smartctl': {'version': [7, 3]},
+        'device': {'protocol': 'ATA'},
+        'smart_status': {'passed': False},
+    }
 
     assert text_report.parse_report(json.dumps(document).encode()).smart_status is False
-    assert text_report.parse_report((BANNER + textwrap.dedent(NVME).format(',')).encode()).smart_status is True
+    assert (
+        text_report.parse_report((BANNER + textwrap.dedent(NVME).format(',')).encode()).smart_status
+        is True
+    )
 
 
-@pytest.mark.parametrize('text, kind, part', [
-    pytest.param('', DriveError, 'empty', id='unknown-empty'),
-    pytest.param('total 4\ndrwxr-xr-x 2 root root 4096 .\n', NotAReport, 'not a smartctl report', id='foreign-text'),
-    pytest.param('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, 'not a smartctl report',
-                 id='foreign-list'),
-    pytest.param('\x00\x01\x02\x03\xff\xfe', NotAReport, 'not a smartctl report', id='foreign-binary'),
-    pytest.param(BANNER + 'Device is in STANDBY mode, exit(2)\n', DriveAsleep, 'STANDBY', id='asleep'),
-    pytest.param(BANNER + '=== START OF INFORMATION SECTION ===\nDevice Model:     ACME ARGO 500\n'
-                 'SMART support is: Enabled\n', DriveError, 'record with smartctl -x', id='unknown-identity-only'),
-    pytest.param(BANNER
-                 + 'Vendor:               ACME\nProduct:              LOGICAL VOLUME\nDevice type:          disk\n'
-                 'Current Drive Temperature:     0 C\n', DriveIsNoDrive, 'RAID volume', id='volume'),
-    pytest.param(BANNER + textwrap.dedent(SAS).format(status='OK', gigabytes='1.0').replace('Enabled', 'Disabled'),
-                 DriveError, 'smartctl -s on', id='unknown-smart-disabled-sas'),
-    pytest.param(BANNER + 'Frobnication of the drive failed: no idea\n', DriveError, 'no idea', id='unknown-words'),
-    pytest.param(BANNER + 'x\n' + BANNER, DriveError, 'several reports', id='unknown-two-reports'),
-    pytest.param(BANNER, DriveError, 'no SMART data', id='unknown-banner-only'),
-])
+@pytest.mark.parametrize(
+    'text, kind, part',
+    [
+        pytest.param('', DriveError, 'empty', id='unknown-empty'),
+        pytest.param(
+            'total 4\ndrwxr-xr-x 2 root root 4096 .\n',
+            NotAReport,
+            'not a smartctl report',
+            id='foreign-text',
+        ),
+        pytest.param(
+            'Product: broom\nVendor: ACME\nDevice: none\n',
+            NotAReport,
+            'not a smartctl report',
+            id='foreign-list',
+        ),
+        pytest.param(
+            '\x00\x01\x02\x03\xff\xfe', NotAReport, 'not a smartctl report', id='foreign-binary'
+        ),
+        pytest.param(
+            BANNER + 'Device is in STANDBY mode, exit(2)\n', DriveAsleep, 'STANDBY', id='asleep'
+        ),
+        pytest.param(
+            BANNER + '=== START OF INFORMATION SECTION ===\nDevice Model:     ACME ARGO 500\n'
+            'SMART support is: Enabled\n',
+            DriveError,
+            'record with smartctl -x',
+            id='unknown-identity-only',
+        ),
+        pytest.param(
+            BANNER
+            + 'Vendor:               ACME\nProduct:              LOGICAL VOLUME\nDevice type:     '
+            '     disk\n'
+            'Current Drive Temperature:     0 C\n',
+            DriveIsNoDrive,
+            'RAID volume',
+            id='volume',
+        ),
+        pytest.param(
+            BANNER
+            + textwrap.dedent(SAS)
+            .format(status='OK', gigabytes='1.0')
+            .replace('Enabled', 'Disabled'),
+            DriveError,
+            'smartctl -s on',
+            id='unknown-smart-disabled-sas',
+        ),
+        pytest.param(
+            BANNER + 'Frobnication of the drive failed: no idea\n',
+            DriveError,
+            'no idea',
+            id='unknown-words',
+        ),
+        pytest.param(
+            BANNER + 'x\n' + BANNER, DriveError, 'several reports', id='unknown-two-reports'
+        ),
+        pytest.param(BANNER, DriveError, 'no SMART data', id='unknown-banner-only'),
+    ],
+)
 def test_a_text_without_a_verdict_says_why(text, kind, part):
     """Never OK by silence, never a traceback."""
     with pytest.raises(DriveError) as caught:
@@ -526,18 +788,28 @@ def test_a_text_without_a_verdict_says_why(text, kind, part):
 
 # Hostile text
 
-@pytest.mark.parametrize('line', [
-    pytest.param('# 1' + ' ' * 5000 + 'x', id='blanks'),
-    pytest.param('9 ' + 'a' * 350 + ' ' + 'b' * 40, id='endless-name'),
-    pytest.param('# 1  Short offline ' + 'Completed ' * 35, id='endless-status'),
-    pytest.param('# 1  Background short ' + '- ' * 180, id='endless-columns'),
-    pytest.param('256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0',
-                 id='number-256'),
-    pytest.param('  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0',
-                 id='number-0'),
-    pytest.param('Temperature: ' + '9' * 300, id='endless-number'),
-    pytest.param('0xzz  0x008  1   78  N--  Percentage', id='no-page'),
-])
+
+@pytest.mark.parametrize(
+    'line',
+    [
+        pytest.param('# 1' + ' ' * 5000 + 'x', id='blanks'),
+        pytest.param('9 ' + 'a' * 350 + ' ' + 'b' * 40, id='endless-name'),
+        pytest.param('# 1  Short offline ' + 'Completed ' * 35, id='endless-status'),
+        pytest.param('# 1  Background short ' + '- ' * 180, id='endless-columns'),
+        pytest.param(
+            '256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -     '
+            '  0',
+            id='number-256',
+        ),
+        pytest.param(
+            '  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -     '
+            '  0',
+            id='number-0',
+        ),
+        pytest.param('Temperature: ' + '9' * 300, id='endless-number'),
+        pytest.param('0xzz  0x008  1   78  N--  Percentage', id='no-page'),
+    ],
+)
 def test_a_hostile_line_costs_nothing_and_breaks_nothing(line):
     """A model string can look like any line of a report."""
     found = ata((line + '\n') * 200)
@@ -555,9 +827,12 @@ def test_more_rows_than_any_drive_has_are_cut_off():
 
 # pySMART
 
+
 def test_reading_starts_no_process_and_prints_nothing(tmp_path):
     """pySMART could run smartctl and log; the readers that are used cannot."""
-    (tmp_path / 'report.txt').write_text(BANNER + textwrap.dedent(NVME).format(','), encoding='utf-8')
+    (tmp_path / 'report.txt').write_text(
+        BANNER + textwrap.dedent(NVME).format(','), encoding='utf-8'
+    )
     program = textwrap.dedent("""
         import os, subprocess, sys
         def forbidden(*arguments, **options):
@@ -569,8 +844,13 @@ def test_reading_starts_no_process_and_prints_nothing(tmp_path):
             print(text_report.parse_report(file.read()).nvme['percentage_used'], os.environ.get('LANG'))
         """)
     environment = {**os.environ, 'LANG': 'de_DE.UTF-8', 'PYTHONPATH': os.getcwd()}
-    process = subprocess.run([sys.executable, '-W', 'default', '-c', program, str(tmp_path / 'report.txt')],
-                             capture_output=True, text=True, env=environment, check=False)
+    process = subprocess.run(
+        [sys.executable, '-W', 'default', '-c', program, str(tmp_path / 'report.txt')],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
 
     assert (process.stdout.strip(), process.stderr) == ('112 de_DE.UTF-8', '')
 
@@ -591,15 +871,43 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
 # The real smartctl
 
 ARGO = replay.Drive(
-    rows=[(1, 0x0f, 100, 90, 6, 12345), (5, 0x33, 5, 5, 10, 0x000200000003), (9, 0x32, 90, 90, 0, 20000),
-          (194, 0x22, 30, 45, 0, 0x002d0014001e), (190, 0x22, 70, 50, 60, 30), (240, 0, 100, 253, 0, 0x123456789abc)],
-    tests=[(1, 0x00, 100), (2, 0x79, 99), (1, 0x10, 98), (2, 0xf9, 97), (0x82, 0x3f, 96)], errors=8)
-FORMS = [pytest.param(drive, options, id=f'{name}-{"-".join(options) or "plain"}') for name, drive in (
-    ('worn', ARGO), ('failing', ARGO._replace(is_failing=True)), ('ssd', ARGO._replace(rotation=1, model='ACME SSD')),
-    ('old', ARGO._replace(rotation=0, rows=[(4, 0x32, 100, 100, 0, 7), (10, 0x33, 100, 100, 97, 0)])),
-    ('nameless', ARGO._replace(model='', serial='', firmware='', tests=(), errors=0)),
-) for options in ((), ('-f', 'brief'), ('-f', 'hex'), ('-f', 'hex,val'), ('-v', '9,min2hour'), ('-v', '240,hex48'),
-                  ('-v', '5,raw48:54321v'), ('-v', '1,raw24/raw24'), ('-q', 'noserial'))]
+    rows=[
+        (1, 0x0F, 100, 90, 6, 12345),
+        (5, 0x33, 5, 5, 10, 0x000200000003),
+        (9, 0x32, 90, 90, 0, 20000),
+        (194, 0x22, 30, 45, 0, 0x002D0014001E),
+        (190, 0x22, 70, 50, 60, 30),
+        (240, 0, 100, 253, 0, 0x123456789ABC),
+    ],
+    tests=[(1, 0x00, 100), (2, 0x79, 99), (1, 0x10, 98), (2, 0xF9, 97), (0x82, 0x3F, 96)],
+    errors=8,
+)
+FORMS = [
+    pytest.param(drive, options, id=f'{name}-{"-".join(options) or "plain"}')
+    for name, drive in (
+        ('worn', ARGO),
+        ('failing', ARGO._replace(is_failing=True)),
+        ('ssd', ARGO._replace(rotation=1, model='ACME SSD')),
+        (
+            'old',
+            ARGO._replace(
+                rotation=0, rows=[(4, 0x32, 100, 100, 0, 7), (10, 0x33, 100, 100, 97, 0)]
+            ),
+        ),
+        ('nameless', ARGO._replace(model='', serial='', firmware='', tests=(), errors=0)),
+    )
+    for options in (
+        (),
+        ('-f', 'brief'),
+        ('-f', 'hex'),
+        ('-f', 'hex,val'),
+        ('-v', '9,min2hour'),
+        ('-v', '240,hex48'),
+        ('-v', '5,raw48:54321v'),
+        ('-v', '1,raw24/raw24'),
+        ('-q', 'noserial'),
+    )
+]
 
 
 @pytest.mark.skipif(replay.SMARTCTL is None, reason='no smartctl on this machine')
@@ -609,10 +917,15 @@ def test_text_and_json_of_the_real_smartctl_give_the_same_report(drive, options)
     from_json = text_report.parse_report(replay.printed(drive, '-a', '-j', *options))
     from_text = text_report.parse_report(replay.printed(drive, '-a', *options))
 
-    assert from_text.attributes == tuple(row._replace(raw_number=None) for row in from_json.attributes)
+    assert from_text.attributes == tuple(
+        row._replace(raw_number=None) for row in from_json.attributes
+    )
     assert from_text.identity == from_json.identity
     assert from_text[1:3] == from_json[1:3]
-    assert (from_text.self_tests, from_text.error_count) == (from_json.self_tests, from_json.error_count)
+    assert (from_text.self_tests, from_text.error_count) == (
+        from_json.self_tests,
+        from_json.error_count,
+    )
     assert from_text.version == from_json.version
 
 
@@ -629,9 +942,13 @@ def test_the_real_smartctl_on_a_drive_with_smart_disabled(options):
     assert 'smartctl -s on' in str(caught.value)
 
 
-@pytest.mark.parametrize('start', ['# 1 Short Completed', '1 Short Completed', '# 1 a', '# 1 Background', '1 a 0x0033'])
+@pytest.mark.parametrize(
+    'start', ['# 1 Short Completed', '1 Short Completed', '# 1 a', '# 1 Background', '1 a 0x0033']
+)
 def test_a_report_of_nothing_but_almost_rows_is_read_soon(start):
-    """An expression that shares a run of blanks in every possible way takes minutes for a file that fits a mail."""
+    """An expression that shares a run of blanks in every possible way takes minutes for a file
+    that fits a mail.
+    """
     text = 'smartctl 7.3\n' + f'{start:399}x\n' * 2500
     started = time.process_time()
 
@@ -647,11 +964,16 @@ def test_a_file_of_more_lines_than_any_report_is_none():
         text_report.parse('smartctl 7.3\n' + '1 2 3\n' * 3001)
 
 
-@pytest.mark.parametrize(('line', 'expected'), [
-    ('Sector Sizes:     512 bytes logical, 4096 bytes physical', (512, 4096)),
-    ('Sector Size:      512 bytes logical/physical', (512, 512)),
-    ('Sector Size:      4096 bytes logical/physical', (4096, 4096)), ('Rotation Rate:    7200 rpm', (512, None))],
-    ids=['512e', '512n', '4kn', 'not-told'])
+@pytest.mark.parametrize(
+    ('line', 'expected'),
+    [
+        ('Sector Sizes:     512 bytes logical, 4096 bytes physical', (512, 4096)),
+        ('Sector Size:      512 bytes logical/physical', (512, 512)),
+        ('Sector Size:      4096 bytes logical/physical', (4096, 4096)),
+        ('Rotation Rate:    7200 rpm', (512, None)),
+    ],
+    ids=['512e', '512n', '4kn', 'not-told'],
+)
 def test_sectors_have_a_logical_and_a_physical_size(line, expected):
     """Old reports have neither."""
     identity = ata(line).identity
@@ -668,143 +990,285 @@ def test_units_of_data_without_a_size_behind_them_are_read():
 
 # The parts of a report
 
-CLASSIC_ROW = '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
+CLASSIC_ROW = (
+    '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
+)
 STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
 RECORD = 'contains no SMART data: {}; record with smartctl -x'
 KERNEL_LOG = 'check the kernel log: dmesg -T'
 
 
-@pytest.mark.parametrize('text, protocol', [
-    ('', ''), ('x: 1', ''), ('Critical Warning: 0x00', 'NVMe'), ('Model Number: x', 'NVMe'),
-    ('=== START OF SMART DATA SECTION ===', 'NVMe'), (f'Model Number: x\n{CLASSIC_ROW}', 'NVMe'), (CLASSIC_ROW, 'ATA'),
-    (STATISTIC_ROW, 'ATA'), (f'Vendor: x\n{CLASSIC_ROW}', 'ATA'), ('Vendor: x\nDevice Model: x', 'ATA'),
-    ('General SMART Values:', 'ATA'), ('Vendor: x', 'SCSI'), ('Device: x', 'SCSI'),
-    ('Accumulated power on time, hours: 7', 'SCSI')])
+@pytest.mark.parametrize(
+    'text, protocol',
+    [
+        ('', ''),
+        ('x: 1', ''),
+        ('Critical Warning: 0x00', 'NVMe'),
+        ('Model Number: x', 'NVMe'),
+        ('=== START OF SMART DATA SECTION ===', 'NVMe'),
+        (f'Model Number: x\n{CLASSIC_ROW}', 'NVMe'),
+        (CLASSIC_ROW, 'ATA'),
+        (STATISTIC_ROW, 'ATA'),
+        (f'Vendor: x\n{CLASSIC_ROW}', 'ATA'),
+        ('Vendor: x\nDevice Model: x', 'ATA'),
+        ('General SMART Values:', 'ATA'),
+        ('Vendor: x', 'SCSI'),
+        ('Device: x', 'SCSI'),
+        ('Accumulated power on time, hours: 7', 'SCSI'),
+    ],
+)
 def test_the_labels_of_a_text_show_its_protocol(text, protocol):
     assert text_report._protocol(lines_by_kind(text)) == protocol
 
 
-@pytest.mark.parametrize('protocol, text, expected', [
-    ('ATA', '', ('', '', '', '', None, None, '', 512, None)),
-    ('ATA', 'Device Model: X\nFirmware Version: 1\nSerial Number: S\nLU WWN Device Id: 5 0001 22223333\n'
-     'Rotation Rate: Solid State Device\nUser Capacity: 1,000 bytes [1 kB]\nModel Family: F\n'
-     'Sector Sizes: 4096 bytes logical, 8192 bytes physical',
-     ('X', '1', 'S', '5000122223333', 0, 1000, 'F', 4096, 8192)),
-    ('ATA', 'Device Model: [No Information Found]\nFirmware Version: [No Information Found]\nModel Number: Y\n'
-     'Rotation Rate: 7200 rpm\nSector Size: 512 bytes logical/physical', ('Y', '', '', '', 7200, None, '', 512, 512)),
-    ('NVMe', 'Model Number: Y\nFirmware Version: 2\nNamespace 1 Size/Capacity: 2,000 [2 kB]\n'
-     'Namespace 1 Capacity: 7\nNamespace 1 Formatted LBA Size: 4096\nNamespace 1 IEEE EUI-64: 0025 38b0\n'
-     'Total NVM Capacity: 9', ('Y', '2', '', '002538b0', None, 2000, '', 4096, None)),
-    ('NVMe', 'Namespace 1 Capacity: 7', ('', '', '', '', None, 7, '', 512, None)),
-    ('NVMe', 'Total NVM Capacity: 9', ('', '', '', '', None, 9, '', 512, None)),
-    ('SCSI', 'Vendor: V\nProduct: P\nRevision: R\nLogical Unit id: 0x50001111\nLogical block size: 520 bytes\n'
-     'Physical block size: 4160 bytes', ('V P', 'R', '', '50001111', None, None, '', 520, 4160)),
-    ('SCSI', 'Product: P', ('P', '', '', '', None, None, '', 512, None)),
-    ('SCSI', 'Device: A  B    Version: 7 \nVendor: V', ('A B', '7', '', '', None, None, '', 512, None))],
-    ids=range(9))
+@pytest.mark.parametrize(
+    'protocol, text, expected',
+    [
+        ('ATA', '', ('', '', '', '', None, None, '', 512, None)),
+        (
+            'ATA',
+            'Device Model: X\nFirmware Version: 1\nSerial Number: S\nLU WWN Device Id: 5 0001 '
+            '22223333\n'
+            'Rotation Rate: Solid State Device\nUser Capacity: 1,000 bytes [1 kB]\nModel Family: '
+            'F\n'
+            'Sector Sizes: 4096 bytes logical, 8192 bytes physical',
+            ('X', '1', 'S', '5000122223333', 0, 1000, 'F', 4096, 8192),
+        ),
+        (
+            'ATA',
+            'Device Model: [No Information Found]\nFirmware Version: [No Information '
+            'Found]\nModel Number: Y\n'
+            'Rotation Rate: 7200 rpm\nSector Size: 512 bytes logical/physical',
+            ('Y', '', '', '', 7200, None, '', 512, 512),
+        ),
+        (
+            'NVMe',
+            'Model Number: Y\nFirmware Version: 2\nNamespace 1 Size/Capacity: 2,000 [2 kB]\n'
+            'Namespace 1 Capacity: 7\nNamespace 1 Formatted LBA Size: 4096\nNamespace 1 IEEE '
+            'EUI-64: 0025 38b0\n'
+            'Total NVM Capacity: 9',
+            ('Y', '2', '', '002538b0', None, 2000, '', 4096, None),
+        ),
+        ('NVMe', 'Namespace 1 Capacity: 7', ('', '', '', '', None, 7, '', 512, None)),
+        ('NVMe', 'Total NVM Capacity: 9', ('', '', '', '', None, 9, '', 512, None)),
+        (
+            'SCSI',
+            'Vendor: V\nProduct: P\nRevision: R\nLogical Unit id: 0x50001111\nLogical block size: '
+            '520 bytes\n'
+            'Physical block size: 4160 bytes',
+            ('V P', 'R', '', '50001111', None, None, '', 520, 4160),
+        ),
+        ('SCSI', 'Product: P', ('P', '', '', '', None, None, '', 512, None)),
+        (
+            'SCSI',
+            'Device: A  B    Version: 7 \nVendor: V',
+            ('A B', '7', '', '', None, None, '', 512, None),
+        ),
+    ],
+    ids=range(9),
+)
 def test_an_identity_is_read_from_the_labels_of_its_protocol(protocol, text, expected):
     identity = text_report._identity(lines_by_kind(text).fields, protocol)
 
     assert identity == (protocol, *expected[:8], False, expected[8])
 
 
-@pytest.mark.parametrize('text, expected', [
-    ('SMART overall-health self-assessment test result: PASSED', (True, '')), ('SMART Health Status: OK', (True, '')),
-    ('SMART overall-health self-assessment test result: FAILED!', (False, '')), ('', (None, '')),
-    ('SMART overall-health self-assessment test result: UNKNOWN!', (None, 'UNKNOWN!')),
-    ('SMART Health Status: HARDWARE FAILURE [asc=5d]', (False, 'HARDWARE FAILURE [asc=5d]'))], ids=range(6))
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('SMART overall-health self-assessment test result: PASSED', (True, '')),
+        ('SMART Health Status: OK', (True, '')),
+        ('SMART overall-health self-assessment test result: FAILED!', (False, '')),
+        ('', (None, '')),
+        ('SMART overall-health self-assessment test result: UNKNOWN!', (None, 'UNKNOWN!')),
+        ('SMART Health Status: HARDWARE FAILURE [asc=5d]', (False, 'HARDWARE FAILURE [asc=5d]')),
+    ],
+    ids=range(6),
+)
 def test_a_health_status_is_passed_failed_or_unknown(text, expected):
     assert text_report._smart_status(lines_by_kind(text).fields) == expected
 
 
-@pytest.mark.parametrize('text, number', [
-    ('', None), ('    0   117  82', None), ('Pending Defects log (GP Log 0x0c)', 0),
-    ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n    1   118   -', 2),
-    ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n... (30 entries not shown)', 31),
-    ('Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)', 0),
-    ('Pending Defects log (GP Log 0x0c)\n... (7 others)\n... (30 entries not shown) (x)', 30)], ids=range(7))
+@pytest.mark.parametrize(
+    'text, number',
+    [
+        ('', None),
+        ('    0   117  82', None),
+        ('Pending Defects log (GP Log 0x0c)', 0),
+        ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n    1   118   -', 2),
+        ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n... (30 entries not shown)', 31),
+        ('Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)', 0),
+        ('Pending Defects log (GP Log 0x0c)\n... (7 others)\n... (30 entries not shown) (x)', 30),
+    ],
+    ids=range(7),
+)
 def test_pending_defects_are_counted_with_those_that_are_not_shown(text, number):
     assert text_report._pending_defects(lines_by_kind(text)) == number
 
 
-@pytest.mark.parametrize('text, number', [
-    ('', None), ('No Errors Logged', None), ('SMART Error Log Version: 1\nNo Errors Logged', 0),
-    ('SMART Extended Comprehensive Error Log Version: 1\nNo Errors Logged', 0), ('ATA Error Count: 7', 7),
-    ('ATA Error Count: 7\nDevice Error Count: 9 (x)', 9), ('ATA Error Count: 7 (invalid)\nDevice Error Count: 3', 3),
-    ('Device Error Count: x\nSMART Error Log Version: 1\nNo Errors Logged', None)], ids=range(8))
+@pytest.mark.parametrize(
+    'text, number',
+    [
+        ('', None),
+        ('No Errors Logged', None),
+        ('SMART Error Log Version: 1\nNo Errors Logged', 0),
+        ('SMART Extended Comprehensive Error Log Version: 1\nNo Errors Logged', 0),
+        ('ATA Error Count: 7', 7),
+        ('ATA Error Count: 7\nDevice Error Count: 9 (x)', 9),
+        ('ATA Error Count: 7 (invalid)\nDevice Error Count: 3', 3),
+        ('Device Error Count: x\nSMART Error Log Version: 1\nNo Errors Logged', None),
+    ],
+    ids=range(8),
+)
 def test_an_error_count_is_the_larger_of_two(text, number):
     assert text_report._error_count(lines_by_kind(text).fields) == number
 
 
-@pytest.mark.parametrize('numbers, hours', [
-    ((1, 2, 3), [11, 12, 13]), ((1, 2, 1, 2), [11, 12]), ((2, 3, 3), [12, 13]), ((1, 1), [11]), ((0, 1), [])], ids=str)
+@pytest.mark.parametrize(
+    'numbers, hours',
+    [
+        ((1, 2, 3), [11, 12, 13]),
+        ((1, 2, 1, 2), [11, 12]),
+        ((2, 3, 3), [12, 13]),
+        ((1, 1), [11]),
+        ((0, 1), []),
+    ],
+    ids=str,
+)
 def test_the_second_log_of_self_tests_repeats_the_first(numbers, hours):
-    rows = [f'#{number:2}  Short offline       Completed without error       00%       {10 + number}         -'
-            for number in numbers]
+    rows = [
+        f'#{number:2}  Short offline       Completed without error       00%       {10 + number}  '
+        f'       -'
+        for number in numbers
+    ]
 
     assert [test.hours for test in text_report._self_tests(lines_by_kind('\n'.join(rows)))] == hours
 
 
-@pytest.mark.parametrize('status, words', [
-    ('( 121)', 'Completed: read failure'), ('(   0)', ''), ('121', ''), ('', '')])
+@pytest.mark.parametrize(
+    'status, words', [('( 121)', 'Completed: read failure'), ('(   0)', ''), ('121', ''), ('', '')]
+)
 def test_the_last_self_test_is_in_the_status_byte(status, words):
     tests = text_report._self_tests(lines_by_kind(f'Self-test execution status:      {status}\tx'))
 
     assert [test.status for test in tests] == ([words] if words else [])
 
 
-@pytest.mark.parametrize('lines, bits', [
-    ([], None), (['- x'], None), (['- available spare x'], 1), (['- temperature'], 2),
-    (['- NVM subsystem reliability'], 4), (['- media'], 8), (['- volatile memory'], 16), (['- persistent memory'], 32),
-    (['- media', '- temperature'], 10),
-    (['- unknown critical warning(s) (0xc0)', '- media', '- media'], 0xc8), (['media'], None),
-    (['- unknown critical warning(s) (0x40)', '- unknown critical warning(s) (0x40)'], 0x40)], ids=str)
+@pytest.mark.parametrize(
+    'lines, bits',
+    [
+        ([], None),
+        (['- x'], None),
+        (['- available spare x'], 1),
+        (['- temperature'], 2),
+        (['- NVM subsystem reliability'], 4),
+        (['- media'], 8),
+        (['- volatile memory'], 16),
+        (['- persistent memory'], 32),
+        (['- media', '- temperature'], 10),
+        (['- unknown critical warning(s) (0xc0)', '- media', '- media'], 0xC8),
+        (['media'], None),
+        (['- unknown critical warning(s) (0x40)', '- unknown critical warning(s) (0x40)'], 0x40),
+    ],
+    ids=str,
+)
 def test_the_words_below_a_failed_nvme_drive_are_bits(lines, bits):
     assert text_report._warning_bits(lines) == bits
 
 
-@pytest.mark.parametrize('text, passed, expected', [
-    ('', None, {}), ('', True, {'critical_warning': 0}), ('- media', False, {'critical_warning': 8}), ('', False, {}),
-    ('Warning  Comp. Temp. Threshold: 70 Celsius\nCritical Comp. Temp. Threshold: 80 Celsius', None,
-     {'warning_temp_threshold': 70, 'critical_temp_threshold': 80}),
-    ('Critical Warning: 0x04\n- media', True, {'critical_warning': 4})], ids=range(6))
+@pytest.mark.parametrize(
+    'text, passed, expected',
+    [
+        ('', None, {}),
+        ('', True, {'critical_warning': 0}),
+        ('- media', False, {'critical_warning': 8}),
+        ('', False, {}),
+        (
+            'Warning  Comp. Temp. Threshold: 70 Celsius\nCritical Comp. Temp. Threshold: 80 '
+            'Celsius',
+            None,
+            {'warning_temp_threshold': 70, 'critical_temp_threshold': 80},
+        ),
+        ('Critical Warning: 0x04\n- media', True, {'critical_warning': 4}),
+    ],
+    ids=range(6),
+)
 def test_an_nvme_log_has_its_warning_and_its_thresholds(text, passed, expected):
     assert text_report._nvme(lines_by_kind(text), passed) == expected
 
 
-@pytest.mark.parametrize('text, expected', [
-    ('', {}), ('Current Drive Temperature: 31 C\nDrive Trip Temperature: 60 C', {'temperature': 31, 'drive_trip': 60}),
-    ('Current Temperature: 32 C', {'temperature': 32}),
-    ('Current Drive Temperature: 31 C\nCurrent Temperature: 32 C', {'temperature': 31}),
-    ('Accumulated power on time, hours:minutes 22332:41', {'power_on_hours': 22332}),
-    ('number of hours powered up = 7.50', {'power_on_hours': 7}),
-    ('Non-medium error count: 3', {'non_medium_errors': 3}),
-    ('verify: 1 2 3 4 5 6,5 7', {
-        'verify.errors_corrected_by_eccfast': 1, 'verify.errors_corrected_by_eccdelayed': 2,
-        'verify.errors_corrected_by_rereads_rewrites': 3, 'verify.total_errors_corrected': 4,
-        'verify.correction_algorithm_invocations': 5, 'verify.gigabytes_processed': 6.5,
-        'verify.total_uncorrected_errors': 7}), ('read: 1 2', {})], ids=range(9))
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('', {}),
+        (
+            'Current Drive Temperature: 31 C\nDrive Trip Temperature: 60 C',
+            {'temperature': 31, 'drive_trip': 60},
+        ),
+        ('Current Temperature: 32 C', {'temperature': 32}),
+        ('Current Drive Temperature: 31 C\nCurrent Temperature: 32 C', {'temperature': 31}),
+        ('Accumulated power on time, hours:minutes 22332:41', {'power_on_hours': 22332}),
+        ('number of hours powered up = 7.50', {'power_on_hours': 7}),
+        ('Non-medium error count: 3', {'non_medium_errors': 3}),
+        (
+            'verify: 1 2 3 4 5 6,5 7',
+            {
+                'verify.errors_corrected_by_eccfast': 1,
+                'verify.errors_corrected_by_eccdelayed': 2,
+                'verify.errors_corrected_by_rereads_rewrites': 3,
+                'verify.total_errors_corrected': 4,
+                'verify.correction_algorithm_invocations': 5,
+                'verify.gigabytes_processed': 6.5,
+                'verify.total_uncorrected_errors': 7,
+            },
+        ),
+        ('read: 1 2', {}),
+    ],
+    ids=range(9),
+)
 def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
     found = text_report._scsi(lines_by_kind(text))
 
     assert found == expected
-    assert all(type(number) is (float if 'gigabytes' in key else int) for key, number in found.items())
+    assert all(
+        type(number) is (float if 'gigabytes' in key else int) for key, number in found.items()
+    )
 
 
-@pytest.mark.parametrize('text, words', [
-    ('smartctl 7.2\n', RECORD.format('it describes no drive')),
-    ('smartctl 7.2\nDevice Model: X\n', RECORD.format('only the identity of the drive')),
-    ('smartctl 7.2\nDevice Model: X\nsudo: a password is required',
-     'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
-     'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'),
-    ('=== START OF X ===\nThat FAILED here\n', 'cannot be read: smartctl reports "That FAILED here"'),
-    ('x: 1\n', 'is not a smartctl report; record one with smartctl -x, preferably with --json'),
-    ('smartctl 7.2\nVendor: X\nDevice type: tape\n', 'is not a disk (tape), so it has no SMART'),
-    ('smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n',
-     'is an iSCSI volume; check its drives in the storage system'),
-    ('smartctl 7.2\nSMART Health Status: OK\nElements in grown defect list: 1\nSMART support is: Disabled\n',
-     'has SMART disabled, so it does not monitor itself and its status means nothing; enable it: smartctl -s on PATH'),
-    ('smartctl 7.2\nsmartctl 7.2\n', 'contains several reports; save each one in its own file')], ids=range(9))
+@pytest.mark.parametrize(
+    'text, words',
+    [
+        ('smartctl 7.2\n', RECORD.format('it describes no drive')),
+        ('smartctl 7.2\nDevice Model: X\n', RECORD.format('only the identity of the drive')),
+        (
+            'smartctl 7.2\nDevice Model: X\nsudo: a password is required',
+            'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
+            'missing; '
+            'print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
+        ),
+        (
+            '=== START OF X ===\nThat FAILED here\n',
+            'cannot be read: smartctl reports "That FAILED here"',
+        ),
+        ('x: 1\n', 'is not a smartctl report; record one with smartctl -x, preferably with --json'),
+        (
+            'smartctl 7.2\nVendor: X\nDevice type: tape\n',
+            'is not a disk (tape), so it has no SMART',
+        ),
+        (
+            'smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n',
+            'is an iSCSI volume; check its drives in the storage system',
+        ),
+        (
+            'smartctl 7.2\nSMART Health Status: OK\nElements in grown defect list: 1\nSMART '
+            'support is: Disabled\n',
+            'has SMART disabled, so it does not monitor itself and its status means nothing; '
+            'enable it: smartctl -s on PATH',
+        ),
+        ('smartctl 7.2\nsmartctl 7.2\n', 'contains several reports; save each one in its own file'),
+    ],
+    ids=range(9),
+)
 def test_a_text_without_a_verdict_has_one_sentence(text, words):
     with pytest.raises(DriveError) as caught:
         text_report.parse(text)
@@ -813,8 +1277,14 @@ def test_a_text_without_a_verdict_has_one_sentence(text, words):
     assert caught.value.code == 'several-reports' or 'several reports' not in words
 
 
-@pytest.mark.parametrize('text, is_empty', [
-    ('', False), ('General SMART Values:\n', True), (f'General SMART Values:\n{CLASSIC_ROW}\n', False)])
+@pytest.mark.parametrize(
+    'text, is_empty',
+    [
+        ('', False),
+        ('General SMART Values:\n', True),
+        (f'General SMART Values:\n{CLASSIC_ROW}\n', False),
+    ],
+)
 def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(text, is_empty):
     whole = f'smartctl 7.2\n{text}SMART overall-health self-assessment test result: PASSED\n'
     if not is_empty:
@@ -824,8 +1294,15 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(text, i
         text_report.parse(whole)
 
 
-@pytest.mark.parametrize('text, version', [
-    ('smartctl 7.2 x', (7, 2)), ('  smartctl version 5.37', (5, 37)), ('smartctl pre-7.4', (7, 4)), ('x', ())])
+@pytest.mark.parametrize(
+    'text, version',
+    [
+        ('smartctl 7.2 x', (7, 2)),
+        ('  smartctl version 5.37', (5, 37)),
+        ('smartctl pre-7.4', (7, 4)),
+        ('x', ()),
+    ],
+)
 def test_a_version_is_in_the_first_line(text, version):
     assert text_report.parse(f'{text}\n{CLASSIC_ROW}\n').version == version
 
@@ -867,7 +1344,9 @@ def test_the_page_of_a_statistic_is_decimal_or_hexadecimal(page, number):
 
 
 def test_registers_without_words_are_hexadecimal():
-    lines = lines_by_kind('Error 6 [1] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)\n'
-                          '  40 -- 51 00 00 00 00 00 f7 df 38 a7 00')
+    lines = lines_by_kind(
+        'Error 6 [1] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)\n'
+        '  40 -- 51 00 00 00 00 00 f7 df 38 a7 00'
+    )
 
     assert text_report._errors(lines) == (ErrorEntry(6, ('UNC',), 17401),)

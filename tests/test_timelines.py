@@ -1,4 +1,5 @@
 """tools.measure --timelines: what states and alarms are worth, on timelines made for the test."""
+
 import gzip
 import json
 
@@ -22,44 +23,67 @@ def measured(tmp_path):
         result = run_tool('tools.measure', '--timelines', str(file), '--json')
         assert result.code == 0, result.text
         return json.loads(result.text)
+
     return measure
 
 
 @pytest.fixture
 def every(shared, tmp_path):
-    """Every n-th drive of the real timelines: all of them take half a minute, and with history four minutes."""
+    """Every n-th drive of the real timelines: all of them take half a minute, and with history
+    four minutes.
+    """
+
     def kept(step: int) -> str:
         if step == 1:
             return str(shared / 'drives/timelines.csv.gz')
         with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
-            file.write_text(next(lines) + ''.join(each for each in lines if int(each.split(',')[0]) % step == 5 % step))
+            file.write_text(
+                next(lines)
+                + ''.join(each for each in lines if int(each.split(',')[0]) % step == 5 % step)
+            )
         return str(file)
+
     file = tmp_path / 'part.csv'
     return kept
 
 
 def test_a_failure_counts_for_the_state_that_the_drive_was_in(measured):
-    """One quiet year, half a year of 100 uncorrectable errors, then the failure: 200 % a year in CRITICAL."""
-    found = measured(row(1, 0, YEAR), row(1, YEAR, 1.5 * YEAR, failed=1, uncorrect=100), row(2, 0, 2 * YEAR))
+    """One quiet year, half a year of 100 uncorrectable errors, then the failure: 200 % a year in
+    CRITICAL.
+    """
+    found = measured(
+        row(1, 0, YEAR), row(1, YEAR, 1.5 * YEAR, failed=1, uncorrect=100), row(2, 0, 2 * YEAR)
+    )
 
     assert (found['drives'], found['drive_years'], found['failures']) == (2, 3.5, 1)
     assert found['states'] == {
         'OK': {'drive_years': 3.0, 'failures': 0, 'percent_per_year': 0.0},
         'WARNING': {'drive_years': 0.0, 'failures': 0, 'percent_per_year': None},
-        'CRITICAL': {'drive_years': 0.5, 'failures': 1, 'percent_per_year': 200.0}}
+        'CRITICAL': {'drive_years': 0.5, 'failures': 1, 'percent_per_year': 200.0},
+    }
 
 
 def test_a_drive_alarms_once_however_often_it_returns(measured):
-    """An admin who was told of the drive needs no second alarm; WARNING and CRITICAL are two levels."""
-    found = measured(row(1, 0, YEAR, pending=1), row(1, YEAR, 2 * YEAR), row(1, 2 * YEAR, 3 * YEAR, pending=1),
-                     row(1, 3 * YEAR, 4 * YEAR, pending=100), row(2, 0, YEAR))
+    """An admin who was told of the drive needs no second alarm; WARNING and CRITICAL are two
+    levels.
+    """
+    found = measured(
+        row(1, 0, YEAR, pending=1),
+        row(1, YEAR, 2 * YEAR),
+        row(1, 2 * YEAR, 3 * YEAR, pending=1),
+        row(1, 3 * YEAR, 4 * YEAR, pending=100),
+        row(2, 0, YEAR),
+    )
 
     assert found['alarms_per_1000_drive_years'] == 200.0
     assert found['critical']['alarms_per_1000_drive_years'] == 200.0
 
 
-@pytest.mark.parametrize(('end', 'failed', 'share'), [(90, 1, 100.0), (91, 1, 0.0), (90, 0, 0.0), (89, 0, None)],
-                         ids=['failed-in-time', 'failed-later', 'survived', 'not-watched-for-so-long'])
+@pytest.mark.parametrize(
+    ('end', 'failed', 'share'),
+    [(90, 1, 100.0), (91, 1, 0.0), (90, 0, 0.0), (89, 0, None)],
+    ids=['failed-in-time', 'failed-later', 'survived', 'not-watched-for-so-long'],
+)
 def test_an_alarm_is_believed_when_the_drive_fails_within_90_days(measured, end, failed, share):
     """A drive that leaves the fleet sound before the 90 days are over proves nothing."""
     found = measured(row(1, 0, YEAR), row(1, YEAR, YEAR + end * DAY, failed, pending=1))
@@ -69,50 +93,88 @@ def test_an_alarm_is_believed_when_the_drive_fails_within_90_days(measured, end,
 
 def test_a_failure_is_caught_when_the_drive_alarmed_before(measured):
     """Also where the counter has gone back since; the lead runs from the first alarm."""
-    found = measured(row(1, 0, 10 * DAY, pending=1), row(1, 10 * DAY, 30 * DAY, failed=1),
-                     row(2, 0, YEAR, failed=1), row(3, 0, YEAR, uncorrect=100))
+    found = measured(
+        row(1, 0, 10 * DAY, pending=1),
+        row(1, 10 * DAY, 30 * DAY, failed=1),
+        row(2, 0, YEAR, failed=1),
+        row(3, 0, YEAR, uncorrect=100),
+    )
 
     assert (found['caught_percent'], found['median_lead_days']) == (50.0, 30.0)
-    assert (found['critical']['caught_percent'], found['critical']['median_lead_days']) == (0.0, None)
+    assert (found['critical']['caught_percent'], found['critical']['median_lead_days']) == (
+        0.0,
+        None,
+    )
 
 
 def test_a_counter_that_a_drive_does_not_have_is_no_zero(measured):
-    """Empty fields are attributes that the drive lacks, as on disks of Western Digital without 187."""
+    """Empty fields are attributes that the drive lacks, as on disks of Western Digital without
+    187.
+    """
     found = measured('1,WDC WD30EFRX-68EUZN0,0,8766,0,,,\n')
 
     assert found['states']['OK']['drive_years'] == 1.0
 
 
 def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
-    """Western Digital and Hitachi count retries in two words of attribute 10; others in the first one."""
-    rows = (f'{drive},{model},0,8766,0,{11 << 16}\n'
-            for drive, model in enumerate(('Hitachi HDS722020ALA330', 'ACME X1')))
+    """Western Digital and Hitachi count retries in two words of attribute 10; others in the
+    first one.
+    """
+    rows = (
+        f'{drive},{model},0,8766,0,{11 << 16}\n'
+        for drive, model in enumerate(('Hitachi HDS722020ALA330', 'ACME X1'))
+    )
 
     found = measured(*rows, head='drive,model,from,to,failed,a10\n')
 
-    assert [found['states'][state]['drive_years'] for state in ('OK', 'WARNING', 'CRITICAL')] == [1.0, 1.0, 0.0]
+    assert [found['states'][state]['drive_years'] for state in ('OK', 'WARNING', 'CRITICAL')] == [
+        1.0,
+        1.0,
+        0.0,
+    ]
 
 
 def test_the_table_says_the_same(tmp_path):
     """For people; plain or gzip."""
     file = tmp_path / 'timelines.csv.gz'
-    file.write_bytes(gzip.compress((HEAD + row(1, 0, YEAR) + row(1, YEAR, 1.5 * YEAR, 1, uncorrect=100)
-                                    + row(2, 0, YEAR)).encode()))
+    file.write_bytes(
+        gzip.compress(
+            (
+                HEAD
+                + row(1, 0, YEAR)
+                + row(1, YEAR, 1.5 * YEAR, 1, uncorrect=100)
+                + row(2, 0, YEAR)
+            ).encode()
+        )
+    )
 
     text = run_tool('tools.measure', '--timelines', str(file)).text
 
     assert '2 drives, 2 drive-years, 1 failures' in text
-    assert [line.split() for line in text.splitlines() if line.startswith(('OK', 'WARNING ', 'CRITICAL'))] == [
-        ['OK', '2', '0', '0', '%'], ['WARNING', '0', '0', '-'], ['CRITICAL', '0', '1', '200', '%'],
+    assert [
+        line.split()
+        for line in text.splitlines()
+        if line.startswith(('OK', 'WARNING ', 'CRITICAL'))
+    ] == [
+        ['OK', '2', '0', '0', '%'],
+        ['WARNING', '0', '0', '-'],
+        ['CRITICAL', '0', '1', '200', '%'],
         ['WARNING', 'or', 'CRITICAL', '400', '0', '%', '100', '%', '182.6', 'd'],
-        ['CRITICAL', '400', '0', '%', '100', '%', '182.6', 'd']]
+        ['CRITICAL', '400', '0', '%', '100', '%', '182.6', 'd'],
+    ]
 
 
-@pytest.mark.parametrize(('content', 'reason'), [
-    (b'', 'these are no timelines'), (b'drive,model\n1,X\n', 'these are no timelines'),
-    ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'), ((HEAD + '1,X,0\n').encode(), 'line 2'),
-    (b'\xff\xfe\n', 'is CSV, plain or gzip')],
-    ids=['empty', 'no-counters', 'no-number', 'short-row', 'no-text'])
+@pytest.mark.parametrize(
+    ('content', 'reason'),
+    [
+        (b'', 'these are no timelines'),
+        (b'drive,model\n1,X\n', 'these are no timelines'),
+        ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'),
+        ((HEAD + '1,X,0\n').encode(), 'line 2'),
+        (b'\xff\xfe\n', 'is CSV, plain or gzip'),
+    ],
+    ids=['empty', 'no-counters', 'no-number', 'short-row', 'no-text'],
+)
 def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     """Exit 3 with a sentence that names file and line."""
     file = tmp_path / 'timelines.csv'
@@ -120,13 +182,24 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
 
     result = run_tool('tools.measure', '--timelines', str(file))
 
-    assert (result.code, str(file) in result.first_line,
-            reason in result.first_line) == (3, True, True), result.first_line
+    assert (result.code, str(file) in result.first_line, reason in result.first_line) == (
+        3,
+        True,
+        True,
+    ), result.first_line
 
 
-@pytest.mark.parametrize('arguments', [(), ('--json',), ('drives.jsonl', '--json'), ('a', 'b'),
-                                       ('drives.jsonl', '--timelines', 'x.csv'),
-                                       ('--forecasts', 'x.jsonl', '--timelines', 'x.csv')])
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        (),
+        ('--json',),
+        ('drives.jsonl', '--json'),
+        ('a', 'b'),
+        ('drives.jsonl', '--timelines', 'x.csv'),
+        ('--forecasts', 'x.jsonl', '--timelines', 'x.csv'),
+    ],
+)
 def test_measure_wants_one_file(arguments):
     """What is given twice, or for the other table, is not ignored."""
     result = run_tool('tools.measure', *arguments)
@@ -136,7 +209,10 @@ def test_measure_wants_one_file(arguments):
 
 def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
     """The file names no sector sizes; that the counts of a model come in eights tells them."""
-    rows = [row(1, 0, YEAR, reallocated=160).replace('ST31500541AS', 'ST4000DM000'), row(2, 0, YEAR, reallocated=159)]
+    rows = [
+        row(1, 0, YEAR, reallocated=160).replace('ST31500541AS', 'ST4000DM000'),
+        row(2, 0, YEAR, reallocated=159),
+    ]
 
     states = measured(*rows)['states']
 
@@ -144,44 +220,70 @@ def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
 
 
 def test_states_mean_what_the_documents_promise(every, is_part):
-    """On 52,320 hard disks until they failed, or a quarter of them; a limit that is changed shows what it does."""
-    found = json.loads(run_tool('tools.measure', '--timelines', every(4 if is_part else 1), '--json').text)
+    """On 52,320 hard disks until they failed, or a quarter of them; a limit that is changed
+    shows what it does.
+    """
+    found = json.loads(
+        run_tool('tools.measure', '--timelines', every(4 if is_part else 1), '--json').text
+    )
 
     assert is_part or (found['drives'], found['failures']) == (52320, 3208)
-    assert (found['states']['CRITICAL']['percent_per_year'] >= 150
-            and found['states']['WARNING']['percent_per_year'] >= 40)
+    assert (
+        found['states']['CRITICAL']['percent_per_year'] >= 150
+        and found['states']['WARNING']['percent_per_year'] >= 40
+    )
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
 
 
 def test_the_document_says_that_history_keeps_its_promises():
-    """On all drives, by `make verdicts`: three of five failures announced, and who is told finds something to do."""
+    """On all drives, by `make verdicts`: three of five failures announced, and who is told finds
+    something to do.
+    """
     text = (ROOT / 'doc/explanation/verdicts.md').read_text()
-    tables = text[text.index('<!-- states with history -->'):text.index('<!-- end of alarms with history -->')]
+    tables = text[
+        text.index('<!-- states with history -->') : text.index(
+            '<!-- end of alarms with history -->'
+        )
+    ]
     rows = [line.strip('| ').split(' | ') for line in tables.splitlines() if line.startswith('| ')]
-    rates = {cells[0]: float(cells[3].split()[0]) for cells in rows if len(cells) == 4 and cells[0].isupper()}
-    alarms, _, announced = (float(cell.split()[0]) for cell in next(
-        cells for cells in rows if cells[0] == 'WARNING or CRITICAL')[1:4])
+    rates = {
+        cells[0]: float(cells[3].split()[0])
+        for cells in rows
+        if len(cells) == 4 and cells[0].isupper()
+    }
+    alarms, _, announced = (
+        float(cell.split()[0])
+        for cell in next(cells for cells in rows if cells[0] == 'WARNING or CRITICAL')[1:4]
+    )
 
     assert rates['WARNING'] >= 30 and rates['CRITICAL'] >= 300
     assert alarms <= 43 and announced >= 63
 
 
-@pytest.mark.long    # 20 seconds
+@pytest.mark.long  # 20 seconds
 def test_with_history_states_mean_what_the_documents_promise(every):
-    """Every rule of growth and age has its part in these; an eighth of the drives tells with an error of a tenth."""
-    found = json.loads(run_tool('tools.measure', '--timelines', every(8), '--with-history', '--json').text)
+    """Every rule of growth and age has its part in these; an eighth of the drives tells with an
+    error of a tenth.
+    """
+    found = json.loads(
+        run_tool('tools.measure', '--timelines', every(8), '--with-history', '--json').text
+    )
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
     assert rates['WARNING'] >= 28 and rates['CRITICAL'] >= 280 and rates['OK'] < 1.5
     assert found['caught_percent'] >= 61 and found['alarms_per_1000_drive_years'] <= 44
-    assert found['critical']['caught_percent'] >= 47 and found['critical']['alarms_per_1000_drive_years'] <= 31
+    assert (
+        found['critical']['caught_percent'] >= 47
+        and found['critical']['alarms_per_1000_drive_years'] <= 31
+    )
 
 
 # --- with what is remembered ----------------------------------------------------------------
 
+
 def test_growth_is_news_for_months_and_then_is_none(tmp_path):
-    """17 reallocated sectors in a day warn for a year, though so few alone are a note; zeros before them are
-    remembered.
+    """17 reallocated sectors in a day warn for a year, though so few alone are a note; zeros before
+    them are remembered.
     """
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a5\n1,ACME,0,1000,0,0\n1,ACME,1000,19766,1,17\n')
@@ -194,21 +296,31 @@ def test_growth_is_news_for_months_and_then_is_none(tmp_path):
 
 
 def test_growth_is_told_on_when_the_number_has_gone_back(tmp_path):
-    """Sectors that could not be read for a day: of such disks, more than 15 in 100 fail within a year."""
+    """Sectors that could not be read for a day: of such disks, more than 15 in 100 fail within a
+    year.
+    """
     file = tmp_path / 'timelines.csv'
-    file.write_text('drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,1024,0,1\n1,ACME,1024,19766,1,0\n')
+    file.write_text(
+        'drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,1024,0,1\n1,ACME,1024,19766,1,0\n'
+    )
 
     found = run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json')
 
-    assert json.loads(found.text)['states']['WARNING']['drive_years'] == pytest.approx(1.0, abs=0.05)
+    assert json.loads(found.text)['states']['WARNING']['drive_years'] == pytest.approx(
+        1.0, abs=0.05
+    )
 
 
 def test_what_stands_still_for_two_weeks_is_critical_no_more(tmp_path):
-    """By an increase of more than 4 in a week; so few in all are CRITICAL for no vendor without data."""
+    """By an increase of more than 4 in a week; so few in all are CRITICAL for no vendor without
+    data.
+    """
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,18532,1,9\n')
 
-    states = json.loads(run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json').text)['states']
+    states = json.loads(
+        run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json').text
+    )['states']
 
     assert states['CRITICAL']['drive_years'] == pytest.approx(14 * 24 / 8766, abs=0.06)
     assert (states['CRITICAL']['failures'], states['WARNING']['failures']) == (0, 1)
@@ -219,17 +331,31 @@ def test_what_was_there_at_first_has_not_grown(tmp_path):
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a5\n1,ACME,5000,10000,0,2\n')
 
-    assert json.loads(run_tool('tools.measure', '--timelines', str(file), '--with-history',
-                          '--json').text)['states']['WARNING']['drive_years'] == 0
+    assert (
+        json.loads(
+            run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json').text
+        )['states']['WARNING']['drive_years']
+        == 0
+    )
 
 
 def test_growth_is_told_no_longer_than_the_walk_looks():
     """Another "for" or "after" in thresholds/ is another place where a state may end."""
     metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
-    kinds = [fields for metric in metrics.values() for hdd in [metric.get('hdd', {})]
-             for fields in (metric, hdd, *hdd.get('groups', {}).values())]
-    spans = {rule[key] for fields in kinds for name, keys in (('growth', ['for']), ('aged', ['after', 'before']))
-             for rule in _listed(fields.get(name)) for key in keys if key in rule}
+    kinds = [
+        fields
+        for metric in metrics.values()
+        for hdd in [metric.get('hdd', {})]
+        for fields in (metric, hdd, *hdd.get('groups', {}).values())
+    ]
+    spans = {
+        rule[key]
+        for fields in kinds
+        for name, keys in (('growth', ['for']), ('aged', ['after', 'before']))
+        for rule in _listed(fields.get(name))
+        for key in keys
+        if key in rule
+    }
 
     assert {int(span[:-1]) for span in spans} <= set(timelines.TOLD_FOR)
 

@@ -1,4 +1,5 @@
 """What the Makefile runs: it works wherever the clone is, and with what its target installs."""
+
 from __future__ import annotations
 
 import ast
@@ -18,22 +19,29 @@ TESTS = ROOT / 'tests'
 
 @pytest.mark.parametrize('name', ['clone', 'my clone', "admin's $HOME", 'clone-ü', 'long' * 40])
 def test_the_program_starts_wherever_the_clone_is(tmp_path: Path, name):
-    """The kernel takes the path in a script's first line for two where it has a blank, and cuts it off."""
+    """The kernel takes the path in a script's first line for two where it has a blank, and cuts
+    it off.
+    """
     clone = tmp_path / name
     (clone / 'tools').mkdir(parents=True)
     shutil.copy(TOOLS / 'launcher', clone / 'tools')
     (clone / 'smart_attributes').symlink_to(ROOT / 'smart_attributes')
-    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', str(clone / '.venv')], check=True)
+    subprocess.run(
+        [sys.executable, '-m', 'venv', '--without-pip', str(clone / '.venv')], check=True
+    )
 
     subprocess.run(['sh', 'tools/launcher', '.venv'], cwd=clone, check=True)
-    done = subprocess.run([str(clone / '.venv/bin/check_smart_attributes'), '--version'], capture_output=True,
-                          text=True)
+    done = subprocess.run(
+        [str(clone / '.venv/bin/check_smart_attributes'), '--version'],
+        capture_output=True,
+        text=True,
+    )
 
     assert (done.returncode, done.stderr) == (0, '')
     assert done.stdout.startswith('check_smart_attributes ')
 
 
-# --- what a target installs ---------------------------------------------------------------------------
+# --- what a target installs -----------------------------------------------------------------------
 
 TEST_LIBRARIES = {'pytest', 'hypothesis', 'selenium', 'axe_core_python', 'mypy', 'ruff'}
 
@@ -44,8 +52,13 @@ def needed(script: Path, seen: set[Path]) -> Iterator[str]:
         return
     seen.add(script)
     for node in ast.walk(ast.parse(script.read_text())):
-        names = [each.name for each in node.names] if isinstance(node, ast.Import) else (
-            [node.module or ''] if isinstance(node, ast.ImportFrom) and not node.level else [])
+        names = (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else (
+                [node.module or ''] if isinstance(node, ast.ImportFrom) and not node.level else []
+            )
+        )
         for name in (each.partition('.')[0] for each in names):
             yield name
             for folder in (TOOLS, TESTS):
@@ -55,10 +68,18 @@ def needed(script: Path, seen: set[Path]) -> Iterator[str]:
 
 def test_a_target_that_needs_the_libraries_of_tests_installs_them():
     """`make venv && make generate` had no pytest."""
-    rules = re.findall(r'^([a-z0-9-]+):(.*?)(?:##.*)?\n((?:\t.*\n)+)', (ROOT / 'Makefile').read_text(), re.MULTILINE)
-    short = {target for target, prerequisites, recipe in rules if '$(VENV)/.' not in prerequisites
-             for script in re.findall(r'\$\(BIN\)/python ((?:tools|tests)/\S+\.py)', recipe)
-             if TEST_LIBRARIES & set(needed(ROOT / script, set()))}
+    rules = re.findall(
+        r'^([a-z0-9-]+):(.*?)(?:##.*)?\n((?:\t.*\n)+)',
+        (ROOT / 'Makefile').read_text(),
+        re.MULTILINE,
+    )
+    short = {
+        target
+        for target, prerequisites, recipe in rules
+        if '$(VENV)/.' not in prerequisites
+        for script in re.findall(r'\$\(BIN\)/python ((?:tools|tests)/\S+\.py)', recipe)
+        if TEST_LIBRARIES & set(needed(ROOT / script, set()))
+    }
 
     assert len(rules) > 20
     assert short == set()

@@ -1,4 +1,7 @@
-"""The table at a terminal: which of these drives do I replace first, on whatever screen there is."""
+"""The table at a terminal: which of these drives do I replace first, on whatever screen there
+is.
+"""
+
 from __future__ import annotations
 
 import json
@@ -45,13 +48,21 @@ def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:
 
 
 def shown(columns: int, *arguments: str, **variables: str) -> list[str]:
-    """Return the lines on a terminal, without colours, blanks at their ends and what is no drive's."""
+    """Return the lines on a terminal, without colours, blanks at their ends and what is no
+    drive's.
+    """
     lines = plain(printed(columns, arguments, **variables)).replace('\r', '').splitlines()
-    end = next(number for number, line in enumerate(lines) if re.match(r'work list:|[0-9]+ drives?: ', line))
+    end = next(
+        number
+        for number, line in enumerate(lines)
+        if re.match(r'work list:|[0-9]+ drives?: ', line)
+    )
     return [line.rstrip() for line in lines[:end] if line.strip() and not line.startswith('note:')]
 
 
-@pytest.mark.parametrize('columns, most', [pytest.param(80, 3, id='80'), pytest.param(200, 3, id='200')])
+@pytest.mark.parametrize(
+    'columns, most', [pytest.param(80, 3, id='80'), pytest.param(200, 3, id='200')]
+)
 def test_sixty_drives_stand_below_each_other(sixty, columns, most):
     """At most three lines each, none wider than the screen, none broken within a name."""
     lines = shown(columns, '--report', sixty)
@@ -70,8 +81,14 @@ def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
 
     assert '███████░ 86 %' in text
     assert re.search('~20[0-9]{2}-[0-9]{2}', text)
-    for word in ('intel_worn', 'INTEL SSDSC2BB150G7', 'EXAMPLE0003', '3.2 y', '399 TB',
-                 'endurance_used 86 %, warning above 85'):
+    for word in (
+        'intel_worn',
+        'INTEL SSDSC2BB150G7',
+        'EXAMPLE0003',
+        '3.2 y',
+        '399 TB',
+        'endurance_used 86 %, warning above 85',
+    ):
         assert word in text
 
 
@@ -82,15 +99,29 @@ def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
     assert len({line.index('%') for line in lines if '█' in line}) == 1
 
 
-@pytest.mark.parametrize('columns, left_out', [
-    pytest.param(90, [], id='room-for-all'), pytest.param(80, ['temp'], id='80'),
-    pytest.param(70, ['temp', 'spare'], id='70')])
+@pytest.mark.parametrize(
+    'columns, left_out',
+    [
+        pytest.param(90, [], id='room-for-all'),
+        pytest.param(80, ['temp'], id='80'),
+        pytest.param(70, ['temp', 'spare'], id='70'),
+    ],
+)
 def test_numbers_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
     """A finding tells them where they are bad; wear, date and what was written stay."""
-    widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16, 'bar': triage_table.BAR + 1}
+    widest = {
+        'used': 5,
+        'until': 8,
+        'spare': 5,
+        'temp': 4,
+        'age': 6,
+        'written': 16,
+        'bar': triage_table.BAR + 1,
+    }
 
-    assert triage_table._fields(triage_table.NUMBERS, widest,
-                                columns) == [name for name in triage_table.NUMBERS if name not in left_out]
+    assert triage_table._fields(triage_table.NUMBERS, widest, columns) == [
+        name for name in triage_table.NUMBERS if name not in left_out
+    ]
 
 
 def test_what_does_not_fit_is_counted():
@@ -101,14 +132,18 @@ def test_what_does_not_fit_is_counted():
 
 
 def test_states_have_colours():
-    """Red, and bold for who cannot see red; shades that can be read on a light and on a dark background."""
+    """Red, and bold for who cannot see red; shades that can be read on a light and on a dark
+    background.
+    """
     assert '\x1b[1;38;5;160mCRITICAL' in printed(80, ('--report', drive_path('samsung-worn-out')))
     assert '\x1b[38;5;28mOK' in printed(80, ('--report', drive_path('intel-s3500-healthy')))
 
 
 def test_no_color_means_none():
     """https://no-color.org"""
-    assert not COLOUR.search(printed(80, ('--report', drive_path('samsung-worn-out')), NO_COLOR='1'))
+    assert not COLOUR.search(
+        printed(80, ('--report', drive_path('samsung-worn-out')), NO_COLOR='1')
+    )
 
 
 def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
@@ -119,14 +154,22 @@ def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
     assert len(lines) == 13
     assert not {'\x1b', '█', '░'} & set(text)
     assert [line for line in text.splitlines() if line != line.rstrip()] == []
-    assert re.search('smart_status: FAILED; attribute 5 .*; reported_uncorrect .*; pending .*; reallocated ', text)
+    assert re.search(
+        'smart_status: FAILED; attribute 5 .*; reported_uncorrect .*; pending .*; reallocated ',
+        text,
+    )
 
 
 @pytest.mark.parametrize('command', ['triage', 'explain'])
 @pytest.mark.parametrize('columns', [40, 80, 300])
 def test_a_pipe_is_as_wide_as_columns_says(command, columns):
     """No line is wider, and at least one uses the room; still without colours and bars."""
-    text = run(command, '--report', drive_path('hgst-failed'), env={'COLUMNS': str(columns), 'LC_ALL': 'C.UTF-8'}).text
+    text = run(
+        command,
+        '--report',
+        drive_path('hgst-failed'),
+        env={'COLUMNS': str(columns), 'LC_ALL': 'C.UTF-8'},
+    ).text
 
     assert columns * 0.7 < max(map(len, text.splitlines())) <= columns
     assert not {'\x1b', '█', '░'} & set(text)
@@ -138,7 +181,10 @@ def test_a_narrow_pipe_has_the_numbers_below_each_other(sixty):
     lines = [line for line in text.splitlines() if not line.startswith('note:')]
 
     assert len([line for line in lines if STATE.match(line)]) == 60
-    assert len({age.end() for age in (re.search(r' [0-9]+\.[0-9] y', line) for line in lines) if age}) == 1
+    assert (
+        len({age.end() for age in (re.search(r' [0-9]+\.[0-9] y', line) for line in lines) if age})
+        == 1
+    )
 
 
 # Python 3.9.2 takes it for a number, of which the widest table is made.
@@ -174,7 +220,9 @@ def test_a_drive_that_the_database_does_not_know_says_so(tmp_path):
 
 def test_without_serials_there_are_none():
     """For a ticket."""
-    assert 'EXAMPLE' not in ' '.join(shown(80, '--hide-serial', '--report', drive_path('intel-worn')))
+    assert 'EXAMPLE' not in ' '.join(
+        shown(80, '--hide-serial', '--report', drive_path('intel-worn'))
+    )
 
 
 def test_bays_of_a_controller_are_told(fake):
@@ -190,12 +238,16 @@ def test_explain_tells_how_long_a_drive_lasts():
     """A date with its range, and what it was made from."""
     day = r'20\d\d-\d\d-\d\d'
 
-    assert re.search(rf'wears out   endurance_used: used up about {day} \(between {day} and {day}; estimated only '
-                     rf'from use and age\)',
-                     run('explain', '--report', drive_path('intel-worn')).text)
+    assert re.search(
+        rf'wears out   endurance_used: used up about {day} \(between {day} and {day}; estimated '
+        rf'only '
+        rf'from use and age\)',
+        run('explain', '--report', drive_path('intel-worn')).text,
+    )
 
 
 # --- who waits ------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def two_drives(fake):
@@ -211,7 +263,7 @@ def test_who_waits_at_a_terminal_sees_for_which_drive(two_drives):
 
     assert re.search('1 of 2 drives read in [0-9]+ s, waiting for zero', text)
     assert text.index(FORGET) < text.rindex(FORGET) < text.index('WARNING')
-    assert 'drives read' not in text[text.rindex(FORGET):]
+    assert 'drives read' not in text[text.rindex(FORGET) :]
 
 
 def test_a_script_sees_nothing_of_it(two_drives):
@@ -229,19 +281,31 @@ FORMS = [option for option in described.options('triage') if option.dest == 'for
 def test_each_form_has_all_drives_and_no_serial_number_where_none_is_wanted(form, hidden, tmp_path):
     """Also a form that was added since: they are the options of triage for the document."""
     file = tmp_path / 'drives'
-    reports = [word for name in ('intel-worn', 'micron-5200-healthy') for word in ('--report', drive_path(name))]
-    printed = run('triage', *reports, *hidden, form.names[0], *([str(file)] if form.value else [])).text
+    reports = [
+        word
+        for name in ('intel-worn', 'micron-5200-healthy')
+        for word in ('--report', drive_path(name))
+    ]
+    printed = run(
+        'triage', *reports, *hidden, form.names[0], *([str(file)] if form.value else [])
+    ).text
     text = file.read_text() if form.value else printed
 
     assert printed == f'written: {file}\n' if form.value else printed
-    assert [name for name in ('intel_worn', 'micron_5200_healthy', 'INTEL SSDSC2BB150G7') if name not in text] == []
+    assert [
+        name
+        for name in ('intel_worn', 'micron_5200_healthy', 'INTEL SSDSC2BB150G7')
+        if name not in text
+    ] == []
     assert ('EXAMPLE0003' in text) == (not hidden)
 
 
 def test_several_forms_are_written_by_one_call(tmp_path):
     """The last file of a form counts; JSON on standard output stays JSON."""
     first, last = str(tmp_path / 'a.html'), str(tmp_path / 'b.html')
-    done = run('triage', '--report', drive_path('intel-worn'), '--html', first, '--json', '--html', last)
+    done = run(
+        'triage', '--report', drive_path('intel-worn'), '--html', first, '--json', '--html', last
+    )
 
     assert len(json.loads(done.text)['drives']) == 1
     assert [path.name for path in tmp_path.iterdir()] == ['b.html']
@@ -249,43 +313,76 @@ def test_several_forms_are_written_by_one_call(tmp_path):
 
 # --- words ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('left, is_estimate, told', [
-    pytest.param(YEAR, False, '2028-01', id='remembered'), pytest.param(YEAR, True, '~2028-01', id='estimate'),
-    pytest.param(0, False, 'used up', id='over'), pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan')])
+
+@pytest.mark.parametrize(
+    'left, is_estimate, told',
+    [
+        pytest.param(YEAR, False, '2028-01', id='remembered'),
+        pytest.param(YEAR, True, '~2028-01', id='estimate'),
+        pytest.param(0, False, 'used up', id='over'),
+        pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan'),
+    ],
+)
 def test_a_forecast_is_a_month(left, is_estimate, told):
     """2027-01-15 and what is left."""
     assert dates.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
 
 
-@pytest.mark.parametrize('filled, shown', [
-    pytest.param(0, '--------', id='new'), pytest.param(0.01, '#-------', id='hardly-used'),
-    pytest.param(0.5, '####----', id='half'),
-    pytest.param(0.99, '#######-', id='nearly-gone'), pytest.param(1, '########', id='gone')])
+@pytest.mark.parametrize(
+    'filled, shown',
+    [
+        pytest.param(0, '--------', id='new'),
+        pytest.param(0.01, '#-------', id='hardly-used'),
+        pytest.param(0.5, '####----', id='half'),
+        pytest.param(0.99, '#######-', id='nearly-gone'),
+        pytest.param(1, '########', id='gone'),
+    ],
+)
 def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
     """And empty only when nothing was used."""
     assert triage_table.bar(filled, '#', '-') == shown
 
 
-@pytest.mark.parametrize('width, told', [
-    pytest.param(20, 'abcdef; ghijkl; mnop', id='all'), pytest.param(19, 'abcdef; 2 more', id='one'),
-    pytest.param(12, 'a...; 2 more', id='a-part-of-one')])
+@pytest.mark.parametrize(
+    'width, told',
+    [
+        pytest.param(20, 'abcdef; ghijkl; mnop', id='all'),
+        pytest.param(19, 'abcdef; 2 more', id='one'),
+        pytest.param(12, 'a...; 2 more', id='a-part-of-one'),
+    ],
+)
 def test_findings_that_do_not_fit_are_counted(width, told):
     """The first one is the worst."""
     assert triage_table.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
 
 
-@pytest.mark.parametrize('width, told', [
-    pytest.param(74, 'smart_status: FAILED; attribute 5 is at 1, not above its threshold; 1 more', id='two-whole'),
-    pytest.param(60, 'smart_status: FAILED; attribute 5 is at 1, not ab...; 1 more', id='one-and-a-part'),
-    pytest.param(48, 'smart_status: FAILED; 2 more', id='a-few-letters-tell-nothing')])
+@pytest.mark.parametrize(
+    'width, told',
+    [
+        pytest.param(
+            74,
+            'smart_status: FAILED; attribute 5 is at 1, not above its threshold; 1 more',
+            id='two-whole',
+        ),
+        pytest.param(
+            60, 'smart_status: FAILED; attribute 5 is at 1, not ab...; 1 more', id='one-and-a-part'
+        ),
+        pytest.param(48, 'smart_status: FAILED; 2 more', id='a-few-letters-tell-nothing'),
+    ],
+)
 def test_what_does_not_fit_whole_is_begun(width, told):
     """FAILED alone does not tell what to look at."""
-    what = ['smart_status: FAILED', 'attribute 5 is at 1, not above its threshold', 'pending 86, critical above 8']
+    what = [
+        'smart_status: FAILED',
+        'attribute 5 is at 1, not above its threshold',
+        'pending 86, critical above 8',
+    ]
 
     assert triage_table.fitting(what, width) == told
 
 
 def test_the_last_finding_is_cut_without_a_count():
     """Nothing is left out behind it."""
-    assert triage_table.fitting(['pending 9', 'attribute 5 is at 1, not above its threshold'], 40) == (
-        'pending 9; attribute 5 is at 1, not a...')
+    assert triage_table.fitting(
+        ['pending 9', 'attribute 5 is at 1, not above its threshold'], 40
+    ) == ('pending 9; attribute 5 is at 1, not a...')

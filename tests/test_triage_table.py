@@ -1,4 +1,5 @@
 """The table of triage in its three forms, from rows."""
+
 from __future__ import annotations
 
 import io
@@ -12,23 +13,55 @@ from smart_attributes.output import triage_table
 from smart_attributes.output.triage_table import DriveRow, rows
 
 BAD = DriveRow(
-    State.CRITICAL, 'sdb', 'slot 7', 'ACME X1 LONG', 'SERIAL22', '155 %', 1.0, State.CRITICAL, 'used up',
-    '9 %', '61 C', '2.5 y', '200 TB',
-    ('replace now', 'it fails'), 'db1')
+    State.CRITICAL,
+    'sdb',
+    'slot 7',
+    'ACME X1 LONG',
+    'SERIAL22',
+    '155 %',
+    1.0,
+    State.CRITICAL,
+    'used up',
+    '9 %',
+    '61 C',
+    '2.5 y',
+    '200 TB',
+    ('replace now', 'it fails'),
+    'db1',
+)
 GOOD = DriveRow(
-    State.OK, 'sda', '', 'ACME X1', 'SERIAL1', '3 %', 0.03, State.OK, '2030-01', '', '31 C', '', '', (), 'db2')
-PIPE = """\
+    State.OK,
+    'sda',
+    '',
+    'ACME X1',
+    'SERIAL1',
+    '3 %',
+    0.03,
+    State.OK,
+    '2030-01',
+    '',
+    '31 C',
+    '',
+    '',
+    (),
+    'db2',
+)
+PIPE = (
+    """\
 state     host  drive  bay     model         serial    used   until    spare  temp    age  written  what
-CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  155 %  used up    9 %  61 C  2.5 y  200 TB   """ \
+CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  155 %  used up    9 %  61 C  2.5 y  200 TB   """
     """replace now; it fails
 OK        db2   sda            ACME X1       SERIAL1     3 %  2030-01         31 C
 """
-WIDE = """\
+)
+WIDE = (
+    """\
 state     host  drive  bay     model         serial    used            until    spare  temp    age  written  what
-CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  ████████ 155 %  used up    9 %  61 C  2.5 y  200 TB   """ \
+CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  ████████ 155 %  used up    9 %  61 C  2.5 y  200 TB   """
     """replace now; it fails
 OK        db2   sda            ACME X1       SERIAL1   █░░░░░░░   3 %  2030-01         31 C
 """
+)
 NARROW = """\
 CRITICAL  db1 sdb  slot 7  ACME X1 LONG  SERIAL22
                    ████████ 155 %  until used up  spare 9 %  61 C  2.5 y  200 TB
@@ -41,14 +74,19 @@ CRITICAL  db1 sdb  slot 7  ACME X1 LONG  SERIAL22
           replace now; it fails
 OK        db2 sda    3 %  until 2030-01  ACME X1  SERIAL1
 """
-OTHER = GOOD._replace(host='db12', until='~2031', spare='100 %', temp='9 C', age='10.5 y', written='3 GB')
+OTHER = GOOD._replace(
+    host='db12', until='~2031', spare='100 %', temp='9 C', age='10.5 y', written='3 GB'
+)
 ALIGNED = """\
 CRITICAL  db1 sdb   slot 7  ACME X1 LONG  SERIAL22
                     ████████ 155 %  until used up  spare   9 %   2.5 y  200 TB
           replace now; it fails
 OK        db12 sda  █░░░░░░░   3 %  until ~2031    spare 100 %  10.5 y  3 GB
 """
-ONE = 'state  drive  model    serial   used  until    temp  what\nOK     sda    ACME X1  SERIAL1  3 %   2030-01  31 C\n'
+ONE = (
+    'state  drive  model    serial   used  until    temp  what\nOK     sda    ACME X1  '
+    'SERIAL1  3 %   2030-01  31 C\n'
+)
 
 
 class Terminal(io.StringIO):
@@ -88,9 +126,11 @@ def plain(text):
     return re.sub('\x1b\\[[0-9;]*m| +(?=\n)', '', re.sub('\x1b\\[[0-9;]*m', '', text))
 
 
-@pytest.mark.parametrize('columns, is_terminal, text', [
-    (None, False, PIPE), (200, True, WIDE), (80, True, NARROW), (60, False, NARROW_PIPE)],
-    ids=['pipe', 'wide-terminal', 'narrow-terminal', 'narrow-pipe'])
+@pytest.mark.parametrize(
+    'columns, is_terminal, text',
+    [(None, False, PIPE), (200, True, WIDE), (80, True, NARROW), (60, False, NARROW_PIPE)],
+    ids=['pipe', 'wide-terminal', 'narrow-terminal', 'narrow-pipe'],
+)
 def test_the_table_has_the_form_that_its_width_allows(printed, columns, is_terminal, text):
     assert plain(printed([BAD, GOOD], columns, is_terminal)) == text
 
@@ -122,8 +162,17 @@ def test_sentences_about_the_run_stand_first_in_their_colour(printed):
     assert printed([], 600, False, told[:1]) == 'sdc is gone\n'
 
 
-@pytest.mark.parametrize('columns, kept', [(71, ['spare', 'temp', 'age']), (70, ['spare', 'age']),
-                                           (65, ['spare', 'age']), (64, ['age']), (54, ['age']), (53, [])])
+@pytest.mark.parametrize(
+    'columns, kept',
+    [
+        (71, ['spare', 'temp', 'age']),
+        (70, ['spare', 'age']),
+        (65, ['spare', 'age']),
+        (64, ['age']),
+        (54, ['age']),
+        (53, []),
+    ],
+)
 def test_a_narrow_screen_does_without_some_numbers(printed, columns, kept):
     fields = {'spare': 'spare 9 %', 'temp': '61 C', 'age': '2.5 y'}
     line = printed([BAD, GOOD], columns).splitlines()[1]
@@ -155,23 +204,51 @@ def test_the_head_of_the_table_and_the_names_of_drives_are_bold(printed):
     assert '\x1b[1;32mdb2 sda\x1b[0m' in printed([BAD, GOOD], 80, True)
 
 
-@pytest.mark.parametrize('row, columns', [
-    pytest.param(BAD, 118, id='all-columns'), pytest.param(BAD._replace(what=()), 97, id='no-findings'),
-    pytest.param(BAD._replace(used='', filled=None), 103, id='no-wear'),
-    pytest.param(BAD._replace(what=('x' * 107,)), 133, id='long-finding'),
-    pytest.param(BAD._replace(what=('x' * 132,)), 141, id='very-long-finding')])
+@pytest.mark.parametrize(
+    'row, columns',
+    [
+        pytest.param(BAD, 118, id='all-columns'),
+        pytest.param(BAD._replace(what=()), 97, id='no-findings'),
+        pytest.param(BAD._replace(used='', filled=None), 103, id='no-wear'),
+        pytest.param(BAD._replace(what=('x' * 107,)), 133, id='long-finding'),
+        pytest.param(BAD._replace(what=('x' * 132,)), 141, id='very-long-finding'),
+    ],
+)
 def test_a_terminal_gets_one_line_per_drive_if_the_table_fits(printed, row, columns):
     """As soon as it fits: not one column earlier or later."""
-    headed = [printed([row], width, True).startswith('\x1b[1mstate ') for width in (columns - 1, columns)]
+    headed = [
+        printed([row], width, True).startswith('\x1b[1mstate ') for width in (columns - 1, columns)
+    ]
 
     assert headed == [False, True]
 
 
-@pytest.mark.parametrize('kept, what, width', [
-    ((), '', 9), (('until',), '', 20), (('used',), '', 9 + 5 + 1 + 9), (('spare',), '', 9 + 5 + 1), ((), 'x' * 36, 45),
-    ((), 'x' * 110, 45), ((), 'x' * 113, 46), ((), 'x' * 300, 109)],
-    ids=['nothing', 'wide-value', 'bar', 'wide-title', 'finding', 'two-lines', 'three-lines', 'very-long'])
-def test_the_width_of_a_table_is_that_of_its_columns_and_of_a_part_of_the_longest_finding(kept, what, width):
+@pytest.mark.parametrize(
+    'kept, what, width',
+    [
+        ((), '', 9),
+        (('until',), '', 20),
+        (('used',), '', 9 + 5 + 1 + 9),
+        (('spare',), '', 9 + 5 + 1),
+        ((), 'x' * 36, 45),
+        ((), 'x' * 110, 45),
+        ((), 'x' * 113, 46),
+        ((), 'x' * 300, 109),
+    ],
+    ids=[
+        'nothing',
+        'wide-value',
+        'bar',
+        'wide-title',
+        'finding',
+        'two-lines',
+        'three-lines',
+        'very-long',
+    ],
+)
+def test_the_width_of_a_table_is_that_of_its_columns_and_of_a_part_of_the_longest_finding(
+    kept, what, width
+):
     widest = {'bar': 9, 'used': 5, 'until': 10, 'spare': 3}
 
     assert triage_table._width([GOOD._replace(what=(what,)), GOOD], kept, widest) == width
@@ -189,7 +266,10 @@ def test_a_long_finding_is_folded_in_its_column_and_no_character_is_lost(printed
     assert head.startswith(WIDE.splitlines()[0])
     assert first.startswith(WIDE.splitlines()[1].partition('replace')[0])
     text = ''.join([first, *others])
-    assert (text.count('a'), text.count('b')) == (120 + 'sda'.count('a'), 60 + 'db1sdbdb2'.count('b'))
+    assert (text.count('a'), text.count('b')) == (
+        120 + 'sda'.count('a'),
+        60 + 'db1sdbdb2'.count('b'),
+    )
     assert '…' not in text and len(others) > 1
 
 
@@ -198,8 +278,10 @@ def test_a_long_finding_takes_no_room_from_a_name_of_several_words(printed):
     rows = [BAD._replace(model=model, what=('a' * 60 + ' ' + 'b' * 40,)), GOOD]
     columns = next(width for width in range(150, 170) if 'state ' in printed(rows, width, True))
 
-    assert all(model in text.splitlines()[1] for text in (plain(printed(rows, columns, True)),
-                                                          plain(printed(rows, 170, True))))
+    assert all(
+        model in text.splitlines()[1]
+        for text in (plain(printed(rows, columns, True)), plain(printed(rows, 170, True)))
+    )
 
 
 def test_what_does_not_fit_on_a_narrow_terminal_is_cut_or_counted(printed):
@@ -211,31 +293,59 @@ def test_what_does_not_fit_on_a_narrow_terminal_is_cut_or_counted(printed):
     assert findings == ' ' * 10 + 'a' * 30 + '; 2 more'
 
 
-@pytest.mark.parametrize('host, drive, widest, width, line', [
-    ('', 'sda', {'drive': 3}, 80, 'OK        sda  ACME X1  SERIAL1'),
-    ('', 'sda', {'drive': 6}, 80, 'OK        sda     ACME X1  SERIAL1'),
-    ('db2', 'sda', {'drive': 3, 'host': 3}, 80, 'OK        db2 sda  ACME X1  SERIAL1'),
-    ('db2', 'sda', {'drive': 6, 'host': 5}, 80, 'OK        db2 sda       ACME X1  SERIAL1'),
-    ('', 'sda', {'drive': 30, 'host': 9}, 40, 'OK        sda         ACME X1  SERIAL1'),
-    ('db2', 'sdaaaaaaa', {'drive': 9, 'host': 3}, 40, 'OK        db2 sdaaaaaaa  ACME X1  SERIAL1')],
-    ids=['one-drive', 'a-longer-drive', 'host', 'a-longer-host', 'a-quarter-at-most', 'longer-than-a-quarter'])
+@pytest.mark.parametrize(
+    'host, drive, widest, width, line',
+    [
+        ('', 'sda', {'drive': 3}, 80, 'OK        sda  ACME X1  SERIAL1'),
+        ('', 'sda', {'drive': 6}, 80, 'OK        sda     ACME X1  SERIAL1'),
+        ('db2', 'sda', {'drive': 3, 'host': 3}, 80, 'OK        db2 sda  ACME X1  SERIAL1'),
+        ('db2', 'sda', {'drive': 6, 'host': 5}, 80, 'OK        db2 sda       ACME X1  SERIAL1'),
+        ('', 'sda', {'drive': 30, 'host': 9}, 40, 'OK        sda         ACME X1  SERIAL1'),
+        (
+            'db2',
+            'sdaaaaaaa',
+            {'drive': 9, 'host': 3},
+            40,
+            'OK        db2 sdaaaaaaa  ACME X1  SERIAL1',
+        ),
+    ],
+    ids=[
+        'one-drive',
+        'a-longer-drive',
+        'host',
+        'a-longer-host',
+        'a-quarter-at-most',
+        'longer-than-a-quarter',
+    ],
+)
 def test_the_models_of_drives_stand_below_each_other(host, drive, widest, width, line):
     row = GOOD._replace(host=host, drive=drive)
 
     assert triage_table._name_line(row, widest, width).plain == line
 
 
-@pytest.mark.parametrize('signs, bar', [(triage_table.NO_BARS, 0), (('#', '-'), 9), (('\u2588', '\u2591'), 9)],
-                         ids=['pipe', 'ascii', 'terminal'])
+@pytest.mark.parametrize(
+    'signs, bar',
+    [(triage_table.NO_BARS, 0), (('#', '-'), 9), (('\u2588', '\u2591'), 9)],
+    ids=['pipe', 'ascii', 'terminal'],
+)
 def test_the_width_of_a_column_is_that_of_its_widest_cell(signs, bar):
     """A character of an Asian script takes two columns."""
     rows = [GOOD._replace(model='磁盤機'), GOOD._replace(used='100 %', model='X1')]
 
-    assert triage_table._widths(rows, ['model', 'used'], signs) == {'bar': bar, 'model': 6, 'used': 5}
+    assert triage_table._widths(rows, ['model', 'used'], signs) == {
+        'bar': bar,
+        'model': 6,
+        'used': 5,
+    }
 
 
-FADED = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1', '', 'SERIAL1'), State.OK, forecasts={
-    'endurance_used': Forecast(60 * 86400, 60 * 86400, 60 * 86400, is_estimate=False)})
+FADED = Verdict(
+    Device('/dev/sda', name='sda'),
+    Identity('ATA', 'ACME X1', '', 'SERIAL1'),
+    State.OK,
+    forecasts={'endurance_used': Forecast(60 * 86400, 60 * 86400, 60 * 86400, is_estimate=False)},
+)
 
 
 @pytest.mark.parametrize('hide_serial', [False, True], ids=['serial', 'no-serial'])
@@ -249,12 +359,20 @@ def test_messages_in_the_colours_of_their_states_stand_before_the_drives(hide_se
     output = Terminal()
     with monkeypatch.context() as patch:
         patch.setattr(sys, 'stdout', output)
-        triage_table.print_rows(rows([FADED], hide_serial, 0), [
-            (State.CRITICAL, 'sdc is gone'), (State.WARNING, 'two drives are missing'),
-            (State.UNKNOWN, 'slot 3 was not read')])
+        triage_table.print_rows(
+            rows([FADED], hide_serial, 0),
+            [
+                (State.CRITICAL, 'sdc is gone'),
+                (State.WARNING, 'two drives are missing'),
+                (State.UNKNOWN, 'slot 3 was not read'),
+            ],
+        )
     *messages, _, row = output.getvalue().splitlines()
 
-    assert messages == ['\x1b[1;31msdc is gone\x1b[0m', '\x1b[33mtwo drives are missing\x1b[0m',
-                        '\x1b[35mslot 3 was not read\x1b[0m']
+    assert messages == [
+        '\x1b[1;31msdc is gone\x1b[0m',
+        '\x1b[33mtwo drives are missing\x1b[0m',
+        '\x1b[35mslot 3 was not read\x1b[0m',
+    ]
     assert plain(row).split()[:4] == ['OK', 'sda', 'ACME', 'X1']
     assert ('SERIAL1' in row, '1970-03' in row) == (not hide_serial, True)

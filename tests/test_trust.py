@@ -1,4 +1,5 @@
 """Who else could change a path: owners, modes, links and access-control lists."""
+
 from __future__ import annotations
 
 import errno
@@ -39,13 +40,19 @@ def test_what_only_one_self_could_have_written_is_trusted(file):
 @as_root
 @pytest.mark.parametrize('name', ['site.json', '.', 'link'])
 def test_one_step_of_another_owner_is_enough(file, name):
-    """`chown -R nagios` of a folder that nobody else may write to: nagios may, file, folder and link alike."""
+    """`chown -R nagios` of a folder that nobody else may write to: nagios may, file, folder and
+    link alike.
+    """
     (file.parent / 'link').symlink_to('site.json')
     foreign = file.parent / name
     os.chown(foreign, OTHER, -1, follow_symlinks=False)
 
-    assert trust.fault(str(file.parent / 'link'), 0) == f'{foreign} does not belong to root'.replace('/.', '')
-    assert trust.fault(str(file.parent / 'link'), 1) == f'{foreign} does not belong to root or to you'.replace('/.', '')
+    assert trust.fault(
+        str(file.parent / 'link'), 0
+    ) == f'{foreign} does not belong to root'.replace('/.', '')
+    assert trust.fault(
+        str(file.parent / 'link'), 1
+    ) == f'{foreign} does not belong to root or to you'.replace('/.', '')
     assert trust.fault(str(file.parent / 'link'), OTHER) == ''
 
 
@@ -62,8 +69,10 @@ def test_a_link_of_another_is_seen_however_deep_it_lies(file, tmp_path):
 
 
 @as_root
-@pytest.mark.parametrize(('name', 'mode', 'group'), [
-    ('site.json', 0o666, 0), ('site.json', 0o664, MANY), ('.', 0o777, 0), ('.', 0o775, MANY)])
+@pytest.mark.parametrize(
+    ('name', 'mode', 'group'),
+    [('site.json', 0o666, 0), ('site.json', 0o664, MANY), ('.', 0o777, 0), ('.', 0o775, MANY)],
+)
 def test_modes_that_let_others_write_are_seen(file, name, mode, group):
     """In a file, or in a folder in which it could be replaced."""
     changed = file.parent / name
@@ -103,9 +112,16 @@ def test_in_a_folder_like_tmp_the_owner_decides(file):
 
 @as_root
 @needs_acl
-@pytest.mark.parametrize(('entry', 'is_foreign'), [
-    (f'u:{OTHER}:rw', True), (f'g:{MANY}:rw', True), (f'u:{OTHER}:r', False), ('u:0:rw', False),
-    (f'u:{OTHER}:rw,m::r', False)])
+@pytest.mark.parametrize(
+    ('entry', 'is_foreign'),
+    [
+        (f'u:{OTHER}:rw', True),
+        (f'g:{MANY}:rw', True),
+        (f'u:{OTHER}:r', False),
+        ('u:0:rw', False),
+        (f'u:{OTHER}:rw,m::r', False),
+    ],
+)
 def test_an_access_control_list_counts(file, entry, is_foreign):
     """It shows as bits of root's own group, which would be fine."""
     subprocess.run(['setfacl', '-m', entry, file], check=True)
@@ -138,12 +154,16 @@ def test_the_list_and_not_the_mask_says_what_a_group_may(file):
 
 
 def test_steps_are_those_of_the_kernel(tmp_path):
-    """".." leaves the folder that a link leads to, not the one where the link lies."""
+    """ ".." leaves the folder that a link leads to, not the one where the link lies."""
     (tmp_path / 'a' / 'b').mkdir(parents=True)
     (tmp_path / 'link').symlink_to('a/b')
 
-    assert list(trust.steps(f'{tmp_path}/link/../x'))[-4:] == [f'{tmp_path}/link', f'{tmp_path}/a', f'{tmp_path}/a/b',
-                                                               f'{tmp_path}/a/x']
+    assert list(trust.steps(f'{tmp_path}/link/../x'))[-4:] == [
+        f'{tmp_path}/link',
+        f'{tmp_path}/a',
+        f'{tmp_path}/a/b',
+        f'{tmp_path}/a/x',
+    ]
 
 
 def test_steps_leave_out_what_leads_nowhere(file):
@@ -152,7 +172,11 @@ def test_steps_leave_out_what_leads_nowhere(file):
     here = str(file.parent)
 
     assert list(trust.steps(f'{here}//./site.json')) == list(trust.steps(str(file)))
-    assert list(trust.steps(f'{here}/away')) == [*trust.steps(here), f'{here}/away', *list(trust.steps(str(file)))[1:]]
+    assert list(trust.steps(f'{here}/away')) == [
+        *trust.steps(here),
+        f'{here}/away',
+        *list(trust.steps(str(file)))[1:],
+    ]
 
 
 def test_a_whole_path_needs_no_working_directory(tmp_path, monkeypatch):
@@ -199,6 +223,7 @@ def test_links_in_a_circle_end(tmp_path):
 
 # --- what must not be quoted ---
 
+
 def secret(path):
     return trust.foreign_secret(str(path), os.stat(path))
 
@@ -212,8 +237,16 @@ def test_files_that_one_has_led_to_oneself_are_shown(file):
 
 
 @as_root
-@pytest.mark.parametrize(('folder', 'mode', 'is_shown'), [
-    (0o755, 0o644, True), (0o755, 0o600, False), (0o755, 0o640, False), (0o700, 0o644, False), (0o750, 0o644, False)])
+@pytest.mark.parametrize(
+    ('folder', 'mode', 'is_shown'),
+    [
+        (0o755, 0o644, True),
+        (0o755, 0o600, False),
+        (0o755, 0o640, False),
+        (0o700, 0o644, False),
+        (0o750, 0o644, False),
+    ],
+)
 def test_a_link_of_another_shows_only_what_he_can_read(file, tmp_path, folder, mode, is_shown):
     """Each folder behind the link counts, as it does for him."""
     link = tmp_path / 'planted.json'
@@ -240,8 +273,9 @@ def test_his_own_file_is_shown_and_another_ones_is_not(file):
 
 
 @as_root
-@pytest.mark.parametrize(('mode', 'group', 'is_shown'), [
-    (0o640, MANY, True), (0o640, 4711, False), (0o600, MANY, False)])
+@pytest.mark.parametrize(
+    ('mode', 'group', 'is_shown'), [(0o640, MANY, True), (0o640, 4711, False), (0o600, MANY, False)]
+)
 def test_a_folder_of_a_group_shows_what_the_group_can_read(file, mode, group, is_shown):
     """Each of them could have put a link there."""
     os.chown(file.parent, -1, MANY)

@@ -1,6 +1,7 @@
-"""Drives that give no verdict: who they are, whether they are there, and what to do, with the real smartctl and
-simulated drives.
+"""Drives that give no verdict: who they are, whether they are there, and what to do, with the real
+smartctl and simulated drives.
 """
+
 from __future__ import annotations
 
 import json
@@ -42,16 +43,43 @@ def command(machine, name: str, *arguments: str) -> Result:
 
 # --- who it is ---------------------------------------------------------------------------------
 
+
 @simulated
-@pytest.mark.parametrize('address, described, fault, model, serial', [
-    pytest.param('/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL, id='ata-smart-disabled'),
-    pytest.param('megaraid,1@/dev/bus/0', 'samsung-healthy', {'error': 3}, 'SAMSUNG MZ7LM960HMJP-00005', 'EXAMPLE0005',
-                 id='raid-io-error'),
-    pytest.param('/dev/sda', 'sas-seagate-healthy', {'disabled': True}, SAS_MODEL, SAS_SERIAL, id='sas-smart-disabled'),
-    pytest.param('/dev/nvme0', 'nvme-samsung-healthy', {'error': 2}, 'SAMSUNG MZQLB960HAJR-00007', 'EXAMPLE0081',
-                 id='nvme-no-log'),
-])
-def test_every_face_tells_which_drive_cannot_be_judged(machine, address, described, fault, model, serial):
+@pytest.mark.parametrize(
+    'address, described, fault, model, serial',
+    [
+        pytest.param(
+            '/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL, id='ata-smart-disabled'
+        ),
+        pytest.param(
+            'megaraid,1@/dev/bus/0',
+            'samsung-healthy',
+            {'error': 3},
+            'SAMSUNG MZ7LM960HMJP-00005',
+            'EXAMPLE0005',
+            id='raid-io-error',
+        ),
+        pytest.param(
+            '/dev/sda',
+            'sas-seagate-healthy',
+            {'disabled': True},
+            SAS_MODEL,
+            SAS_SERIAL,
+            id='sas-smart-disabled',
+        ),
+        pytest.param(
+            '/dev/nvme0',
+            'nvme-samsung-healthy',
+            {'error': 2},
+            'SAMSUNG MZQLB960HAJR-00007',
+            'EXAMPLE0081',
+            id='nvme-no-log',
+        ),
+    ],
+)
+def test_every_face_tells_which_drive_cannot_be_judged(
+    machine, address, described, fault, model, serial
+):
     """That is the drive whose serial number is wanted."""
     machine.add(address, described, **fault)
 
@@ -64,18 +92,30 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
     assert line.code == 3 and f'  {model}  ' in line.text
     assert line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
     assert listed.text.split('  ')[1] == model and serial in listed.text
-    assert f'model       {model}, firmware' in explained.text and f'serial      {serial}, WWN' in explained.text
-    assert (listed_json['model'], listed_json['serial'], listed_json['kind']) == (model, serial, told['kind'])
+    assert (
+        f'model       {model}, firmware' in explained.text
+        and f'serial      {serial}, WWN' in explained.text
+    )
+    assert (listed_json['model'], listed_json['serial'], listed_json['kind']) == (
+        model,
+        serial,
+        told['kind'],
+    )
     assert (told['model'], told['serial'], told['state']) == (model, serial, 'UNKNOWN')
 
 
 @simulated
-@pytest.mark.parametrize('given, last, advice', [('', 4, 'a type (TYPE@PATH)'), ('sat@', 2, 'a type other than sat')])
+@pytest.mark.parametrize(
+    'given, last, advice', [('', 4, 'a type (TYPE@PATH)'), ('sat@', 2, 'a type other than sat')]
+)
 def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
     """Of a drive that says who it is and gives no data."""
     machine.add('/dev/sda', 'intel-healthy', error=last)
 
-    assert f'by a bridge that needs {advice}; 1 drive' in check(machine, '-d', f'{given}/dev/sda').first_line
+    assert (
+        f'by a bridge that needs {advice}; 1 drive'
+        in check(machine, '-d', f'{given}/dev/sda').first_line
+    )
 
 
 @simulated
@@ -92,8 +132,10 @@ def test_hidden_serial_numbers_stay_hidden(machine):
     """Of an unread drive, too."""
     machine.add('/dev/sda', 'intel-worn', disabled=True)
 
-    for text in (check(machine, '-d', '/dev/sda', '--hide-serial').text,
-                 command(machine, 'list', '-d', '/dev/sda', '--hide-serial').text):
+    for text in (
+        check(machine, '-d', '/dev/sda', '--hide-serial').text,
+        command(machine, 'list', '-d', '/dev/sda', '--hide-serial').text,
+    ):
         assert MODEL in text and SERIAL not in text
 
 
@@ -108,12 +150,16 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     result = check(machine, *named, '--expect', '3', '-v')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 2 of 3 expected drives missing, 1 found; ')
+    assert result.first_line.startswith(
+        'SMART CRITICAL - [drives-missing] 2 of 3 expected drives missing, 1 found; '
+    )
     assert 'also reached as sat@/dev/sg0, which has SMART disabled' in result.text
 
 
 @simulated
-@pytest.mark.parametrize('pattern, drives', [('--ignore=INTEL', 0), ('--match=SAMSUNG', 0), ('--match=EXAMPLE0002', 1)])
+@pytest.mark.parametrize(
+    'pattern, drives', [('--ignore=INTEL', 0), ('--match=SAMSUNG', 0), ('--match=EXAMPLE0002', 1)]
+)
 def test_patterns_choose_among_unread_drives_that_told_who_they_are(machine, pattern, drives):
     """Who ignores a model ignores it in trouble, too."""
     machine.add('/dev/sda', 'intel-worn', disabled=True)
@@ -123,53 +169,114 @@ def test_patterns_choose_among_unread_drives_that_told_who_they_are(machine, pat
 
 # --- names of udev -------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def folder(tmp_path) -> Path:
     """A /dev with links by-id."""
     links = tmp_path / 'disk/by-id'
     links.mkdir(parents=True)
-    for name, target in (('ata-MODEL_S1', 'sda'), ('wwn-0x5000c500a1b2c3d4', 'sda'), ('ata-MODEL_S1-part1', 'sda1'),
-                         ('nvme-MODEL_N1', 'nvme0n1'), ('nvme-eui.0025385b11b00001', 'nvme0n1')):
+    for name, target in (
+        ('ata-MODEL_S1', 'sda'),
+        ('wwn-0x5000c500a1b2c3d4', 'sda'),
+        ('ata-MODEL_S1-part1', 'sda1'),
+        ('nvme-MODEL_N1', 'nvme0n1'),
+        ('nvme-eui.0025385b11b00001', 'nvme0n1'),
+    ):
         (links / name).symlink_to(f'../../{target}')
     return tmp_path
 
 
-@pytest.mark.parametrize('path, kind, address', [
-    ('sda', '', '/dev/disk/by-id/ata-MODEL_S1'), ('sda', 'sat', 'sat@/dev/disk/by-id/ata-MODEL_S1'),
-    ('nvme0', '', '/dev/disk/by-id/nvme-MODEL_N1'), ('nvme0n1', '', '/dev/disk/by-id/nvme-MODEL_N1'),
-    ('sdb', '', None), ('sda', 'megaraid,6', None)])
+@pytest.mark.parametrize(
+    'path, kind, address',
+    [
+        ('sda', '', '/dev/disk/by-id/ata-MODEL_S1'),
+        ('sda', 'sat', 'sat@/dev/disk/by-id/ata-MODEL_S1'),
+        ('nvme0', '', '/dev/disk/by-id/nvme-MODEL_N1'),
+        ('nvme0n1', '', '/dev/disk/by-id/nvme-MODEL_N1'),
+        ('sdb', '', None),
+        ('sda', 'megaraid,6', None),
+    ],
+)
 def test_a_drive_has_a_stable_address_where_udev_named_it(folder, path, kind, address):
-    """Behind a controller the link is that of a volume; of several links the one with the model counts."""
+    """Behind a controller the link is that of a volume; of several links the one with the model
+    counts.
+    """
     device = Device(str(folder / path), kind)
 
-    assert addresses.stable(device, addresses.links(str(folder / 'disk/by-id'))).address == (address or device.address)
+    assert addresses.stable(device, addresses.links(str(folder / 'disk/by-id'))).address == (
+        address or device.address
+    )
 
 
 def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
-    """It is what the documents recommend to write into a configuration; names follow, types stay."""
+    """It is what the documents recommend to write into a configuration; names follow, types
+    stay.
+    """
     for address in ('/dev/sda', '/dev/nvme0'):
-        fake.answers(read_arguments(address), drive('intel-worn' if address == '/dev/sda' else 'samsung-pm983-healthy'))
-    code = ('import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import addresses\n'
-            'addresses.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
-            '"nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
-            'sys.stdout.flush()')
-    done = subprocess.run([sys.executable, '-c', code, 'list', '-p', fake.path, '--nosudo', '--label', 'by-id',
-                           '--json',
-                           '-d', '/dev/sda', '-d', '/dev/nvme0'], cwd=ROOT, capture_output=True, text=True)
+        fake.answers(
+            read_arguments(address),
+            drive('intel-worn' if address == '/dev/sda' else 'samsung-pm983-healthy'),
+        )
+    code = (
+        'import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import '
+        'addresses\n'
+        'addresses.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
+        '"nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
+        'sys.stdout.flush()'
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            '-c',
+            code,
+            'list',
+            '-p',
+            fake.path,
+            '--nosudo',
+            '--label',
+            'by-id',
+            '--json',
+            '-d',
+            '/dev/sda',
+            '-d',
+            '/dev/nvme0',
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
 
-    assert [(each['address'], each['device'], each['name']) for each in json.loads(done.stdout)['drives']] == [
+    assert [
+        (each['address'], each['device'], each['name'])
+        for each in json.loads(done.stdout)['drives']
+    ] == [
         ('/dev/disk/by-id/ata-MODEL_S1', '/dev/sda', 'ata_model_s1'),
-        ('/dev/disk/by-id/nvme-MODEL_N1', '/dev/nvme0', 'nvme_model_n1')]
+        ('/dev/disk/by-id/nvme-MODEL_N1', '/dev/nvme0', 'nvme_model_n1'),
+    ]
 
 
 # --- whether it is there -------------------------------------------------------------------------
 
+
 @simulated
-@pytest.mark.parametrize('address', [
-    '/dev/disk/by-id/ata-GONE', '/dev/disk/by-path/pci-0000:00:1f.2-ata-9', '/dev/sdzz', '/dev/sdzz1',
-    '/dev/nvme77', '/dev/nvme77n1', '/dev/ng77n1',
-    'sat@/dev/sg77', 'scsi@/dev/sdzz', 'nvme@/dev/nvme77', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/bus/0',
-    'cciss,3@/dev/sg0'])
+@pytest.mark.parametrize(
+    'address',
+    [
+        '/dev/disk/by-id/ata-GONE',
+        '/dev/disk/by-path/pci-0000:00:1f.2-ata-9',
+        '/dev/sdzz',
+        '/dev/sdzz1',
+        '/dev/nvme77',
+        '/dev/nvme77n1',
+        '/dev/ng77n1',
+        'sat@/dev/sg77',
+        'scsi@/dev/sdzz',
+        'nvme@/dev/nvme77',
+        'megaraid,6@/dev/bus/0',
+        'sat+megaraid,6@/dev/bus/0',
+        'cciss,3@/dev/sg0',
+    ],
+)
 def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     """udev takes away the link of a drive that was pulled out; by-id is what we recommend."""
     machine.add('/dev/sda', 'intel-healthy')
@@ -179,20 +286,26 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found; ')
-    gone, = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
+    assert result.first_line.startswith(
+        'SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found; '
+    )
+    (gone,) = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'search'
 
 
 @pytest.mark.parametrize('target', ['gone', 'there'])
-def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(monkeypatch, tmp_path, target):
+def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(
+    monkeypatch, tmp_path, target
+):
     """smartctl has one sentence for both."""
     (tmp_path / 'dev/disk/by-id').mkdir(parents=True)
     (tmp_path / 'dev/there').touch()
     (tmp_path / 'dev/disk/by-id/ata-X').symlink_to(f'../../{target}')
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 
-    [read] = diagnostics.with_better_reasons([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
+    [read] = diagnostics.with_better_reasons(
+        [Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))]
+    )
 
     assert isinstance(read.outcome, DriveAbsent) is (target == 'gone')
 
@@ -204,16 +317,20 @@ def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 
     [there, gone] = diagnostics.with_better_reasons(
-        [Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)])
+        [Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)]
+    )
 
     assert 'write /dev/nvme3' in str(there.outcome) and not isinstance(there.outcome, DriveAbsent)
     assert 'write /dev/nvme4' in str(gone.outcome) and isinstance(gone.outcome, DriveAbsent)
 
 
-# --- controllers -----------------------------------------------------------------------------------
+# --- controllers ----------------------------------------------------------------------------------
+
 
 def surveyed(machine, monkeypatch, *arguments: str):
-    """Return the survey of a machine whose /sys is the simulated one; the plugin's own process sees this one's."""
+    """Return the survey of a machine whose /sys is the simulated one; the plugin's own process
+    sees this one's.
+    """
     monkeypatch.setattr(system, 'ROOT', str(machine.folder))
     runner = processes.Runner()
     try:
@@ -226,7 +343,13 @@ def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
     """Let /sys of a machine say of which host a disk is, and what drives that host."""
     unit = machine.folder / f'sys/devices/host{host}/{host}:0:0:0'
     unit.mkdir(parents=True)
-    link = machine.folder / 'sys/class' / ('scsi_generic' if '/sg' in path else 'block') / path[5:] / 'device'
+    link = (
+        machine.folder
+        / 'sys/class'
+        / ('scsi_generic' if '/sg' in path else 'block')
+        / path[5:]
+        / 'device'
+    )
     link.parent.mkdir(parents=True)
     link.symlink_to(unit)
     if driver:
@@ -236,12 +359,25 @@ def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
 
 
 @simulated
-@pytest.mark.parametrize('address, said', [
-    ('megaraid,0@/dev/bus/99', 'host 99 has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1'),
-    ('sat+megaraid,4@/dev/bus/6',
-     'host 6 has no MegaRAID controller, but host 1 has one; write sat+megaraid,4@/dev/bus/1'),
-    ('megaraid,0@/dev/sdb',
-     'host 3 (of /dev/sdb) has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1')])
+@pytest.mark.parametrize(
+    'address, said',
+    [
+        (
+            'megaraid,0@/dev/bus/99',
+            'host 99 has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1',
+        ),
+        (
+            'sat+megaraid,4@/dev/bus/6',
+            'host 6 has no MegaRAID controller, but host 1 has one; write '
+            'sat+megaraid,4@/dev/bus/1',
+        ),
+        (
+            'megaraid,0@/dev/sdb',
+            'host 3 (of /dev/sdb) has no MegaRAID controller, but host 1 has one; write '
+            'megaraid,0@/dev/bus/1',
+        ),
+    ],
+)
 def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, said):
     """Host numbers change at boot; after a reboot every drive would be called dead."""
     machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
@@ -262,8 +398,10 @@ def test_a_range_behind_a_controller_that_moved_is_one_line(machine, monkeypatch
     found = surveyed(machine, monkeypatch, '-d', 'megaraid,0-7@/dev/bus/6', '--expect', '8')
 
     assert [verdict.problem for verdict in found.verdicts] == [
-        'was not found: host 6 has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1 (likewise '
-        'for the whole range)']
+        'was not found: host 6 has no MegaRAID controller, but host 1 has one; write '
+        'megaraid,0@/dev/bus/1 (likewise '
+        'for the whole range)'
+    ]
     assert found.failures == ()
 
 
@@ -287,19 +425,26 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0, only as megaraid,0@/dev/bus/0'
-            in result.text)
+    assert (
+        'note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0, only as '
+        'megaraid,0@/dev/bus/0' in result.text
+    )
     assert 'megaraid_1 does not answer' not in result.text
 
 
 @simulated
-@pytest.mark.parametrize('drives, host, left', [
-    pytest.param('megaraid,0-7@/dev/bus/0', 0, False, id='its-own-drives'),
-    pytest.param('megaraid,0-7@/dev/bus/0', 4, True, id='drives-of-another-controller'),
-    pytest.param('megaraid,2-7@/dev/bus/0', 0, True, id='no-drive-answers')])
+@pytest.mark.parametrize(
+    'drives, host, left',
+    [
+        pytest.param('megaraid,0-7@/dev/bus/0', 0, False, id='its-own-drives'),
+        pytest.param('megaraid,0-7@/dev/bus/0', 4, True, id='drives-of-another-controller'),
+        pytest.param('megaraid,2-7@/dev/bus/0', 0, True, id='no-drive-answers'),
+    ],
+)
 def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, drives, host, left):
-    """The same service for all servers names /dev/sda; where that is a volume, its drives say all. Else it stays
-    UNKNOWN.
+    """The same service for all servers names /dev/sda; where that is a volume, its drives say all.
+
+    Else it stays UNKNOWN.
     """
     machine.add('/dev/sda', 'dell-perc-volume', host=host)
     machine.add('megaraid,0@/dev/bus/0', 'sas-seagate-healthy')
@@ -308,8 +453,13 @@ def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, 
     found = surveyed(machine, monkeypatch, '-d', '/dev/sda', '-d', drives)
 
     assert ('sda' in [verdict.device.name for verdict in found.verdicts]) is left
-    assert any(note.startswith('sda is a RAID volume') and note.endswith('; left out')
-               for note in found.notes) is not left
+    assert (
+        any(
+            note.startswith('sda is a RAID volume') and note.endswith('; left out')
+            for note in found.notes
+        )
+        is not left
+    )
 
 
 @simulated
@@ -320,24 +470,42 @@ def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
 
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
-    assert 'CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found' in result.first_line
+    assert (
+        'CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found' in result.first_line
+    )
 
 
 # --- sudo ----------------------------------------------------------------------------------------
 
-REFUSED = SudoRefused('cannot be read: sudo asks for a password, so the sudoers rule for this call is missing')
+REFUSED = SudoRefused(
+    'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing'
+)
 
 
-@pytest.mark.parametrize('address, words', [
-    ('/dev/sr0', 'is not a drive with SMART: /dev/sr0 is an optical drive; leave it out (the sudoers rule excludes it'),
-    ('/dev/vda',
-     'is not a drive with SMART: /dev/vda is a virtual disk (virtio or Xen); leave it out (the sudoers rule '
-     'excludes it'),
-    ('/dev/my/disk', 'the sudoers rule does not allow this path'),
-    ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
-    ('sntasmedia@/dev/disk/by-id/usb-ACME_X1-0:0', 'check_smart_attributes sudoers --type sntasmedia'),
-    ('/dev/sda', 'the sudoers rule for this call is missing'),
-    ('megaraid,6@/dev/bus/0', 'the sudoers rule for this call is missing')])
+@pytest.mark.parametrize(
+    'address, words',
+    [
+        (
+            '/dev/sr0',
+            'is not a drive with SMART: /dev/sr0 is an optical drive; leave it out (the sudoers '
+            'rule excludes it',
+        ),
+        (
+            '/dev/vda',
+            'is not a drive with SMART: /dev/vda is a virtual disk (virtio or Xen); leave it out '
+            '(the sudoers rule '
+            'excludes it',
+        ),
+        ('/dev/my/disk', 'the sudoers rule does not allow this path'),
+        ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
+        (
+            'sntasmedia@/dev/disk/by-id/usb-ACME_X1-0:0',
+            'check_smart_attributes sudoers --type sntasmedia',
+        ),
+        ('/dev/sda', 'the sudoers rule for this call is missing'),
+        ('megaraid,6@/dev/bus/0', 'the sudoers rule for this call is missing'),
+    ],
+)
 def test_sudo_refuses_what_the_rule_never_admits_with_another_reason(address, words):
     """The program knows its rule; another look into /etc/sudoers.d would be in vain."""
     [device] = parse(address)

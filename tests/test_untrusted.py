@@ -1,4 +1,5 @@
 """Values of documents from other hosts, case by case: any type, any length."""
+
 from __future__ import annotations
 
 import pytest
@@ -9,33 +10,85 @@ from smart_attributes.model import State
 NAN, INFINITE = float('nan'), float('inf')
 
 
-@pytest.mark.parametrize('given, is_number', [
-    (0, True), (-7, True), (2.5, True), (9.9e29, True), (-9.9e29, True), (1e30, False), (-1e30, False),
-    (10 ** 400, False), (NAN, False), (INFINITE, False), (True, False), (False, False), ('7', False), (None, False),
-    ([7], False)])
+@pytest.mark.parametrize(
+    'given, is_number',
+    [
+        (0, True),
+        (-7, True),
+        (2.5, True),
+        (9.9e29, True),
+        (-9.9e29, True),
+        (1e30, False),
+        (-1e30, False),
+        (10**400, False),
+        (NAN, False),
+        (INFINITE, False),
+        (True, False),
+        (False, False),
+        ('7', False),
+        (None, False),
+        ([7], False),
+    ],
+)
 def test_only_numbers_that_can_be_calculated_with_are_numbers(given, is_number):
     """JSON has true, NaN and numbers of any length."""
     assert untrusted.is_number(given) is is_number
 
 
-@pytest.mark.parametrize('given, whole', [
-    (0, 0), (24, 24), (24.0, 24), (-1, -1), (1_000_000, 1_000_000), (-1_000_000, -1_000_000), (1_000_001, None),
-    (-1_000_001, None), (0.5, None), (NAN, None), (INFINITE, None), (True, None), ('24', None), (None, None)])
+@pytest.mark.parametrize(
+    'given, whole',
+    [
+        (0, 0),
+        (24, 24),
+        (24.0, 24),
+        (-1, -1),
+        (1_000_000, 1_000_000),
+        (-1_000_000, -1_000_000),
+        (1_000_001, None),
+        (-1_000_001, None),
+        (0.5, None),
+        (NAN, None),
+        (INFINITE, None),
+        (True, None),
+        ('24', None),
+        (None, None),
+    ],
+)
 def test_a_count_is_whole_and_at_most_a_million(given, whole):
     assert untrusted.whole_of(given) == whole
 
 
-@pytest.mark.parametrize('given, is_point', [
-    ([1_800_000_000, 16], True), ([1_800_000_000.5, -2.5], True), ([1_800_000_000], False), ([], False),
-    ([1_800_000_000, 16, 16], False), ([1_800_000_000, '16'], False), ([None, 16], False), ([True, 16], False),
-    ((1_800_000_000, 16), False), ('16', False), ({'a': 1, 'b': 2}, False), (None, False)])
+@pytest.mark.parametrize(
+    'given, is_point',
+    [
+        ([1_800_000_000, 16], True),
+        ([1_800_000_000.5, -2.5], True),
+        ([1_800_000_000], False),
+        ([], False),
+        ([1_800_000_000, 16, 16], False),
+        ([1_800_000_000, '16'], False),
+        ([None, 16], False),
+        ([True, 16], False),
+        ((1_800_000_000, 16), False),
+        ('16', False),
+        ({'a': 1, 'b': 2}, False),
+        (None, False),
+    ],
+)
 def test_a_point_of_a_history_is_two_numbers(given, is_point):
     assert untrusted.is_point(given) is is_point
 
 
-@pytest.mark.parametrize('given, pairs', [
-    ({'pending': 8, 7: None}, [('pending', 8), (7, None)]), ({}, []), ([('pending', 8)], []), ('pending', []),
-    (None, [])])
+@pytest.mark.parametrize(
+    'given, pairs',
+    [
+        ({'pending': 8, 7: None}, [('pending', 8), (7, None)]),
+        ({}, []),
+        ([('pending', 8)], []),
+        ('pending', []),
+        (None, []),
+    ],
+)
 def test_only_an_object_has_keys(given, pairs):
     assert untrusted.pairs_of(given) == pairs
 
@@ -49,21 +102,41 @@ def test_long_lists_objects_and_texts_are_cut_off():
     assert len(untrusted.text_of('x' * 501) or '') == 500
 
 
-@pytest.mark.parametrize('given, text, texts', [
-    ('md0', 'md0', []), ('a\x1b[31mb\x00c', 'ab c', []), ('', '', []), (7, None, []), (None, None, []),
-    (['/srv', 7, None, 'a\nb', ['x']], None, ['/srv', 'a b'])])
+@pytest.mark.parametrize(
+    'given, text, texts',
+    [
+        ('md0', 'md0', []),
+        ('a\x1b[31mb\x00c', 'ab c', []),
+        ('', '', []),
+        (7, None, []),
+        (None, None, []),
+        (['/srv', 7, None, 'a\nb', ['x']], None, ['/srv', 'a b']),
+    ],
+)
 def test_a_text_is_safe_to_display(given, text, texts):
     assert (untrusted.text_of(given), untrusted.texts_of(given)) == (text, texts)
 
 
-@pytest.mark.parametrize('given, dicts', [([{'a': 1}, 7, [{}], {}], [{'a': 1}, {}]), ({'a': 1}, []), (None, [])])
+@pytest.mark.parametrize(
+    'given, dicts', [([{'a': 1}, 7, [{}], {}], [{'a': 1}, {}]), ({'a': 1}, []), (None, [])]
+)
 def test_of_a_list_only_objects_are_taken(given, dicts):
     assert untrusted.dicts_of(given) == dicts
 
 
-@pytest.mark.parametrize('given, state', [
-    ('CRITICAL', State.CRITICAL), ('OK', State.OK), ('ok', State.UNKNOWN), ('FINE', State.UNKNOWN),
-    ('__class__', State.UNKNOWN), (0, State.UNKNOWN), (None, State.UNKNOWN), ([], State.UNKNOWN)])
+@pytest.mark.parametrize(
+    'given, state',
+    [
+        ('CRITICAL', State.CRITICAL),
+        ('OK', State.OK),
+        ('ok', State.UNKNOWN),
+        ('FINE', State.UNKNOWN),
+        ('__class__', State.UNKNOWN),
+        (0, State.UNKNOWN),
+        (None, State.UNKNOWN),
+        ([], State.UNKNOWN),
+    ],
+)
 def test_what_is_no_state_is_unknown(given, state):
     """A number is not taken for a state: OK is 0."""
     assert untrusted.state_of(given) is state

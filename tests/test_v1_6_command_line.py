@@ -1,4 +1,5 @@
 """The command line of version 1.6: every spelling, every order, and which drives it means."""
+
 from __future__ import annotations
 
 import itertools
@@ -21,22 +22,51 @@ from smart_attributes.v1_6 import command_line
 
 # One option of version 1.6 a line, in the ways in which people wrote it.
 SPELLINGS = {
-    ('devices', ('/dev/sda',)): ['-d /dev/sda', '-device /dev/sda', '--device /dev/sda', '-d=/dev/sda',
-                                 '-device=/dev/sda', '--d /dev/sda', '--device=/dev/sda'],
-    ('regex', '/dev/sd.'): ['-r /dev/sd.', '-regex /dev/sd.', '--regex /dev/sd.', '--r /dev/sd.', '-r=/dev/sd.'],
-    ('old_database', '/x.json'): ['-dbj /x.json', '--dbj /x.json', '-dbjson /x.json', '--dbjson /x.json',
-                                  '-dbj=/x.json'],
-    ('user_config', '/u.json'): ['-ucfgj /u.json', '--ucfgj /u.json', '-ucfgjson /u.json', '--ucfgjson=/u.json'],
+    ('devices', ('/dev/sda',)): [
+        '-d /dev/sda',
+        '-device /dev/sda',
+        '--device /dev/sda',
+        '-d=/dev/sda',
+        '-device=/dev/sda',
+        '--d /dev/sda',
+        '--device=/dev/sda',
+    ],
+    ('regex', '/dev/sd.'): [
+        '-r /dev/sd.',
+        '-regex /dev/sd.',
+        '--regex /dev/sd.',
+        '--r /dev/sd.',
+        '-r=/dev/sd.',
+    ],
+    ('old_database', '/x.json'): [
+        '-dbj /x.json',
+        '--dbj /x.json',
+        '-dbjson /x.json',
+        '--dbjson /x.json',
+        '-dbj=/x.json',
+    ],
+    ('user_config', '/u.json'): [
+        '-ucfgj /u.json',
+        '--ucfgj /u.json',
+        '-ucfgjson /u.json',
+        '--ucfgjson=/u.json',
+    ],
     ('smartctl', '/s'): ['-p /s', '-path /s', '--path /s', '--p /s', '-p=/s'],
     ('nosudo', True): ['-nosudo', '--nosudo'],
-    ('unknown_model', State.CRITICAL): ['-cu', '--cu', '-critical_on_unknown', '--critical_on_unknown'],
+    ('unknown_model', State.CRITICAL): [
+        '-cu',
+        '--cu',
+        '-critical_on_unknown',
+        '--critical_on_unknown',
+    ],
     ('all_perfdata', True): ['-ap', '--ap', '-allperfs', '--allperfs'],
     ('ssd_only', True): ['-s', '--s', '-ssdonly', '--ssdonly'],
     ('type_option', 'sat+'): ['-O sat+', '--O sat+', '-options sat+', '--options sat+'],
     ('verbose', 1): ['-v', '--v', '-verbose', '--verbose'],
     ('verbose', 2): ['-vv', '--vv'],
     ('verbose', 3): ['-vvv', '--vvv'],
-    ('show_version', True): ['-V', '--V', '-version', '--version']}
+    ('show_version', True): ['-V', '--V', '-version', '--version'],
+}
 
 
 @pytest.fixture
@@ -49,20 +79,48 @@ def three(fake) -> FakeSmartctl:
     return fake
 
 
-@pytest.mark.parametrize(('field', 'value', 'words'), [
-    (field, value, words) for (field, value), spellings in SPELLINGS.items() for words in spellings])
+@pytest.mark.parametrize(
+    ('field', 'value', 'words'),
+    [
+        (field, value, words)
+        for (field, value), spellings in SPELLINGS.items()
+        for words in spellings
+    ],
+)
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
     """Version 1.6 took one dash or two, and a blank or =."""
     options = table.understood(words.split())[1]
-    groups = options.before, *(getattr(options, name) for name in asked.GROUPS), options.own, options
+    groups = (
+        options.before,
+        *(getattr(options, name) for name in asked.GROUPS),
+        options.own,
+        options,
+    )
     group = next(part for part in groups if hasattr(part, field))
 
     assert getattr(group, field) == value
 
 
-@pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '--dev /dev/sda', '--nos', '-x', '-c', '-dbj',
-                                   '-d/dev/sda/..', '-no', '-dev /dev/sda', '-crit', '-db /x.json', '-pa /s',
-                                   '-reg=/dev/sd.'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        '-device',
+        '-ve',
+        '--re /dev/sda',
+        '--dev /dev/sda',
+        '--nos',
+        '-x',
+        '-c',
+        '-dbj',
+        '-d/dev/sda/..',
+        '-no',
+        '-dev /dev/sda',
+        '-crit',
+        '-db /x.json',
+        '-pa /s',
+        '-reg=/dev/sd.',
+    ],
+)
 def test_what_version_1_6_refused_is_still_refused(words):
     """A typing mistake is UNKNOWN, never half a check."""
     assert run(*words.split()).code == 3
@@ -74,8 +132,10 @@ def test_the_help_says_where_the_options_of_version_1_6_are(word):
     answer = run(word)
 
     assert answer.code == 0
-    assert ('\nOptions of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc/how-to/upgrade.md'
-            in answer.text) is (word == '--help-all')
+    assert (
+        '\nOptions of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see '
+        'doc/how-to/upgrade.md' in answer.text
+    ) is (word == '--help-all')
     assert not re.search('--(regex|options|ssdonly|dbjson|ucfgjson)', answer.text)
 
 
@@ -83,45 +143,104 @@ def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
     """Who upgrades looks there."""
     text = (ROOT / 'doc/how-to/upgrade.md').read_text()
 
-    assert [name for name in command_line.NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)] == []
+    assert [
+        name for name in command_line.NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)
+    ] == []
 
 
 def test_our_own_letters_keep_their_meaning():
     """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
-    options = table.understood(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])[1]
+    options = table.understood(
+        ['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda']
+    )[1]
 
-    assert (options.judging.critical, options.how_read.timeout,
-            options.which.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
+    assert (options.judging.critical, options.how_read.timeout, options.which.devices) == (
+        (('endurance_used', '90'),),
+        9,
+        ('/dev/sda',),
+    )
 
 
-@pytest.mark.parametrize('arguments', [
-    [('-d', '/dev/sda'), ('-dbj', 'absent.json')],
-    [('--dbjson', 'absent.json'), ('--device', '/dev/sda'),
-     ('--critical_on_unknown',), ('--allperfs',),
-     ('-nosudo',)],
-    [('-d', '/dev/sda'), ('-dbj', 'absent.json'), ('-ap',)],
-], ids=['icinga-2.15', 'icinga-2.16', 'contrib'])
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        [('-d', '/dev/sda'), ('-dbj', 'absent.json')],
+        [
+            ('--dbjson', 'absent.json'),
+            ('--device', '/dev/sda'),
+            ('--critical_on_unknown',),
+            ('--allperfs',),
+            ('-nosudo',),
+        ],
+        [('-d', '/dev/sda'), ('-dbj', 'absent.json'), ('-ap',)],
+    ],
+    ids=['icinga-2.15', 'icinga-2.16', 'contrib'],
+)
 @pytest.mark.long
 def test_the_dialects_of_icinga_work_in_any_order(three, tmp_path, arguments):
     """Icinga sorts arguments by their names, and names the database always."""
-    outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order), cwd=tmp_path)
-               for order in itertools.permutations(arguments)}
+    outputs = {
+        run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order), cwd=tmp_path)
+        for order in itertools.permutations(arguments)
+    }
 
     assert len(outputs) == 1
-    assert outputs.pop().first_line.startswith('SMART WARNING - sda endurance_used 86 % (warning above 85); [order] ')
+    assert outputs.pop().first_line.startswith(
+        'SMART WARNING - sda endurance_used 86 % (warning above 85); [order] '
+    )
 
 
-@pytest.mark.parametrize('words', [
-    ['--path', '{path}', '--device', '/dev/sda', '--dbjson', '/none.json', '--ucfgjson', '/none.json',
-     '--critical_on_unknown', '-nosudo', '--allperfs', '--ssdonly', '--options', 'sat', '--regex', '/dev/null'],
-    ['-p', '{path}', '-d', '/dev/sda', '-dbj', '/none.json', '-ucfgj', '/none.json', '-cu', '-nosudo', '-ap', '-s',
-     '-O', 'sat', '-r', '/dev/null', '-v']], ids=['icinga', 'short'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        [
+            '--path',
+            '{path}',
+            '--device',
+            '/dev/sda',
+            '--dbjson',
+            '/none.json',
+            '--ucfgjson',
+            '/none.json',
+            '--critical_on_unknown',
+            '-nosudo',
+            '--allperfs',
+            '--ssdonly',
+            '--options',
+            'sat',
+            '--regex',
+            '/dev/null',
+        ],
+        [
+            '-p',
+            '{path}',
+            '-d',
+            '/dev/sda',
+            '-dbj',
+            '/none.json',
+            '-ucfgj',
+            '/none.json',
+            '-cu',
+            '-nosudo',
+            '-ap',
+            '-s',
+            '-O',
+            'sat',
+            '-r',
+            '/dev/null',
+            '-v',
+        ],
+    ],
+    ids=['icinga', 'short'],
+)
 def test_everything_that_icinga_passes_is_accepted_and_silent(three, words):
     """All of its options at once, by the real program."""
     result = run(*(word.replace('{path}', three.path) for word in words))
 
     assert result.code == 1
-    assert result.first_line.startswith('SMART WARNING - sda endurance_used 86 % (warning above 85); [order] ')
+    assert result.first_line.startswith(
+        'SMART WARNING - sda endurance_used 86 % (warning above 85); [order] '
+    )
     assert "'sda_power_cycles'=" in result.text and '(check)' not in result.text
 
 
@@ -137,23 +256,41 @@ def test_words_without_an_option_are_ignored_as_before_and_told_with_v(three, tm
 
 def test_a_drive_without_d_is_an_error(three, tmp_path):
     """Version 1.6 ignored it in silence, and nobody noticed that sdb was never checked."""
-    result = run('-p', three.path, '-nosudo', '-d', '/dev/sda', '/dev/sdb', '-dbj', str(tmp_path / 'absent.json'))
+    result = run(
+        '-p',
+        three.path,
+        '-nosudo',
+        '-d',
+        '/dev/sda',
+        '/dev/sdb',
+        '-dbj',
+        str(tmp_path / 'absent.json'),
+    )
 
     assert result.code == 3
     assert 'write -d /dev/sdb' in result.first_line
 
 
-@pytest.mark.parametrize(('address', 'option', 'meant'), [
-    ('megaraid6,/dev/sda', 'sat+', 'sat+megaraid6,/dev/sda'), ('/dev/sg2', 'sat', 'sat@/dev/sg2'),
-    ('/dev/sg2', 'scsi', 'scsi@/dev/sg2'),
-    ('/dev/disk/by-id/ata-X', 'usbjmicron,1', 'usbjmicron,1@/dev/disk/by-id/ata-X'), ('/dev/sda', 'sat', '/dev/sda'),
-    ('cciss,1_/dev/sg2', 'sat', 'cciss,1_/dev/sg2'), ('3ware,8,/dev/twa0', 'sat', '3ware,8,/dev/twa0')])
+@pytest.mark.parametrize(
+    ('address', 'option', 'meant'),
+    [
+        ('megaraid6,/dev/sda', 'sat+', 'sat+megaraid6,/dev/sda'),
+        ('/dev/sg2', 'sat', 'sat@/dev/sg2'),
+        ('/dev/sg2', 'scsi', 'scsi@/dev/sg2'),
+        ('/dev/disk/by-id/ata-X', 'usbjmicron,1', 'usbjmicron,1@/dev/disk/by-id/ata-X'),
+        ('/dev/sda', 'sat', '/dev/sda'),
+        ('cciss,1_/dev/sg2', 'sat', 'cciss,1_/dev/sg2'),
+        ('3ware,8,/dev/twa0', 'sat', '3ware,8,/dev/twa0'),
+    ],
+)
 def test_the_type_of_o_concerns_the_same_addresses_as_before(address, option, meant):
     """One -O stood for all -d; elsewhere it was ignored."""
     assert command_line.typed(address, option) == meant
 
 
-@pytest.mark.parametrize(('address', 'option'), [('megaraid6,/dev/sda', 'sat'), ('/dev/sg2', 'nvme')])
+@pytest.mark.parametrize(
+    ('address', 'option'), [('megaraid6,/dev/sda', 'sat'), ('/dev/sg2', 'nvme')]
+)
 def test_a_type_that_version_1_6_refused_is_refused_with_the_right_one(address, option):
     """The sentence says what to write."""
     with pytest.raises(UsageError, match=r'sat'):
@@ -170,13 +307,23 @@ def test_o_reaches_smartctl_as_it_did(three):
 
 def test_an_ignored_o_is_told(three):
     """It has no effect, and the admin may think that it has."""
-    assert '-O sat does not apply to /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda',
-                                                     '-v').text
+    assert (
+        '-O sat does not apply to /dev/sda'
+        in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda', '-v').text
+    )
 
 
-@pytest.mark.parametrize('pattern', ['/dev/nul[l]', "'/dev/(null|zeros)'", '/dev/\\(null\\|zeros\\)',
-                                     '^/dev/\\\\(null\\\\|sdx\\\\)\\\\$',
-                                     '"/dev/nul{1}l"', '/dev/n[[:lower:]]ll'])
+@pytest.mark.parametrize(
+    'pattern',
+    [
+        '/dev/nul[l]',
+        "'/dev/(null|zeros)'",
+        '/dev/\\(null\\|zeros\\)',
+        '^/dev/\\\\(null\\\\|sdx\\\\)\\\\$',
+        '"/dev/nul{1}l"',
+        '/dev/n[[:lower:]]ll',
+    ],
+)
 def test_r_takes_the_quotes_and_backslashes_that_its_shell_needed(three, pattern):
     """Commands carry them, doubled where Nagios wanted it so."""
     result = run('-p', three.path, '-nosudo', '-r', pattern)
@@ -197,9 +344,27 @@ def test_r_is_no_shell(tmp_path):
 
 def test_r_expands_slots_of_a_megaraid_and_skips_gaps(fake):
     """Where version 1.6 gave up at the first empty slot, and lost the alarm of the next one."""
-    empty = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-        {'string': 'Smartctl open device: /dev/sda [megaraid_disk_01] failed: INQUIRY failed', 'severity': 'error'}]}})
-    for slot, output, status in ((0, drive('wd-gold-healthy'), 0), (1, empty, 2), (2, drive('samsung-worn-out'), 0)):
+    empty = json.dumps(
+        {
+            'json_format_version': [1, 0],
+            'smartctl': {
+                'version': [7, 3],
+                'exit_status': 2,
+                'messages': [
+                    {
+                        'string': 'Smartctl open device: /dev/sda [megaraid_disk_01] failed: '
+                        'INQUIRY failed',
+                        'severity': 'error',
+                    }
+                ],
+            },
+        }
+    )
+    for slot, output, status in (
+        (0, drive('wd-gold-healthy'), 0),
+        (1, empty, 2),
+        (2, drive('samsung-worn-out'), 0),
+    ):
         fake.answers(read_arguments('/dev/sda', f'megaraid,{slot}'), output, status)
 
     result = run('-p', fake.path, '-nosudo', '-r', 'megaraid[0-2],/dev/sda')
@@ -209,13 +374,18 @@ def test_r_expands_slots_of_a_megaraid_and_skips_gaps(fake):
 
 
 def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
-    """Each of two services finds other drives. What is selected and gone is missing, although no search finds it."""
+    """Each of two services finds other drives.
+
+    What is selected and gone is missing, although no search finds it.
+    """
     for path in ('/dev/null', '/dev/zero', '/dev/full'):
         fake.answers(read_arguments(path), json.dumps(disk(path[5:])), 0)
     both = '/dev/(zero|nul[l]|sd[y-z])'
 
-    told = [run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-r', pattern)
-            for pattern in ('/dev/null', '/dev/(zero|full)', both, '/dev/null')]
+    told = [
+        run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-r', pattern)
+        for pattern in ('/dev/null', '/dev/(zero|full)', both, '/dev/null')
+    ]
 
     assert [each.code for each in told] == [0, 0, 0, 0], told
     fake.answers(read_arguments('/dev/sdz'), json.dumps(disk('gone')), 0)
@@ -223,7 +393,11 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
     found = run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-r', both)
     assert found.code == 1 and 'gone is gone from /dev/sdz' in found.first_line, found.text
     selects = command_line.Before(both).named(()).selects
-    assert [bool(selects(path)) for path in ('/dev/zero', '/dev/sdz', '/dev/full')] == [True, True, False]
+    assert [bool(selects(path)) for path in ('/dev/zero', '/dev/sdz', '/dev/full')] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_r_is_ignored_beside_d_and_says_so(three):
@@ -245,7 +419,16 @@ def test_r_without_a_drive_is_unknown(pattern):
 
 def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(tmp_path):
     """As find did; partitions belong to drives that are checked already."""
-    for name in ('sda', 'sda1', 'sdb', 'nvme0n1', 'nvme0n1p2', 'disk/ata-X', 'disk/ata-X-part1', 'shm/sdc'):
+    for name in (
+        'sda',
+        'sda1',
+        'sdb',
+        'nvme0n1',
+        'nvme0n1p2',
+        'disk/ata-X',
+        'disk/ata-X-part1',
+        'shm/sdc',
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('')
     (tmp_path / 'sdl').symlink_to('sda')
@@ -253,22 +436,45 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
 
     paths, notes = command_line.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
 
-    assert [path[len(str(tmp_path)) + 1:] for path in paths] == ['disk/ata-X', 'nvme0n1', 'sda', 'sdb', 'sdl', 'sdm']
+    assert [path[len(str(tmp_path)) + 1 :] for path in paths] == [
+        'disk/ata-X',
+        'nvme0n1',
+        'sda',
+        'sdb',
+        'sdl',
+        'sdm',
+    ]
     assert notes == ['-r matches 3 partitions, which are left out']
 
 
-@pytest.mark.parametrize('words', ['-d /dev/sda -dbj /x.json', '--dbjson /x.json --device /dev/sda -s',
-                                   '-dbj /x.json -cu -d /dev/sda -ap'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        '-d /dev/sda -dbj /x.json',
+        '--dbjson /x.json --device /dev/sda -s',
+        '-dbj /x.json -cu -d /dev/sda -ap',
+    ],
+)
 def test_a_database_does_not_delay_the_drives(words):
     """It changes no command, and Icinga names one always."""
     started = early.commands([*words.split(), '-p', '/bin/true', '--nosudo'])
 
-    assert started[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
+    assert started[0][-len(read_arguments('/dev/sda')) :] == read_arguments('/dev/sda')
 
 
-@pytest.mark.parametrize('words', ['-d /dev/sda -O sat', '-r /dev/sda', '-d /dev/sda -ucfgj /u.json',
-                                   '-device /dev/sda', '-d=/dev/sda',
-                                   '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        '-d /dev/sda -O sat',
+        '-r /dev/sda',
+        '-d /dev/sda -ucfgj /u.json',
+        '-device /dev/sda',
+        '-d=/dev/sda',
+        '-dbj -d /dev/sda',
+        '-d /dev/sda stray',
+        '-d megaraid6,/dev/sda',
+    ],
+)
 def test_nothing_is_started_that_could_be_meant_otherwise(words):
     """An early guess must never read a drive that the real command line leaves alone."""
     assert early.commands([*words.split(), '-p', '/bin/true', '--nosudo']) == []
@@ -278,7 +484,9 @@ def test_s_keeps_every_drive_without_a_spindle_and_every_unreadable_one(three):
     """Version 1.6 dropped NVMe, and said OK about nothing."""
     three.answers(read_arguments('/dev/nvme0'), drive('nvme-worn'))
     three.answers(read_arguments('/dev/sdx'), b'', 2)
-    addresses = [word for path in ('sda', 'null', 'nvme0', 'sdx') for word in ('-d', f'/dev/{path}')]
+    addresses = [
+        word for path in ('sda', 'null', 'nvme0', 'sdx') for word in ('-d', f'/dev/{path}')
+    ]
 
     result = run('-p', three.path, '-nosudo', '-s', *addresses)
 

@@ -1,4 +1,5 @@
 """Files of version 1.6: a check does not use them, and says so until their limits are converted."""
+
 from __future__ import annotations
 
 import json
@@ -16,14 +17,33 @@ from smart_attributes.v1_6 import files, limit_conversion
 Json = dict[str, Any]
 
 # What an admin may have written for the drive of intel-s3500-healthy.
-ITEMS = {5: 'RAW_VALUE', 9: 'RAW_VALUE', 170: 'VALUE', 184: 'VALUE', 187: 'RAW_VALUE', 190: 'RAW_VALUE',
-         194: 'RAW_VALUE', 232: 'VALUE',
-         233: 'VALUE', 241: 'RAW_VALUE', 1024: 'VALUE', 1025: 'VALUE'}
+ITEMS = {
+    5: 'RAW_VALUE',
+    9: 'RAW_VALUE',
+    170: 'VALUE',
+    184: 'VALUE',
+    187: 'RAW_VALUE',
+    190: 'RAW_VALUE',
+    194: 'RAW_VALUE',
+    232: 'VALUE',
+    233: 'VALUE',
+    241: 'RAW_VALUE',
+    1024: 'VALUE',
+    1025: 'VALUE',
+}
 LOG = dict.fromkeys(range(17), 'RAW_VALUE')  # of an NVMe or SAS drive
 MODEL = 'INTEL SSDSC2BB240G4'
-SHIPPED_NVME = {'0': ['0', '0'], '1': ['50', '60'], '2': ['16:', '11:'], '4': ['85', '90'], '13': ['0', '10'],
-                '14': ['0', '10'],
-                '15': ['15', '30'], '16': ['15', '30'], '1025': ['0', '0']}
+SHIPPED_NVME = {
+    '0': ['0', '0'],
+    '1': ['50', '60'],
+    '2': ['16:', '11:'],
+    '4': ['85', '90'],
+    '13': ['0', '10'],
+    '14': ['0', '10'],
+    '15': ['15', '30'],
+    '16': ['15', '30'],
+    '1025': ['0', '0'],
+}
 LIMITS = {'233': ['20:', '10:']}
 WARNING = 'SMART WARNING - [limits-not-migrated] '
 
@@ -31,13 +51,22 @@ WARNING = 'SMART WARNING - [limits-not-migrated] '
 def entry(limits: Json, graphed: Any = (), models: Any = (MODEL,), items: Any = None) -> Json:
     """Return an entry of a database of version 1.6."""
     columns = ITEMS if items is None else items
-    return {'Device': list(models), 'Threshs': limits, 'Perfs': list(graphed),
-            'ID#': {str(number): {'value': column, 'comment': 'made for a test'} for number, column in columns.items()}}
+    return {
+        'Device': list(models),
+        'Threshs': limits,
+        'Perfs': list(graphed),
+        'ID#': {
+            str(number): {'value': column, 'comment': 'made for a test'}
+            for number, column in columns.items()
+        },
+    }
 
 
 def database(path: Path, **entries: Json) -> str:
     """Write a database of version 1.6; _ in a name is a blank."""
-    path.write_text(json.dumps({'Devices': {name.replace('_', ' '): data for name, data in entries.items()}}))
+    path.write_text(
+        json.dumps({'Devices': {name.replace('_', ' '): data for name, data in entries.items()}})
+    )
     return str(path)
 
 
@@ -60,8 +89,11 @@ def there(tmp_path) -> list[str]:
 
 # --- what a check says ------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize('option', ['-dbj', '--dbjson', '-ucfgj', '--ucfgjson'])
-def test_limits_of_a_site_that_are_not_in_force_are_a_warning_with_the_command(tmp_path, there, option):
+def test_limits_of_a_site_that_are_not_in_force_are_a_warning_with_the_command(
+    tmp_path, there, option
+):
     """They must not vanish in an upgrade that nobody watches. The drives are judged as always."""
     old = database(tmp_path / 'my db.json', Mine=entry(LIMITS))
 
@@ -69,22 +101,36 @@ def test_limits_of_a_site_that_are_not_in_force_are_a_warning_with_the_command(t
 
     assert result.code == 1
     assert result.first_line.startswith(
-        f"{WARNING}the limits in {old} are those of version 1.6 and do not apply; as root, run: "
-        f"check_smart_attributes migrate '{old}' --config {tmp_path}/etc; ")
+        f'{WARNING}the limits in {old} are those of version 1.6 and do not apply; as root, run: '
+        f"check_smart_attributes migrate '{old}' --config {tmp_path}/etc; "
+    )
     assert result.line_of('intel_s3500_healthy').startswith('OK')
     assert result.text.splitlines()[2:] == check(*there).text.splitlines()[1:]
 
 
 def test_a_user_configuration_is_named_as_well(tmp_path):
-    """With both, each has its own line; the directory is named only where it is not the usual one."""
+    """With both, each has its own line; the directory is named only where it is not the usual
+    one.
+    """
     database(tmp_path / 'db.json', Mine=entry(LIMITS))
     users(tmp_path / 'user.json', {'/dev/sda': {'Threshs': LIMITS}})
 
-    result = run('--report', drive_path('intel-s3500-healthy'), '-dbj', 'db.json', '-ucfgj', 'user.json', cwd=tmp_path)
+    result = run(
+        '--report',
+        drive_path('intel-s3500-healthy'),
+        '-dbj',
+        'db.json',
+        '-ucfgj',
+        'user.json',
+        cwd=tmp_path,
+    )
 
     assert [line for line in result.text.splitlines() if line.startswith('WARNING   (check)')] == [
-        f'WARNING   (check)  [limits-not-migrated] the limits in {name} are those of version 1.6 and do not apply; as '
-        f'root, run: check_smart_attributes migrate {tmp_path}/{name}' for name in ('db.json', 'user.json')]
+        f'WARNING   (check)  [limits-not-migrated] the limits in {name} are those of version 1.6 '
+        f'and do not apply; as '
+        f'root, run: check_smart_attributes migrate {tmp_path}/{name}'
+        for name in ('db.json', 'user.json')
+    ]
 
 
 def test_a_failing_drive_is_critical_beside_it(tmp_path):
@@ -93,19 +139,31 @@ def test_a_failing_drive_is_critical_beside_it(tmp_path):
     result = check('-dbj', old, of='hgst-failed')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - hgst_failed ') and 'limits-not-migrated' in result.first_line
+    assert (
+        result.first_line.startswith('SMART CRITICAL - hgst_failed ')
+        and 'limits-not-migrated' in result.first_line
+    )
 
 
 @pytest.mark.parametrize('command', ['triage', 'explain'])
 def test_commands_for_a_person_say_it_too(tmp_path, command):
     old = database(tmp_path / 'db.json', Mine=entry(LIMITS))
 
-    assert 'limits-not-migrated' in run(command, '--report', drive_path('intel-worn'), '-dbj', old).text
+    assert (
+        'limits-not-migrated'
+        in run(command, '--report', drive_path('intel-worn'), '-dbj', old).text
+    )
 
 
-@pytest.mark.parametrize('data', [
-    {}, {'Generic NVMe': entry(SHIPPED_NVME, ['4', '14'], items=LOG)},
-    {'Generic SAS': entry({'0': ['20', '40']}, items=LOG)}], ids=['empty', 'nvme', 'sas'])
+@pytest.mark.parametrize(
+    'data',
+    [
+        {},
+        {'Generic NVMe': entry(SHIPPED_NVME, ['4', '14'], items=LOG)},
+        {'Generic SAS': entry({'0': ['20', '40']}, items=LOG)},
+    ],
+    ids=['empty', 'nvme', 'sas'],
+)
 def test_shipped_entries_are_silent(tmp_path, data):
     """Nobody here decided about their limits."""
     (tmp_path / 'db.json').write_text(json.dumps({'Devices': data}))
@@ -114,7 +172,9 @@ def test_shipped_entries_are_silent(tmp_path, data):
 
 
 def test_one_changed_limit_makes_an_entry_the_admins_own(tmp_path):
-    old = database(tmp_path / 'db.json', Generic_NVMe=entry({**SHIPPED_NVME, '14': ['50', '100']}, items=LOG))
+    old = database(
+        tmp_path / 'db.json', Generic_NVMe=entry({**SHIPPED_NVME, '14': ['50', '100']}, items=LOG)
+    )
 
     assert check('-dbj', old).first_line.startswith(WARNING)
 
@@ -131,9 +191,16 @@ def test_an_absent_file_is_no_fault(tmp_path, option):
 
 
 @pytest.mark.parametrize('option', ['-dbj', '-ucfgj'])
-@pytest.mark.parametrize(('content', 'words'), [
-    ('{"Devices": {', 'line 1'), ('', 'line 1'), ('\xff', 'is not UTF-8'), (None, 'is not a regular file')],
-    ids=['half', 'empty', 'encoding', 'directory'])
+@pytest.mark.parametrize(
+    ('content', 'words'),
+    [
+        ('{"Devices": {', 'line 1'),
+        ('', 'line 1'),
+        ('\xff', 'is not UTF-8'),
+        (None, 'is not a regular file'),
+    ],
+    ids=['half', 'empty', 'encoding', 'directory'],
+)
 def test_a_file_that_cannot_be_read_is_a_warning_with_the_reason(tmp_path, option, content, words):
     """Version 1.6 left with 2 or 255 and said nothing."""
     file = tmp_path / 'db.json'
@@ -145,15 +212,21 @@ def test_a_file_that_cannot_be_read_is_a_warning_with_the_reason(tmp_path, optio
     result = check(option, str(file))
 
     assert result.code == 1
-    assert result.first_line.startswith(f'{WARNING}the file of {option} is not used: ') and words in result.first_line
+    assert (
+        result.first_line.startswith(f'{WARNING}the file of {option} is not used: ')
+        and words in result.first_line
+    )
 
 
-@pytest.mark.parametrize(('data', 'code'), [({'Mine': 5}, 1), ({'Mine': {'Threshs': 5}}, 1), ({'x': {'ID#': [1]}}, 1)])
+@pytest.mark.parametrize(
+    ('data', 'code'), [({'Mine': 5}, 1), ({'Mine': {'Threshs': 5}}, 1), ({'x': {'ID#': [1]}}, 1)]
+)
 def test_entries_of_any_shape_are_the_sites_own(tmp_path, data, code):
     assert check('-dbj', users(tmp_path / 'db.json', data)).code == code
 
 
-# --- after the migration ----------------------------------------------------------------------------
+# --- after the migration --------------------------------------------------------------------------
+
 
 def test_a_migrated_file_is_silent_until_somebody_changes_it(tmp_path, there):
     """Its content counts, not its name: a copy at another place is the same file."""
@@ -168,7 +241,9 @@ def test_a_migrated_file_is_silent_until_somebody_changes_it(tmp_path, there):
 
 
 def test_the_proof_counts_where_the_limits_are_in_force(tmp_path, there):
-    """A check with another directory does not have them; a file may be named instead, and parts of it may be broken."""
+    """A check with another directory does not have them; a file may be named instead, and parts
+    of it may be broken.
+    """
     old = database(tmp_path / 'db.json', Mine=entry(LIMITS))
     run('migrate', old, *there)
     made = tmp_path / 'etc/thresholds.d/db.json'
@@ -188,16 +263,35 @@ def test_every_user_can_see_that_a_file_is_migrated(tmp_path, there):
     finally:
         os.umask(before)
 
-    assert [os.stat(tmp_path / 'etc/thresholds.d' / name).st_mode & 0o777 for name in ('', 'db.json')] == [0o755, 0o644]
+    assert [
+        os.stat(tmp_path / 'etc/thresholds.d' / name).st_mode & 0o777 for name in ('', 'db.json')
+    ] == [0o755, 0o644]
 
 
-# --- files of this version behind the options of version 1.6 ------------------------------------------
+# --- files of this version behind the options of version 1.6 --------------------------------------
+
 
 def test_entries_of_this_version_are_taken_behind_dbj(tmp_path):
     """As with --attributes."""
     file = tmp_path / 'check_smartdb.json'
-    file.write_text(json.dumps({'entries': [{'family': 'Mine', 'models': [MODEL], 'attributes': {'9': {
-        'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw', 'unit': 'h'}}}}}]}))
+    file.write_text(
+        json.dumps(
+            {
+                'entries': [
+                    {
+                        'family': 'Mine',
+                        'models': [MODEL],
+                        'attributes': {
+                            '9': {
+                                'name': 'Hours',
+                                'readings': {'power_on_time': {'from': 'raw', 'unit': 'h'}},
+                            }
+                        },
+                    }
+                ]
+            }
+        )
+    )
 
     assert 'entry: Mine' in check('-dbj', str(file), '-v').text
 
@@ -207,11 +301,20 @@ def test_limits_of_this_version_are_taken_behind_ucfgj(tmp_path):
     file = tmp_path / 'config.json'
     file.write_text(json.dumps({'metrics': {'endurance_used': {'warning': '10'}}}))
 
-    assert check('-ucfgj', str(file)).first_line.startswith('SMART WARNING - intel_s3500_healthy endurance_used 12 %')
+    assert check('-ucfgj', str(file)).first_line.startswith(
+        'SMART WARNING - intel_s3500_healthy endurance_used 12 %'
+    )
 
 
-@pytest.mark.parametrize(('option', 'content'), [('-dbj', {'metrics': {}}), ('-dbj', [1]), ('-ucfgj', {'entries': []}),
-                                                 ('-dbj', {'Devices': 5})])
+@pytest.mark.parametrize(
+    ('option', 'content'),
+    [
+        ('-dbj', {'metrics': {}}),
+        ('-dbj', [1]),
+        ('-ucfgj', {'entries': []}),
+        ('-dbj', {'Devices': 5}),
+    ],
+)
 def test_a_file_of_another_kind_has_a_mistake(tmp_path, option, content):
     """A file without effect would be believed to have one."""
     (tmp_path / 'config.json').write_text(json.dumps(content))
@@ -222,30 +325,45 @@ def test_a_file_of_another_kind_has_a_mistake(tmp_path, option, content):
     assert '[site-file-mistake] config.json: ' in result.first_line
 
 
-# --- which entries are shipped -------------------------------------------------------------------------
+# --- which entries are shipped --------------------------------------------------------------------
+
 
 def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
     """Who added a drive to an entry has not decided about its limits."""
     one = entry({'5': ['20', '40']}, ['5'])
-    more = {**one, 'Device': ['ACME X1'],
-            'ID#': {number: {'value': item['value']} for number, item in reversed(list(one['ID#'].items()))}}
+    more = {
+        **one,
+        'Device': ['ACME X1'],
+        'ID#': {
+            number: {'value': item['value']} for number, item in reversed(list(one['ID#'].items()))
+        },
+    }
 
     assert files.fingerprint(one) == files.fingerprint(more)
     assert files.fingerprint(one) != files.fingerprint({**one, 'Threshs': {'5': ['20', '41']}})
 
 
 def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
-    """The list is made by tools/fingerprints.py; the databases themselves stay out of the project."""
+    """The list is made by tools/fingerprints.py; the databases themselves stay out of the
+    project.
+    """
     known = files.shipped_data.load(files.shipped_data.path(files.KNOWN))
     one = entry({'5': ['20', '40']}, ['5'])
 
     assert not files.is_shipped('Mine', one)
-    monkeypatch.setattr(files.shipped_data, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]})
-    assert files.is_shipped('Mine', one) and not files.is_shipped('Mine', entry({'5': ['20', '41']}, ['5']))
-    assert len(known['entries']) > 50 and all(re.fullmatch('[0-9a-f]{16}', each) for each in known['entries'])
+    monkeypatch.setattr(
+        files.shipped_data, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]}
+    )
+    assert files.is_shipped('Mine', one) and not files.is_shipped(
+        'Mine', entry({'5': ['20', '41']}, ['5'])
+    )
+    assert len(known['entries']) > 50 and all(
+        re.fullmatch('[0-9a-f]{16}', each) for each in known['entries']
+    )
 
 
-# --- bugs of version 1.6 that have nothing to do with its files ---------------------------------------------
+# --- bugs of version 1.6 that have nothing to do with its files -----------------------------------
+
 
 def test_bug_19_entries_of_the_error_log_are_no_alarm(tmp_path):
     """Every consumer drive collects them."""
@@ -256,30 +374,43 @@ def test_bug_19_entries_of_the_error_log_are_no_alarm(tmp_path):
     assert run('--report', str(tmp_path / 'nvme.json')).code == 0
 
 
-# --- the conversion of limits ---------------------------------------------------------------------------
+# --- the conversion of limits ---------------------------------------------------------------------
 
 META = limit_conversion.Meaning
 
 
 def specs(**readings: Json) -> Any:
-    """Return what an entry with one attribute, number 5, reads from it: metric -> reading of attributes.json."""
+    """Return what an entry with one attribute, number 5, reads from it: metric -> reading of
+    attributes.json.
+    """
     items = tuple(drive_database._reading_specs(5, {'readings': readings}))
     return drive_database.DriveSpec('ACME', {}, items, frozenset(), frozenset(), {}, False)
 
 
-@pytest.mark.parametrize(('reading', 'column', 'meaning'), [
-    ({'from': 'value'}, 'VALUE', META('a')), ({'from': 'value'}, 'RAW_VALUE', None),
-    ({'from': 'raw'}, 'RAW_VALUE', META('a')), ({'from': 'raw'}, 'VALUE', None),
-    ({'from': 'raw', 'unit': 'h'}, 'RAW_VALUE', META('a', 3600)),
-    ({'from': '100 - value'}, 'VALUE', META('a', -1, 100)),
-    ({'from': '100 - value / 2'}, 'VALUE', META('a', -0.5, 100)),
-    ({'from': '100 - raw / 10', 'unit': 'h'}, 'RAW_VALUE', META('a', -360, 360_000)),
-    ({'from': 'raw bytes 0-1'}, 'RAW_VALUE', META('a')), ({'from': 'raw bytes 2-3'}, 'RAW_VALUE', None),
-    ({'from': 'raw of 230'}, 'RAW_VALUE', None), ({'from': 'raw + raw of 230'}, 'RAW_VALUE', None),
-    ({'from': 'raw byte 0 + raw byte 2'}, 'RAW_VALUE', None), ({'from': 'worst'}, 'VALUE', None),
-    ({'from': 'raw', 'states': {'1': 'passed'}}, 'RAW_VALUE', None)])
+@pytest.mark.parametrize(
+    ('reading', 'column', 'meaning'),
+    [
+        ({'from': 'value'}, 'VALUE', META('a')),
+        ({'from': 'value'}, 'RAW_VALUE', None),
+        ({'from': 'raw'}, 'RAW_VALUE', META('a')),
+        ({'from': 'raw'}, 'VALUE', None),
+        ({'from': 'raw', 'unit': 'h'}, 'RAW_VALUE', META('a', 3600)),
+        ({'from': '100 - value'}, 'VALUE', META('a', -1, 100)),
+        ({'from': '100 - value / 2'}, 'VALUE', META('a', -0.5, 100)),
+        ({'from': '100 - raw / 10', 'unit': 'h'}, 'RAW_VALUE', META('a', -360, 360_000)),
+        ({'from': 'raw bytes 0-1'}, 'RAW_VALUE', META('a')),
+        ({'from': 'raw bytes 2-3'}, 'RAW_VALUE', None),
+        ({'from': 'raw of 230'}, 'RAW_VALUE', None),
+        ({'from': 'raw + raw of 230'}, 'RAW_VALUE', None),
+        ({'from': 'raw byte 0 + raw byte 2'}, 'RAW_VALUE', None),
+        ({'from': 'worst'}, 'VALUE', None),
+        ({'from': 'raw', 'states': {'1': 'passed'}}, 'RAW_VALUE', None),
+    ],
+)
 def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(reading, column, meaning):
-    """Whatever is made of more than this one number cannot be compared with a limit of version 1.6."""
+    """Whatever is made of more than this one number cannot be compared with a limit of version
+    1.6.
+    """
     (item,) = specs(a=reading).readings
 
     assert limit_conversion.of_reading(item, column) == meaning
@@ -294,19 +425,34 @@ def test_meanings_of_one_attribute_are_listed_once():
     assert limit_conversion.of_attribute(6, 'RAW_VALUE', spec) == []
 
 
-@pytest.mark.parametrize(('readings', 'column'), [
-    ({'a': {'from': 'value'}}, 'VALUE'), ({'a': {'from': 'raw'}}, 'RAW_VALUE'),
-    ({'a': {'from': 'raw'}, 'b': {'from': 'raw byte 0'}}, 'RAW_VALUE'),
-    ({'a': {'from': 'raw'}, 'b': {'from': 'value'}}, ''), ({'a': {'from': 'worst'}}, ''), ({}, '')])
+@pytest.mark.parametrize(
+    ('readings', 'column'),
+    [
+        ({'a': {'from': 'value'}}, 'VALUE'),
+        ({'a': {'from': 'raw'}}, 'RAW_VALUE'),
+        ({'a': {'from': 'raw'}, 'b': {'from': 'raw byte 0'}}, 'RAW_VALUE'),
+        ({'a': {'from': 'raw'}, 'b': {'from': 'value'}}, ''),
+        ({'a': {'from': 'worst'}}, ''),
+        ({}, ''),
+    ],
+)
 def test_the_column_of_an_attribute_is_known_where_its_entry_reads_only_one(readings, column):
     assert limit_conversion.column_of(5, specs(**readings)) == column
 
 
-@pytest.mark.parametrize('number, protocol, meaning', [
-    (1024, 'ATA', META('error_log_count')), (16, 'NVMe', META('critical_temperature_time', 60)),
-    (5, 'NVMe', META('host_read', 1e9)), (2, 'NVMe', META('spare_available')),
-    (0, 'SCSI', META('reallocated')), (7, 'SCSI', META('reported_uncorrect')), (14, 'SCSI', META('reported_uncorrect')),
-    (13, 'SCSI', META('host_written', 1e9))])
+@pytest.mark.parametrize(
+    'number, protocol, meaning',
+    [
+        (1024, 'ATA', META('error_log_count')),
+        (16, 'NVMe', META('critical_temperature_time', 60)),
+        (5, 'NVMe', META('host_read', 1e9)),
+        (2, 'NVMe', META('spare_available')),
+        (0, 'SCSI', META('reallocated')),
+        (7, 'SCSI', META('reported_uncorrect')),
+        (14, 'SCSI', META('reported_uncorrect')),
+        (13, 'SCSI', META('host_written', 1e9)),
+    ],
+)
 def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(number, protocol, meaning):
     assert limit_conversion.LOGS[protocol][number] == meaning
 
@@ -314,18 +460,38 @@ def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(number, protocol, 
 def test_the_meanings_of_numbers_are_metrics():
     metrics = json.loads((Path(__file__).parent.parent / 'attributes.json').read_text())['metrics']
 
-    assert [meaning for numbers in limit_conversion.LOGS.values() for meaning in numbers.values()
-            if meaning.metric not in metrics] == []
+    assert [
+        meaning
+        for numbers in limit_conversion.LOGS.values()
+        for meaning in numbers.values()
+        if meaning.metric not in metrics
+    ] == []
 
 
-@pytest.mark.parametrize('text, meaning, converted', [
-    ('16:', META('endurance_used', -1, 100), '84'), ('10', META('spare', -1, 100), '90:'),
-    ('10:20', META('x', -1, 100), '80:90'), ('@1:5', META('x', 3600), '@3600:18000'),
-    ('5', META('a'), '5'), ('10:', META('a'), '10:'), ('10:20', META('a'), '10:20'),
-    ('@10:20', META('a'), '@10:20'), ('@0:20', META('a'), '@0:20'), ('~:5', META('a'), '5'),
-    ('~:-5', META('a'), '~:-5'), ('5', META('a', 0.1), '0.5'),
-    ('1', META('a', 1 / 3), '0.333333'), ('~:-5', META('a', -1), '5:'), ('5', META('a', -1), '-5:'),
-    ('0', META('a'), '0'), ('0.25', META('a'), '0.25'), ('5', META('a', 2.1), '10.5'), ('-5:5', META('a', 1), '-5:5')])
+@pytest.mark.parametrize(
+    'text, meaning, converted',
+    [
+        ('16:', META('endurance_used', -1, 100), '84'),
+        ('10', META('spare', -1, 100), '90:'),
+        ('10:20', META('x', -1, 100), '80:90'),
+        ('@1:5', META('x', 3600), '@3600:18000'),
+        ('5', META('a'), '5'),
+        ('10:', META('a'), '10:'),
+        ('10:20', META('a'), '10:20'),
+        ('@10:20', META('a'), '@10:20'),
+        ('@0:20', META('a'), '@0:20'),
+        ('~:5', META('a'), '5'),
+        ('~:-5', META('a'), '~:-5'),
+        ('5', META('a', 0.1), '0.5'),
+        ('1', META('a', 1 / 3), '0.333333'),
+        ('~:-5', META('a', -1), '5:'),
+        ('5', META('a', -1), '-5:'),
+        ('0', META('a'), '0'),
+        ('0.25', META('a'), '0.25'),
+        ('5', META('a', 2.1), '10.5'),
+        ('-5:5', META('a', 1), '-5:5'),
+    ],
+)
 def test_a_range_of_1_6_is_converted_to_the_unit_of_its_metric(text, meaning, converted):
     """What was bad stays bad, and nothing else becomes it."""
     assert limit_conversion.converted(text, meaning) == converted

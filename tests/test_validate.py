@@ -65,8 +65,13 @@ def of_x1(key, value):
 
 
 def rated(without=None, **other):
-    row = {'bytes': 10**14, 'source': 'acme-manual, page 3', 'quote': 'X1 240 GB: 100 TBW', 'read': '2026-11-27',
-           **other}
+    row = {
+        'bytes': 10**14,
+        'source': 'acme-manual, page 3',
+        'quote': 'X1 240 GB: 100 TBW',
+        'read': '2026-11-27',
+        **other,
+    }
     return of_x1('rated_written', {'ACME X1-240': {key: row[key] for key in row if key != without}})
 
 
@@ -118,59 +123,87 @@ ERASED = {'metric': 'reallocated', 'offset': 4, 'length': 4}
 
 
 def nvme(*fields, **changed):
-    """Return a change that adds a drive with a vendor's log, the layout of that log, and a sample of it."""
-    entry = {'family': 'ACME N1', 'kind': 'nvme', 'models': ['ACME N1-[0-9]{3}'], 'logs': {'0xCA': 'acme'},
-             'uses_common': False, 'source': 'acme-manual', **changed}
+    """Return a change that adds a drive with a vendor's log, the layout of that log, and a
+    sample of it.
+    """
+    entry = {
+        'family': 'ACME N1',
+        'kind': 'nvme',
+        'models': ['ACME N1-[0-9]{3}'],
+        'logs': {'0xCA': 'acme'},
+        'uses_common': False,
+        'source': 'acme-manual',
+        **changed,
+    }
 
     def change(data, proof):
         data['layouts'] = {'acme': {'source': 'acme-manual', 'fields': [*fields]}}
         data['entries'].append({key: value for key, value in entry.items() if value is not None})
         of_drive = {'family': 'ACME N1', 'model': 'ACME N1-960', 'origin': 'composed', 'lines': []}
-        proof += [{**of_drive, 'page': {'4': '05 00 00 00'}, 'expect': {'reallocated': 5}}, {**of_drive, 'expect': {}}]
+        proof += [
+            {**of_drive, 'page': {'4': '05 00 00 00'}, 'expect': {'reallocated': 5}},
+            {**of_drive, 'expect': {}},
+        ]
 
     return change
 
 
 FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
-ENDLESS = AT_233 + ('valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
-                    'otherwise, an unrelated raw value becomes a percentage')
+ENDLESS = AT_233 + (
+    'valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
+    'otherwise, an unrelated raw value becomes a percentage'
+)
 CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
-AS_STATED = 'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
-CITE = ('add the document there and cite its key and the place in it, or write "measured on" with the models and the '
-        'number of drives')
+AS_STATED = (
+    'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
+)
+CITE = (
+    'add the document there and cite its key and the place in it, or write "measured on" with the '
+    'models and the '
+    'number of drives'
+)
 MISTAKES = {
     # what the schema and the loader refuse
     'schema': (of_x1('famly', 'ACME'), FILE + 'ACME X1: unknown key "famly"; did you mean family?'),
     'pattern does not compile': (
         of_x1('models', ['ACME X1-[0-9']),
-        FILE + 'ACME X1: models "ACME X1-[0-9" is not a valid regular expression: unterminated character set at '
-               'position 8; '
-               'correct it',
+        FILE + 'ACME X1: models "ACME X1-[0-9" is not a valid regular expression: unterminated '
+        'character set at '
+        'position 8; '
+        'correct it',
     ),
     'firmware does not compile': (
         of_x1('firmware', '1.0)'),
-        FILE + 'ACME X1: firmware "1.0)" is not a valid regular expression: unbalanced parenthesis at position 3; '
-               'correct it',
+        FILE
+        + 'ACME X1: firmware "1.0)" is not a valid regular expression: unbalanced parenthesis at '
+        'position 3; '
+        'correct it',
     ),
-    'set unknown': (of_x1('uses', ['ata']),
-                    FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
+    'set unknown': (
+        of_x1('uses', ['ata']),
+        FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common',
+    ),
     'metric unknown': (
         reading({'from': 'raw'}, metric='wear'),
-        FILE + 'ACME X1, attribute 233, wear: there is no such metric; did you mean endurance_used?',
+        FILE
+        + 'ACME X1, attribute 233, wear: there is no such metric; did you mean endurance_used?',
     ),
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
         AT_233 + 'from "100 - normalised" is not a formula; write one of value, worst, '
         'raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may precede it, "/ N" or '
-        '"of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A + B',
+        '"of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A '
+        '+ B',
     ),
     # citations
     'source missing': (
         without('entries', X1, 'source'),
-        FILE + 'ACME X1: source is missing; cite a document, or write "measured on" with the models and the number of '
-               'drives',
+        FILE
+        + 'ACME X1: source is missing; cite a document, or write "measured on" with the models '
+        'and the number of '
+        'drives',
     ),
     'source unknown': (
         put('sets', 'ata-common', 'source', 'acme-manuel, page 3'),
@@ -178,30 +211,42 @@ MISTAKES = {
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
-        FILE + 'ACME X1, attribute 233: source "hearsay" '
-        'does not name one of "documents"; ' + CITE,
+        FILE + 'ACME X1, attribute 233: source "hearsay" does not name one of "documents"; ' + CITE,
     ),
     'source of an advisory unknown': (
         put('advisories', 0, 'source', 'a friend'),
-        FILE + 'advisory acme-x1-stops: source "a friend" does not name one of "documents"; ' + CITE,
+        FILE
+        + 'advisory acme-x1-stops: source "a friend" does not name one of "documents"; '
+        + CITE,
     ),
     'source of a rating unknown': (
         rated(source='leaflet'),
-        FILE + 'ACME X1, rated_written ACME X1-240: source "leaflet" does not name one of "documents"; ' + CITE,
+        FILE
+        + 'ACME X1, rated_written ACME X1-240: source "leaflet" does not name one of "documents"; '
+        + CITE,
     ),
     'rating without the line that states it': (
         rated(without='quote'),
-        FILE + 'ACME X1, rated_written ACME X1-240: quote is missing; add it as the schema describes',
+        FILE
+        + 'ACME X1, rated_written ACME X1-240: quote is missing; add it as the schema describes',
     ),
     'rating of nothing': (
-        rated(bytes=0), FILE + 'ACME X1, rated_written, ACME X1-240: bytes 0 is too small; write 1000000000 or more'),
+        rated(bytes=0),
+        FILE
+        + 'ACME X1, rated_written, ACME X1-240: bytes 0 is too small; write 1000000000 or more',
+    ),
     'rating that nobody dated': (
         rated(without='read'),
-        FILE + 'ACME X1, rated_written ACME X1-240: read is missing; add it as the schema describes',
+        FILE
+        + 'ACME X1, rated_written ACME X1-240: read is missing; add it as the schema describes',
     ),
     'rating in a document without an address': (
         lambda data, _: (rated()(data, _), data['documents']['acme-manual'].pop('url')),
-        FILE + 'ACME X1, rated_written ACME X1-240: url of its document is missing; add it as the schema describes',
+        FILE
+        + (
+            'ACME X1, rated_written ACME X1-240: url of its document is missing; add it as the '
+            'schema describes'
+        ),
     ),
     'advisory without a date': (
         without('advisories', 0, 'date'),
@@ -213,7 +258,8 @@ MISTAKES = {
     ),
     'advisory without a document': (
         put('advisories', 0, 'source', 'measured on 5 drives'),
-        FILE + 'advisory acme-x1-stops: url of its document is missing; add it as the schema describes',
+        FILE
+        + 'advisory acme-x1-stops: url of its document is missing; add it as the schema describes',
     ),
     'document not cited': (
         put('documents', 'acme-blog', {'title': 'ACME blog'}),
@@ -229,7 +275,10 @@ MISTAKES = {
         FILE + 'layout acme: no entry reads it; use it or remove it',
     ),
     'source of a layout unknown': (
-        lambda data, proof: (nvme(ERASED)(data, proof), data['layouts']['acme'].update(source='hearsay')),
+        lambda data, proof: (
+            nvme(ERASED)(data, proof),
+            data['layouts']['acme'].update(source='hearsay'),
+        ),
         FILE + 'layout acme: source "hearsay" does not name one of "documents"; ' + CITE,
     ),
     'verdict in a layout': (
@@ -250,22 +299,34 @@ MISTAKES = {
     ),
     'logs of another kind': (
         nvme(ERASED, kind='ssd'),
-        FILE + 'ACME N1, logs: only NVMe drives have these logs; set "kind": "nvme" or remove "logs"',
+        FILE
+        + 'ACME N1, logs: only NVMe drives have these logs; set "kind": "nvme" or remove "logs"',
     ),
     'two logs': (
         nvme(ERASED, logs={'0xCA': 'acme', '0xC0': 'acme'}),
-        FILE + 'ACME N1, logs: smartctl prints one page per call; name only the page with the most metrics',
+        FILE
+        + (
+            'ACME N1, logs: smartctl prints one page per call; name only the page with the most '
+            'metrics'
+        ),
     ),
     'logs of a generic entry': (
         nvme(ERASED, generic=True),
-        FILE + 'ACME N1, logs: a generic entry matches drives whose logs are not known; remove "logs"',
+        FILE
+        + 'ACME N1, logs: a generic entry matches drives whose logs are not known; remove "logs"',
     ),
     # metrics
-    'standard metric missing': (without('metrics', 'pending'),
-                                FILE + 'metrics: pending is missing, but standard logs report it; add it'),
+    'standard metric missing': (
+        without('metrics', 'pending'),
+        FILE + 'metrics: pending is missing, but standard logs report it; add it',
+    ),
     'verdict with the wrong direction': (
         put('metrics', 'write_protect', 'worse', 'high'),
-        FILE + 'metric write_protect: a failed verdict is 0 and a passed one is 1, so worse must be "low"',
+        FILE
+        + (
+            'metric write_protect: a failed verdict is 0 and a passed one is 1, so worse must be '
+            '"low"'
+        ),
     ),
     'metric with an empty range': (
         put('metrics', 'pending', 'valid', [9, 1]),
@@ -275,41 +336,64 @@ MISTAKES = {
     'unit of another kind': (
         reading({'from': 'raw', 'unit': 'h'}, '241', 'host_written'),
         FILE + 'ACME X1, attribute 241, host_written: unit h does not '
-        'fit a metric that is an amount of data; write B, 512B, 4KiB, 8KiB, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 16GiB, '
+        'fit a metric that is an amount of data; write B, 512B, 4KiB, 8KiB, 16KiB, 1MiB, 16MiB, '
+        '32MiB, 1GiB, 16GiB, '
         '64GiB, 1GB, 64GB',
     ),
     'unit of a count': (
-        put('entries', Z, 'attributes', '163', 'readings', {'reallocated': {'from': 'raw', 'unit': '512B'}}),
-        FILE + 'Controller Z, attribute 163, reallocated: unit 512B does not fit a metric that is a count; '
+        put(
+            'entries',
+            Z,
+            'attributes',
+            '163',
+            'readings',
+            {'reallocated': {'from': 'raw', 'unit': '512B'}},
+        ),
+        FILE
+        + 'Controller Z, attribute 163, reallocated: unit 512B does not fit a metric that is a '
+        'count; '
         'leave it out or write logical sectors',
     ),
     'sectors of what is none': (
-        put('entries', Z, 'attributes', '163', 'readings',
-            {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}}),
-        FILE + 'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a metric that is a count; '
-               'leave it out',
+        put(
+            'entries',
+            Z,
+            'attributes',
+            '163',
+            'readings',
+            {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}},
+        ),
+        FILE
+        + 'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a metric '
+        'that is a count; '
+        'leave it out',
     ),
     'unit missing': (
         reading({'from': 'raw'}, '241', 'host_written'),
-        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the metric is an amount of data; write the '
-               'unit of one count',
+        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the metric is an amount of '
+        'data; write the '
+        'unit of one count',
     ),
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        AT_233 + 'from "100 - value" turns an unset value into a number; set "valid", such as [0, 99]',
+        AT_233
+        + 'from "100 - value" turns an unset value into a number; set "valid", such as [0, 99]',
     ),
     'open valid range': (
         reading({'from': '200 - value', 'valid': [0, None]}),
-        AT_233 + 'from "200 - value" turns an unset value into a number; set "valid", such as [0, 199]',
+        AT_233
+        + 'from "200 - value" turns an unset value into a number; set "valid", such as [0, 199]',
     ),
     'zero becomes 100 %': (
         reading({'from': '100 - value', 'valid': [0, 100]}),
-        AT_233 + 'value 0 means "never set", but becomes 100 %; narrow "valid", or list it in "not"',
+        AT_233
+        + 'value 0 means "never set", but becomes 100 %; narrow "valid", or list it in "not"',
     ),
     '253 becomes a figure': (
         reading({'from': 'value', 'valid': [0, 254]}),
-        AT_233 + 'value 253 means "never set", but becomes 253 %; narrow "valid", or list it in "not"',
+        AT_233
+        + 'value 253 means "never set", but becomes 253 %; narrow "valid", or list it in "not"',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
@@ -317,12 +401,17 @@ MISTAKES = {
     ),
     'a byte of ones becomes a percentage': (
         reading({'from': 'raw byte 3', 'valid': [0, 255]}),
-        AT_233 + 'a raw value of all ones means "never set", but becomes 255 %; narrow "valid", or list it in "not"',
+        AT_233
+        + (
+            'a raw value of all ones means "never set", but becomes 255 %; narrow "valid", or list '
+            'it in "not"'
+        ),
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is the used part, but spare_available the '
-               'part left; '
+        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is the used part, but '
+        'spare_available the '
+        'part left; '
         'write value',
     ),
     'a ceiling over garbage': (
@@ -340,11 +429,20 @@ MISTAKES = {
     'valid range never reached': (
         reading({'from': 'raw byte 0', 'valid': [300, 400]}, '175', 'reallocated'),
         FILE
-        + 'ACME X1, attribute 175, reallocated: valid [300, 400] is never reached: raw byte 0 lies between 0 and 255',
+        + (
+            'ACME X1, attribute 175, reallocated: valid [300, 400] is never reached: raw byte 0 '
+            'lies between 0 and 255'
+        ),
     ),
     'ceiling never reached': (
-        reading({'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'),
-        FILE + 'ACME X1, attribute 175, capacitor_test_age: ceiling 65535 is never reached: raw byte 2 is at most 255',
+        reading(
+            {'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'
+        ),
+        FILE
+        + (
+            'ACME X1, attribute 175, capacitor_test_age: ceiling 65535 is never reached: raw byte 2 '
+            'is at most 255'
+        ),
     ),
     # verdicts
     'states of a number': (
@@ -354,11 +452,18 @@ MISTAKES = {
     ),
     'verdict without states': (
         reading({'from': 'value'}, '175', 'power_loss_protection'),
-        CAPACITOR + 'power_loss_protection is a verdict; give states, for example {"100": "passed", "0-10": "failed"}',
+        CAPACITOR
+        + (
+            'power_loss_protection is a verdict; give states, for example {"100": "passed", "0-10": '
+            '"failed"}'
+        ),
     ),
     'states overlap': (
-        reading({'from': 'value', 'states': {'0-11': 'failed', '100': 'passed', '11': 'hot'}}, '175',
-                'power_loss_protection'),
+        reading(
+            {'from': 'value', 'states': {'0-11': 'failed', '100': 'passed', '11': 'hot'}},
+            '175',
+            'power_loss_protection',
+        ),
         CAPACITOR + 'states 0-11 and 11 overlap; give each result one word',
     ),
     'state turned round': (
@@ -366,51 +471,73 @@ MISTAKES = {
         CAPACITOR + 'states 10-0 is empty; write the smaller number first',
     ),
     'state never reached': (
-        reading({'from': 'value', 'states': {'100': 'passed', '256': 'failed'}}, '175', 'power_loss_protection'),
+        reading(
+            {'from': 'value', 'states': {'100': 'passed', '256': 'failed'}},
+            '175',
+            'power_loss_protection',
+        ),
         CAPACITOR + 'states 256 is never reached: value is at most 255',
     ),
     # patterns
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE
-        + 'ACME X1: models "ACM[A-Z]+" needs only 3 literal characters to match; write at least 4, or add "first" or '
-          '"only", so that it does not match other drives',
+        + 'ACME X1: models "ACM[A-Z]+" needs only 3 literal characters to match; write at least '
+        '4, or add "first" or '
+        '"only", so that it does not match other drives',
     ),
     'a pattern as of a shell': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),
-        FILE + 'ACME X1: models "ACME X1*" has * after a character, which repeats that character; for any text, write '
-               '.*',
+        FILE
+        + 'ACME X1: models "ACME X1*" has * after a character, which repeats that character; for '
+        'any text, write '
+        '.*',
     ),
     'choice of patterns': (
         of_x1('models', ['ACME X1-[0-9]{3}|ACME X1']),
-        FILE + 'ACME X1: models "ACME X1-[0-9]{3}|ACME X1" joins whole patterns with a bar, which slows down every '
-               'check; write separate patterns',
+        FILE + 'ACME X1: models "ACME X1-[0-9]{3}|ACME X1" joins whole patterns with a bar, which '
+        'slows down every '
+        'check; write separate patterns',
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        FILE + 'ACME X1: models "ACME X1-240 " has leading, trailing or double blanks, which are removed from each '
-               'model; remove them',
+        FILE + 'ACME X1: models "ACME X1-240 " has leading, trailing or double blanks, which are '
+        'removed from each '
+        'model; remove them',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(?:(?:1?){1001}){1000}'),
-        FILE + 'advisory acme-x1-stops: firmware "(?:(?:1?){1001}){1000}" repeats a part too often; use smaller '
-               'numbers in {}',
+        FILE
+        + 'advisory acme-x1-stops: firmware "(?:(?:1?){1001}){1000}" repeats a part too often; '
+        'use smaller '
+        'numbers in {}',
     ),
     'pattern without a sample': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
-        FILE + 'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or correct '
-               'the pattern',
+        FILE
+        + 'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or '
+        'correct '
+        'the pattern',
     ),
     # entries
-    'family twice': (put('entries', X2, 'family', 'ACME X1'),
-                     FILE + 'ACME X1: 2 of the entries have this family; give each its own'),
+    'family twice': (
+        put('entries', X2, 'family', 'ACME X1'),
+        FILE + 'ACME X1: 2 of the entries have this family; give each its own',
+    ),
     'advisory twice': (
         lambda data, _: data['advisories'].append(data['advisories'][0]),
         FILE + 'acme-x1-stops: 2 of the advisories have this id; give each its own',
     ),
     'generic without a guard': (
-        lambda data, _: (data['entries'][Z].pop('first'), data['entries'][Z].update(models=['NONAME'])),
-        FILE + 'Controller Z: a generic entry needs has, lacks, first, only or kind; else it claims every drive',
+        lambda data, _: (
+            data['entries'][Z].pop('first'),
+            data['entries'][Z].update(models=['NONAME']),
+        ),
+        FILE
+        + (
+            'Controller Z: a generic entry needs has, lacks, first, only or kind; else it claims '
+            'every drive'
+        ),
     ),
     'generic fallback': (
         put('entries', FALLBACK, 'generic', True),
@@ -418,37 +545,61 @@ MISTAKES = {
     ),
     'null of nothing': (
         put('entries', X1, 'attributes', '190', None),
-        FILE + 'ACME X1, attribute 190: no set of the entry has this attribute, so null has no effect; remove it',
+        FILE
+        + (
+            'ACME X1, attribute 190: no set of the entry has this attribute, so null has no effect; '
+            'remove it'
+        ),
     ),
     'formula reads a trap': (
         reading({'from': 'raw of 245', 'valid': [0, 254]}),
         AT_233 + 'this reads attribute 245, which is marked as a trap; read another attribute',
     ),
     'trap hides a reading': (
-        put('entries', X1, 'attributes', '245', 'readings', {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}),
+        put(
+            'entries',
+            X1,
+            'attributes',
+            '245',
+            'readings',
+            {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
+        ),
         FILE + 'ACME X1, attribute 245, endurance_used: this reading of a trap may override '
-               'a good reading of endurance_used; remove it',
+        'a good reading of endurance_used; remove it',
     ),
     'one of two formulas reads a trap': (
-        reading([{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]),
+        reading(
+            [{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]
+        ),
         AT_233 + 'this reads attribute 245, which is marked as a trap; read another attribute',
     ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
-        FILE + 'ACME X1, ignore_thresholds: the entry has no attribute 246; describe it or remove it',
+        FILE
+        + 'ACME X1, ignore_thresholds: the entry has no attribute 246; describe it or remove it',
     ),
     'endurance and none': (
         of_x1('no_endurance', 'stuck at 100'),
-        FILE + 'ACME X1, attribute 233, endurance_used: the entry has "no_endurance"; remove it or this reading',
+        FILE
+        + (
+            'ACME X1, attribute 233, endurance_used: the entry has "no_endurance"; remove it or '
+            'this reading'
+        ),
     ),
     'set that every entry uses': (
         put('entries', X1, 'uses', ['ata-common']),
-        FILE + 'ACME X1, uses: every entry uses ata-common anyway, unless "uses_common" is false; remove ata-common',
+        FILE
+        + (
+            'ACME X1, uses: every entry uses ata-common anyway, unless "uses_common" is false; '
+            'remove ata-common'
+        ),
     ),
     'advisory concerns the mended': (
         put('advisories', 0, 'firmware', '1\\..'),
-        FILE + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
-               'matches it; exclude 1.1',
+        FILE
+        + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected '
+        'revisions '
+        'matches it; exclude 1.1',
     ),
     'advisory in minutes': (
         put('advisories', 0, 'hour', 32768 * 60),
@@ -460,20 +611,33 @@ MISTAKES = {
     ),
     'advisory for every firmware': (
         without('advisories', 0, 'firmware'),
-        FILE + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
-               'matches it; exclude 1.1',
+        FILE
+        + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected '
+        'revisions '
+        'matches it; exclude 1.1',
     ),
     # entries against each other
     'same pattern': (
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
         FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the '
-        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern',
+        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the '
+        'pattern',
     ),
     'same pattern and kind': (
-        lambda data, _: (data['entries'][X1].update(kind='ssd'), data['entries'].append(
-            {'family': 'ACME X1 again', 'models': ['ACME X1-[0-9]{3}'], 'kind': 'ssd', 'source': 'measured on 9'})),
+        lambda data, _: (
+            data['entries'][X1].update(kind='ssd'),
+            data['entries'].append(
+                {
+                    'family': 'ACME X1 again',
+                    'models': ['ACME X1-[0-9]{3}'],
+                    'kind': 'ssd',
+                    'source': 'measured on 9',
+                }
+            ),
+        ),
         FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the '
-        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern',
+        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the '
+        'pattern',
     ),
     'claimed twice': (
         also(family='ACME all', models=['ACME X[12]-.*']),
@@ -482,70 +646,110 @@ MISTAKES = {
     'never wins': (
         lambda data, _: (
             data['entries'][X2].update(kind='ssd'),
-            data['entries'].append({'family': 'ACME twin', 'models': ['ACME X2-4.*'],
-                                    'source': 'measured on 9 drives'}),
+            data['entries'].append(
+                {'family': 'ACME twin', 'models': ['ACME X2-4.*'], 'source': 'measured on 9 drives'}
+            ),
         ),
-        FILE
-        + 'ACME twin: this entry is never used, because ACME X2 claims every drive that it matches; narrow the '
-          'other entry or remove '
-          'this one',
+        FILE + 'ACME twin: this entry is never used, because ACME X2 claims every drive that it '
+        'matches; narrow the '
+        'other entry or remove '
+        'this one',
     ),
     'weaker and never wins': (
         also(family='ACME any', generic=True, has=[233], uses_common=False),
-        FILE + 'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
+        FILE
+        + (
+            'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your '
+            'own file'
+        ),
     ),
     'fallback that never wins': (
         also(family='ACME any', fallback=True, has=[233], kind='ssd'),
-        FILE + 'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
+        FILE
+        + (
+            'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your '
+            'own file'
+        ),
     ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
-        FILE + 'ACME X3: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
+        FILE
+        + (
+            'ACME X3: this entry has no sample; add one to tests/samples, or to "samples" in your '
+            'own file'
+        ),
     ),
     'samples within': (
         lambda data, proof: data.update(samples=proof[:1]),
         FILE + 'samples: every check would load them; move them to tests/samples',
     ),
     # samples
-    'sample of nobody': (sample(X1, 'family', 'ACME X11'),
-                         SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
-    'sample of nobody near': (sample(X1, 'family', 'Quantum'), SAMPLE_1 + 'no entry is called Quantum'),
+    'sample of nobody': (
+        sample(X1, 'family', 'ACME X11'),
+        SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?',
+    ),
+    'sample of nobody near': (
+        sample(X1, 'family', 'Quantum'),
+        SAMPLE_1 + 'no entry is called Quantum',
+    ),
     'sample against two conditions': (
-        lambda data, proof: (data['entries'][X1].update(kind='hdd'), proof[X1].update(model='WHO', kind='ssd')),
-        'acme.json: sample 1, WHO: the entry ACME X1 does not claim this sample because of "models" and "kind"; '
+        lambda data, proof: (
+            data['entries'][X1].update(kind='hdd'),
+            proof[X1].update(model='WHO', kind='ssd'),
+        ),
+        'acme.json: sample 1, WHO: the entry ACME X1 does not claim this sample because of '
+        '"models" and "kind"; '
         'correct '
         'the entry or the sample',
     ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
-        SAMPLE_1 + 'the entry ACME X2 does not claim this sample because of "models"; correct the entry or the sample',
+        SAMPLE_1
+        + (
+            'the entry ACME X2 does not claim this sample because of "models"; correct the entry or '
+            'the sample'
+        ),
     ),
     'samples of another entry': (
-        lambda data, proof: (data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'), proof.append(proof[1])),
-        'acme.json: sample 2, ACME X2-480: ACME X1 claims this sample and 1 other sample instead of the entry ACME X2; '
+        lambda data, proof: (
+            data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'),
+            proof.append(proof[1]),
+        ),
+        'acme.json: sample 2, ACME X2-480: ACME X1 claims this sample and 1 other sample instead '
+        'of the entry ACME X2; '
         'narrow one entry',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
-        'acme.json: sample 4, WHO: the entry Unknown solid state drive does not claim this sample because of "kind"; '
+        'acme.json: sample 4, WHO: the entry Unknown solid state drive does not claim this sample '
+        'because of "kind"; '
         'correct the entry or the sample',
     ),
     'expects another number': (
         expecting('endurance_used', 77),
-        SAMPLE_1 + 'expect endurance_used 77, but attribute 233 gives 78 %; correct the wrong value',
+        SAMPLE_1
+        + 'expect endurance_used 77, but attribute 233 gives 78 %; correct the wrong value',
     ),
     'expects another word': (
         expecting('power_loss_protection', 'failed'),
         SAMPLE_1
-        + 'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the wrong value',
+        + (
+            'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the '
+            'wrong value'
+        ),
     ),
     'expects a number of a verdict': (
         expecting('power_loss_protection', 1),
-        SAMPLE_1 + 'expect power_loss_protection 1, but attribute 175 gives "passed"; correct the wrong value',
+        SAMPLE_1
+        + (
+            'expect power_loss_protection 1, but attribute 175 gives "passed"; correct the wrong '
+            'value'
+        ),
     ),
     'expects unknown': (
         expecting('endurance_used', None),
-        SAMPLE_1 + 'expect endurance_used null, but attribute 233 gives 78 %; correct the wrong value',
+        SAMPLE_1
+        + 'expect endurance_used null, but attribute 233 gives 78 %; correct the wrong value',
     ),
     'expects what is unknown': (
         sample(X2, 'expect', {'endurance_used': 300}),
@@ -554,24 +758,30 @@ MISTAKES = {
     ),
     'expects a whole number': (
         reading({'from': '100 - value / 8', 'valid': [0, 99]}),
-        SAMPLE_1 + 'expect endurance_used 78, but attribute 233 gives 97.25 %; correct the wrong value',
+        SAMPLE_1
+        + 'expect endurance_used 78, but attribute 233 gives 97.25 %; correct the wrong value',
     ),
     'expects nothing of what is unknown': (
         sample(X2, 'expect', {}),
-        'acme.json: sample 2, ACME X2-480: attribute 202 also gives endurance_used null (300 is outside its valid '
+        'acme.json: sample 2, ACME X2-480: attribute 202 also gives endurance_used null (300 is '
+        'outside its valid '
         'range); if this value is right, add "endurance_used": null to "expect"',
     ),
-    'expects too much': (expecting('temperature', 30),
-                         SAMPLE_1 + 'expect temperature 30, but the lines of the sample do not give this metric'),
+    'expects too much': (
+        expecting('temperature', 30),
+        SAMPLE_1 + 'expect temperature 30, but the lines of the sample do not give this metric',
+    ),
     'expects too little': (
         not_expecting('capacitor_test_age'),
-        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if this value is right, add '
-                   '"capacitor_test_age": '
-                   '354360 to "expect"',
+        SAMPLE_1
+        + 'attribute 175 also gives capacitor_test_age 354360 s; if this value is right, add '
+        '"capacitor_test_age": '
+        '354360 to "expect"',
     ),
     'line that is no row': (
         sample(X2, 'lines', ['Serial Number: none']),
-        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is not a row of an attribute table; paste one from '
+        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is not a row of an attribute '
+        'table; paste one from '
         'smartctl -A or -x',
     ),
     'sample without origin': (
@@ -581,20 +791,30 @@ MISTAKES = {
     # what the drive itself says
     'endurance turned round': (
         sample(X1, 'stated', {'endurance_used': 22}),
-        SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+        SAMPLE_1
+        + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; '
+        + AS_STATED,
     ),
     'stated beside what is not read': (
         sample(X1, 'stated', {'temperature': 30, 'endurance_used': 22}),
-        SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+        SAMPLE_1
+        + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; '
+        + AS_STATED,
     ),
     'a large amount stated': (
         sample(X1, 'stated', {'host_written': 5 * 10**14}),
-        SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 500000000000000; '
+        SAMPLE_1
+        + (
+            'attribute 241 gives host_written 33554432000 B, but the drive itself states '
+            '500000000000000; '
+        )
         + AS_STATED,
     ),
     'unit too large': (
         sample(X1, 'stated', {'host_written': 512000}),
-        SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 512000; ' + AS_STATED,
+        SAMPLE_1
+        + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 512000; '
+        + AS_STATED,
     ),
 }
 
@@ -616,16 +836,18 @@ def test_the_layout_is_part_of_the_proof(checkout):
     """Two contributors must not reformat each other's lines."""
     (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
 
-    assert problems_of([checkout.path]) == [FILE
-                                                  + 'the layout is not the standard one; to rewrite the file, run: '
-                                                    'check_smart_attributes validate --format']
+    assert problems_of([checkout.path]) == [
+        FILE + 'the layout is not the standard one; to rewrite the file, run: '
+        'check_smart_attributes validate --format'
+    ]
 
 
 def test_a_key_that_stands_twice_is_named(checkout):
     """JSON would keep the last one silently."""
     text = (checkout.folder / 'attributes.json').read_text()
-    (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",',
-                                                                  '"family": "ACME X0", "family": "ACME X1",'))
+    (checkout.folder / 'attributes.json').write_text(
+        text.replace('"family": "ACME X1",', '"family": "ACME X0", "family": "ACME X1",')
+    )
 
     assert problems_of([checkout.path]) == [FILE + 'ACME X1: "family" is here twice; keep one']
 
@@ -635,17 +857,26 @@ def test_a_key_that_stands_twice_is_named(checkout):
 RIGHT = {
     'rating that everybody can look up': rated(),
     'rating made of drive writes per day': rated(
-        bytes=131_400 * 10**9, drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}),
-    'measured source': of_x1('source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'),
+        bytes=131_400 * 10**9, drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}
+    ),
+    'measured source': of_x1(
+        'source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'
+    ),
     'two sources': of_x1('source', 'acme-manual, section 2; measured on 5 drives'),
     'document cited as a measurement': lambda data, _: (
         data['documents'].update({'linuxhw-enterprisedrive': {'title': 'EnterpriseDrive'}}),
         data['entries'][X2].update(source='measured on linuxhw/EnterpriseDrive, 8 of 8'),
     ),
-    'null of a set': lambda data,
-    proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
-    'trap of its own metric': put('entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}),
-    'sentinel in place of a range': reading({'from': '100 - value', 'valid': [0, 100], 'not': [100]}),
+    'null of a set': lambda data, proof: (
+        data['entries'][X1]['attributes'].update({'9': None}),
+        proof[X1]['expect'].pop('power_on_time'),
+    ),
+    'trap of its own metric': put(
+        'entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}
+    ),
+    'sentinel in place of a range': reading(
+        {'from': '100 - value', 'valid': [0, 100], 'not': [100]}
+    ),
     'advisory without an hour': without('advisories', 0, 'hour'),
     'advisory in the last hour': put('advisories', 0, 'hour', 131072),
     'a rounded number': expecting('host_written', 33554432000 * 1.00005),
@@ -661,32 +892,55 @@ def test_what_is_right_is_not_called_wrong(checkout, change):
 
 
 def excluded(row):
-    """Return a change that lets an entry say no_endurance, with this in the place of its reading."""
-    return lambda data, _: (data['entries'][X1].update(no_endurance='stuck at 100'),
-                            data['entries'][X1]['attributes']['233'].update(row))
+    """Return a change that lets an entry say no_endurance, with this in the place of its
+    reading.
+    """
+    return lambda data, _: (
+        data['entries'][X1].update(no_endurance='stuck at 100'),
+        data['entries'][X1]['attributes']['233'].update(row),
+    )
 
 
 NOT_SAID = {
     'two that differ in a guard': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'under the same '
-                                                                                            'conditions'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]),
+        'under the same conditions',
+    ),
     'two of which one is a fallback': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'under the same conditions'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True),
+        'under the same conditions',
+    ),
     'two of which one is generic': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'under the same conditions'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True),
+        'under the same conditions',
+    ),
     'two firmwares': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'under the same conditions'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'),
+        'under the same conditions',
+    ),
     'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
     'short pattern beside all attributes': (
-        also(family='ACME A', models=['AC.*'], only=[1, 5]), 'literal characters'),
+        also(family='ACME A', models=['AC.*'], only=[1, 5]),
+        'literal characters',
+    ),
     'short pattern beside first attributes': (
-        also(family='ACME A', models=['AC.*'], first=[1, 5]), 'literal characters'),
+        also(family='ACME A', models=['AC.*'], first=[1, 5]),
+        'literal characters',
+    ),
     'a trap, and no endurance': (excluded({'trap': True}), 'the entry has "no_endurance"'),
     'a number, and no endurance': (
-        excluded({'readings': {'pending': {'from': 'raw'}}}), 'pending: the entry has "no_endurance"'),
+        excluded({'readings': {'pending': {'from': 'raw'}}}),
+        'pending: the entry has "no_endurance"',
+    ),
     'a sample that two entries claim': (
-        lambda data, proof: (proof[X1]['expect'].update(endurance_used=1), data['entries'].append(
-            {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'})), 'expect endurance_used'),
+        lambda data, proof: (
+            proof[X1]['expect'].update(endurance_used=1),
+            data['entries'].append(
+                {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'}
+            ),
+        ),
+        'expect endurance_used',
+    ),
 }
 
 
@@ -700,15 +954,26 @@ def test_what_is_right_is_not_named_among_what_is_wrong(checkout, case):
 def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout):
     """It can win; a sample shows that it reads the right numbers."""
     data = database()
-    data['entries'].append({'family': 'ACME X9', 'models': ['ACME X9-.*'], 'source': 'measured on 9 drives'})
-    checkout.write(data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n')
+    data['entries'].append(
+        {'family': 'ACME X9', 'models': ['ACME X9-.*'], 'source': 'measured on 9 drives'}
+    )
+    checkout.write(
+        data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n'
+    )
 
     assert problems_of([checkout.path]) == [
-        FILE + 'ACME X9: this entry has no sample; add one to tests/samples, or to "samples" in your own file']
+        FILE
+        + (
+            'ACME X9: this entry has no sample; add one to tests/samples, or to "samples" in your '
+            'own file'
+        )
+    ]
 
 
 def test_the_same_models_may_come_with_several_controllers(checkout):
-    """Models are sold under one name; the attribute list tells them apart, and on which drives shows in the samples."""
+    """Models are sold under one name; the attribute list tells them apart, and on which drives
+    shows in the samples.
+    """
     data, proof = database(), samples()
     data['entries'].append({**data['entries'][X2], 'family': 'ACME X2, controller Z', 'has': [163]})
     proof.append(
@@ -749,7 +1014,14 @@ def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, high
 
 @pytest.mark.parametrize(
     'pattern',
-    ['ACME X1', 'ACME [A-Z0-9]+', 'ACME X1[0-9]{3}.*', '(?:ACME|ACNE) X1', 'ACME X1(?:-[0-9]{2}){0,3}', 'AC[|]ME']
+    [
+        'ACME X1',
+        'ACME [A-Z0-9]+',
+        'ACME X1[0-9]{3}.*',
+        '(?:ACME|ACNE) X1',
+        'ACME X1(?:-[0-9]{2}){0,3}',
+        'AC[|]ME',
+    ],
 )
 def test_ordinary_patterns_pass(pattern):
     """What a contributor would write first."""
@@ -760,20 +1032,57 @@ BLANKS = 'has leading, trailing or double blanks, which are removed from each mo
 STAR = 'has * after a character, which repeats that character; for any text, write .*'
 
 
-@pytest.mark.parametrize(('pattern', 'problems'), [
-    (' ACME', [BLANKS]), ('ACME ', [BLANKS]), ('ACME  X1', [BLANKS]),
-    ('ACME|ACNE', ['joins whole patterns with a bar, which slows down every check; write separate patterns']),
-    ('ACME*', [STAR]), ('ACMEz*', [STAR]), ('ACME0*', [STAR]), ('ACME-*', [STAR]), ('ACME_*', [STAR]),
-    (r'ACME\d*', []), ('ACME[0-9]*', []), (' ACM*', [BLANKS, STAR]),
-    ('ACM', ['needs only 3 literal characters to match; write at least 4, or add "first" or "only", '
-             'so that it does not match other drives'])])
+@pytest.mark.parametrize(
+    ('pattern', 'problems'),
+    [
+        (' ACME', [BLANKS]),
+        ('ACME ', [BLANKS]),
+        ('ACME  X1', [BLANKS]),
+        (
+            'ACME|ACNE',
+            [
+                'joins whole patterns with a bar, which slows down every check; write separate '
+                'patterns'
+            ],
+        ),
+        ('ACME*', [STAR]),
+        ('ACMEz*', [STAR]),
+        ('ACME0*', [STAR]),
+        ('ACME-*', [STAR]),
+        ('ACME_*', [STAR]),
+        (r'ACME\d*', []),
+        ('ACME[0-9]*', []),
+        (' ACM*', [BLANKS, STAR]),
+        (
+            'ACM',
+            [
+                'needs only 3 literal characters to match; write at least 4, or add "first" or '
+                '"only", '
+                'so that it does not match other drives'
+            ],
+        ),
+    ],
+)
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
     assert list(entry_rules.pattern_problems(pattern)) == problems
 
 
-@pytest.mark.parametrize(('pattern', 'literals'), [
-    ('ACME X1', 7), ('ACME?', 3), ('ACME*', 3), ('ACME+', 4), ('[ABC]X[^]]', 1), (r'\d\.\w', 1), ('.^$', 0),
-    ('(?:ACME|ACNE) X1', 11), (r'A\|B', 3), ('A{2,4}', 1), (r'\(S[0-9]{2}\) .*', 4)])
+@pytest.mark.parametrize(
+    ('pattern', 'literals'),
+    [
+        ('ACME X1', 7),
+        ('ACME?', 3),
+        ('ACME*', 3),
+        ('ACME+', 4),
+        ('[ABC]X[^]]', 1),
+        (r'\d\.\w', 1),
+        ('.^$', 0),
+        ('(?:ACME|ACNE) X1', 11),
+        (r'A\|B', 3),
+        ('A{2,4}', 1),
+        (r'\(S[0-9]{2}\) .*', 4),
+    ],
+)
 def test_literal_characters_of_a_pattern_are_counted(pattern, literals):
     assert entry_rules.literal_characters(pattern) == literals
 
@@ -815,7 +1124,9 @@ def local(tmp_path, data):
 
 
 def test_a_file_of_a_site_is_validated_on_top_of_the_shipped_one(shipped, tmp_path):
-    """Sets and metrics come from there; samples may stand in the file itself; no layout is asked for."""
+    """Sets and metrics come from there; samples may stand in the file itself; no layout is asked
+    for.
+    """
     assert problems_of([local(tmp_path, LOCAL)]) == []
 
 
@@ -828,11 +1139,14 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
     problems = problems_of([local(tmp_path, data)])
 
     assert problems == [
-        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if this value is right, add '
+        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if this value '
+        'is right, add '
         '"power_cycles": 7 to "expect"',
-        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims this sample instead of the entry ACME X1; '
+        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims this sample instead of '
+        'the entry ACME X1; '
         'narrow one entry',
-        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims this sample instead of the entry ACME X2; '
+        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims this sample instead of '
+        'the entry ACME X2; '
         'narrow one entry',
     ]
 
@@ -846,25 +1160,49 @@ def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
     assert problems_after(checkout, sample(X1, 'stated', stated)) == []
 
 
-@pytest.mark.parametrize(('evidence', 'sentence'), [
-    ({'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}},
-     'ACME X1: impossible figures: 6 agree, 4 compared, 5 drives'),
-    ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
-    ({'ACME X1': {'drives': 'many'}},
-     'ACME X1: its figures must be drives, compared, agree, each a whole number'),
-    ([], 'it is not a JSON object with a key for each family')])
+@pytest.mark.parametrize(
+    ('evidence', 'sentence'),
+    [
+        (
+            {'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}},
+            'ACME X1: impossible figures: 6 agree, 4 compared, 5 drives',
+        ),
+        ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
+        (
+            {'ACME X1': {'drives': 'many'}},
+            'ACME X1: its figures must be drives, compared, agree, each a whole number',
+        ),
+        ([], 'it is not a JSON object with a key for each family'),
+    ],
+)
 def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
     checkout.write_evidence(evidence)
 
-    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; to recreate it, run: python -m tools.measure '
-                                            'DRIVES --accuracy tests/evidence.json']
+    assert problems_of([checkout.path]) == [
+        f'evidence.json: {sentence}; to recreate it, run: python -m tools.measure '
+        'DRIVES --accuracy tests/evidence.json'
+    ]
 
 
-@pytest.mark.parametrize(('entry', 'drives', 'problems'), [
-    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for this condition; cite a document or remove the '
-                   'condition']),
-    (X2, 5, []), (X1, 1, [])], ids=['measured on few', 'measured on enough', 'few and documented'])
+@pytest.mark.parametrize(
+    ('entry', 'drives', 'problems'),
+    [
+        (
+            X2,
+            3,
+            [
+                FILE
+                + 'ACME X2, firmware: 3 drives are too few for this condition; cite a document or '
+                'remove the '
+                'condition'
+            ],
+        ),
+        (X2, 5, []),
+        (X1, 1, []),
+    ],
+    ids=['measured on few', 'measured on enough', 'few and documented'],
+)
 def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry, drives, problems):
     """Of three drives chance decides which firmware they have."""
     data = database()
@@ -875,51 +1213,83 @@ def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry,
     assert problems_of([checkout.path]) == problems
 
 
-@pytest.mark.parametrize(('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)])
-def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_over(checkout, written, is_contradiction):
-    """draft calls it no witness; who writes a sample by hand is not pushed towards a dead attribute either."""
+@pytest.mark.parametrize(
+    ('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)]
+)
+def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_over(
+    checkout, written, is_contradiction
+):
+    """draft calls it no witness; who writes a sample by hand is not pushed towards a dead
+    attribute either.
+    """
 
     def change(data, proof):
         del data['entries'][X1]['attributes']['241'], proof[X1]['expect']['host_written']
-        proof[X1].update(capacity=240 * 10**9, stated={'endurance_used': 0, 'host_written': written})
+        proof[X1].update(
+            capacity=240 * 10**9, stated={'endurance_used': 0, 'host_written': written}
+        )
 
-    assert any('the drive itself states 0' in problem
-               for problem in problems_after(checkout, change)) is is_contradiction
+    assert (
+        any('the drive itself states 0' in problem for problem in problems_after(checkout, change))
+        is is_contradiction
+    )
 
 
 def test_hours_that_are_read_as_minutes_are_named(checkout):
     """1,234 minutes look as plausible as 1,234 hours."""
 
     def change(data, proof):
-        data['entries'][X1]['attributes']['9'] = {'name': 'Hours',
-                                                  'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}}}
-        proof[X1]['lines'].append('  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       '
-                                  '-       1234')
+        data['entries'][X1]['attributes']['9'] = {
+            'name': 'Hours',
+            'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}},
+        }
+        proof[X1]['lines'].append(
+            '  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       '
+            '-       1234'
+        )
         proof[X1]['expect']['power_on_time'] = 74040
         proof[X1]['stated'] = {'power_on_time': 1234 * 3600}
 
-    wrong = SAMPLE_1 + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; ' + AS_STATED
+    wrong = (
+        SAMPLE_1
+        + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; '
+        + AS_STATED
+    )
     assert wrong in problems_after(checkout, change)
 
 
 @pytest.mark.parametrize(('other', 'is_stuck'), [('100', True), ('098', False)])
-def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_is_named(checkout, other, is_stuck):
-    """0 % used, the drive states 0 %, and both are constants; one sample on which it has moved is enough."""
+def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_is_named(
+    checkout, other, is_stuck
+):
+    """0 % used, the drive states 0 %, and both are constants; one sample on which it has moved
+    is enough.
+    """
 
     def change(data, proof):
         fresh = copy.deepcopy(proof[X1])
         for each, value in ((proof[X1], '100'), (fresh, other)):
-            each['lines'] = [re.sub('022   022', f'{value}   {value}', line) for line in each['lines']]
+            each['lines'] = [
+                re.sub('022   022', f'{value}   {value}', line) for line in each['lines']
+            ]
             each['expect']['endurance_used'] = 100 - int(value)
             each.update(capacity=10**6, stated={'endurance_used': 0})
         proof.append({**fresh, 'capacity': 10**15})
-        proof[X2].update(lines=[line.replace('300', '5') for line in proof[X2]['lines']], expect={'endurance_used': 5})
+        proof[X2].update(
+            lines=[line.replace('300', '5') for line in proof[X2]['lines']],
+            expect={'endurance_used': 5},
+        )
 
     problems = problems_after(checkout, change)
 
-    assert any('gives 0 % used on a drive that was written' in problem
-               and 'times over, so it may be stuck at 0' in problem
-               for problem in problems) is is_stuck
+    assert (
+        any(
+            'gives 0 % used on a drive that was written' in problem
+            and 'times over, so it may be stuck at 0' in problem
+            for problem in problems
+        )
+        is is_stuck
+    )
 
 
 def test_a_statistic_that_the_entry_distrusts_contradicts_nothing(checkout):
@@ -940,15 +1310,24 @@ def without_power_cycles():
 
 
 def test_what_an_addition_silences_is_named(shipped, tmp_path):
-    """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
+    """It replaces the entry that spoke before wholly: pending sectors would be gone without a
+    word.
+    """
     assert problems_of([local(tmp_path, without_power_cycles())]) == [
-        'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
+        'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles '
+        '7, by default; '
         'add this ("uses" or a reading), or explain in a "comment" of the attribute why not'
     ]
 
 
-@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'},
-                                 {'name': 'Power_Cycle_Count', 'trap': True}])
+@pytest.mark.parametrize(
+    'row',
+    [
+        None,
+        {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'},
+        {'name': 'Power_Cycle_Count', 'trap': True},
+    ],
+)
 def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row):
     """The generic entry was wrong about these drives."""
     data = without_power_cycles()
@@ -961,8 +1340,10 @@ def test_a_row_that_only_has_a_name_is_no_reason(shipped, tmp_path):
     data = without_power_cycles()
     data['entries'][0]['attributes'] = {'12': {'name': 'Power_Cycle_Count'}}
 
-    assert any('without this entry, attribute 12 gives power_cycles 7' in problem
-               for problem in problems_of([local(tmp_path, data)]))
+    assert any(
+        'without this entry, attribute 12 gives power_cycles 7' in problem
+        for problem in problems_of([local(tmp_path, data)])
+    )
 
 
 def test_an_addition_may_name_the_set_that_every_entry_uses(shipped, tmp_path):
@@ -973,14 +1354,17 @@ def test_an_addition_may_name_the_set_that_every_entry_uses(shipped, tmp_path):
     assert problems_of([local(tmp_path, data)]) == []
 
 
-@pytest.mark.parametrize('text', ['smartctl 7.3 2022-02-28 r5338\n', '{\n  "json_format_version": [1, 0]}'])
+@pytest.mark.parametrize(
+    'text', ['smartctl 7.3 2022-02-28 r5338\n', '{\n  "json_format_version": [1, 0]}']
+)
 def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text):
     """Both are files about the same drive."""
     path = tmp_path / 'my-drive.json'
     path.write_text(text)
 
     assert problems_of([str(path)]) == [
-        f'my-drive.json is output of smartctl, not a database entry; to create one, run: check_smart_attributes draft '
+        f'my-drive.json is output of smartctl, not a database entry; to create one, run: '
+        f'check_smart_attributes draft '
         f'--report {path}'
     ]
 
@@ -990,8 +1374,10 @@ def test_two_files_of_a_site_are_validated_against_each_other(shipped, tmp_path)
     other = tmp_path / 'other.json'
     other.write_text(json.dumps({'entries': [{**LOCAL['entries'][0], 'family': 'ACME Y5 too'}]}))
 
-    assert ('acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one pattern'
-            in problems_of([local(tmp_path, LOCAL), str(other)]))
+    assert (
+        'acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one '
+        'pattern' in problems_of([local(tmp_path, LOCAL), str(other)])
+    )
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -1014,7 +1400,9 @@ def test_a_pattern_that_takes_too_long_is_named(shipped, tmp_path, monkeypatch):
     code, lines = run(local(tmp_path, data))
 
     assert code == 1
-    assert any(line.startswith('matching the pattern "ACME Y5-(5+)+X" with "ACME Y5-555') for line in lines)
+    assert any(
+        line.startswith('matching the pattern "ACME Y5-(5+)+X" with "ACME Y5-555') for line in lines
+    )
 
 
 def test_the_command_ends_with_a_summary(shipped):
@@ -1022,7 +1410,9 @@ def test_the_command_ends_with_a_summary(shipped):
     assert run() == (0, [NOTHING_WRONG])
 
 
-def test_the_command_says_what_hinders_an_addition_to_become_a_part_of_the_shipped_file(shipped, tmp_path):
+def test_the_command_says_what_hinders_an_addition_to_become_a_part_of_the_shipped_file(
+    shipped, tmp_path
+):
     """A file of a site may replace a shipped entry; a pull request may not claim its drives."""
     data = copy.deepcopy(LOCAL)
     data['entries'][0]['models'].append('ACME X1-4.*')
@@ -1030,8 +1420,10 @@ def test_the_command_says_what_hinders_an_addition_to_become_a_part_of_the_shipp
     code, lines = run(local(tmp_path, data))
 
     assert (code, lines[0]) == (
-        0, 'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and ACME Y5; narrow '
-           'one pattern'
+        0,
+        'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and '
+        'ACME Y5; narrow '
+        'one pattern',
     )
     assert lines[1:] == ['acme-y5.json: 1 entry, 5 samples, 1 measured model, no problem']
 
@@ -1060,8 +1452,11 @@ def test_the_command_says_why_a_file_cannot_be_validated(shipped, tmp_path, cont
 
     assert code == 1
     assert 'broken.json: ' in lines[0]
-    assert lines[-1] == ('broken.json: read as entries, 1 problem, fix this first, then validate again to find further '
-                         'problems')
+    assert lines[-1] == (
+        'broken.json: read as entries, 1 problem, fix this first, then validate again to find '
+        'further '
+        'problems'
+    )
 
 
 def test_samples_and_models_can_be_given(shipped, tmp_path):
@@ -1069,8 +1464,10 @@ def test_samples_and_models_can_be_given(shipped, tmp_path):
     os.rename(shipped.folder / 'tests', shipped.folder / 'elsewhere')
 
     assert run() == (0, ['attributes.json: 4 entries, 0 samples, no problem'])
-    assert run(samples_path=str(shipped.folder / 'elsewhere/samples'),
-               models_path=str(shipped.folder / 'elsewhere/models.csv')) == (
+    assert run(
+        samples_path=str(shipped.folder / 'elsewhere/samples'),
+        models_path=str(shipped.folder / 'elsewhere/models.csv'),
+    ) == (
         0,
         [NOTHING_WRONG],
     )
@@ -1137,29 +1534,59 @@ def limits(tmp_path, data, folder='.'):
 
 def test_the_shipped_example_and_the_shipped_limits_are_clean():
     """Whoever copies them starts without a mistake."""
-    assert run(str(ROOT / 'thresholds/example-site.json')) == (0, ['example-site.json: limits, 1 metric, 4 overrides, '
-                                                                   'no problem'])
+    assert run(str(ROOT / 'thresholds/example-site.json')) == (
+        0,
+        ['example-site.json: limits, 1 metric, 4 overrides, no problem'],
+    )
     assert run(str(ROOT / 'thresholds/default.json'))[0] == 0
 
 
 LIMIT_MISTAKES = {
-    'key': ({'metrics': {'temperature': {'warnin': '3'}}},
-            'metric temperature: unknown key "warnin"; did you mean warning?', False),
-    'metric': ({'metrics': {'temprature': {}}}, 'metrics: "temprature" is not a metric; did you mean temperature?',
-               True),
-    'range': ({'metrics': {'temperature': {'warning': '5 C'}}},
-              'metrics, temperature, warning: "5 C" is not a Nagios range; ',
-              True),
-    'unit': ({'metrics': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
-             'metrics, pending, warning: "5y" is not a Nagios range of a metric that is a count; d, w and y ', True),
-    'pattern': ({'overrides': [{'for': {'model': '(a+X'}, 'why': 'for a reason'}]},
-                'overrides, model "(a+X" is not a valid regular expression: ', True),
-    'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
-              'override for serial A: it ended on 2020-01-31 and has no effect; ', True),
-    'contradiction': ({'overrides': [
-        {'for': {'serial': 'A'}, 'why': 'for a reason', 'metrics': {'pending': {'warning': value}}}
-        for value in ('1', '2')]},
-        'overrides 1 and 2, for {"serial": "A"}, disagree about pending; remove one of them', True),
+    'key': (
+        {'metrics': {'temperature': {'warnin': '3'}}},
+        'metric temperature: unknown key "warnin"; did you mean warning?',
+        False,
+    ),
+    'metric': (
+        {'metrics': {'temprature': {}}},
+        'metrics: "temprature" is not a metric; did you mean temperature?',
+        True,
+    ),
+    'range': (
+        {'metrics': {'temperature': {'warning': '5 C'}}},
+        'metrics, temperature, warning: "5 C" is not a Nagios range; ',
+        True,
+    ),
+    'unit': (
+        {'metrics': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
+        'metrics, pending, warning: "5y" is not a Nagios range of a metric that is a count; d, w '
+        'and y ',
+        True,
+    ),
+    'pattern': (
+        {'overrides': [{'for': {'model': '(a+X'}, 'why': 'for a reason'}]},
+        'overrides, model "(a+X" is not a valid regular expression: ',
+        True,
+    ),
+    'ended': (
+        {'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
+        'override for serial A: it ended on 2020-01-31 and has no effect; ',
+        True,
+    ),
+    'contradiction': (
+        {
+            'overrides': [
+                {
+                    'for': {'serial': 'A'},
+                    'why': 'for a reason',
+                    'metrics': {'pending': {'warning': value}},
+                }
+                for value in ('1', '2')
+            ]
+        },
+        'overrides 1 and 2, for {"serial": "A"}, disagree about pending; remove one of them',
+        True,
+    ),
 }
 
 
@@ -1172,50 +1599,90 @@ def test_a_mistake_in_limits_is_named(tmp_path, mistake):
 
     assert (code, len(lines)) == (1, 2)
     assert lines[0].startswith(f'limits.json: {sentence}')
-    assert ('fix this first, then validate again to find further problems' in lines[1]) is not is_whole
+    assert (
+        'fix this first, then validate again to find further problems' in lines[1]
+    ) is not is_whole
     assert 'limits' in lines[1].partition(':')[2]
 
 
 def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
     """Nothing else tells."""
     assert run(limits(tmp_path, '{', 'thresholds.d'))[1][-1] == (
-        'limits.json: read as limits, 1 problem, fix this first, then validate again to find further problems')
-    assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith('limits.json: read as entries, ')
+        'limits.json: read as limits, 1 problem, fix this first, then validate again to find '
+        'further problems'
+    )
+    assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith(
+        'limits.json: read as entries, '
+    )
 
 
 def test_several_kinds_are_validated_in_one_go(shipped, tmp_path):
     """A configuration folder holds both; one mistake is the exit code of all."""
-    code, lines = run(local(tmp_path, LOCAL), limits(tmp_path, {'metrics': {'pending': {'warning': 'x'}}}))
+    code, lines = run(
+        local(tmp_path, LOCAL), limits(tmp_path, {'metrics': {'pending': {'warning': 'x'}}})
+    )
 
     assert code == 1
-    assert [line.partition(':')[0] for line in lines] == ['acme-y5.json', 'limits.json', 'limits.json']
+    assert [line.partition(':')[0] for line in lines] == [
+        'acme-y5.json',
+        'limits.json',
+        'limits.json',
+    ]
 
 
 def test_format_gives_limits_their_usual_layout(tmp_path):
     """As it does for entries."""
     path = limits(tmp_path, {'metrics': {'pending': {'critical': '2', 'warning': '1'}}})
 
-    assert run(path, formats=True) == (0,
-                                       [f'{path}: rewritten', 'limits.json: limits, 1 metric, 0 overrides, no problem'])
-    assert list(json.loads((tmp_path / 'limits.json').read_text())['metrics']['pending']) == ['warning', 'critical']
+    assert run(path, formats=True) == (
+        0,
+        [f'{path}: rewritten', 'limits.json: limits, 1 metric, 0 overrides, no problem'],
+    )
+    assert list(json.loads((tmp_path / 'limits.json').read_text())['metrics']['pending']) == [
+        'warning',
+        'critical',
+    ]
 
 
 OF_ALL_KINDS = {
-    'limits': {'metrics': {'temperature': {'warnin': '3', 'warning': '50C'}, 'temprature': {}, 'pending': 5},
-               'overrides': [{'for': {'serial': 'A'}, 'why': 'short', 'metrics': {}},
-                             {'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
-    'entries': {'entries': [
-        {'family': 'mine', 'models': ['ACME Y5'], 'source': 'measured', 'attribute': {}},
-        {'family': 'mine too', 'models': ['ACME (Y6+)+'], 'source': 'measured', 'uses': ['ata-comon'], 'attributes': {
-            '5': {'name': 'Five', 'readings': {'realocated': {'from': 'rw'}}}}}]}}
+    'limits': {
+        'metrics': {
+            'temperature': {'warnin': '3', 'warning': '50C'},
+            'temprature': {},
+            'pending': 5,
+        },
+        'overrides': [
+            {'for': {'serial': 'A'}, 'why': 'short', 'metrics': {}},
+            {'for': {'model': '(a+)+X'}, 'why': 'for a reason'},
+        ],
+    },
+    'entries': {
+        'entries': [
+            {'family': 'mine', 'models': ['ACME Y5'], 'source': 'measured', 'attribute': {}},
+            {
+                'family': 'mine too',
+                'models': ['ACME (Y6+)+'],
+                'source': 'measured',
+                'uses': ['ata-comon'],
+                'attributes': {'5': {'name': 'Five', 'readings': {'realocated': {'from': 'rw'}}}},
+            },
+        ]
+    },
+}
 
 
-@pytest.mark.parametrize(('kind', 'option'), [('limits', '--thresholds'), ('entries', '--attributes')])
+@pytest.mark.parametrize(
+    ('kind', 'option'), [('limits', '--thresholds'), ('entries', '--attributes')]
+)
 def test_validate_lists_every_mistake_that_a_check_prints(tmp_path, kind, option):
     """Those of the schema, and those of the parts that fit it."""
     path = limits(tmp_path, OF_ALL_KINDS[kind])
     check = run_command('--report', drive_path('intel-worn'), '--no-history', option, path).text
-    told = [line.split('(check)  [site-file-mistake] ')[1] for line in check.splitlines() if '(check)' in line]
+    told = [
+        line.split('(check)  [site-file-mistake] ')[1]
+        for line in check.splitlines()
+        if '(check)' in line
+    ]
 
     assert len(told) >= 4
     assert set(told) <= set(run_command('validate', path).text.splitlines())

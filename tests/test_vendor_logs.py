@@ -1,4 +1,7 @@
-"""Vendors' NVMe logs: decoded by the layouts of the data file, read when they are due, judged between two reads."""
+"""Vendors' NVMe logs: decoded by the layouts of the data file, read when they are due, judged
+between two reads.
+"""
+
 from __future__ import annotations
 
 import json
@@ -25,7 +28,17 @@ from smart_attributes.history.series import History, Key, Point
 from smart_attributes.knowledge import vendor_logs
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.model import Answer, Device, HowRead, Identity, LogPage, Read, Reading, Report, State
+from smart_attributes.model import (
+    Answer,
+    Device,
+    HowRead,
+    Identity,
+    LogPage,
+    Read,
+    Reading,
+    Report,
+    State,
+)
 from smart_attributes.reading import nvme_log, smartctl_calls
 from smart_attributes.reading.machine import OLD_RULE
 from smart_attributes.reading.processes import Runner
@@ -33,7 +46,7 @@ from smart_attributes.reading.processes import Runner
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
 OCP, INTEL = (shipped().attributes['layouts'][name] for name in ('ocp', 'intel'))
 LOG = ('0xC0', 'ocp')
-MODEL = 'INTEL SSDPF2KX076T1'   # its entry reads 0xC0 with the layout ocp
+MODEL = 'INTEL SSDPF2KX076T1'  # its entry reads 0xC0 with the layout ocp
 simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 
@@ -41,11 +54,11 @@ def page(version=3, guid=GUID, **numbers):
     """Return a page of the layout ocp. numbers: by offset, as in b128=(163, 2)."""
     data = bytearray(512)
     for name, (number, length) in {'b494': (version, 2), 'b16': (7, 16), **numbers}.items():
-        data[int(name[1:]):int(name[1:]) + length] = number.to_bytes(length, 'little')
+        data[int(name[1:]) : int(name[1:]) + length] = number.to_bytes(length, 'little')
     return bytes(data[:496]) + guid
 
 
-HEALTHY = {'b0': (10 ** 15, 16), 'b46': (100, 2), 'b128': (163, 2)}
+HEALTHY = {'b0': (10**15, 16), 'b46': (100, 2), 'b128': (163, 2)}
 
 
 def told(data, stored=(), layout=OCP):
@@ -57,17 +70,29 @@ def told(data, stored=(), layout=OCP):
 
 # --- decoding --------------------------------------------------------------------------
 
-@pytest.mark.parametrize('data, status, code', [
-    (page(**HEALTHY), vendor_logs.READ, []),
-    (bytes(512), vendor_logs.EMPTY, ['vendor-log-empty']), (b'\xff' * 512, vendor_logs.EMPTY, ['vendor-log-empty']),
-    (page(version=5), vendor_logs.EMPTY, ['vendor-log-empty']),   # as QEMU fills it in with ocp=on
-    (page(guid=bytes(16), **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
-    (page(guid=GUID[::-1], **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
-    (page(version=1, **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
-    (page(**HEALTHY)[:500], vendor_logs.UNREAD, ['vendor-log-unread'])],
-    ids=['read', 'zeros', 'ones', 'emulator', 'no GUID', 'GUID reversed', 'old version', 'short'])
+
+@pytest.mark.parametrize(
+    'data, status, code',
+    [
+        (page(**HEALTHY), vendor_logs.READ, []),
+        (bytes(512), vendor_logs.EMPTY, ['vendor-log-empty']),
+        (b'\xff' * 512, vendor_logs.EMPTY, ['vendor-log-empty']),
+        (
+            page(version=5),
+            vendor_logs.EMPTY,
+            ['vendor-log-empty'],
+        ),  # as QEMU fills it in with ocp=on
+        (page(guid=bytes(16), **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
+        (page(guid=GUID[::-1], **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
+        (page(version=1, **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
+        (page(**HEALTHY)[:500], vendor_logs.UNREAD, ['vendor-log-unread']),
+    ],
+    ids=['read', 'zeros', 'ones', 'emulator', 'no GUID', 'GUID reversed', 'old version', 'short'],
+)
 def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, status, code):
-    """Zeros, ones, a page that only an emulator has filled in, another GUID, an older version, a short page."""
+    """Zeros, ones, a page that only an emulator has filled in, another GUID, an older version, a
+    short page.
+    """
     readings, codes = told(data)
 
     assert readings.pop(vendor_logs.STATUS).number == status
@@ -75,29 +100,45 @@ def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, statu
     assert bool(readings) is (status == vendor_logs.READ)
 
 
-@pytest.mark.parametrize('field, number, metric, expected', [
-    ('b128', (163, 2), 'capacitor_health', 163), ('b128', (0xffff, 2), 'capacitor_health', None),
-    ('b128', (5000, 2), 'capacitor_health', None), ('b128', (0, 2), 'capacitor_health', 0),
-    ('b32', (9, 6), 'bad_blocks_grown', 9), ('b46', (99, 2), 'system_spare_available', 99),
-    ('b46', (101, 2), 'system_spare_available', None), ('b48', (3, 8), 'raid_recovery', 3),
-    ('b56', (2, 8), 'reported_uncorrect', 2), ('b76', (4, 4), 'e2e_error', 4), ('b72', (4, 4), 'e2e_error', None),
-    ('b72', (0x4_0000_0002, 8), 'e2e_error', 2), ('b72', (0x4_ffff_ffff, 8), 'e2e_error', 4),
-    ('b72', (2 ** 64 - 1, 8), 'e2e_error', None), ('b176', (4 * 10 ** 16, 16), 'endurance_used', 2.5),
-    ('b176', (10 ** 12, 16), 'endurance_used', None),
-    ('b80', (88, 1), 'system_data_used', 88), ('b80', (255, 1), 'system_data_used', None),
-    ('b96', (255, 1), 'thermal_throttle_count', 255),
-    ('b112', (70000, 4), 'power_fail_incomplete', 70000), ('b112', (2 ** 32 - 1, 4), 'power_fail_incomplete', None),
-    ('b0', (2 ** 128 - 1, 16), 'nand_written', None)])
+@pytest.mark.parametrize(
+    'field, number, metric, expected',
+    [
+        ('b128', (163, 2), 'capacitor_health', 163),
+        ('b128', (0xFFFF, 2), 'capacitor_health', None),
+        ('b128', (5000, 2), 'capacitor_health', None),
+        ('b128', (0, 2), 'capacitor_health', 0),
+        ('b32', (9, 6), 'bad_blocks_grown', 9),
+        ('b46', (99, 2), 'system_spare_available', 99),
+        ('b46', (101, 2), 'system_spare_available', None),
+        ('b48', (3, 8), 'raid_recovery', 3),
+        ('b56', (2, 8), 'reported_uncorrect', 2),
+        ('b76', (4, 4), 'e2e_error', 4),
+        ('b72', (4, 4), 'e2e_error', None),
+        ('b72', (0x4_0000_0002, 8), 'e2e_error', 2),
+        ('b72', (0x4_FFFF_FFFF, 8), 'e2e_error', 4),
+        ('b72', (2**64 - 1, 8), 'e2e_error', None),
+        ('b176', (4 * 10**16, 16), 'endurance_used', 2.5),
+        ('b176', (10**12, 16), 'endurance_used', None),
+        ('b80', (88, 1), 'system_data_used', 88),
+        ('b80', (255, 1), 'system_data_used', None),
+        ('b96', (255, 1), 'thermal_throttle_count', 255),
+        ('b112', (70000, 4), 'power_fail_incomplete', 70000),
+        ('b112', (2**32 - 1, 4), 'power_fail_incomplete', None),
+        ('b0', (2**128 - 1, 16), 'nand_written', None),
+    ],
+)
 def test_each_number_is_read_where_the_specification_has_it(field, number, metric, expected):
     """What means "no value", or is not plausible, is unknown: never 0 % and never 100 %."""
     readings, _ = told(page(**{**HEALTHY, field: number}))
 
     assert readings[metric].number == expected
     assert readings[metric].judged is (expected is not None)
-    assert ('means no value' in readings[metric].unknown) is ((field, number[0]) in (('b128', 0xffff), ('b80', 255)))
+    assert ('means no value' in readings[metric].unknown) is (
+        (field, number[0]) in (('b128', 0xFFFF), ('b80', 255))
+    )
 
 
-@pytest.mark.parametrize('estimate', [0, 2 ** 128 - 1])
+@pytest.mark.parametrize('estimate', [0, 2**128 - 1])
 def test_wear_is_not_computed_without_an_estimate(estimate):
     """A drive that does not count it sets all bits, or none."""
     assert 'endurance_used' not in told(page(**HEALTHY, b176=(estimate, 16)))[0]
@@ -107,28 +148,48 @@ def row(number, raw):
     return bytes([number, 0, 0, 100, 0]) + raw.to_bytes(6, 'little') + b'\0'
 
 
-@pytest.mark.parametrize('rows, expected', [
-    ([row(171, 5), row(0, 9), row(184, 1)], {'program_fail': 5, 'e2e_error': 1}),
-    ([row(173, 0x0002_0004_0001)], {'erase_count_max': 4, 'erase_count_avg': 2}),
-    ([row(244, 40262)], {'nand_written': 40262 * 2 ** 25}),
-    ([row(171, 5), row(171, 6)], {}), ([row(250, 1)], {})])
+@pytest.mark.parametrize(
+    'rows, expected',
+    [
+        ([row(171, 5), row(0, 9), row(184, 1)], {'program_fail': 5, 'e2e_error': 1}),
+        ([row(173, 0x0002_0004_0001)], {'erase_count_max': 4, 'erase_count_avg': 2}),
+        ([row(244, 40262)], {'nand_written': 40262 * 2**25}),
+        ([row(171, 5), row(171, 6)], {}),
+        ([row(250, 1)], {}),
+    ],
+)
 def test_rows_are_found_by_their_number(rows, expected):
     """A number that occurs twice makes the page another one; unknown rows are left out."""
     readings, codes = told(b''.join(rows).ljust(512, b'\0'), layout=INTEL)
 
-    assert {name: each.number for name, each in readings.items() if name != vendor_logs.STATUS} == expected
+    assert {
+        name: each.number for name, each in readings.items() if name != vendor_logs.STATUS
+    } == expected
     assert bool(codes) is not bool(expected)
 
 
 ONE = {'metric': 'erase_fail', 'offset': 4, 'length': 2}
 
 
-@pytest.mark.parametrize('changed, number', [
-    ({}, 9), ({'not': [255, 9]}, None), ({'not': [255, 7]}, 9), ({'unit': '512B'}, 9 * 512),
-    ({'valid': [3, 9]}, 9), ({'valid': [3, 8]}, None), ({'valid': [None, 9]}, 9), ({'valid': [None, 8]}, None),
-    ({'valid': [9, None]}, 9), ({'valid': [10, None]}, None)])
+@pytest.mark.parametrize(
+    'changed, number',
+    [
+        ({}, 9),
+        ({'not': [255, 9]}, None),
+        ({'not': [255, 7]}, 9),
+        ({'unit': '512B'}, 9 * 512),
+        ({'valid': [3, 9]}, 9),
+        ({'valid': [3, 8]}, None),
+        ({'valid': [None, 9]}, 9),
+        ({'valid': [None, 8]}, None),
+        ({'valid': [9, None]}, 9),
+        ({'valid': [10, None]}, None),
+    ],
+)
 def test_a_field_is_read_as_its_layout_says(changed, number):
-    readings, _ = told(bytes([0, 0, 0, 0, 9]).ljust(512, b'\0'), layout={'fields': [{**ONE, **changed}]})
+    readings, _ = told(
+        bytes([0, 0, 0, 0, 9]).ljust(512, b'\0'), layout={'fields': [{**ONE, **changed}]}
+    )
 
     assert readings['erase_fail'].number == number
 
@@ -138,48 +199,78 @@ UNVERSIONED = {'version': {'offset': 8, 'length': 2, 'least': 2}, 'fields': [ONE
 ROWS = {'rows': 12, 'fields': [{**ONE, 'row': 171}]}
 
 
-@pytest.mark.parametrize('layout, content, status, number', [
-    ({'fields': [ONE]}, {4: 1, 5: 2}, vendor_logs.READ, 0x201),
-    ({'fields': [{**ONE, 'order': 'big'}]}, {4: 1, 5: 2}, vendor_logs.READ, 0x102),
-    (VERSIONED, {4: 1, 8: 1}, vendor_logs.FOREIGN, None), (VERSIONED, {4: 1, 8: 2}, vendor_logs.READ, 1),
-    (VERSIONED, {4: 1, 8: 4}, vendor_logs.READ, 1), (VERSIONED, {4: 1, 8: 5}, vendor_logs.FOREIGN, None),
-    (UNVERSIONED, {4: 1, 8: 255, 9: 255}, vendor_logs.READ, 1),
-    (ROWS, {24: 171, 28: 5}, vendor_logs.READ, 5), (ROWS, {492: 171, 496: 5}, vendor_logs.READ, 5),
-    ({**ROWS, 'row_count': 2}, {12: 171, 16: 5}, vendor_logs.READ, 5),
-    ({**ROWS, 'row_count': 2}, {24: 171, 28: 5}, vendor_logs.EMPTY, None),        # behind the rows
-    ({**ROWS, 'rows': 16}, {496: 171, 500: 5}, vendor_logs.READ, 5),              # the last row ends with the page
-    ({**ROWS, 'rows': 27}, {486: 171, 490: 5}, vendor_logs.EMPTY, None)])         # it would end behind the page
+@pytest.mark.parametrize(
+    'layout, content, status, number',
+    [
+        ({'fields': [ONE]}, {4: 1, 5: 2}, vendor_logs.READ, 0x201),
+        ({'fields': [{**ONE, 'order': 'big'}]}, {4: 1, 5: 2}, vendor_logs.READ, 0x102),
+        (VERSIONED, {4: 1, 8: 1}, vendor_logs.FOREIGN, None),
+        (VERSIONED, {4: 1, 8: 2}, vendor_logs.READ, 1),
+        (VERSIONED, {4: 1, 8: 4}, vendor_logs.READ, 1),
+        (VERSIONED, {4: 1, 8: 5}, vendor_logs.FOREIGN, None),
+        (UNVERSIONED, {4: 1, 8: 255, 9: 255}, vendor_logs.READ, 1),
+        (ROWS, {24: 171, 28: 5}, vendor_logs.READ, 5),
+        (ROWS, {492: 171, 496: 5}, vendor_logs.READ, 5),
+        ({**ROWS, 'row_count': 2}, {12: 171, 16: 5}, vendor_logs.READ, 5),
+        ({**ROWS, 'row_count': 2}, {24: 171, 28: 5}, vendor_logs.EMPTY, None),  # behind the rows
+        # the last row ends with the page
+        ({**ROWS, 'rows': 16}, {496: 171, 500: 5}, vendor_logs.READ, 5),
+        # it would end behind the page
+        ({**ROWS, 'rows': 27}, {486: 171, 490: 5}, vendor_logs.EMPTY, None),
+    ],
+)
 def test_a_page_is_decoded_as_its_layout_says(layout, content, status, number):
     """content: bytes that are not 0, by their offset."""
     data = bytes(content.get(offset, 0) for offset in range(512))
     found = vendor_logs.decoded(layout, data)
 
-    assert (found.status, [each for _, each in found.numbers]) == (status, [] if number is None else [number])
+    assert (found.status, [each for _, each in found.numbers]) == (
+        status,
+        [] if number is None else [number],
+    )
 
 
 SOURCE = vendor_logs.source_of(*LOG)
 
 
-@pytest.mark.parametrize('field, number, expected, unknown', [
-    ({'not': [9]}, 9, None, '9 means no value'), ({'valid': [7, 12]}, 6, None, '6 is not a plausible value'),
-    ({'valid': [7, 12]}, 7, 7, ''), ({'valid': [7, 12]}, 12, 12, ''),
-    ({'valid': [7, 12]}, 13, None, '13 is not a plausible value'),
-    ({}, 4, None, '4 is not a plausible value'), ({}, 5, 5, ''), ({}, 20, 20, ''),   # by the range of the metric
-    ({}, 21, None, '21 is not a plausible value'),
-    ({'unit': 'logical sectors'}, 41, 6, ''), ({'unit': 'logical sectors'}, 240, None, '30 is not a plausible value')])
+@pytest.mark.parametrize(
+    'field, number, expected, unknown',
+    [
+        ({'not': [9]}, 9, None, '9 means no value'),
+        ({'valid': [7, 12]}, 6, None, '6 is not a plausible value'),
+        ({'valid': [7, 12]}, 7, 7, ''),
+        ({'valid': [7, 12]}, 12, 12, ''),
+        ({'valid': [7, 12]}, 13, None, '13 is not a plausible value'),
+        # by the range of the metric
+        ({}, 4, None, '4 is not a plausible value'),
+        ({}, 5, 5, ''),
+        ({}, 20, 20, ''),
+        ({}, 21, None, '21 is not a plausible value'),
+        ({'unit': 'logical sectors'}, 41, 6, ''),
+        ({'unit': 'logical sectors'}, 240, None, '30 is not a plausible value'),
+    ],
+)
 def test_a_number_is_used_if_its_field_and_its_metric_allow_it(field, number, expected, unknown):
     """Each field after it is read all the same."""
-    layout = {'fields': [{**ONE, 'metric': 'pending', **field}, {**ONE, 'metric': 'capacitor_health', 'offset': 8}]}
+    layout = {
+        'fields': [
+            {**ONE, 'metric': 'pending', **field},
+            {**ONE, 'metric': 'capacitor_health', 'offset': 8},
+        ]
+    }
     known = shipped().database.metrics
     metrics = {**known, 'pending': known['pending']._replace(unit='C', valid=(5, 20))}
     drive = Identity('NVMe', sector_size=512, physical_block_size=4096)
     data = bytes(4) + number.to_bytes(2, 'little') + bytes(2) + b'\x63' + bytes(503)
-    log = vendor_logs.of_drive(Report(drive, vendor_log=LogPage('0xC0', data)), LOG, layout, metrics, {})
+    log = vendor_logs.of_drive(
+        Report(drive, vendor_log=LogPage('0xC0', data)), LOG, layout, metrics, {}
+    )
 
     assert log.readings == (
         Reading(vendor_logs.STATUS, vendor_logs.READ, '', SOURCE, judged=False),
         Reading('pending', expected, 'C', SOURCE, judged=expected is not None, unknown=unknown),
-        Reading('capacitor_health', 99, '%', SOURCE))
+        Reading('capacitor_health', 99, '%', SOURCE),
+    )
 
 
 def test_a_metric_may_have_no_bounds():
@@ -189,65 +280,124 @@ def test_a_metric_may_have_no_bounds():
     report = Report(Identity('NVMe'), vendor_log=LogPage('0xC0', data))
     log = vendor_logs.of_drive(report, LOG, {'fields': [ONE]}, metrics, {})
 
-    assert log.readings[1].number == 0xffff
+    assert log.readings[1].number == 0xFFFF
 
 
 FAILURE = Coded('smartctl-message', 'Read NVMe log failed')
 BY_HAND = 'smartctl -l nvmelog,0xC0,0x200 /dev/nvmeN'
 
 
-@pytest.mark.parametrize('log, status, notes', [
-    (LogPage('0xC0', status=vendor_logs.HANGS), vendor_logs.HANGS,
-     [f'the drive did not answer in time when {SOURCE.log} was read; no check reads this log for a day']),
-    (LogPage('0xC0', status=vendor_logs.UNREAD), vendor_logs.UNREAD,
-     [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}']),
-    (LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE), vendor_logs.UNREAD,
-     [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}', FAILURE]),
-    (LogPage('0xC0', page(version=1, **HEALTHY)), vendor_logs.FOREIGN,
-     [f'the layout of {SOURCE.log} differs from ocp, so it is not used'])])
+@pytest.mark.parametrize(
+    'log, status, notes',
+    [
+        (
+            LogPage('0xC0', status=vendor_logs.HANGS),
+            vendor_logs.HANGS,
+            [
+                f'the drive did not answer in time when {SOURCE.log} was read; no check reads '
+                f'this log for a day'
+            ],
+        ),
+        (
+            LogPage('0xC0', status=vendor_logs.UNREAD),
+            vendor_logs.UNREAD,
+            [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}'],
+        ),
+        (
+            LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE),
+            vendor_logs.UNREAD,
+            [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}', FAILURE],
+        ),
+        (
+            LogPage('0xC0', page(version=1, **HEALTHY)),
+            vendor_logs.FOREIGN,
+            [f'the layout of {SOURCE.log} differs from ocp, so it is not used'],
+        ),
+    ],
+)
 def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
     """The status is compared with no limit."""
-    found = vendor_logs.of_drive(Report(Identity('NVMe'), vendor_log=log), LOG, OCP, shipped().database.metrics, {})
+    found = vendor_logs.of_drive(
+        Report(Identity('NVMe'), vendor_log=log), LOG, OCP, shipped().database.metrics, {}
+    )
 
     assert found.readings == (Reading(vendor_logs.STATUS, status, '', SOURCE, judged=False),)
     assert list(found.notes) == notes
 
 
-@pytest.mark.parametrize('status, seconds, every, due', [
-    (vendor_logs.READ, 60, 60, True), (vendor_logs.READ, 59, 60, False), (vendor_logs.UNREAD, 60, 60, True),
-    (vendor_logs.HANGS, 86399, 60, False), (vendor_logs.HANGS, 86400, 60, True),
-    (vendor_logs.HANGS, 86400, 90000, False), (vendor_logs.HANGS, 90000, 90000, True)])
+@pytest.mark.parametrize(
+    'status, seconds, every, due',
+    [
+        (vendor_logs.READ, 60, 60, True),
+        (vendor_logs.READ, 59, 60, False),
+        (vendor_logs.UNREAD, 60, 60, True),
+        (vendor_logs.HANGS, 86399, 60, False),
+        (vendor_logs.HANGS, 86400, 60, True),
+        (vendor_logs.HANGS, 86400, 90000, False),
+        (vendor_logs.HANGS, 90000, 90000, True),
+    ],
+)
 def test_a_page_is_read_again_after_its_time(status, seconds, every, due):
     assert vendor_logs.is_due(status, seconds, every) is due
 
 
 def test_a_layout_in_a_file_of_a_site_needs_no_python(tmp_path):
     """It is validated like attributes: with a sample, bytes that belong to two fields are found."""
-    entry = {'family': 'ACME X9', 'kind': 'nvme', 'models': ['ACME X9-[0-9]{4}'], 'logs': {'0xCA': 'acme'},
-             'uses_common': False, 'source': 'measured on 1 drive'}
-    sample = {'family': 'ACME X9', 'model': 'ACME X9-1000', 'origin': 'composed', 'lines': [],
-              'page': {'4': '00 00 00 05', '9': '63'}, 'expect': {'erase_fail': 5, 'spare_available': 99}}
-    layout = {'source': 'measured on 1 drive', 'fields': [
-        {'metric': 'erase_fail', 'offset': 4, 'length': 4, 'order': 'big'},
-        {'metric': 'spare_available', 'offset': 9, 'length': 1}]}
+    entry = {
+        'family': 'ACME X9',
+        'kind': 'nvme',
+        'models': ['ACME X9-[0-9]{4}'],
+        'logs': {'0xCA': 'acme'},
+        'uses_common': False,
+        'source': 'measured on 1 drive',
+    }
+    sample = {
+        'family': 'ACME X9',
+        'model': 'ACME X9-1000',
+        'origin': 'composed',
+        'lines': [],
+        'page': {'4': '00 00 00 05', '9': '63'},
+        'expect': {'erase_fail': 5, 'spare_available': 99},
+    }
+    layout = {
+        'source': 'measured on 1 drive',
+        'fields': [
+            {'metric': 'erase_fail', 'offset': 4, 'length': 4, 'order': 'big'},
+            {'metric': 'spare_available', 'offset': 9, 'length': 1},
+        ],
+    }
     path, samples, models = tmp_path / 'acme.json', tmp_path / 'samples', tmp_path / 'models.csv'
-    samples.mkdir()    # those of shipped entries are validated elsewhere
+    samples.mkdir()  # those of shipped entries are validated elsewhere
     models.write_text((ROOT / 'tests/models.csv').read_text().partition('\n')[0])
 
     def problems(**changed):
-        path.write_text(json.dumps({'layouts': {'acme': {**layout, **changed}}, 'entries': [entry],
-                                    'samples': [sample]}))
+        path.write_text(
+            json.dumps(
+                {
+                    'layouts': {'acme': {**layout, **changed}},
+                    'entries': [entry],
+                    'samples': [sample],
+                }
+            )
+        )
         return validate.examine([str(path)], str(samples), str(models)).problems
 
     assert problems() == []
-    for fields, words in ((
-            [{'metric': 'erase_fail', 'offset': 4, 'length': 4}, layout['fields'][1]], 'but NVMe log 0xCA gives'),
-            ([{'metric': 'erase_fail', 'offset': 510, 'length': 4}], 'ends at byte 514'),
-            ([{'metric': 'erase_fails', 'offset': 4, 'length': 4}], 'unknown metric'),
-            ([{'metric': 'erase_fail', 'offset': 4, 'length': 4, 'row': 3}], 'the layout has no rows'),
-            ([*layout['fields'], {'metric': 'program_fail', 'offset': 7, 'length': 1}], 'byte 7 belongs to erase_fail'),
-            ([{'metric': 'host_written', 'offset': 4, 'length': 4}], 'unit is missing'),
-            ([{'metric': 'self_test', 'offset': 4, 'length': 4}], 'is a verdict')):
+    for fields, words in (
+        (
+            [{'metric': 'erase_fail', 'offset': 4, 'length': 4}, layout['fields'][1]],
+            'but NVMe log 0xCA gives',
+        ),
+        ([{'metric': 'erase_fail', 'offset': 510, 'length': 4}], 'ends at byte 514'),
+        ([{'metric': 'erase_fails', 'offset': 4, 'length': 4}], 'unknown metric'),
+        ([{'metric': 'erase_fail', 'offset': 4, 'length': 4, 'row': 3}], 'the layout has no rows'),
+        (
+            [*layout['fields'], {'metric': 'program_fail', 'offset': 7, 'length': 1}],
+            'byte 7 belongs to erase_fail',
+        ),
+        ([{'metric': 'host_written', 'offset': 4, 'length': 4}], 'unit is missing'),
+        ([{'metric': 'self_test', 'offset': 4, 'length': 4}], 'is a verdict'),
+    ):
         assert any(words in problem for problem in problems(fields=fields)), words
     entry['logs'] = {'0xCA': 'acmee'}
     assert any('did you mean acme?' in problem for problem in problems())
@@ -257,65 +407,112 @@ def test_a_layout_in_a_file_of_a_site_needs_no_python(tmp_path):
 @pytest.mark.long
 @abilities.needs('nvme')
 def test_random_pages_are_decoded_as_nvme_cli_does(tmp_path):
-    """100 pages, which the real smartctl prints and the real nvme decodes, are equal field by field."""
+    """100 pages, which the real smartctl prints and the real nvme decodes, are equal field by
+    field.
+    """
     dice, machine = random.Random(27), Machine(tmp_path)
     folders = [machine.add(f'/dev/nvme{number}', 'nvme-samsung-healthy') for number in range(50)]
-    pages = [dice.randbytes(494) + dice.randint(2, 5).to_bytes(2, 'little') + GUID for _ in range(100)]
+    pages = [
+        dice.randbytes(494) + dice.randint(2, 5).to_bytes(2, 'little') + GUID for _ in range(100)
+    ]
     for start in range(0, len(pages), len(folders)):
         for folder, data in zip(folders, pages[start:]):
             (folder / 'log-c0').write_bytes(data)
-        theirs, ours = ([_output(machine, [*words, f'/dev/nvme{number}']) for number in range(len(folders))]
-                        for words in (['nvme', 'ocp', 'smart-add-log', '-o', 'json'],
-                                      [smartctl_calls.SMARTCTL, *smartctl_calls.page_arguments('0xC0', '')[:-1]]))
+        theirs, ours = (
+            [_output(machine, [*words, f'/dev/nvme{number}']) for number in range(len(folders))]
+            for words in (
+                ['nvme', 'ocp', 'smart-add-log', '-o', 'json'],
+                [smartctl_calls.SMARTCTL, *smartctl_calls.page_arguments('0xC0', '')[:-1]],
+            )
+        )
         for decoded, printed, data in zip(theirs, ours, pages[start:]):
             assert nvme_log.parse(printed, '0xC0') == data
-            numbers = {field['metric']: number for field, number in vendor_logs.decoded(OCP, data).numbers}
+            numbers = {
+                field['metric']: number for field, number in vendor_logs.decoded(OCP, data).numbers
+            }
             assert numbers == _of_nvme_cli(json.loads(decoded))
 
 
 def _output(machine, command):
     library = next(machine.folder.glob('*.so'))
-    environment = {'LD_PRELOAD': str(library), 'SIMULATED_MACHINE': str(machine.folder), 'PATH': os.environ['PATH']}
+    environment = {
+        'LD_PRELOAD': str(library),
+        'SIMULATED_MACHINE': str(machine.folder),
+        'PATH': os.environ['PATH'],
+    }
     return subprocess.run(command, capture_output=True, env=environment, check=True).stdout
 
 
 def _of_nvme_cli(found):
-    """Return the numbers of nvme-cli by metric. It prints 32 bits with a sign, and 128 bits in two parts."""
+    """Return the numbers of nvme-cli by metric.
+
+    It prints 32 bits with a sign, and 128 bits in two parts.
+    """
     written = found['Physical media units written']
-    written = (written['hi'] % 2 ** 64 << 64) + written['lo'] % 2 ** 64
-    detected, corrected = (found[f'End to end {kind} errors'] % 2 ** 32 for kind in ('detected', 'corrected'))
-    return {'nand_written': written, 'endurance_used': 100 * written / int(found['Endurance estimate']),
-            'e2e_error': detected - corrected, **{
-        metric: found[key] % 2 ** bits for metric, key, bits in (
-            ('bad_blocks_grown', 'Bad user nand blocks - Raw', 64),
-            ('system_spare_available', 'Bad system nand blocks - Normalized', 64),
-            ('raid_recovery', 'XOR recovery count', 64), ('reported_uncorrect', 'Uncorrectable read error count', 64),
-            ('system_data_used', 'System data percent used', 64),
-            ('thermal_throttle_count', 'Number of Thermal throttling events', 64),
-            ('power_fail_incomplete', 'Incomplete shutdowns', 32), ('capacitor_health', 'Capacitor health', 64))}}
+    written = (written['hi'] % 2**64 << 64) + written['lo'] % 2**64
+    detected, corrected = (
+        found[f'End to end {kind} errors'] % 2**32 for kind in ('detected', 'corrected')
+    )
+    return {
+        'nand_written': written,
+        'endurance_used': 100 * written / int(found['Endurance estimate']),
+        'e2e_error': detected - corrected,
+        **{
+            metric: found[key] % 2**bits
+            for metric, key, bits in (
+                ('bad_blocks_grown', 'Bad user nand blocks - Raw', 64),
+                ('system_spare_available', 'Bad system nand blocks - Normalized', 64),
+                ('raid_recovery', 'XOR recovery count', 64),
+                ('reported_uncorrect', 'Uncorrectable read error count', 64),
+                ('system_data_used', 'System data percent used', 64),
+                ('thermal_throttle_count', 'Number of Thermal throttling events', 64),
+                ('power_fail_incomplete', 'Incomplete shutdowns', 32),
+                ('capacitor_health', 'Capacitor health', 64),
+            )
+        },
+    }
 
 
 # --- when it is read ---------------------------------------------------------------------
+
 
 class Bench:
     """A machine with one NVMe drive, and checks of it at times of our choice."""
 
     def __init__(self, folder, monkeypatch, model=MODEL, **behaviour):
         self.machine, self.now = Machine(folder / 'machine'), int(time.time())
-        self.drive = self.machine.add('/dev/nvme0', read('nvme-samsung-healthy')._replace(model=model), recorded=True,
-                                      **behaviour)
+        self.drive = self.machine.add(
+            '/dev/nvme0',
+            read('nvme-samsung-healthy')._replace(model=model),
+            recorded=True,
+            **behaviour,
+        )
         self.state = folder / 'state'
         self.state.mkdir()
         monkeypatch.setattr(time, 'time', lambda: self.now)
 
     def check(self, *words, after=300, command=()):
-        """Run a check some seconds after the one before; return its exit status and whether the page was asked for."""
+        """Run a check some seconds after the one before; return its exit status and whether the
+        page was asked for.
+        """
         self.now += after
         before = len(self.asked)
         runner = Runner()
         try:
-            status = table.do([*command, '-p', self.machine.smartctl, '--nosudo', '--state-dir', str(self.state), '-d',
-                               '/dev/nvme0', *words], runner)
+            status = table.do(
+                [
+                    *command,
+                    '-p',
+                    self.machine.smartctl,
+                    '--nosudo',
+                    '--state-dir',
+                    str(self.state),
+                    '-d',
+                    '/dev/nvme0',
+                    *words,
+                ],
+                runner,
+            )
             for later in runner.later:
                 later()
         finally:
@@ -349,9 +546,16 @@ def test_a_page_is_read_once_in_six_hours_and_judged_in_between(bench, capsys):
 
 
 @simulated
-@pytest.mark.parametrize('words, asked', [(('--vendor-logs', 'never'), [0, 0]), (('--vendor-logs', 'always'), [1, 1]),
-                                          (('--vendor-logs', '4m'), [1, 1]), (('--vendor-logs', '10m'), [1, 0]),
-                                          (('--no-history',), [0, 0])])
+@pytest.mark.parametrize(
+    'words, asked',
+    [
+        (('--vendor-logs', 'never'), [0, 0]),
+        (('--vendor-logs', 'always'), [1, 1]),
+        (('--vendor-logs', '4m'), [1, 1]),
+        (('--vendor-logs', '10m'), [1, 0]),
+        (('--no-history',), [0, 0]),
+    ],
+)
 def test_an_option_says_when_it_is_read(bench, words, asked):
     """Without a history, nobody knows when it was read last, so it is not read."""
     bench.serve(page(**HEALTHY))
@@ -364,8 +568,10 @@ def test_a_time_longer_than_numbers_are_kept_is_refused():
     with pytest.raises(UsageError, match='write at most 3d'):
         table.understood(['--vendor-logs', '4d'])[1]
 
-    assert [table.understood(['--vendor-logs', word])[1].judging.vendor_logs for word in ('3d', 'always', 'never')] == [
-        3 * 24 * 3600, 0, None]
+    assert [
+        table.understood(['--vendor-logs', word])[1].judging.vendor_logs
+        for word in ('3d', 'always', 'never')
+    ] == [3 * 24 * 3600, 0, None]
 
 
 @simulated
@@ -393,50 +599,92 @@ CALL = (*SUDO, '--json=cu', '-l', 'nvmelog,0xC0,0x200', '/dev/nvme0')
 
 
 def attributes_with(**changed):
-    return Judge(SpecDatabase({**shipped().attributes, **changed}), Thresholds(shipped().limits), None)
+    return Judge(
+        SpecDatabase({**shipped().attributes, **changed}), Thresholds(shipped().limits), None
+    )
 
 
 def logs_of(runner, every=3600):
-    return further_logs.FurtherLogs(runner, [further_logs.VendorPages(attributes_with(), every, SUDO)])
+    return further_logs.FurtherLogs(
+        runner, [further_logs.VendorPages(attributes_with(), every, SUDO)]
+    )
 
 
 def asked_at(status, seconds, read=READ):
-    """Return whether a drive is asked whose page was read some seconds ago, and the calls of smartctl for it."""
-    past = Past({Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(1000, status),), 1000)}, 1000 + seconds)
+    """Return whether a drive is asked whose page was read some seconds ago, and the calls of
+    smartctl for it.
+    """
+    past = Past(
+        {Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(1000, status),), 1000)},
+        1000 + seconds,
+    )
     runner = Runner()
     return logs_of(runner).ask(read, past, True), runner._added
 
 
-@pytest.mark.parametrize('device, outcome, log', [
-    ({}, {}, LOG), ({'is_recorded': True}, {}, None),
-    ({}, {'identity': Identity('NVMe', 'ACME X1')}, None), ({}, {'identity': Identity('ATA', MODEL)}, None)])
+@pytest.mark.parametrize(
+    'device, outcome, log',
+    [
+        ({}, {}, LOG),
+        ({'is_recorded': True}, {}, None),
+        ({}, {'identity': Identity('NVMe', 'ACME X1')}, None),
+        ({}, {'identity': Identity('ATA', MODEL)}, None),
+    ],
+)
 def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
     """A recorded report is no drive that can be asked."""
-    read = READ._replace(device=READ.device._replace(**device), outcome=READ.outcome._replace(**outcome))
+    read = READ._replace(
+        device=READ.device._replace(**device), outcome=READ.outcome._replace(**outcome)
+    )
 
     assert further_logs.log_of(read, attributes_with()) == log
-    assert further_logs.log_of(read._replace(outcome=DriveError('is silent')), attributes_with()) is None
+    assert (
+        further_logs.log_of(read._replace(outcome=DriveError('is silent')), attributes_with())
+        is None
+    )
 
 
-@pytest.mark.parametrize('changed', [
-    {'layouts': {}},
-    {'entries': [{**entry, **({'logs': {'0xC5': 'ocp'}} if 'logs' in entry else {})}
-                 for entry in shipped().attributes['entries']]}], ids=['no layout', 'page that no rule of sudo has'])
+@pytest.mark.parametrize(
+    'changed',
+    [
+        {'layouts': {}},
+        {
+            'entries': [
+                {**entry, **({'logs': {'0xC5': 'ocp'}} if 'logs' in entry else {})}
+                for entry in shipped().attributes['entries']
+            ]
+        },
+    ],
+    ids=['no layout', 'page that no rule of sudo has'],
+)
 def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
     assert further_logs.log_of(READ, attributes_with(**changed)) is None
 
 
-@pytest.mark.parametrize('status, seconds, is_asked', [
-    (vendor_logs.READ, 3600, True), (vendor_logs.READ, 3599, False), (vendor_logs.UNREAD, 3600, True),
-    (vendor_logs.HANGS, 86399, False), (vendor_logs.HANGS, 86400, True)])
+@pytest.mark.parametrize(
+    'status, seconds, is_asked',
+    [
+        (vendor_logs.READ, 3600, True),
+        (vendor_logs.READ, 3599, False),
+        (vendor_logs.UNREAD, 3600, True),
+        (vendor_logs.HANGS, 86399, False),
+        (vendor_logs.HANGS, 86400, True),
+    ],
+)
 def test_a_page_is_asked_for_when_it_is_due(status, seconds, is_asked):
     """A drive that hung is left alone for a day."""
     assert asked_at(status, seconds) == (is_asked, [CALL] * is_asked)
 
 
-@pytest.mark.parametrize('read', [
-    READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda')), READ._replace(outcome=DriveError('is silent')),
-    READ._replace(outcome=Report(Identity('NVMe', 'ACME X1')))], ids=['no controller', 'silent', 'no log'])
+@pytest.mark.parametrize(
+    'read',
+    [
+        READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda')),
+        READ._replace(outcome=DriveError('is silent')),
+        READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
+    ],
+    ids=['no controller', 'silent', 'no log'],
+)
 def test_a_drive_without_a_log_or_a_controller_is_not_asked(read):
     assert asked_at(vendor_logs.READ, 3600, read) == (False, [])
 
@@ -451,24 +699,43 @@ def test_a_drive_with_two_addresses_is_asked_once():
     assert (runner._added, runner._patience) == ([CALL], {CALL: nvme_log.PATIENCE})
     logs.take(Answer(CALL, 'timeout'))
     assert [each.outcome.vendor_log for each in logs.joined([READ, second])] == [
-        LogPage('0xC0', status=vendor_logs.HANGS)] * 2
+        LogPage('0xC0', status=vendor_logs.HANGS)
+    ] * 2
 
 
-@pytest.mark.parametrize('is_root, nosudo, called', [
-    (True, False, ('/sbin/smartctl',)), (False, True, ('/sbin/smartctl',)), (False, False, SUDO[:2])])
-@pytest.mark.parametrize('every, is_for_a_person, kinds', [
-    (60, False, ['VendorPages']), (60, True, ['VendorPages', 'FarmLogs']), (None, True, ['FarmLogs']),
-    (None, False, [])])
-def test_a_run_reads_the_logs_that_its_command_may_read(monkeypatch, is_root, nosudo, called, every, is_for_a_person,
-                                                        kinds):
+@pytest.mark.parametrize(
+    'is_root, nosudo, called',
+    [
+        (True, False, ('/sbin/smartctl',)),
+        (False, True, ('/sbin/smartctl',)),
+        (False, False, SUDO[:2]),
+    ],
+)
+@pytest.mark.parametrize(
+    'every, is_for_a_person, kinds',
+    [
+        (60, False, ['VendorPages']),
+        (60, True, ['VendorPages', 'FarmLogs']),
+        (None, True, ['FarmLogs']),
+        (None, False, []),
+    ],
+)
+def test_a_run_reads_the_logs_that_its_command_may_read(
+    monkeypatch, is_root, nosudo, called, every, is_for_a_person, kinds
+):
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
-    options = Options(how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo), judging=Judging(vendor_logs=every),
-                      history=HistoryUse(no_history=True))
+    options = Options(
+        how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo),
+        judging=Judging(vendor_logs=every),
+        history=HistoryUse(no_history=True),
+    )
     found = further_logs.of_run(attributes_with(), options, Runner(), is_for_a_person)._kinds
 
     assert [type(kind).__name__ for kind in found] == kinds
-    assert all((kind._every, kind._prefix[:len(called)]) == (every, called) for kind in found[:1] if every)
+    assert all(
+        (kind._every, kind._prefix[: len(called)]) == (every, called) for kind in found[:1] if every
+    )
 
 
 def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypatch):
@@ -478,6 +745,7 @@ def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypat
         if read is READ:
             raise ZeroDivisionError
         return work(self, read, answers)
+
     monkeypatch.setattr(further_logs.VendorPages, 'joined', broken)
     second = READ._replace(device=Device('/dev/nvme1', name='nvme1'))
     logs = logs_of(Runner())
@@ -485,15 +753,23 @@ def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypat
     logs.take(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout'))
     found = logs.joined([READ, second])
 
-    assert (found[0], found[1].outcome.vendor_log) == (READ, LogPage('0xC0', status=vendor_logs.HANGS))
+    assert (found[0], found[1].outcome.vendor_log) == (
+        READ,
+        LogPage('0xC0', status=vendor_logs.HANGS),
+    )
 
 
 REMARK = Coded('sudo-rule-old', 'another remark')
 
 
-@pytest.mark.parametrize('stdout, stderr, remark', [
-    (b'', b'sudo: a password is required\n', OLD_RULE), (b'{}', b'sudo: a password is required\n', REMARK),
-    (b'', b'', REMARK)])
+@pytest.mark.parametrize(
+    'stdout, stderr, remark',
+    [
+        (b'', b'sudo: a password is required\n', OLD_RULE),
+        (b'{}', b'sudo: a password is required\n', REMARK),
+        (b'', b'', REMARK),
+    ],
+)
 def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     """Each other drive keeps its own remark."""
     logs = logs_of(Runner())
@@ -504,10 +780,17 @@ def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
 
 
-@pytest.mark.parametrize('read', [
-    READ._replace(outcome=READ.outcome._replace(vendor_log=LogPage('0xC0', b'x')), remark=REMARK),
-    READ._replace(outcome=DriveError('is silent')), READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
-    READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda'))])
+@pytest.mark.parametrize(
+    'read',
+    [
+        READ._replace(
+            outcome=READ.outcome._replace(vendor_log=LogPage('0xC0', b'x')), remark=REMARK
+        ),
+        READ._replace(outcome=DriveError('is silent')),
+        READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
+        READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda')),
+    ],
+)
 def test_what_was_not_asked_stays_as_it_is(read):
     logs = logs_of(Runner())
     logs.take(Answer(CALL, 'timeout'))
@@ -516,40 +799,71 @@ def test_what_was_not_asked_stays_as_it_is(read):
 
 
 def read_before(points, age=0):
-    """Return the history of a drive whose log was read now, and whose capacitor health *age* seconds ago."""
+    """Return the history of a drive whose log was read now, and whose capacitor health *age*
+    seconds ago.
+    """
     now = 1_800_000_000
-    return Past({Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(points, now - age),
-                 Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(0, vendor_logs.READ),), now)}, now)
+    return Past(
+        {
+            Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(points, now - age),
+            Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History(
+                (Point(0, vendor_logs.READ),), now
+            ),
+        },
+        now,
+    )
 
 
 def test_a_drive_is_judged_by_the_log_that_an_earlier_check_read():
     """Not by the page of this check alone, which most checks do not have."""
     past = read_before((Point(0, 90),))
-    verdict = judging.judge(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)), shipped().database,
-                            Thresholds({'metrics': {'capacitor_health': {'warning': '100:'}}}), judging.Rules(), past)
+    verdict = judging.judge(
+        Device('/dev/nvme0', name='nvme0'),
+        Report(Identity('NVMe', MODEL)),
+        shipped().database,
+        Thresholds({'metrics': {'capacitor_health': {'warning': '100:'}}}),
+        judging.Rules(),
+        past,
+    )
 
     assert {each.reading.metric: (each.reading.number, each.state) for each in verdict.judgements}[
-        'capacitor_health'] == (90, State.WARNING)
+        'capacitor_health'
+    ] == (90, State.WARNING)
 
 
-@pytest.mark.parametrize('points, age, number', [
-    ((Point(0, 90),), 0, 90), ((Point(0, 90),), vendor_logs.KEPT, 90), ((Point(0, 90),), vendor_logs.KEPT + 1, None),
-    ((Point(0, 163), Point(9, 90)), 60, 90), ((), 60, None)])
+@pytest.mark.parametrize(
+    'points, age, number',
+    [
+        ((Point(0, 90),), 0, 90),
+        ((Point(0, 90),), vendor_logs.KEPT, 90),
+        ((Point(0, 90),), vendor_logs.KEPT + 1, None),
+        ((Point(0, 163), Point(9, 90)), 60, 90),
+        ((), 60, None),
+    ],
+)
 def test_a_stored_number_is_used_for_a_week(points, age, number):
     """Between two reads. A series without points is one that was damaged."""
-    log = vendor_readings.vendor_log(Report(Identity(protocol='NVMe')), LOG, shipped().database,
-                                     read_before(points, age))
+    log = vendor_readings.vendor_log(
+        Report(Identity(protocol='NVMe')), LOG, shipped().database, read_before(points, age)
+    )
 
     assert {reading.metric: (reading.number, reading.is_stored) for reading in log.readings} == {
-        vendor_logs.STATUS: (vendor_logs.READ, True), **({'capacitor_health': (number, True)} if number else {})}
+        vendor_logs.STATUS: (vendor_logs.READ, True),
+        **({'capacitor_health': (number, True)} if number else {}),
+    }
 
 
 def test_without_a_layout_or_a_history_a_drive_has_no_vendor_log():
     report = Report(Identity(protocol='NVMe'), vendor_log=LogPage('0xC0', page(**HEALTHY)))
 
-    assert vendor_readings.vendor_log(report, ('0xC0', 'other'), shipped().database, None) == vendor_logs.VendorLog()
-    assert vendor_readings.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None
-                                      ) == vendor_logs.VendorLog()
+    assert (
+        vendor_readings.vendor_log(report, ('0xC0', 'other'), shipped().database, None)
+        == vendor_logs.VendorLog()
+    )
+    assert (
+        vendor_readings.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None)
+        == vendor_logs.VendorLog()
+    )
 
 
 @simulated
@@ -573,9 +887,14 @@ def test_a_person_sees_what_was_read_and_does_not_read_again(bench, capsys):
 
 
 @simulated
-@pytest.mark.parametrize('data, words', [
-    (None, 'NVMe log 0xC0 could not be read'), (page(version=5), 'NVMe log 0xC0 has no content'),
-    (page(guid=bytes(16), **HEALTHY), 'the layout of NVMe log 0xC0 differs from ocp')])
+@pytest.mark.parametrize(
+    'data, words',
+    [
+        (None, 'NVMe log 0xC0 could not be read'),
+        (page(version=5), 'NVMe log 0xC0 has no content'),
+        (page(guid=bytes(16), **HEALTHY), 'the layout of NVMe log 0xC0 differs from ocp'),
+    ],
+)
 def test_a_page_without_numbers_is_a_note_and_no_alert(bench, capsys, data, words):
     """The next checks keep the note; the page is read again after six hours only."""
     if data:
@@ -611,12 +930,17 @@ def test_old_numbers_are_not_used(bench):
 
 
 @simulated
-def test_a_drive_that_hangs_on_its_page_delays_no_verdict_and_is_left_alone_for_a_day(tmp_path, monkeypatch, capsys):
+def test_a_drive_that_hangs_on_its_page_delays_no_verdict_and_is_left_alone_for_a_day(
+    tmp_path, monkeypatch, capsys
+):
     """The standard report was read before; smartctl is ended after a few seconds."""
     monkeypatch.setattr(nvme_log, 'PATIENCE', 0.5)
     bench = Bench(tmp_path, monkeypatch)
-    report = subprocess.run([bench.machine.smartctl, *smartctl_calls.read_arguments('/dev/nvme0')],
-                            capture_output=True, check=False).stdout
+    report = subprocess.run(
+        [bench.machine.smartctl, *smartctl_calls.read_arguments('/dev/nvme0')],
+        capture_output=True,
+        check=False,
+    ).stdout
     fake = FakeSmartctl(tmp_path / 'fake')
     fake.answers(smartctl_calls.read_arguments('/dev/nvme0'), report)
     fake.answers(smartctl_calls.page_arguments('0xC0', '/dev/nvme0'), before=HANGS)

@@ -1,4 +1,7 @@
-"""Verdicts while others still think: as early as may be, and never other than what is known in the end."""
+"""Verdicts while others still think: as early as may be, and never other than what is known in
+the end.
+"""
+
 from __future__ import annotations
 
 import time
@@ -23,7 +26,7 @@ from smart_attributes.model import Device, Identity, Read, State, Verdict
 from smart_attributes.reading import json_report, processes
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-WWN = {'naa': 5, 'oui': 0xc50, 'id': 0x1a2b3c4d}
+WWN = {'naa': 5, 'oui': 0xC50, 'id': 0x1A2B3C4D}
 OF_A_DISK = Device('/dev/sda', name='sda')
 
 
@@ -44,16 +47,25 @@ def read(name: str = 'micron-5200-healthy') -> Read:
 
 def past_of(known: Verdict, by: float) -> Past:
     """Return a past in which each number of a drive was lower an hour ago."""
-    return Past({each.key: History((Point(START - DAY, each.number - by), Point(START - HOUR, each.number - by)),
-                                   START - HOUR)
-                 for each in observations(judgement.reading for judgement in known.judgements)}, START)
+    return Past(
+        {
+            each.key: History(
+                (Point(START - DAY, each.number - by), Point(START - HOUR, each.number - by)),
+                START - HOUR,
+            )
+            for each in observations(judgement.reading for judgement in known.judgements)
+        },
+        START,
+    )
 
 
 @pytest.fixture
 def formed_of(monkeypatch) -> list[Past | None]:
     """Return the past of each verdict that is formed."""
     pasts, form = [], verdicts.verdict
-    monkeypatch.setattr(verdicts, 'verdict', lambda *given: (pasts.append(given[2]), form(*given))[1])
+    monkeypatch.setattr(
+        verdicts, 'verdict', lambda *given: (pasts.append(given[2]), form(*given))[1]
+    )
     return pasts
 
 
@@ -65,15 +77,22 @@ def test_a_verdict_is_formed_once_of_the_same(judge, formed_of):
     assert formed_of == [None]
 
 
-@pytest.mark.parametrize('before, now, is_formed_again', [
-    (None, None, False), (Past({}, START), Past({}, START), False), (None, Past({}, START), True),
-    (Past({}, START), None, True), (Past({}, START), Past({}, START + HOUR), True)])
+@pytest.mark.parametrize(
+    'before, now, is_formed_again',
+    [
+        (None, None, False),
+        (Past({}, START), Past({}, START), False),
+        (None, Past({}, START), True),
+        (Past({}, START), None, True),
+        (Past({}, START), Past({}, START + HOUR), True),
+    ],
+)
 def test_a_verdict_holds_unless_the_past_is_another(judge, formed_of, before, now, is_formed_again):
     formed = verdicts.Verdicts(judge, Options(), processes.Runner())
     formed.on(read(), before)
     formed.on(read(), now)
 
-    assert formed_of == [before, now][:1 + is_formed_again]
+    assert formed_of == [before, now][: 1 + is_formed_again]
 
 
 def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge, formed_of):
@@ -85,7 +104,9 @@ def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge,
     late = formed.on(read(), past_of(early, 14))
 
     assert formed_of == [None, past_of(early, 14)]
-    assert late.state is State.WARNING and any('grew by 14' in each.growth for each in late.judgements)
+    assert late.state is State.WARNING and any(
+        'grew by 14' in each.growth for each in late.judgements
+    )
     assert formed.on(read(), None).state is State.OK
 
 
@@ -105,39 +126,71 @@ class Asked:
         return reads
 
 
-WITH_PAGE = Read(OF_A_DISK, json_report.parse(drive('nvme-worn'))._replace(
-    identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')))
+WITH_PAGE = Read(
+    OF_A_DISK,
+    json_report.parse(drive('nvme-worn'))._replace(
+        identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')
+    ),
+)
 WITH_FARM = Read(OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes()))
 
 
-@pytest.mark.parametrize('read, is_for_a_person, every, is_asked', [
-    (WITH_PAGE, False, 60, True), (WITH_PAGE, False, None, False), (WITH_PAGE, True, None, False),
-    (WITH_PAGE._replace(device=OF_A_DISK._replace(is_recorded=True)), False, 60, False),
-    (WITH_FARM, True, 60, True), (WITH_FARM, True, None, True), (WITH_FARM, False, 60, False),
-    (read(), True, 60, False), (Read(OF_A_DISK, DriveError('is silent')), True, 60, False)])
+@pytest.mark.parametrize(
+    'read, is_for_a_person, every, is_asked',
+    [
+        (WITH_PAGE, False, 60, True),
+        (WITH_PAGE, False, None, False),
+        (WITH_PAGE, True, None, False),
+        (WITH_PAGE._replace(device=OF_A_DISK._replace(is_recorded=True)), False, 60, False),
+        (WITH_FARM, True, 60, True),
+        (WITH_FARM, True, None, True),
+        (WITH_FARM, False, 60, False),
+        (read(), True, 60, False),
+        (Read(OF_A_DISK, DriveError('is silent')), True, 60, False),
+    ],
+)
 def test_a_drive_is_asked_for_a_further_log_if_it_has_one_that_the_run_may_read(
-        judge, monkeypatch, read, is_for_a_person, every, is_asked):
+    judge, monkeypatch, read, is_for_a_person, every, is_asked
+):
     logs, made = Asked(), []
     monkeypatch.setattr(further_logs, 'of_run', lambda *given: (made.append(given[3]), logs)[1])
-    formed = verdicts.Verdicts(judge, Options(judging=Judging(vendor_logs=every)), processes.Runner(),
-                               **({'is_for_a_person': True} if is_for_a_person else {}))
+    formed = verdicts.Verdicts(
+        judge,
+        Options(judging=Judging(vendor_logs=every)),
+        processes.Runner(),
+        **({'is_for_a_person': True} if is_for_a_person else {}),
+    )
     for each in (read, read):
         formed.hear(each)
 
-    assert (made, [call[0] for call in logs.calls]) == ([is_for_a_person] * is_asked, [read, read] * is_asked)
+    assert (made, [call[0] for call in logs.calls]) == (
+        [is_for_a_person] * is_asked,
+        [read, read] * is_asked,
+    )
 
 
-@pytest.mark.parametrize('known, is_written, is_stored', [
-    (Past({}, START), True, True), (Past({}, START), False, False), (None, True, False)])
-def test_a_log_is_asked_for_with_what_the_history_knows_of_the_drive(judge, monkeypatch, known, is_written, is_stored):
+@pytest.mark.parametrize(
+    'known, is_written, is_stored',
+    [(Past({}, START), True, True), (Past({}, START), False, False), (None, True, False)],
+)
+def test_a_log_is_asked_for_with_what_the_history_knows_of_the_drive(
+    judge, monkeypatch, known, is_written, is_stored
+):
     """is_stored: it will be known when the log was read."""
     logs = Asked()
     monkeypatch.setattr(further_logs, 'of_run', lambda *_: logs)
     monkeypatch.setattr(Remembered, 'is_written', is_written)
     for name in ('likely_past', 'past'):
-        monkeypatch.setattr(Remembered, name, lambda _, asked: known if asked in (
-            WITH_PAGE.device, WITH_PAGE.outcome.identity) else None)
-    monkeypatch.setattr(Remembered, 'keeps', lambda _, device: is_stored if device == WITH_PAGE.device else None)
+        monkeypatch.setattr(
+            Remembered,
+            name,
+            lambda _, asked: (
+                known if asked in (WITH_PAGE.device, WITH_PAGE.outcome.identity) else None
+            ),
+        )
+    monkeypatch.setattr(
+        Remembered, 'keeps', lambda _, device: is_stored if device == WITH_PAGE.device else None
+    )
     formed = verdicts.Verdicts(judge, Options(judging=Judging(vendor_logs=60)), processes.Runner())
     formed.hear(WITH_PAGE)
     formed.completed(Inventory((WITH_PAGE,), (), is_bare=False), 0)
@@ -154,27 +207,52 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
 
     assert formed.on(read(), None) is early
     assert formed.on(other, None).state is State.UNKNOWN
-    assert formed.on(other, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
+    assert (
+        formed.on(other, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
+    )
     assert formed.on(other, None).code == 'not-judged'
 
 
-@pytest.mark.parametrize('error, code, words', [
-    (DataError('site.json: there is no set "x"'), 'site-file-mistake', 'site.json: there is no set "x"'),
-    (alarm.TakesTooLong('5.5 s of CPU time'), 'judging-failed',
-     'cannot be evaluated: this took more than 5.5 s of CPU time'),
-    (KeyError('x'), 'internal-error', 'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
-                                      'with the output of: smartctl --json -x')],
-    ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
+@pytest.mark.parametrize(
+    'error, code, words',
+    [
+        (
+            DataError('site.json: there is no set "x"'),
+            'site-file-mistake',
+            'site.json: there is no set "x"',
+        ),
+        (
+            alarm.TakesTooLong('5.5 s of CPU time'),
+            'judging-failed',
+            'cannot be evaluated: this took more than 5.5 s of CPU time',
+        ),
+        (
+            KeyError('x'),
+            'internal-error',
+            'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
+            'with the output of: smartctl --json -x',
+        ),
+    ],
+    ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'],
+)
 def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code, words):
     """By its name and its serial number; the others are judged."""
+
     class Broken:
         def identify(self, *_: object) -> None:
             raise error
 
     broken = judge._replace(database=Broken())  # type: ignore[arg-type]
-    told, = verdicts.Verdicts(broken, Options(), processes.Runner()).of(Inventory((read(),), (), is_bare=False))
+    (told,) = verdicts.Verdicts(broken, Options(), processes.Runner()).of(
+        Inventory((read(),), (), is_bare=False)
+    )
 
-    assert (told.state, told.code, told.problem, told.device) == (State.UNKNOWN, code, words, OF_A_DISK)
+    assert (told.state, told.code, told.problem, told.device) == (
+        State.UNKNOWN,
+        code,
+        words,
+        OF_A_DISK,
+    )
     assert told.identity.serial and told.identity == read().identity
 
 
@@ -198,46 +276,96 @@ def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs
             joined.append(given)
             return given[0]
 
-    rules = judge.rules._replace(ignored_attributes=frozenset({9}), ignored_metrics=frozenset({'power_on_time'}))
+    rules = judge.rules._replace(
+        ignored_attributes=frozenset({9}), ignored_metrics=frozenset({'power_on_time'})
+    )
     alone = verdicts.verdict(read(), judge, None)
-    limits = Thresholds({'metrics': {}}, [('site.json', {'overrides': [
-        {'for': {'device': 'sda'}, 'attributes': ['5'], 'why': 'it counts twice'},
-        {'for': {'model': 'Micron_5200_.*'}, 'attributes': ['12'], 'why': 'it counts naps'},
-        {'for': {'family': alone.entry}, 'attributes': ['194'], 'why': 'it hangs in the sun'}]})])
+    limits = Thresholds(
+        {'metrics': {}},
+        [
+            (
+                'site.json',
+                {
+                    'overrides': [
+                        {'for': {'device': 'sda'}, 'attributes': ['5'], 'why': 'it counts twice'},
+                        {
+                            'for': {'model': 'Micron_5200_.*'},
+                            'attributes': ['12'],
+                            'why': 'it counts naps',
+                        },
+                        {
+                            'for': {'family': alone.entry},
+                            'attributes': ['194'],
+                            'why': 'it hangs in the sun',
+                        },
+                    ]
+                },
+            )
+        ],
+    )
     ours = judge._replace(old=Old(), rules=rules, thresholds=limits)  # type: ignore[arg-type]
 
     told = verdicts.verdict(read(), ours, None)
 
     assert told.identity == alone.identity and told.entry == alone.entry
-    assert joined == [(told, read().outcome, judge.database, frozenset({5, 9, 12, 194}), frozenset({'power_on_time'}))]
+    assert joined == [
+        (
+            told,
+            read().outcome,
+            judge.database,
+            frozenset({5, 9, 12, 194}),
+            frozenset({'power_on_time'}),
+        )
+    ]
 
 
 def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> dict[str, float]:
-    """Return when the verdict on each of two drives was formed, of which the second takes half a second longer."""
+    """Return when the verdict on each of two drives was formed, of which the second takes half a
+    second longer.
+    """
     found: list[tuple[str, float]] = []
     real = verdicts.verdict
 
     def noted(of: Read, *more: Any) -> Verdict:
         found.append((of.device.path, time.monotonic()))
         return real(of, *more)
+
     monkeypatch.setattr(verdicts, 'verdict', noted)
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
     fake.answers(read_arguments('/dev/sdb'), drive('intel-s3500-healthy'), before='sleep 0.5')
     runner = processes.Runner()
     try:
-        survey(table.understood(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d',
-                              '/dev/sdb',
-                              *arguments])[1], runner)
+        survey(
+            table.understood(
+                [
+                    '-p',
+                    fake.path,
+                    '--nosudo',
+                    '--state-dir',
+                    str(tmp_path),
+                    '-d',
+                    '/dev/sda',
+                    '-d',
+                    '/dev/sdb',
+                    *arguments,
+                ]
+            )[1],
+            runner,
+        )
     finally:
         runner.close()
     assert len(found) == len(dict(found)) == 2, 'each is judged once'
     return dict(found)
 
 
-@pytest.mark.parametrize('arguments, is_early', [
-    ([], False), (['--no-history'], True), (['--no-history', '--label', 'serial'], False)],
-    ids=['a-drive-that-history-does-not-know', 'no-history', 'names-that-depend-on-all'])
-def test_a_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path, arguments, is_early):
+@pytest.mark.parametrize(
+    'arguments, is_early',
+    [([], False), (['--no-history'], True), (['--no-history', '--label', 'serial'], False)],
+    ids=['a-drive-that-history-does-not-know', 'no-history', 'names-that-depend-on-all'],
+)
+def test_a_drive_is_judged_while_another_one_thinks(
+    monkeypatch, fake, tmp_path, arguments, is_early
+):
     """24 verdicts after the last answer would make all wait; what depends on all of them has to."""
     formed = moments(monkeypatch, fake, tmp_path, *arguments)
 
@@ -248,7 +376,9 @@ def test_with_history_a_known_drive_is_judged_while_another_one_thinks(monkeypat
     """Its past was read ahead, and is the same in the end."""
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
     runner = processes.Runner()
-    _, options = table.understood(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda'])
+    _, options = table.understood(
+        ['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']
+    )
     found = survey(options, runner)
     found.history.keep(found.verdicts)
 
@@ -258,13 +388,17 @@ def test_with_history_a_known_drive_is_judged_while_another_one_thinks(monkeypat
 
 
 def test_growth_that_was_seen_too_early_is_not_told(machine):
-    """Alone the disk is the one that history knows; beside two that share half of its name each, nobody is."""
+    """Alone the disk is the one that history knows; beside two that share half of its name each,
+    nobody is.
+    """
     machine.holds(sda={**disk(a199=212), 'wwn': WWN})
     assert machine.check(START).code == 0
     machine.holds(sda={**disk(a199=226), 'wwn': WWN})
     assert 'grew by 14' in machine.check(START + HOUR).first_line
 
-    machine.holds(sda={**disk(a199=240), 'wwn': WWN}, sdb=disk(), sdc={**disk(serial=''), 'wwn': WWN})
+    machine.holds(
+        sda={**disk(a199=240), 'wwn': WWN}, sdb=disk(), sdc={**disk(serial=''), 'wwn': WWN}
+    )
     result = machine.check(START + 2 * HOUR, '-v')
 
     assert result.code == 0 and 'grew' not in result.text

@@ -1,4 +1,7 @@
-"""The order in which apt sorts versions: a snapshot comes after all that was built before and before the release."""
+"""The order in which apt sorts versions: a snapshot comes after all that was built before and
+before the release.
+"""
+
 from __future__ import annotations
 
 import os
@@ -11,8 +14,9 @@ from conftest import ROOT
 
 from smart_attributes import VERSION
 
-pytestmark = pytest.mark.skipif(not abilities.path_of('dpkg'),
-                                reason='dpkg is not installed: versions are compared by it alone')
+pytestmark = pytest.mark.skipif(
+    not abilities.path_of('dpkg'), reason='dpkg is not installed: versions are compared by it alone'
+)
 
 
 @pytest.fixture
@@ -26,30 +30,51 @@ def clone(tmp_path: Path) -> Path:
 
 
 def git(folder: Path, *words: str, date: str = '') -> None:
-    identity = {f'GIT_{who}_{what}': 'x' for who in ('AUTHOR', 'COMMITTER') for what in ('NAME', 'EMAIL')}
-    subprocess.run(['git', *words], cwd=folder, check=True,
-                   env={**os.environ, **identity,
-                        **({'GIT_COMMITTER_DATE': date, 'GIT_AUTHOR_DATE': date} if date else {})})
+    identity = {
+        f'GIT_{who}_{what}': 'x' for who in ('AUTHOR', 'COMMITTER') for what in ('NAME', 'EMAIL')
+    }
+    subprocess.run(
+        ['git', *words],
+        cwd=folder,
+        check=True,
+        env={
+            **os.environ,
+            **identity,
+            **({'GIT_COMMITTER_DATE': date, 'GIT_AUTHOR_DATE': date} if date else {}),
+        },
+    )
 
 
 def version(folder: Path) -> str:
-    done = subprocess.run(['sh', str(ROOT / 'tools/version')], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ['sh', str(ROOT / 'tools/version')], cwd=folder, check=True, capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 
 def out_of_order(versions: list[str]) -> list[str]:
-    """Return the neighbours that dpkg does not sort as they are listed, as packages of this repository."""
-    return [f'{one} {other}' for one, other in zip(versions, versions[1:])
-            if subprocess.run(['dpkg', '--compare-versions', f'{one}-1', 'lt', f'{other}-1']).returncode]
+    """Return the neighbours that dpkg does not sort as they are listed, as packages of this
+    repository.
+    """
+    return [
+        f'{one} {other}'
+        for one, other in zip(versions, versions[1:])
+        if subprocess.run(['dpkg', '--compare-versions', f'{one}-1', 'lt', f'{other}-1']).returncode
+    ]
 
 
 def test_a_snapshot_sorts_after_all_earlier_commits_and_before_the_release(clone):
-    """By the time in UTC: 23:30 in Berlin is before 22:45 in London. Rebased commits share a second or are older than
-    their parents.
+    """By the time in UTC: 23:30 in Berlin is before 22:45 in London.
+
+    Rebased commits share a second or are older than their parents.
     """
     found = ['1.6-156-g498eafa']
-    for date in ('2026-11-22T23:30:00+0100', *['2026-11-22T22:45:00+0000'] * 12, '2026-11-22T22:45:01+0000',
-                 '2026-11-22T22:40:00+0000'):
+    for date in (
+        '2026-11-22T23:30:00+0100',
+        *['2026-11-22T22:45:00+0000'] * 12,
+        '2026-11-22T22:45:01+0000',
+        '2026-11-22T22:40:00+0000',
+    ):
         git(clone, 'commit', '-q', '--allow-empty', '-m', date, date=date)
         found.append(version(clone))
     git(clone, 'tag', 'v2.1.0')
@@ -61,7 +86,9 @@ def test_a_snapshot_sorts_after_all_earlier_commits_and_before_the_release(clone
 
 
 def test_a_snapshot_after_the_release_sorts_between_it_and_the_next(clone):
-    """Whether VERSION is still that of the release or has been raised; a commit before the release stays before it."""
+    """Whether VERSION is still that of the release or has been raised; a commit before the
+    release stays before it.
+    """
     git(clone, 'commit', '-q', '-m', 'before', date='2026-11-22T12:00:00+0000')
     found = [version(clone)]
     git(clone, 'commit', '-q', '--allow-empty', '-m', 'released', date='2026-11-23T12:00:00+0000')
@@ -82,15 +109,23 @@ def test_a_snapshot_after_the_release_sorts_between_it_and_the_next(clone):
 
 def test_this_version_sorts_after_every_package_that_was_built_before():
     """Packages were 2.0-1 for two days, then 2.0~git..., which apt takes for older."""
-    built = ('2.0', '2.0~git20261122013527.e3f5a5f', '2.0~git20261122130200.3ff0fdc',
-             '2.0~git20261122165216.3ff0fdc+changed')
+    built = (
+        '2.0',
+        '2.0~git20261122013527.e3f5a5f',
+        '2.0~git20261122130200.3ff0fdc',
+        '2.0~git20261122165216.3ff0fdc+changed',
+    )
 
     assert [one for one in built if out_of_order([one, f'{VERSION}~git'])] == []
 
 
-@pytest.mark.parametrize('date', ['2020-11-22T12:00:00+0000', '2099-11-22T12:00:00+0000'], ids=['past', 'future'])
+@pytest.mark.parametrize(
+    'date', ['2020-11-22T12:00:00+0000', '2099-11-22T12:00:00+0000'], ids=['past', 'future']
+)
 def test_what_is_not_committed_is_newer_than_its_commit_and_older_than_the_next(clone, date):
-    """Who tries a change installs it over the package of before, also where a clock has gone wrong."""
+    """Who tries a change installs it over the package of before, also where a clock has gone
+    wrong.
+    """
     git(clone, 'commit', '-q', '-m', 'one', date=date)
     before = version(clone)
     (clone / 'attributes.json').write_text('{}')

@@ -1,4 +1,5 @@
 """no_drives: volumes, virtual disks and optical drives are told from drives."""
+
 from __future__ import annotations
 
 import csv
@@ -10,42 +11,66 @@ from conftest import ROOT
 
 from smart_attributes.errors import DriveIsNoDrive
 from smart_attributes.reading import json_report, text_report
-from smart_attributes.reading.failure_reasons import VIRTUAL_DISKS, not_a_drive, of_path, virtual_disk
+from smart_attributes.reading.failure_reasons import (
+    VIRTUAL_DISKS,
+    not_a_drive,
+    of_path,
+    virtual_disk,
+)
 
 
-@pytest.mark.parametrize('model, kind, transport, unit, part', [
-    pytest.param('ACME LOGICAL VOLUME', 'disk', '', '', 'RAID volume', id='named-volume'),
-    pytest.param('QEMU Virtual disk', 'disk', '', '', 'virtual disk', id='virtual-disk'),
-    pytest.param('Nameless', 'disk', '', '600508b1001c0123456789abcdef0123', 'RAID volume', id='naa-6'),
-    pytest.param('LIO-ORG x', 'disk', 'iSCSI', '', 'iSCSI', id='iscsi'),
-    pytest.param('PLDS DVD-ROM DH16', '', '', '', 'optical', id='optical'),
-    pytest.param('HP P840', 'storage array', '', '', 'storage array', id='raid-controller'),
-    pytest.param('IBM ULTRIUM-HH6', 'tape', 'SAS (SPL-4)', '', 'tape', id='tape'),
-])
+@pytest.mark.parametrize(
+    'model, kind, transport, unit, part',
+    [
+        pytest.param('ACME LOGICAL VOLUME', 'disk', '', '', 'RAID volume', id='named-volume'),
+        pytest.param('QEMU Virtual disk', 'disk', '', '', 'virtual disk', id='virtual-disk'),
+        pytest.param(
+            'Nameless', 'disk', '', '600508b1001c0123456789abcdef0123', 'RAID volume', id='naa-6'
+        ),
+        pytest.param('LIO-ORG x', 'disk', 'iSCSI', '', 'iSCSI', id='iscsi'),
+        pytest.param('PLDS DVD-ROM DH16', '', '', '', 'optical', id='optical'),
+        pytest.param('HP P840', 'storage array', '', '', 'storage array', id='raid-controller'),
+        pytest.param('IBM ULTRIUM-HH6', 'tape', 'SAS (SPL-4)', '', 'tape', id='tape'),
+    ],
+)
 def test_what_has_no_smart_of_its_own_is_no_drive(model, kind, transport, unit, part):
     """Left out of a scan; named as such when asked for."""
     assert part in str(not_a_drive(model, kind, transport, unit))
 
 
-@pytest.mark.parametrize('model, unit', [
-    pytest.param('SEAGATE ST600MM0006', '5000c5004a5b6c7d', id='ok-sas-drive'),
-    pytest.param('SAMSUNG MZILT3T8HALS/007', '', id='ok-no-unit-id'),
-    pytest.param('HGST HUC101812CSS204', '60000000000000000', id='ok-not-naa-6'),
-])
+@pytest.mark.parametrize(
+    'model, unit',
+    [
+        pytest.param('SEAGATE ST600MM0006', '5000c5004a5b6c7d', id='ok-sas-drive'),
+        pytest.param('SAMSUNG MZILT3T8HALS/007', '', id='ok-no-unit-id'),
+        pytest.param('HGST HUC101812CSS204', '60000000000000000', id='ok-not-naa-6'),
+    ],
+)
 def test_a_sas_drive_is_a_drive(model, unit):
     """A wrong "no drive" would hide it for ever."""
     assert not_a_drive(model, 'disk', 'SAS (SPL-4)', unit) is None
 
 
 # What smartctl 7.3 prints of a virtio-scsi disk in a guest of QEMU 7.2.
-QEMU = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {
-    'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}, 'scsi_vendor': 'QEMU', 'scsi_product': 'QEMU HARDDISK',
-    'scsi_model_name': 'QEMU QEMU HARDDISK', 'scsi_revision': '2.5+', 'device_type': {'scsi_value': 0, 'name': 'disk'},
-    'temperature': {'current': 0}}
-VBOX = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {
-    'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'VBOX HARDDISK',
+QEMU = {
+    'json_format_version': [1, 0],
+    'smartctl': {'version': [7, 3], 'exit_status': 4},
+    'device': {'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'},
+    'scsi_vendor': 'QEMU',
+    'scsi_product': 'QEMU HARDDISK',
+    'scsi_model_name': 'QEMU QEMU HARDDISK',
+    'scsi_revision': '2.5+',
+    'device_type': {'scsi_value': 0, 'name': 'disk'},
+    'temperature': {'current': 0},
+}
+VBOX = {
+    'json_format_version': [1, 0],
+    'smartctl': {'version': [7, 3], 'exit_status': 4},
+    'device': {'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'},
+    'model_name': 'VBOX HARDDISK',
     'serial_number': 'VB0d1e2f30-41526374',
-    'smart_support': {'available': False}}
+    'smart_support': {'available': False},
+}
 VBOX_TEXT = """smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)
 === START OF INFORMATION SECTION ===
 Device Model:     VBOX HARDDISK
@@ -54,8 +79,10 @@ SMART support is: Unavailable - device lacks SMART capability.
 """
 
 
-@pytest.mark.parametrize('report, hypervisor', [
-    (json.dumps(QEMU), 'QEMU/KVM'), (json.dumps(VBOX), 'VirtualBox'), (VBOX_TEXT, 'VirtualBox')])
+@pytest.mark.parametrize(
+    'report, hypervisor',
+    [(json.dumps(QEMU), 'QEMU/KVM'), (json.dumps(VBOX), 'VirtualBox'), (VBOX_TEXT, 'VirtualBox')],
+)
 def test_a_virtual_disk_is_known_as_one(report, hypervisor):
     """A scan in such a guest was UNKNOWN for ever."""
     with pytest.raises(DriveIsNoDrive, match=f'is a virtual disk of {hypervisor}') as caught:
@@ -66,11 +93,18 @@ def test_a_virtual_disk_is_known_as_one(report, hypervisor):
 
 def test_an_emulated_disk_that_tells_of_its_health_is_judged():
     """QEMU's NVMe drives have a health log, and somebody may have put a warning into it."""
-    report = json_report.parse(json.dumps({
-        'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 8},
-        'device': {'name': '/dev/nvme0', 'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'QEMU NVMe Ctrl',
-        'smart_status': {'passed': False, 'nvme': {'value': 4}},
-        'nvme_smart_health_information_log': {'critical_warning': 4}}))
+    report = json_report.parse(
+        json.dumps(
+            {
+                'json_format_version': [1, 0],
+                'smartctl': {'version': [7, 3], 'exit_status': 8},
+                'device': {'name': '/dev/nvme0', 'type': 'nvme', 'protocol': 'NVMe'},
+                'model_name': 'QEMU NVMe Ctrl',
+                'smart_status': {'passed': False, 'nvme': {'value': 4}},
+                'nvme_smart_health_information_log': {'critical_warning': 4},
+            }
+        )
+    )
 
     assert report.smart_status is False
 
@@ -101,35 +135,74 @@ def test_no_drive_of_the_collection_is_a_virtual_disk(shared):
     assert [model for model in models if virtual_disk(model)] == []
 
 
-@pytest.mark.parametrize('path, what', [
-    ('/dev/sr0', 'optical'), ('/dev/vda', 'virtio'), ('/dev/xvda1', 'Xen'), ('/dev/md127', 'other disks'),
-    ('/dev/dm-3', 'other disks'),
-    ('/dev/mapper/vg-root', 'other disks'), ('/dev/nbd0', 'network disk'), ('/dev/rbd1', 'network disk'),
-    ('/dev/nst0', 'tape'),
-    ('/dev/zram0', 'memory'), ('/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-x', 'network disk')])
+@pytest.mark.parametrize(
+    'path, what',
+    [
+        ('/dev/sr0', 'optical'),
+        ('/dev/vda', 'virtio'),
+        ('/dev/xvda1', 'Xen'),
+        ('/dev/md127', 'other disks'),
+        ('/dev/dm-3', 'other disks'),
+        ('/dev/mapper/vg-root', 'other disks'),
+        ('/dev/nbd0', 'network disk'),
+        ('/dev/rbd1', 'network disk'),
+        ('/dev/nst0', 'tape'),
+        ('/dev/zram0', 'memory'),
+        ('/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-x', 'network disk'),
+    ],
+)
 def test_a_path_may_tell_that_there_is_no_drive(path, what):
     """Before anything is asked."""
     assert what in of_path(path)
 
 
-@pytest.mark.parametrize('path', [
-    '/dev/sda', '/dev/sdst', '/dev/nvme0', '/dev/sg3', '/dev/bus/0', '/dev/disk/by-id/ata-X', '/dev/hda', '/dev/twa0'])
+@pytest.mark.parametrize(
+    'path',
+    [
+        '/dev/sda',
+        '/dev/sdst',
+        '/dev/nvme0',
+        '/dev/sg3',
+        '/dev/bus/0',
+        '/dev/disk/by-id/ata-X',
+        '/dev/hda',
+        '/dev/twa0',
+    ],
+)
 def test_paths_of_drives_are_none_of_these(path):
     """A wrong "no drive" would hide it for ever."""
     assert of_path(path) == ''
 
 
-VOLUME = ('is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives behind it, for '
-          'example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
+VOLUME = (
+    'is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives behind '
+    'it, for '
+    'example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)'
+)
 
 
-@pytest.mark.parametrize('answer, code, words', [
-    (('ACME X1', 'CD/DVD', '', ''), 'not-a-drive', 'is not a disk (CD/DVD), so it has no SMART'),
-    (('ACME X1', 'disk', 'iSCSI', ''), 'iscsi-volume',
-     'is an iSCSI volume; check its drives in the storage system'),
-    (('ACME DVD-ROM', 'disk', '', ''), 'not-a-drive', 'is an optical drive, so it has no SMART'),
-    (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), 'raid-volume', VOLUME),
-    (('ACME X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME)])
+@pytest.mark.parametrize(
+    'answer, code, words',
+    [
+        (
+            ('ACME X1', 'CD/DVD', '', ''),
+            'not-a-drive',
+            'is not a disk (CD/DVD), so it has no SMART',
+        ),
+        (
+            ('ACME X1', 'disk', 'iSCSI', ''),
+            'iscsi-volume',
+            'is an iSCSI volume; check its drives in the storage system',
+        ),
+        (
+            ('ACME DVD-ROM', 'disk', '', ''),
+            'not-a-drive',
+            'is an optical drive, so it has no SMART',
+        ),
+        (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), 'raid-volume', VOLUME),
+        (('ACME X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME),
+    ],
+)
 def test_an_answer_that_no_drive_gives_has_a_sentence_and_its_code(answer, code, words):
     error = not_a_drive(*answer)
 

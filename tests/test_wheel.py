@@ -1,4 +1,5 @@
 """The wheel, as pip and pipx install it: a working plugin with its data, far from any clone."""
+
 from __future__ import annotations
 
 import os
@@ -14,13 +15,20 @@ from conftest import ROOT, drive_path
 
 REPORT = drive_path('intel-worn')
 
-pytestmark = pytest.mark.long    # 20 seconds: it is built and installed
+pytestmark = pytest.mark.long  # 20 seconds: it is built and installed
 
 
 def does(*command: str, **environment: str) -> str:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=300,
-                          cwd='/', env={**os.environ, 'PIP_DISABLE_PIP_VERSION_CHECK': '1', **environment})
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        cwd='/',
+        env={**os.environ, 'PIP_DISABLE_PIP_VERSION_CHECK': '1', **environment},
+    )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -43,9 +51,16 @@ def installed(wheel, tmp_path_factory) -> Iterator[Path]:
 
 
 def runs(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(plugin), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True,
-                          timeout=60, cwd='/', env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+    return subprocess.run(
+        [str(plugin), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        cwd='/',
+        env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'},
+    )
 
 
 def test_pip_installs_a_plugin_with_its_data(installed):
@@ -54,18 +69,26 @@ def test_pip_installs_a_plugin_with_its_data(installed):
 
     assert done.returncode == 1
     assert 'endurance_used 86 % (warning above 85)' in done.stdout.splitlines()[0]
-    assert str(ROOT) not in does(str(installed.parent / 'python'), '-I', '-c',
-                                 'import smart_attributes; print(smart_attributes.__file__)')
+    assert str(ROOT) not in does(
+        str(installed.parent / 'python'),
+        '-I',
+        '-c',
+        'import smart_attributes; print(smart_attributes.__file__)',
+    )
 
 
-@pytest.mark.parametrize('arguments, words', [
-    pytest.param(['-V'], 'attributes.json', id='version'),
-    pytest.param(['triage', '--report', REPORT], 'INTEL', id='triage'),
-    pytest.param(['explain', '--report', REPORT], 'endurance_used', id='explain'),
-    pytest.param(['list', '--json', '--report', REPORT], '"version": 2', id='list'),
-    pytest.param(['draft', '--report', REPORT], '"models"', id='draft'),
-    pytest.param(['sudoers'], 'NOPASSWD', id='sudoers'),
-    pytest.param(['--report', drive_path('seagate-sas-healthy')], 'SMART OK', id='text')])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        pytest.param(['-V'], 'attributes.json', id='version'),
+        pytest.param(['triage', '--report', REPORT], 'INTEL', id='triage'),
+        pytest.param(['explain', '--report', REPORT], 'endurance_used', id='explain'),
+        pytest.param(['list', '--json', '--report', REPORT], '"version": 2', id='list'),
+        pytest.param(['draft', '--report', REPORT], '"models"', id='draft'),
+        pytest.param(['sudoers'], 'NOPASSWD', id='sudoers'),
+        pytest.param(['--report', drive_path('seagate-sas-healthy')], 'SMART OK', id='text'),
+    ],
+)
 def test_every_command_finds_what_it_needs(installed, arguments, words):
     """Libraries and data; draft and explain read more of them than a check."""
     done = runs(installed, *arguments)
@@ -80,7 +103,10 @@ def test_the_page_finds_its_parts(installed, tmp_path):
 
     assert done.returncode == 0, done.stdout
     page = (tmp_path / 'drives.html').read_text()
-    assert all(part in page for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003'))
+    assert all(
+        part in page
+        for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003')
+    )
 
 
 def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
@@ -96,6 +122,12 @@ def test_pipx_installs_it(wheel, tmp_path):
     """One command for a machine without a package."""
     if not abilities.path_of('pipx'):
         pytest.skip('pipx is not tried: it is not installed')
-    does('pipx', 'install', str(wheel), PIPX_HOME=str(tmp_path / 'home'), PIPX_BIN_DIR=str(tmp_path / 'bin'))
+    does(
+        'pipx',
+        'install',
+        str(wheel),
+        PIPX_HOME=str(tmp_path / 'home'),
+        PIPX_BIN_DIR=str(tmp_path / 'bin'),
+    )
 
     assert runs(tmp_path / 'bin/check_smart_attributes', '--report', REPORT).returncode == 1

@@ -1,4 +1,5 @@
 """The documents say what the program does: they are compared, not trusted."""
+
 from __future__ import annotations
 
 import html
@@ -18,26 +19,33 @@ from smart_attributes.model import State
 
 @pytest.mark.parametrize('document', tables.TABLES)
 def test_the_tables_of_a_document_are_up_to_date(document):
-    """Run `.venv/bin/python tools/tables.py` after a change of options, metrics, limits or modules."""
+    """Run `.venv/bin/python tools/tables.py` after a change of options, metrics, limits or
+    modules.
+    """
     assert tables.filled(document) == (ROOT / document).read_text()
 
 
 def test_every_state_has_its_conditions_in_the_document_on_states():
     """The man page prints them from there."""
     assert [(name, int(code)) for name, code, conditions in described.states() if conditions] == [
-        (state.name, int(state)) for state in State]
+        (state.name, int(state)) for state in State
+    ]
 
 
 def test_every_metric_of_a_limit_is_a_metric():
     """A mistyped metric in default.json would be silently without effect."""
     known = set(json.loads((ROOT / 'attributes.json').read_text())['metrics'])
 
-    assert set(json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']) - known == set()
+    assert (
+        set(json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']) - known == set()
+    )
 
 
 def test_every_default_limit_has_a_reason():
     """A limit without a reason cannot be defended at three in the morning."""
-    for name, metric in json.loads((ROOT / 'thresholds/default.json').read_text())['metrics'].items():
+    for name, metric in json.loads((ROOT / 'thresholds/default.json').read_text())[
+        'metrics'
+    ].items():
         for limit in (metric, *(metric[kind] for kind in tables.KINDS if kind in metric)):
             has_limit = limit.get('warning') is not None or limit.get('critical') is not None
             assert limit.get('why') or not has_limit, name
@@ -51,13 +59,18 @@ def test_the_output_in_a_document_is_what_the_program_prints(document):
 
 @abilities.terminal
 def test_the_picture_shows_what_the_program_prints():
-    """`make generate` draws it anew; rich's versions differ in everything but the words. A forecast is as old as its
-    picture.
+    """`make generate` draws it anew; rich's versions differ in everything but the words.
+
+    A forecast is as old as its picture.
     """
     words = re.sub(r'<[^>]+>', ' ', picture.PICTURE.read_text()).replace('&#160;', ' ')
-    missing = set(picture.plain(picture.printed()).split()) - set(html.unescape(words).replace('\xa0', ' ').split())
+    missing = set(picture.plain(picture.printed()).split()) - set(
+        html.unescape(words).replace('\xa0', ' ').split()
+    )
 
-    assert {word for word in missing if not re.fullmatch('~?20[0-9]{2}-[0-9]{2}(-[0-9]{2})?', word)} == set()
+    assert {
+        word for word in missing if not re.fullmatch('~?20[0-9]{2}-[0-9]{2}(-[0-9]{2})?', word)
+    } == set()
 
 
 def test_the_readme_is_shown_formatted_by_hosts():

@@ -1,4 +1,5 @@
 """What to do about a drive, and by when: the same date in triage, page and plan."""
+
 from __future__ import annotations
 
 import json
@@ -41,22 +42,46 @@ METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metri
 WORN = found('endurance_used', 86, State.WARNING, '85')
 ORDERS = [
     # days left, what to do, the quarter of the plan
-    pytest.param((192,), 'order a replacement by 2027-03-04 (middle of the forecast)', '2027-Q1', id='192-days'),
-    pytest.param((111,), 'order a replacement by 2026-12-13 (middle of the forecast)', '2026-Q4', id='111-days'),
-    pytest.param((91,), 'order a replacement by 2026-11-23 (middle of the forecast)', '2026-Q4', id='tomorrow'),
+    pytest.param(
+        (192,),
+        'order a replacement by 2027-03-04 (middle of the forecast)',
+        '2027-Q1',
+        id='192-days',
+    ),
+    pytest.param(
+        (111,),
+        'order a replacement by 2026-12-13 (middle of the forecast)',
+        '2026-Q4',
+        id='111-days',
+    ),
+    pytest.param(
+        (91,),
+        'order a replacement by 2026-11-23 (middle of the forecast)',
+        '2026-Q4',
+        id='tomorrow',
+    ),
     pytest.param((90,), 'order a replacement now', 'now', id='today'),
     pytest.param((3,), 'order a replacement now', 'now', id='too-late'),
     pytest.param((0,), 'order a replacement now', 'now', id='used-up'),
-    pytest.param((900, 192), 'order a replacement by 2027-03-04 (middle of the forecast)', '2027-Q1',
-                 id='the-first-of-two'),
+    pytest.param(
+        (900, 192),
+        'order a replacement by 2027-03-04 (middle of the forecast)',
+        '2027-Q1',
+        id='the-first-of-two',
+    ),
     pytest.param((), 'order a replacement', UNDATED, id='no-forecast-no-date'),
-    pytest.param((4000,), 'order a replacement', UNDATED, id='beyond-any-plan')]
+    pytest.param((4000,), 'order a replacement', UNDATED, id='beyond-any-plan'),
+]
 
 
 def lasting(days: tuple[int, ...], verdict: Verdict) -> Verdict:
     metrics = ('endurance_used', 'spare_available')
-    return verdict._replace(forecasts={metric: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
-                                       for metric, each in zip(metrics, days)})
+    return verdict._replace(
+        forecasts={
+            metric: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
+            for metric, each in zip(metrics, days)
+        }
+    )
 
 
 def of_document(given: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +93,9 @@ def of_document(given: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize('days, to_do, quarter', ORDERS)
 def test_an_order_names_its_date_everywhere(days, to_do, quarter):
     """The middle of the forecast minus the lead time, where other members have the data."""
-    worn = lasting(days, drive('sda', WORN))._replace(replacement=Replacement('next', Coded('replace-next', 'md0')))
+    worn = lasting(days, drive('sda', WORN))._replace(
+        replacement=Replacement('next', Coded('replace-next', 'md0'))
+    )
     shown = json_document.document([worn], (), False, NOW)
     [listed] = work_list.in_order([worn], None, NOW)
     facts = of_document(shown)
@@ -77,10 +104,13 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
     assert shown['drives'][0]['action'] == facts['action'] == actions.ORDER
     assert due(facts, NOW) == quarter
     assert shown['drives'][0]['order_by'] == (
-        None if quarter == UNDATED else '2026-11-22' if quarter == 'now' else to_do.split()[4])
+        None if quarter == UNDATED else '2026-11-22' if quarter == 'now' else to_do.split()[4]
+    )
 
 
-@pytest.mark.parametrize('days, to_do', [each.values[:2] for each in ORDERS if len(each.values[0]) == 1])
+@pytest.mark.parametrize(
+    'days, to_do', [each.values[:2] for each in ORDERS if len(each.values[0]) == 1]
+)
 def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
     """By endurance_time_left in perfdata; how old the check is counts."""
     reader = Reader(METRICS)
@@ -98,7 +128,11 @@ def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
     told = work_list.item(lasting((days,), drive('sda')), NOW)
 
     assert told.action == action
-    assert told.why == ('endurance_used: used up 2027-02-20 (between 2027-01-06 and 2027-05-21)' if days == 90 else '')
+    assert told.why == (
+        'endurance_used: used up 2027-02-20 (between 2027-01-06 and 2027-05-21)'
+        if days == 90
+        else ''
+    )
 
 
 @pytest.mark.parametrize('left', [1e29, -1e29, 10 * YEAR + 1])
@@ -107,36 +141,66 @@ def test_a_forecast_that_is_no_date_gives_none(left):
     by = dates.order_by([left], NOW)
 
     assert by in (None, NOW)
-    assert re.fullmatch('order a replacement( now)?', work_list.due(actions.ORDER, [left], NOW).to_do)
+    assert re.fullmatch(
+        'order a replacement( now)?', work_list.due(actions.ORDER, [left], NOW).to_do
+    )
 
 
 def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     """Whoever pulled both removed the last copy."""
-    mirror = Group('md0', 'md0', 'md', 'raid1', 2, members=tuple(
-        Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))))
+    mirror = Group(
+        'md0',
+        'md0',
+        'md',
+        'raid1',
+        2,
+        members=tuple(
+            Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))
+        ),
+    )
     halves = [drive(name, FAILED)._replace(place=Place(disks=(name,))) for name in ('sda', 'sdb')]
     found = replacement.machine([mirror], work_list.drives(halves, NOW))
     shown = json_document.document(replacement.with_replacements(halves, found), (), False, NOW)
 
-    assert [each['to_do'] for each in shown['drives']] == ['copy the data, then replace', 'wait, then replace']
-    assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == ['now'] * 2
+    assert [each['to_do'] for each in shown['drives']] == [
+        'copy the data, then replace',
+        'wait, then replace',
+    ]
+    assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == [
+        'now'
+    ] * 2
 
 
-@pytest.mark.parametrize('action, label, wanted', [
-    (actions.REPLACE, 'next', actions.REPLACE), (actions.REPLACE, 'copy first', actions.COPY),
-    (actions.REPLACE, 'last good copy', actions.KEEP), (actions.REPLACE, 'wait', actions.WAIT),
-    (actions.NOTHING, 'next', actions.REJOIN), (actions.WATCH, 'last good copy', actions.KEEP),
-    (actions.NOTHING, 'wait', actions.NOTHING), (actions.WATCH, 'copy first', actions.WATCH),
-    (actions.ORDER, 'last good copy', actions.ORDER), (actions.READ, 'next', actions.READ)])
+@pytest.mark.parametrize(
+    'action, label, wanted',
+    [
+        (actions.REPLACE, 'next', actions.REPLACE),
+        (actions.REPLACE, 'copy first', actions.COPY),
+        (actions.REPLACE, 'last good copy', actions.KEEP),
+        (actions.REPLACE, 'wait', actions.WAIT),
+        (actions.NOTHING, 'next', actions.REJOIN),
+        (actions.WATCH, 'last good copy', actions.KEEP),
+        (actions.NOTHING, 'wait', actions.NOTHING),
+        (actions.WATCH, 'copy first', actions.WATCH),
+        (actions.ORDER, 'last good copy', actions.ORDER),
+        (actions.READ, 'next', actions.READ),
+    ],
+)
 def test_the_groups_on_a_drive_change_what_to_do_about_it(action, label, wanted):
     assert work_list.in_its_groups(action, label, 'replace-next') == wanted
-    if action in (actions.NOTHING, actions.WATCH):   # dropped by an array whose only copy is dying
+    if action in (actions.NOTHING, actions.WATCH):  # dropped by an array whose only copy is dying
         assert work_list.in_its_groups(action, label, 'copy-other-first') == actions.WAIT
 
 
-@pytest.mark.parametrize('action, wanted', [
-    (actions.REPLACE, actions.DRAIN), (actions.ORDER_COPY, actions.ORDER), (actions.WATCH, actions.WATCH),
-    (actions.READ, actions.READ)])
+@pytest.mark.parametrize(
+    'action, wanted',
+    [
+        (actions.REPLACE, actions.DRAIN),
+        (actions.ORDER_COPY, actions.ORDER),
+        (actions.WATCH, actions.WATCH),
+        (actions.READ, actions.READ),
+    ],
+)
 def test_a_cluster_copies_its_data_itself(action, wanted):
     assert work_list.in_its_groups(action, 'copy first', 'leave-cluster') == wanted
 
@@ -144,42 +208,83 @@ def test_a_cluster_copies_its_data_itself(action, wanted):
 def test_an_order_of_replacement_knows_which_drives_fail_and_which_are_to_be_replaced():
     def at(disk: str, verdict: Verdict) -> Verdict:
         return verdict._replace(place=Place(disks=(disk,)))
-    silent = HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN)
-    given = [at('sda', drive('a')), at('sdb', drive('b', WORN)), at('sdc', silent), at('sdd', drive('d', FAILED)),
-             at('sde', HEALTHY._replace(problem='is asleep', code='asleep')), drive('elsewhere', FAILED)]
 
-    assert [(*each.disks, each.is_failing, each.is_to_replace) for each in work_list.drives(given, NOW)] == [
-        ('sdd', True, True), ('sdc', True, False), ('sdb', False, True), ('sda', False, False), ('sde', False, False)]
+    silent = HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN)
+    given = [
+        at('sda', drive('a')),
+        at('sdb', drive('b', WORN)),
+        at('sdc', silent),
+        at('sdd', drive('d', FAILED)),
+        at('sde', HEALTHY._replace(problem='is asleep', code='asleep')),
+        drive('elsewhere', FAILED),
+    ]
+
+    assert [
+        (*each.disks, each.is_failing, each.is_to_replace) for each in work_list.drives(given, NOW)
+    ] == [
+        ('sdd', True, True),
+        ('sdc', True, False),
+        ('sdb', False, True),
+        ('sda', False, False),
+        ('sde', False, False),
+    ]
 
 
 def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
-    kept = replacement.Step(replacement.Drive('sdb', frozenset(['sdb']), is_judged=False), 'last good copy',
-                            Coded('last-good-copy', 'last good copy of md0'), ('md0',))
+    kept = replacement.Step(
+        replacement.Drive('sdb', frozenset(['sdb']), is_judged=False),
+        'last good copy',
+        Coded('last-good-copy', 'last good copy of md0'),
+        ('md0',),
+    )
     (only,) = work_list.in_order([], replacement.Machine((), (kept,)), NOW)
 
-    assert only == Item('sdb', State.UNKNOWN, 'keep', 'keep in place: last good copy', None, 0, kept.why, kept.why,
-                        unknown='this run did not read it', step=Replacement(kept.label, kept.why))
+    assert only == Item(
+        'sdb',
+        State.UNKNOWN,
+        'keep',
+        'keep in place: last good copy',
+        None,
+        0,
+        kept.why,
+        kept.why,
+        unknown='this run did not read it',
+        step=Replacement(kept.label, kept.why),
+    )
 
 
 def test_a_check_decides_only_about_drives_that_alert_or_that_their_groups_need():
-    kept = HEALTHY._replace(replacement=Replacement('last good copy', Coded('last-good-copy', 'of md0')))
+    kept = HEALTHY._replace(
+        replacement=Replacement('last good copy', Coded('last-good-copy', 'of md0'))
+    )
     worn = drive('sdb', WORN)
 
-    assert [bool(each.item) for each in work_list.with_items([HEALTHY, kept, worn], NOW, True)] == [False, True, True]
+    assert [bool(each.item) for each in work_list.with_items([HEALTHY, kept, worn], NOW, True)] == [
+        False,
+        True,
+        True,
+    ]
     assert all(each.item for each in work_list.with_items([HEALTHY, kept, worn], NOW))
 
 
 def test_drives_with_the_same_action_are_ordered_by_severity():
-    few, many = (drive(name, found('reallocated', 30, State.WARNING, '1000', grown=grown))
-                 for name, grown in (('sda', 2), ('sdb', 20)))
+    few, many = (
+        drive(name, found('reallocated', 30, State.WARNING, '1000', grown=grown))
+        for name, grown in (('sda', 2), ('sdb', 20))
+    )
 
     assert [each.drive for each in work_list.in_order([few, many], None, NOW)] == ['sdb', 'sda']
 
 
 def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
-    apart = drive('sda', FAILED)._replace(replacement=Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds')))
+    apart = drive('sda', FAILED)._replace(
+        replacement=Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds'))
+    )
 
-    assert work_list.item(apart, NOW).why == f'{work_list.item(drive("sda", FAILED), NOW).why}; md0 rebuilds'
+    assert (
+        work_list.item(apart, NOW).why
+        == f'{work_list.item(drive("sda", FAILED), NOW).why}; md0 rebuilds'
+    )
     idle = work_list.item(apart._replace(state=State.OK, judgements=()), NOW)
     assert idle.why == idle.reason == 'md0 rebuilds'
 
@@ -200,15 +305,33 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
     assert wanted in run('triage', '--report', report).text
 
 
-@pytest.mark.parametrize('verdict, action, why', [
-    (HEALTHY, actions.NOTHING, ''), (HEALTHY._replace(forecasts={'endurance_used': FAR}), actions.NOTHING, ''),
-    (HEALTHY._replace(forecasts={'endurance_used': SOON, 'spare_available': SOON}), actions.ORDER,
-     'endurance_used: used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
-     'spare_available: used up 2027-02-10 (between 2026-11-22 and 2026-11-22)'),
-    (HEALTHY._replace(problem='is asleep', code='asleep'), actions.NOTHING, ''),
-    (HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN), actions.READ, 'is silent'),
-    *((HEALTHY._replace(problem='is not there', code=code, state=State.UNKNOWN), actions.SEARCH, 'is not there')
-      for code in sorted(work_list.GONE))])
+@pytest.mark.parametrize(
+    'verdict, action, why',
+    [
+        (HEALTHY, actions.NOTHING, ''),
+        (HEALTHY._replace(forecasts={'endurance_used': FAR}), actions.NOTHING, ''),
+        (
+            HEALTHY._replace(forecasts={'endurance_used': SOON, 'spare_available': SOON}),
+            actions.ORDER,
+            'endurance_used: used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
+            'spare_available: used up 2027-02-10 (between 2026-11-22 and 2026-11-22)',
+        ),
+        (HEALTHY._replace(problem='is asleep', code='asleep'), actions.NOTHING, ''),
+        (
+            HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN),
+            actions.READ,
+            'is silent',
+        ),
+        *(
+            (
+                HEALTHY._replace(problem='is not there', code=code, state=State.UNKNOWN),
+                actions.SEARCH,
+                'is not there',
+            )
+            for code in sorted(work_list.GONE)
+        ),
+    ],
+)
 def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
     told = work_list.item(verdict, NOW)
 
@@ -216,57 +339,98 @@ def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
 
 
 RISKY = Risk('pending', 'ACME disks', 0.15, 0.2, 0.1, 0.3, 100, 20)
-FIRM, CABLED, WORN_OUT, HOT = (work_list.Alarm(*each) for each in (
-    ('firmware', '', State.WARNING), ('cable', 'errors', State.CRITICAL), ('order', 'wear', State.CRITICAL),
-    ('cooling', '', State.CRITICAL)))
-LOST, BAD, SPARE = (work_list.Alarm('', concern, State.WARNING) for concern in ('data', 'errors', 'wear'))
+FIRM, CABLED, WORN_OUT, HOT = (
+    work_list.Alarm(*each)
+    for each in (
+        ('firmware', '', State.WARNING),
+        ('cable', 'errors', State.CRITICAL),
+        ('order', 'wear', State.CRITICAL),
+        ('cooling', '', State.CRITICAL),
+    )
+)
+LOST, BAD, SPARE = (
+    work_list.Alarm('', concern, State.WARNING) for concern in ('data', 'errors', 'wear')
+)
 
 
-@pytest.mark.parametrize('alarms, risk, action', [
-    ([BAD], None, ('watch', 'errors')), ([WORN_OUT], None, ('order', 'wear')),
-    ([BAD, CABLED], None, ('cable', 'errors')), ([HOT, FIRM], None, ('firmware', '')),
-    ([LOST._replace(state=State.CRITICAL), CABLED], None, ('replace', 'data')),
-    ([SPARE], None, ('order', 'wear')), ([SPARE._replace(state=State.CRITICAL)], None, ('replace', 'wear')),
-    ([LOST], RISKY, ('order-copy', 'data')), ([LOST], RISKY._replace(share_90=0.149), ('watch', 'data')),
-    ([LOST], RISKY._replace(share_90=None, share_365=0.4), ('order-copy', 'data')),
-    ([LOST], RISKY._replace(share_90=None, share_365=None), ('watch', 'data')), ([CABLED], RISKY, ('cable', 'errors')),
-    ([LOST, SPARE], RISKY, ('order-copy', 'data')), ([LOST._replace(state=State.UNKNOWN)], RISKY, ('read', 'data'))])
+@pytest.mark.parametrize(
+    'alarms, risk, action',
+    [
+        ([BAD], None, ('watch', 'errors')),
+        ([WORN_OUT], None, ('order', 'wear')),
+        ([BAD, CABLED], None, ('cable', 'errors')),
+        ([HOT, FIRM], None, ('firmware', '')),
+        ([LOST._replace(state=State.CRITICAL), CABLED], None, ('replace', 'data')),
+        ([SPARE], None, ('order', 'wear')),
+        ([SPARE._replace(state=State.CRITICAL)], None, ('replace', 'wear')),
+        ([LOST], RISKY, ('order-copy', 'data')),
+        ([LOST], RISKY._replace(share_90=0.149), ('watch', 'data')),
+        ([LOST], RISKY._replace(share_90=None, share_365=0.4), ('order-copy', 'data')),
+        ([LOST], RISKY._replace(share_90=None, share_365=None), ('watch', 'data')),
+        ([CABLED], RISKY, ('cable', 'errors')),
+        ([LOST, SPARE], RISKY, ('order-copy', 'data')),
+        ([LOST._replace(state=State.UNKNOWN)], RISKY, ('read', 'data')),
+    ],
+)
 def test_of_several_findings_the_most_urgent_action_is_taken(alarms, risk, action):
-    assert work_list.of_alarms(alarms, False, risk) == work_list.of_alarms(alarms[::-1], False, risk) == action
+    assert (
+        work_list.of_alarms(alarms, False, risk)
+        == work_list.of_alarms(alarms[::-1], False, risk)
+        == action
+    )
 
 
 def test_wear_that_calls_for_an_order_is_more_urgent_than_to_watch():
     assert work_list.of_alarms([BAD], True) == ('order', '')
-    assert work_list.of_alarms([], True) == ('order', '') and work_list.of_alarms([], False) == ('nothing', '')
+    assert work_list.of_alarms([], True) == ('order', '') and work_list.of_alarms([], False) == (
+        'nothing',
+        '',
+    )
 
 
-@pytest.mark.parametrize('action, left, due', [
-    ('watch', [10 * DAY], ('watch: look again in a month', '2026-11-22')),
-    ('watch', [], ('watch: look again in a month', None)), ('replace', [400 * DAY], ('replace now', None)),
-    ('order-copy', [], ('order a replacement, copy the data first', '2026-11-22'))])
+@pytest.mark.parametrize(
+    'action, left, due',
+    [
+        ('watch', [10 * DAY], ('watch: look again in a month', '2026-11-22')),
+        ('watch', [], ('watch: look again in a month', None)),
+        ('replace', [400 * DAY], ('replace now', None)),
+        ('order-copy', [], ('order a replacement, copy the data first', '2026-11-22')),
+    ],
+)
 def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action, left, due):
     assert work_list.due(action, left, NOW) == due
 
 
-@pytest.mark.parametrize('label, to_do', [
-    (None, 'order a replacement by 2026-11-28 (cautious forecast)'),
-    ('copy first', 'order a replacement by 2026-11-28 (cautious forecast)'),
-    ('next', 'order a replacement by 2027-03-04 (middle of the forecast)'),
-    ('wait', 'order a replacement by 2027-03-04 (middle of the forecast)')])
+@pytest.mark.parametrize(
+    'label, to_do',
+    [
+        (None, 'order a replacement by 2026-11-28 (cautious forecast)'),
+        ('copy first', 'order a replacement by 2026-11-28 (cautious forecast)'),
+        ('next', 'order a replacement by 2027-03-04 (middle of the forecast)'),
+        ('wait', 'order a replacement by 2027-03-04 (middle of the forecast)'),
+    ],
+)
 def test_without_redundancy_the_earliest_end_of_a_forecast_counts(label, to_do):
     worn = lasting((192,), drive('sda', WORN))
-    told = work_list.item(worn._replace(replacement=label and Replacement(label, Coded('replace-next', 'y'))), NOW)
+    told = work_list.item(
+        worn._replace(replacement=label and Replacement(label, Coded('replace-next', 'y'))), NOW
+    )
 
     assert told.to_do == to_do
 
 
 def test_a_last_copy_that_is_dying_is_copied():
     last = Replacement('last good copy', Coded('last-good-copy', 'of md0'))
-    found = [work_list.item(each._replace(replacement=last), NOW) for each in (drive('sda', FAILED), drive('sdb'))]
+    found = [
+        work_list.item(each._replace(replacement=last), NOW)
+        for each in (drive('sda', FAILED), drive('sdb'))
+    ]
 
     assert [each.action for each in found] == ['keep', 'keep']
-    assert [each.to_do for each in found] == ['copy the data, and keep in place: last good copy',
-                                              'keep in place: last good copy']
+    assert [each.to_do for each in found] == [
+        'copy the data, and keep in place: last good copy',
+        'keep in place: last good copy',
+    ]
 
 
 def test_what_is_not_known_stands_beside_the_action():
@@ -278,9 +442,13 @@ def test_what_is_not_known_stands_beside_the_action():
     doubtful = Replacement('unknown', Coded('redundancy-doubtful', 'md0 differs'))
 
     assert work_list.item(lost._replace(replacement=doubtful), NOW).unknown == (
-        'it is uncertain whether other members hold its data')
+        'it is uncertain whether other members hold its data'
+    )
     assert [(each.drive, each.unknown) for each in found] == [
-        ('sda', 'its use is not known: copy the data first'), ('sdb', ''), ('sdc', '')]
+        ('sda', 'its use is not known: copy the data first'),
+        ('sdb', ''),
+        ('sdc', ''),
+    ]
 
 
 def test_a_reason_has_at_most_sixty_characters():
@@ -292,26 +460,45 @@ def test_a_reason_has_at_most_sixty_characters():
 def test_the_table_of_actions_names_each_code_of_a_remedy():
     remedies = {each.remedy for each in METRICS.values() if each.remedy}
 
-    assert remedies == {'cable', 'firmware', 'cooling', 'order', 'watch'} and remedies <= set(actions.CODES)
+    assert remedies == {'cable', 'firmware', 'cooling', 'order', 'watch'} and remedies <= set(
+        actions.CODES
+    )
     assert sorted(actions.CODES, key=actions.urgency) == list(actions.CODES)
-    assert {each for name, each in vars(actions).items() if name.isupper() and isinstance(each, str)} == {
-        *actions.CODES, actions.FAILING}
+    assert {
+        each for name, each in vars(actions).items() if name.isupper() and isinstance(each, str)
+    } == {*actions.CODES, actions.FAILING}
 
 
-# --- drives of an array that another service checks -------------------------------------------------------
+# --- drives of an array that another service checks -----------------------------------------------
 
-MIRROR = Group('md0', 'md0', 'md', 'raid1', 2, members=tuple(
-    Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))), used_as=('/srv',))
+MIRROR = Group(
+    'md0',
+    'md0',
+    'md',
+    'raid1',
+    2,
+    members=tuple(
+        Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))
+    ),
+    used_as=('/srv',),
+)
 
 
-@pytest.mark.parametrize('others, label, code', [
-    ([], 'unknown', 'members-not-checked'), ([('/dev/sdb', State.OK)], 'next', 'replace-next'),
-    ([('/dev/sdb', State.WARNING)], 'next', 'replace-next'),
-    ([('/dev/sdb', State.CRITICAL)], 'copy first', 'data-at-risk'),
-    ([('/dev/sdc', State.OK)], 'unknown', 'members-not-checked'),
-    ([('/dev/sda', State.OK)], 'unknown', 'members-not-checked')],
-    ids=['not-known', 'ok', 'warning', 'critical', 'no-member', 'the-drive-itself'])
-def test_one_service_per_drive_knows_the_other_members_by_their_last_state(monkeypatch, others, label, code):
+@pytest.mark.parametrize(
+    'others, label, code',
+    [
+        ([], 'unknown', 'members-not-checked'),
+        ([('/dev/sdb', State.OK)], 'next', 'replace-next'),
+        ([('/dev/sdb', State.WARNING)], 'next', 'replace-next'),
+        ([('/dev/sdb', State.CRITICAL)], 'copy first', 'data-at-risk'),
+        ([('/dev/sdc', State.OK)], 'unknown', 'members-not-checked'),
+        ([('/dev/sda', State.OK)], 'unknown', 'members-not-checked'),
+    ],
+    ids=['not-known', 'ok', 'warning', 'critical', 'no-member', 'the-drive-itself'],
+)
+def test_one_service_per_drive_knows_the_other_members_by_their_last_state(
+    monkeypatch, others, label, code
+):
     """Two services that each see half of a mirror must not both say "replace now"."""
     monkeypatch.setattr(dependence, 'disks', lambda device: (device.path[5:],))
     failing = [drive('sda', FAILED)._replace(place=Place(disks=('sda',)))]

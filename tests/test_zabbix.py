@@ -1,7 +1,9 @@
-"""A real Zabbix reads drives through our template: every value, every state, and every way in which a check fails.
+"""A real Zabbix reads drives through our template: every value, every state, and every way in which
+a check fails.
 
 Part of `make test-zabbix`, which installs what is missing first.
 """
+
 from __future__ import annotations
 
 import json
@@ -23,14 +25,16 @@ if 'TEST_ZABBIX' not in os.environ:
 
 GONE = '4'
 STATES = {'OK': '0', 'WARNING': '1', 'CRITICAL': '2', 'UNKNOWN': '3'}
-LIMIT = 512 << 10           # bytes that the agent of 6.0 takes from a command. Zabbix, "User parameters"; 7.0: 16 MB
-SEVERITIES = {'2': 'WARNING', '3': 'UNKNOWN', '4': 'CRITICAL'}  # of a problem -> state of the plugin
+# bytes that the agent of 6.0 takes from a command. Zabbix, "User parameters"; 7.0: 16 MB
+LIMIT = 512 << 10
+# of a problem -> state of the plugin
+SEVERITIES = {'2': 'WARNING', '3': 'UNKNOWN', '4': 'CRITICAL'}
 # Keeps what Zabbix got. Zabbix reads again at any time, so the file is replaced in one step.
-KEEPING = '''#!/bin/sh
+KEEPING = """#!/bin/sh
 XDG_STATE_HOME={state} {launcher} "$@" {options} >{said}.new 2>&1
 mv {said}.new {said}
 cat {said}
-'''
+"""
 
 
 class Bed(NamedTuple):
@@ -40,16 +44,29 @@ class Bed(NamedTuple):
     ground: Ground
 
     def watches(self, host: str, options: str, **macros: str) -> Path:
-        """Let Zabbix watch a host through the shipped UserParameter; return the file with the latest document.
+        """Let Zabbix watch a host through the shipped UserParameter; return the file with the
+        latest document.
 
         options: of the plugin, after those of the UserParameter.
         """
-        state, said = self.ground.folder / f'state-{host}', self.ground.folder / 'state' / f'said-{host}'
+        state, said = (
+            self.ground.folder / f'state-{host}',
+            self.ground.folder / 'state' / f'said-{host}',
+        )
         self.ground.own(state.name)
-        plugin = self.ground.place(f'plugin-{host}', KEEPING.format(
-            state=state, launcher=self.ground.folder / 'share/launcher', options=options, said=said))
+        plugin = self.ground.place(
+            f'plugin-{host}',
+            KEEPING.format(
+                state=state,
+                launcher=self.ground.folder / 'share/launcher',
+                options=options,
+                said=said,
+            ),
+        )
         plugin.chmod(0o755)
-        self.zabbix.watches(host, zabbix.parameters(str(plugin), str(state)), INTERVAL='4s', **macros)
+        self.zabbix.watches(
+            host, zabbix.parameters(str(plugin), str(state)), INTERVAL='4s', **macros
+        )
         return said
 
 
@@ -57,7 +74,8 @@ class Bed(NamedTuple):
 def bed(loopback: None) -> Iterator[Bed]:
     """One Zabbix, with the template imported twice: the second time changes nothing."""
     absent = missing('zabbix_server', 'zabbix_agentd', 'php', 'mariadbd') or (
-        '' if zabbix.FRONTEND.exists() else 'zabbix-frontend-php')
+        '' if zabbix.FRONTEND.exists() else 'zabbix-frontend-php'
+    )
     if absent:
         pytest.skip(f'Zabbix is not tried: missing {absent}; "make test-zabbix" installs it')
     ground = Ground()
@@ -74,21 +92,34 @@ def bed(loopback: None) -> Iterator[Bed]:
 
 def wanted(document: dict[str, Any]) -> dict[str, str]:
     """Return the values that Zabbix must have for a document, by key."""
-    found = {'state': STATES[document['state']], 'run': document['run'], 'summary': document['summary'],
-             'unread': str(document['unread'])}
+    found = {
+        'state': STATES[document['state']],
+        'run': document['run'],
+        'summary': document['summary'],
+        'unread': str(document['unread']),
+    }
     for drive in document['drives']:
         found[f'drive.state[{drive["id"]}]'] = STATES[drive['state']]
-        found.update((f'drive.{key}[{drive["id"]}]', str(drive[key]))
-                     for key in ('text', 'to_do', 'name', 'model', 'serial') if key in drive)
-    found.update((f'value[{each["drive"]},{each["metric"]}]', str(each['value'])) for each in document['readings'])
+        found.update(
+            (f'drive.{key}[{drive["id"]}]', str(drive[key]))
+            for key in ('text', 'to_do', 'name', 'model', 'serial')
+            if key in drive
+        )
+    found.update(
+        (f'value[{each["drive"]},{each["metric"]}]', str(each['value']))
+        for each in document['readings']
+    )
     return {f'smart_attributes.{key}': value for key, value in found.items()}
 
 
 def differing(bed: Bed, host: str, said: Path) -> dict[str, Any]:
     """Return the values of a document that Zabbix does not have, with those that it has instead."""
     known, document = bed.zabbix.values(host), json.loads(said.read_text())
-    return {key: (value, known.get(key)) for key, value in wanted(document).items()
-            if key not in known or (known[key] != value and not is_number(key, known[key], value))}
+    return {
+        key: (value, known.get(key))
+        for key, value in wanted(document).items()
+        if key not in known or (known[key] != value and not is_number(key, known[key], value))
+    }
 
 
 def is_number(key: str, known: str, value: str) -> bool:
@@ -109,18 +140,26 @@ def machine(bed: Bed, count: int) -> Machine:
     if why_not():
         pytest.skip(why_not())
     found = Machine(bed.ground.folder / f'machine-{count}')
-    drives, letters = [name for name in names() if not name.endswith('-volume')], 'abcdefghijklmnopqrstuvwxyz'
+    drives, letters = (
+        [name for name in names() if not name.endswith('-volume')],
+        'abcdefghijklmnopqrstuvwxyz',
+    )
     for number in range(count):
         name = drives[number * len(drives) // count]
         letter = ('', 'a', 'b')[number // 26] + letters[number % 26]
-        found.add(f'/dev/nvme{number}' if 'nvme' in name else f'/dev/sd{letter}', name,
-                  serial=f'EX{count}-{number:02}')
+        found.add(
+            f'/dev/nvme{number}' if 'nvme' in name else f'/dev/sd{letter}',
+            name,
+            serial=f'EX{count}-{number:02}',
+        )
     return found
 
 
 @pytest.mark.parametrize('count', [24, 60])
 def test_zabbix_reads_every_value_of_every_drive(bed, count):
-    """Each drive is discovered with its state, its words and all its graphed values, as the plugin gave them."""
+    """Each drive is discovered with its state, its words and all its graphed values, as the
+    plugin gave them.
+    """
     host, options = f'drives-{count}', f'-p {machine(bed, count).smartctl} --nosudo'
     said = bed.watches(host, options)
     arrives(bed, host, said)
@@ -131,44 +170,68 @@ def test_zabbix_reads_every_value_of_every_drive(bed, count):
     assert len(text) < LIMIT / 4
     assert len(document['drives']) == count and document['unread'] == 0
     assert {'OK', 'WARNING', 'CRITICAL'} == {drive['state'] for drive in document['drives']}
-    assert numbers_of(values) == pytest.approx(numbers_of_triage(bed, host, options, numbers_of(values)))
+    assert numbers_of(values) == pytest.approx(
+        numbers_of_triage(bed, host, options, numbers_of(values))
+    )
 
 
 def numbers_of(values: dict[str, str]) -> dict[str, float]:
-    return {match[1]: float(value) for key, value in values.items()
-            for match in [re.fullmatch(r'smart_attributes\.value\[(.*)\]', key)] if match}
+    return {
+        match[1]: float(value)
+        for key, value in values.items()
+        for match in [re.fullmatch(r'smart_attributes\.value\[(.*)\]', key)]
+        if match
+    }
 
 
-def numbers_of_triage(bed: Bed, host: str, options: str, like: dict[str, float]) -> dict[str, float]:
-    """Return what `triage --json` says of the same metrics; of a status in words, the same number as *like*."""
+def numbers_of_triage(
+    bed: Bed, host: str, options: str, like: dict[str, float]
+) -> dict[str, float]:
+    """Return what `triage --json` says of the same metrics; of a status in words, the same
+    number as *like*.
+    """
     state = f'--state-dir={bed.ground.folder}/state-{host}'
-    done = bed.ground.runs(str(bed.ground.folder / 'share/launcher'), 'triage', '--json', state, *options.split())
-    found = {f'{drive["serial"]},{reading["metric"]}': reading['value'] for drive in json.loads(done.stdout)['drives']
-             for reading in drive['readings'] if reading['judged'] or reading['metric'] == 'smart_status'}
+    done = bed.ground.runs(
+        str(bed.ground.folder / 'share/launcher'), 'triage', '--json', state, *options.split()
+    )
+    found = {
+        f'{drive["serial"]},{reading["metric"]}': reading['value']
+        for drive in json.loads(done.stdout)['drives']
+        for reading in drive['readings']
+        if reading['judged'] or reading['metric'] == 'smart_status'
+    }
     return {key: like[key] if isinstance(found[key], str) else found[key] for key in like}
 
 
-# --- states and triggers ---------------------------------------------------------------------------
+# --- states and triggers --------------------------------------------------------------------------
 
 HEALTHY, WORN, FAILING = 'intel-healthy', 'intel-worn', 'hgst-failing'
 
 
 def opened(bed: Bed, host: str) -> dict[str, str]:
-    """Return the open problems of a host: the words of the event, and the state that its severity stands for."""
-    return {name: SEVERITIES[problem['severity']] for name, problem in bed.zabbix.problems(host).items()}
+    """Return the open problems of a host: the words of the event, and the state that its
+    severity stands for.
+    """
+    return {
+        name: SEVERITIES[problem['severity']] for name, problem in bed.zabbix.problems(host).items()
+    }
 
 
 def shows(bed: Bed, host: str, pattern: str, seconds: float = 40) -> str:
     """Wait until a problem of a host begins so; return its words."""
+
     def found() -> list[str]:
         time.sleep(0.5)
         return [name for name in opened(bed, host) if re.match(pattern, name)]
+
     return until(found, seconds, f'{pattern} among {opened(bed, host)}')[0]
 
 
 @pytest.fixture(scope='module')
 def states(bed: Bed) -> tuple[Machine, Path]:
-    """A healthy, a worn, a failing and an unreadable drive, and the file with their latest document."""
+    """A healthy, a worn, a failing and an unreadable drive, and the file with their latest
+    document.
+    """
     if why_not():
         pytest.skip(why_not())
     drives = Machine(bed.ground.folder / 'machine-states')
@@ -181,21 +244,34 @@ def states(bed: Bed) -> tuple[Machine, Path]:
 
 
 def test_each_state_of_the_plugin_is_a_problem_with_its_words(bed, states):
-    """A healthy drive: none. The others: the words of the plugin, with a severity of their own, whole."""
+    """A healthy drive: none.
+
+    The others: the words of the plugin, with a severity of their own, whole.
+    """
     drives = {drive['name']: drive for drive in json.loads(states[1].read_text())['drives']}
     until(lambda: len(opened(bed, 'states')) == 3, 20, 'three problems')
 
     assert opened(bed, 'states') == {
         f'{drive["title"]} [{drive["id"]}] {drive["text"]}': drive['state']
-        for name, drive in drives.items() if name != 'sda'}
-    assert [drives[name]['state'] for name in ('sda', 'sdb', 'sdc', 'sdd')] == ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN']
+        for name, drive in drives.items()
+        if name != 'sda'
+    }
+    assert [drives[name]['state'] for name in ('sda', 'sdb', 'sdc', 'sdd')] == [
+        'OK',
+        'WARNING',
+        'CRITICAL',
+        'UNKNOWN',
+    ]
     assert len(drives['sdc']['text']) > 100
     assert {problem['opdata'] for problem in bed.zabbix.problems('states').values()} == {
-        drive['text'] for name, drive in drives.items() if name != 'sda'}
+        drive['text'] for name, drive in drives.items() if name != 'sda'
+    }
 
 
 def test_a_drive_that_can_no_longer_be_read_keeps_its_items(bed, states):
-    """The history knows which drive was there: its items become UNKNOWN, and its last values stay."""
+    """The history knows which drive was there: its items become UNKNOWN, and its last values
+    stay.
+    """
     states[0].add('/dev/sdb', WORN, serial='STATE-b', denied=True)
     shows(bed, 'states', r'sdb .*\[STATE-b\] UNKNOWN: ')
     values = bed.zabbix.values('states')
@@ -207,44 +283,86 @@ def test_a_drive_that_can_no_longer_be_read_keeps_its_items(bed, states):
 
 
 def test_a_drive_that_disappears_is_a_problem_of_the_run(bed, states):
-    """Its own problem ends, because nobody knows its state; the run is CRITICAL until it is back or retired."""
+    """Its own problem ends, because nobody knows its state; the run is CRITICAL until it is back
+    or retired.
+    """
     node = states[0].folder / 'dev/sdc'
     before = node.read_text()
     node.unlink()
     gone = shows(bed, 'states', 'SMART CRITICAL: ')
-    until(lambda: not any('STATE-c] CRITICAL' in name for name in opened(bed, 'states')), 20, 'the end of its problem')
+    until(
+        lambda: not any('STATE-c] CRITICAL' in name for name in opened(bed, 'states')),
+        20,
+        'the end of its problem',
+    )
 
     assert 'STATE-c' in gone and 'history --forget STATE-c' in gone
     assert bed.zabbix.values('states')['smart_attributes.drive.state[STATE-c]'] == GONE
     node.write_text(before)
     shows(bed, 'states', r'sdc .*\[STATE-c\] CRITICAL: ')
-    until(lambda: not any(name.startswith('SMART') for name in opened(bed, 'states')), 20, 'the end of the problem')
+    until(
+        lambda: not any(name.startswith('SMART') for name in opened(bed, 'states')),
+        20,
+        'the end of the problem',
+    )
     bed.zabbix.stops('states')
 
 
-# --- checks that fail --------------------------------------------------------------------------------
+# --- checks that fail -----------------------------------------------------------------------------
 
-GOOD = json.dumps({'version': 2, 'state': 'CRITICAL', 'summary': 'SMART CRITICAL', 'run': 'OK: 1 drive: 1 critical',
-                   'remarks': [], 'unread': 0, 'host': 'bed', 'made': 1, 'readings': [],
-                   'drives': [{'id': 'BAD', 'name': 'sda', 'title': 'sda ACME', 'serial': 'BAD', 'state': 'CRITICAL',
-                               'text': 'CRITICAL: pending 16, critical above 8', 'to_do': 'replace now'}]})
-FAILED = json.dumps({'version': 2, 'state': 'UNKNOWN', 'code': 'smartctl-missing', 'error': 'not found', 'drives': []})
+GOOD = json.dumps(
+    {
+        'version': 2,
+        'state': 'CRITICAL',
+        'summary': 'SMART CRITICAL',
+        'run': 'OK: 1 drive: 1 critical',
+        'remarks': [],
+        'unread': 0,
+        'host': 'bed',
+        'made': 1,
+        'readings': [],
+        'drives': [
+            {
+                'id': 'BAD',
+                'name': 'sda',
+                'title': 'sda ACME',
+                'serial': 'BAD',
+                'state': 'CRITICAL',
+                'text': 'CRITICAL: pending 16, critical above 8',
+                'to_do': 'replace now',
+            }
+        ],
+    }
+)
+FAILED = json.dumps(
+    {
+        'version': 2,
+        'state': 'UNKNOWN',
+        'code': 'smartctl-missing',
+        'error': 'not found',
+        'drives': [],
+    }
+)
 NOTHING = r'UNKNOWN: the agent returned nothing: '
 # What the plugin does -> what Zabbix says of the run.
 FAILURES = {
     f"echo '{FAILED}'": r'UNKNOWN: \[smartctl-missing\] not found$',
     f"echo '{GOOD[:200]}'": r'UNKNOWN: the output is not a JSON document: \{"version": 2',
     ':': r'UNKNOWN: the output is not a JSON document: $',
-    'exec /nonexistent/plugin': r'UNKNOWN: the output is not a JSON document: .*/nonexistent/plugin: not found',
+    ('exec /nonexistent/plugin'): r'UNKNOWN: the output is not a JSON document: '
+    r'.*/nonexistent/plugin: not found',
     f"echo warning >&2; echo '{GOOD}'": r'UNKNOWN: the output is not a JSON document: warning',
     'sleep 20': NOTHING,
-    "printf '{\"run\": \"OK: %017000000d\"}' 1": NOTHING,
+    'printf \'{"run": "OK: %017000000d"}\' 1': NOTHING,
     'kill -KILL $$': r'UNKNOWN: ',
-    'echo null': r'UNKNOWN: '}
+    'echo null': r'UNKNOWN: ',
+}
 
 
 def test_no_failure_of_the_check_looks_like_ok(bed):
-    """Whatever the plugin prints, the run is UNKNOWN at once; the problem of the failing drive stays open."""
+    """Whatever the plugin prints, the run is UNKNOWN at once; the problem of the failing drive
+    stays open.
+    """
     plugin = bed.ground.place('plugin-fails', f'#!/bin/sh\n. {bed.ground.folder}/behaves\n')
     plugin.chmod(0o755)
     behaves(bed, f"echo '{GOOD}'")
@@ -252,9 +370,16 @@ def test_no_failure_of_the_check_looks_like_ok(bed):
     failing = shows(bed, 'fails', r'sda ACME \[BAD\] CRITICAL: pending 16, critical above 8$')
     for behavior, words in FAILURES.items():
         behaves(bed, behavior)
-        until(lambda words=words: re.match(words, waited(bed).get('smart_attributes.run', '')), 30,
-              f'{words} in {waited(bed)} after {behavior[:50]}')
-        until(lambda: any(name.startswith('SMART UNKNOWN: ') for name in opened(bed, 'fails')), 10, 'a problem')
+        until(
+            lambda words=words: re.match(words, waited(bed).get('smart_attributes.run', '')),
+            30,
+            f'{words} in {waited(bed)} after {behavior[:50]}',
+        )
+        until(
+            lambda: any(name.startswith('SMART UNKNOWN: ') for name in opened(bed, 'fails')),
+            10,
+            'a problem',
+        )
         values = bed.zabbix.values('fails')
 
         assert values['smart_attributes.state'] == STATES['UNKNOWN'], behavior

@@ -1,11 +1,14 @@
-"""ZFS pools from recorded outputs of `zpool status`: which devices hold data, and what is not known.
+"""ZFS pools from recorded outputs of `zpool status`: which devices hold data, and what is not
+known.
 
-The outputs in tests/pools were written anew with the structure, states and numbers of public reports: the first line
-names the report. Names of pools and devices were changed to those that -P prints, rows that the report leaves out were
-added in the same form. tests/pools.json is the index of those that are not in EXPECTED: what was changed or added
-("partly": rows were added; "inferred": the text was found without its address, which its content names), and what
-each output means, written down by reading it and not by running the program.
+The outputs in tests/pools were written anew with the structure, states and numbers of public
+reports: the first line names the report. Names of pools and devices were changed to those that -P
+prints, rows that the report leaves out were added in the same form. tests/pools.json is the index
+of those that are not in EXPECTED: what was changed or added ("partly": rows were added; "inferred":
+the text was found without its address, which its content names), and what each output means,
+written down by reading it and not by running the program.
 """
+
 from __future__ import annotations
 
 import json
@@ -27,11 +30,27 @@ from smart_attributes.redundancy.survival import Stack
 
 SAMPLES = {path.name: path.read_text() for path in sorted((ROOT / 'tests' / 'pools').iterdir())}
 INDEX = json.loads((ROOT / 'tests' / 'pools.json').read_text())
-LETTERS = {'in_sync': 'A', 'rebuilding': 'r', 'spare': 's', 'faulty': 'F', 'missing': '-', 'unknown': '?'}
+LETTERS = {
+    'in_sync': 'A',
+    'rebuilding': 'r',
+    'spare': 's',
+    'faulty': 'F',
+    'missing': '-',
+    'unknown': '?',
+}
 SUSPENDED = 'zpool reports the state SUSPENDED: connect its devices, then clear its errors'
 TWICE = 'zpool reports a device twice'
 RESILVER = 'a resilver is running, and zpool does not report which devices are complete'
-LOST = {'single': 0, 'mirror': 1, 'raidz1': 1, 'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
+LOST = {
+    'single': 0,
+    'mirror': 1,
+    'raidz1': 1,
+    'raidz2': 2,
+    'raidz3': 3,
+    'draid1': 1,
+    'draid2': 2,
+    'draid3': 3,
+}
 
 
 def text_of(name: str) -> str:
@@ -47,7 +66,9 @@ def groups_of(text: str) -> dict[str, Group]:
 
 
 def shown(group: Group) -> tuple[str, str, str]:
-    """Return the level, or why it is unknown, the states of the members as letters, and what runs."""
+    """Return the level, or why it is unknown, the states of the members as letters, and what
+    runs.
+    """
     states = ''.join(LETTERS[member.state] for member in group.members if not member.role)
     for role in ('log', 'cache'):
         found = ''.join(LETTERS[member.state] for member in group.members if member.role == role)
@@ -58,50 +79,93 @@ def shown(group: Group) -> tuple[str, str, str]:
 
 EXPECTED = {
     'mirror-replacing.txt': {
-        'zfs vz': ('raid0', 'AA', ''), 'zfs vz/mirror-0': ('mirror', 'rA', 'recover 66.46'),
-        'zfs vz/mirror-0/replacing-0': ('mirror', 'Fr', 'recover 66.46'), 'zfs vz/mirror-1': ('mirror', 'AA', '')},
-    'mirror-faulted-online.txt': {'zfs tank': ('raid0', 'A', ''), 'zfs tank/mirror-0': ('mirror', 'AF', '')},
+        'zfs vz': ('raid0', 'AA', ''),
+        'zfs vz/mirror-0': ('mirror', 'rA', 'recover 66.46'),
+        'zfs vz/mirror-0/replacing-0': ('mirror', 'Fr', 'recover 66.46'),
+        'zfs vz/mirror-1': ('mirror', 'AA', ''),
+    },
+    'mirror-faulted-online.txt': {
+        'zfs tank': ('raid0', 'A', ''),
+        'zfs tank/mirror-0': ('mirror', 'AF', ''),
+    },
     'raidz2-replacing.txt': {
-        'zfs storage': ('raid0', 'AA', ''), 'zfs storage/raidz2-0': ('raidz2', 'AAAArAAAAAAA', 'recover 0.09'),
+        'zfs storage': ('raid0', 'AA', ''),
+        'zfs storage/raidz2-0': ('raidz2', 'AAAArAAAAAAA', 'recover 0.09'),
         'zfs storage/raidz2-0/replacing-4': ('mirror', '-r', 'recover 0.09'),
-        'zfs storage/raidz2-1': ('raidz2', 'AAAAAA', '')},
+        'zfs storage/raidz2-1': ('raidz2', 'AAAAAA', ''),
+    },
     'raidz2-replacing-missing.txt': {
-        'zfs ZFS01': ('raid0', 'A', ''), 'zfs ZFS01/raidz2-0': ('raidz2', 'AAAAAAAA', ''),
-        'zfs ZFS01/raidz2-0/replacing-6': ('mirror', 'A-', '')},
+        'zfs ZFS01': ('raid0', 'A', ''),
+        'zfs ZFS01/raidz2-0': ('raidz2', 'AAAAAAAA', ''),
+        'zfs ZFS01/raidz2-0/replacing-6': ('mirror', 'A-', ''),
+    },
     'raidz1-offline-twice.txt': {
-        'zfs data': ('raid0', 'AA', ''), 'zfs data/raidz1-0': ('raidz1', 'AAAAF', ''),
-        'zfs data/raidz1-1': ('raidz1', 'AAAAF', '')},
-    'suspended.txt': {'zfs datapool': (SUSPENDED, 'AA', ''), 'zfs datapool/raidz3-0': (SUSPENDED, 'FAAAA', ''),
-                      'zfs datapool/raidz3-1': (SUSPENDED, 'AAAA', '')},
-    'suspended-online.txt': {'zfs p1': (SUSPENDED, 'A', ''), 'zfs p1/raidz2-0': (SUSPENDED, 'AAAAAA', '')},
+        'zfs data': ('raid0', 'AA', ''),
+        'zfs data/raidz1-0': ('raidz1', 'AAAAF', ''),
+        'zfs data/raidz1-1': ('raidz1', 'AAAAF', ''),
+    },
+    'suspended.txt': {
+        'zfs datapool': (SUSPENDED, 'AA', ''),
+        'zfs datapool/raidz3-0': (SUSPENDED, 'FAAAA', ''),
+        'zfs datapool/raidz3-1': (SUSPENDED, 'AAAA', ''),
+    },
+    'suspended-online.txt': {
+        'zfs p1': (SUSPENDED, 'A', ''),
+        'zfs p1/raidz2-0': (SUSPENDED, 'AAAAAA', ''),
+    },
     'unavail.txt': {'zfs pool1': (SUSPENDED, 'F', ''), 'zfs pool1/sdc1': (SUSPENDED, '-', '')},
-    'stripe-faulted.txt': {'zfs dozer': (SUSPENDED, 'AF', ''), 'zfs dozer/sdc1': (SUSPENDED, 'A', 'check 75.44'),
-                           'zfs dozer/sdd1': (SUSPENDED, 'F', 'check 75.44')},
+    'stripe-faulted.txt': {
+        'zfs dozer': (SUSPENDED, 'AF', ''),
+        'zfs dozer/sdc1': (SUSPENDED, 'A', 'check 75.44'),
+        'zfs dozer/sdd1': (SUSPENDED, 'F', 'check 75.44'),
+    },
     'draid-spare.txt': {
-        'zfs testpool': ('raid0', 'Assss', ''), 'zfs testpool/draid1:2d:10c:5s-0': ('draid1', 'A' * 10, ''),
-        'zfs testpool/draid1:2d:10c:5s-0/spare-2': ('mirror', 'FA', '')},
+        'zfs testpool': ('raid0', 'Assss', ''),
+        'zfs testpool/draid1:2d:10c:5s-0': ('draid1', 'A' * 10, ''),
+        'zfs testpool/draid1:2d:10c:5s-0/spare-2': ('mirror', 'FA', ''),
+    },
     'draid-nested-spares.txt': {
-        'zfs tank20': ('raid0', 'A', ''), 'zfs tank20/draid2:8d:12c:2s-0': ('draid2', 'A' * 12, ''),
+        'zfs tank20': ('raid0', 'A', ''),
+        'zfs tank20/draid2:8d:12c:2s-0': ('draid2', 'A' * 12, ''),
         'zfs tank20/draid2:8d:12c:2s-0/spare-6': ('mirror', 'AA', ''),
         'zfs tank20/draid2:8d:12c:2s-0/spare-6/replacing-0': ('mirror', 'Ar', ''),
-        'zfs tank20/draid2:8d:12c:2s-0/spare-6/replacing-0/spare-0': ('mirror', 'FA', '')},
+        'zfs tank20/draid2:8d:12c:2s-0/spare-6/replacing-0/spare-0': ('mirror', 'FA', ''),
+    },
     'draid-resilvering.txt': {
-        'zfs aggr0': ('raid0', 'As', ''), 'zfs aggr0/draid3:19d:24c:2s-0': (RESILVER, 'r' * 24, 'recover 92.97'),
-        'zfs aggr0/draid3:19d:24c:2s-0/spare-23': ('mirror', '-r', '')},
+        'zfs aggr0': ('raid0', 'As', ''),
+        'zfs aggr0/draid3:19d:24c:2s-0': (RESILVER, 'r' * 24, 'recover 92.97'),
+        'zfs aggr0/draid3:19d:24c:2s-0/spare-23': ('mirror', '-r', ''),
+    },
     'spare-in-two-places.txt': {
-        'zfs pool0': (TWICE, 'A', ''), 'zfs pool0/raidz2-0': (TWICE, 'AAAAA', ''),
-        'zfs pool0/raidz2-0/spare-1': (TWICE, 'FA', ''), 'zfs pool0/raidz2-0/spare-3': (TWICE, 'FA', '')},
-    'special.txt': {'zfs rpool': ('raid0', 'AA', ''), 'zfs rpool/raidz2-0': ('raidz2', 'AAAAAA', ''),
-                    'zfs rpool/mirror-8': ('mirror', 'AA', '')},
-    'all-classes.txt': {'zfs home1': ('raid0', 'AA log:A cache:AA', ''),
-                        'zfs home1/raidz3-0': ('raidz3', 'AAAAAAAA', 'check 33.42'),
-                        'zfs home1/mirror-4': ('mirror', 'AA', 'check 33.42')},
-    'spare-unavail.txt': {'zfs zones': ('raid0', 'AAs log:A cache:A', ''), 'zfs zones/mirror-0': ('mirror', 'AA', ''),
-                          'zfs zones/mirror-1': ('mirror', 'AA', '')},
-    'attached-log.txt': {'zfs tank': ('raid0', 'A log:AA cache:AA', ''),
-                         'zfs tank/mirror-0': (RESILVER, 'AA', 'recover 0.39')},
-    'removed.txt': {'zfs pool3': ('raid0', 'AA', ''), 'zfs pool3/raidz2-0': ('raidz2', 'AAAAA', 'check 1.61'),
-                    'zfs pool3/raidz2-1': ('raidz2', 'AA--A', 'check 1.61')},
+        'zfs pool0': (TWICE, 'A', ''),
+        'zfs pool0/raidz2-0': (TWICE, 'AAAAA', ''),
+        'zfs pool0/raidz2-0/spare-1': (TWICE, 'FA', ''),
+        'zfs pool0/raidz2-0/spare-3': (TWICE, 'FA', ''),
+    },
+    'special.txt': {
+        'zfs rpool': ('raid0', 'AA', ''),
+        'zfs rpool/raidz2-0': ('raidz2', 'AAAAAA', ''),
+        'zfs rpool/mirror-8': ('mirror', 'AA', ''),
+    },
+    'all-classes.txt': {
+        'zfs home1': ('raid0', 'AA log:A cache:AA', ''),
+        'zfs home1/raidz3-0': ('raidz3', 'AAAAAAAA', 'check 33.42'),
+        'zfs home1/mirror-4': ('mirror', 'AA', 'check 33.42'),
+    },
+    'spare-unavail.txt': {
+        'zfs zones': ('raid0', 'AAs log:A cache:A', ''),
+        'zfs zones/mirror-0': ('mirror', 'AA', ''),
+        'zfs zones/mirror-1': ('mirror', 'AA', ''),
+    },
+    'attached-log.txt': {
+        'zfs tank': ('raid0', 'A log:AA cache:AA', ''),
+        'zfs tank/mirror-0': (RESILVER, 'AA', 'recover 0.39'),
+    },
+    'removed.txt': {
+        'zfs pool3': ('raid0', 'AA', ''),
+        'zfs pool3/raidz2-0': ('raidz2', 'AAAAA', 'check 1.61'),
+        'zfs pool3/raidz2-1': ('raidz2', 'AA--A', 'check 1.61'),
+    },
 }
 
 
@@ -118,18 +182,29 @@ def told(name: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the groups of a sample in the words of the index, and what is doubted."""
     groups, reasons = groups_of(text_of(f'{name}.txt')), {why: key for key, why in REASONS.items()}
     pools = {f'zfs {pool.name}': pool.doubts for pool in zpool_status.pools(text_of(f'{name}.txt'))}
-    stack, rows, doubts = Stack(groups.values()), {}, {'groups': set(), 'members': set(), 'pool': {
-        DOUBTS[why] for doubts in pools.values() for why, _ in doubts}}
+    stack, rows, doubts = (
+        Stack(groups.values()),
+        {},
+        {
+            'groups': set(),
+            'members': set(),
+            'pool': {DOUBTS[why] for doubts in pools.values() for why, _ in doubts},
+        },
+    )
     for key, group in groups.items():
         level, *rest = shown(group)
         if level.startswith('the output of zpool status is not understood'):
             level = 'form'
         left = str(stack.tolerates(group, set())) if group.level and '/' in key else ''
         states, activity = rest
-        rows[key[4:]] = ' '.join(part for part in (reasons.get(level, level), states, left, activity) if part)
+        rows[key[4:]] = ' '.join(
+            part for part in (reasons.get(level, level), states, left, activity) if part
+        )
         if '/' in key:
             of_pool = pools[key.partition('/')[0]]
-            assert [doubt.fields['why'] for doubt in group.doubts][:len(of_pool)] == [why for why, _ in of_pool]
+            assert [doubt.fields['why'] for doubt in group.doubts][: len(of_pool)] == [
+                why for why, _ in of_pool
+            ]
             doubts['groups'] |= {group.name} if len(group.doubts) > len(of_pool) else set()
         doubts['members'] |= {member.name for member in group.members if member.doubts}
     return rows, {key: sorted(found) for key, found in doubts.items() if found}
@@ -147,9 +222,15 @@ def test_a_collected_output_is_understood_as_it_was_read(name):
 
 def test_all_samples_have_an_expectation_and_at_least_95_percent_are_classified():
     """An output whose form is not understood is unknown; a pool that is suspended is understood."""
-    assert {name.removesuffix('.txt') for name in SAMPLES} == {*INDEX, *(name[:-4] for name in EXPECTED)}
-    unknown = [name for name, entry in INDEX.items() if any(
-        text.split(' ')[0] in ('form', 'kind') for text in entry['expected'].values())]
+    assert {name.removesuffix('.txt') for name in SAMPLES} == {
+        *INDEX,
+        *(name[:-4] for name in EXPECTED),
+    }
+    unknown = [
+        name
+        for name, entry in INDEX.items()
+        if any(text.split(' ')[0] in ('form', 'kind') for text in entry['expected'].values())
+    ]
     assert (len(SAMPLES), unknown) == (90, ['draid-prerelease', 'guids', 'trim-line'])
     assert len(unknown) <= 0.05 * len(SAMPLES)
 
@@ -157,57 +238,85 @@ def test_all_samples_have_an_expectation_and_at_least_95_percent_are_classified(
 def test_each_sample_names_its_source():
     for text in SAMPLES.values():
         assert text.startswith('# https://')
-    assert all(SAMPLES[f'{name}.txt'].startswith(f'# {entry["source"]}\n') for name, entry in INDEX.items())
+    assert all(
+        SAMPLES[f'{name}.txt'].startswith(f'# {entry["source"]}\n') for name, entry in INDEX.items()
+    )
 
 
 def test_a_pool_is_made_of_its_virtual_devices_and_these_of_disks():
     """The groups form a tree by `on`, with the disks as leaves."""
     found = groups_of(text_of('mirror-replacing.txt'))
 
-    assert [member.on for member in found['zfs vz'].members] == [('zfs vz/mirror-0',), ('zfs vz/mirror-1',)]
+    assert [member.on for member in found['zfs vz'].members] == [
+        ('zfs vz/mirror-0',),
+        ('zfs vz/mirror-1',),
+    ]
     assert [member.on for member in found['zfs vz/mirror-0'].members] == [
-        ('zfs vz/mirror-0/replacing-0',), ('/dev/disk/by-id/ata-DISK_A2-part1',)]
+        ('zfs vz/mirror-0/replacing-0',),
+        ('/dev/disk/by-id/ata-DISK_A2-part1',),
+    ]
     assert found['zfs vz/mirror-0'].members[1].detail == 'DEGRADED, too many errors'
     assert found['zfs vz/mirror-0/replacing-0'].members[0] == Member(
-        'ata-DISK_A1-part1', 'faulty', 0, ('/dev/disk/by-id/ata-DISK_A1-part1',), 'OFFLINE')
+        'ata-DISK_A1-part1', 'faulty', 0, ('/dev/disk/by-id/ata-DISK_A1-part1',), 'OFFLINE'
+    )
 
 
-@pytest.mark.parametrize('name, state, detail, path', [
-    ('/dev/sdc1', 'ONLINE', '', '/dev/sdc1'), ('/dev/sdc1', 'FAULTED', 'too many errors', '/dev/sdc1'),
-    ('/dev/sdc1', 'OFFLINE', '', '/dev/sdc1'), ('/dev/sdc1', 'UNAVAIL', 'cannot open', ''),
-    ('/dev/sdc1', 'REMOVED', '', ''), ('77669775', 'FAULTED', 'was /dev/sdc1', ''),
-    ('/dev/sdc1', 'FAULTED', 'was /dev/sdc1', ''),
-    ('77669775', 'UNAVAIL', 'was /dev/disk/by-id/ata-X-part1', '/dev/disk/by-id/ata-X-part1'),
-    ('/dev/disk/by-id/ata-X-part1', 'UNAVAIL', '', '/dev/disk/by-id/ata-X-part1'),
-    ('/dev/disk/by-vdev/A1-part1', 'REMOVED', '', ''), ('draid1-0-0', 'ONLINE', '', ''), ('/tank/file', 'ONLINE', '',
-                                                                                        '/tank/file')])
+@pytest.mark.parametrize(
+    'name, state, detail, path',
+    [
+        ('/dev/sdc1', 'ONLINE', '', '/dev/sdc1'),
+        ('/dev/sdc1', 'FAULTED', 'too many errors', '/dev/sdc1'),
+        ('/dev/sdc1', 'OFFLINE', '', '/dev/sdc1'),
+        ('/dev/sdc1', 'UNAVAIL', 'cannot open', ''),
+        ('/dev/sdc1', 'REMOVED', '', ''),
+        ('77669775', 'FAULTED', 'was /dev/sdc1', ''),
+        ('/dev/sdc1', 'FAULTED', 'was /dev/sdc1', ''),
+        ('77669775', 'UNAVAIL', 'was /dev/disk/by-id/ata-X-part1', '/dev/disk/by-id/ata-X-part1'),
+        ('/dev/disk/by-id/ata-X-part1', 'UNAVAIL', '', '/dev/disk/by-id/ata-X-part1'),
+        ('/dev/disk/by-vdev/A1-part1', 'REMOVED', '', ''),
+        ('draid1-0-0', 'ONLINE', '', ''),
+        ('/tank/file', 'ONLINE', '', '/tank/file'),
+    ],
+)
 def test_the_name_of_a_device_that_is_gone_may_belong_to_another_disk(name, state, detail, path):
-    """In one of the recorded outputs sdc is missing in one virtual device, and works in the other."""
+    """In one of the recorded outputs sdc is missing in one virtual device, and works in the
+    other.
+    """
     assert zpool_status.path_of(name, state, detail) == path
 
 
 HEALTHY = text_of('special.txt')
 
 
-@pytest.mark.parametrize('old, new, reason', [
-    ('ONLINE       0     0     0\n\n', 'ONLINE       0     0     0  (wondering)\n\n',
-     '(a device that is ONLINE has an unknown remark)'),
-    ('mirror-8 ', 'mirror3-8', 'this version does not know its type'),
-    ('raidz2-0', 'hole-0  ', 'this version does not know its type'),
-    ('\nerrors: No known data errors\n', '', '("errors" is missing)'),
-    ('STATE     READ', 'STATE     SLOW', '(the table has unexpected columns)'),
-    ('special\t', 'tertiary', '(a row of the table has an unknown format)'),
-    ('rpool       ', 'otherpool   ', '(the table does not begin with the pool)'),
-    ('  raidz2-0    ', '    raidz2-0  ', '(a row of the table is indented too far)'),
-    ('  raidz2-0    ', '   raidz2-0   ', '(a row of the table has an unknown format)'),
-    (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
-    (' state: ONLINE', ' state: BROKEN', '(the pool has two states)'),
-    (' state: ONLINE', ' state: DEGRADED', '(the pool has two states)'),
-    (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '("state" is not expected there)'),
-    ('  scan: scrub', '  scan: shake', 'a resilver is running'),
-    ('config:\n', 'config: The configuration cannot be determined.\n', '(the table has unexpected columns)'),
-    ('  pool: rpool', 'warning: no lock\n  pool: rpool', '(a line has an unknown format)'),
-])
+@pytest.mark.parametrize(
+    'old, new, reason',
+    [
+        (
+            'ONLINE       0     0     0\n\n',
+            'ONLINE       0     0     0  (wondering)\n\n',
+            '(a device that is ONLINE has an unknown remark)',
+        ),
+        ('mirror-8 ', 'mirror3-8', 'this version does not know its type'),
+        ('raidz2-0', 'hole-0  ', 'this version does not know its type'),
+        ('\nerrors: No known data errors\n', '', '("errors" is missing)'),
+        ('STATE     READ', 'STATE     SLOW', '(the table has unexpected columns)'),
+        ('special\t', 'tertiary', '(a row of the table has an unknown format)'),
+        ('rpool       ', 'otherpool   ', '(the table does not begin with the pool)'),
+        ('  raidz2-0    ', '    raidz2-0  ', '(a row of the table is indented too far)'),
+        ('  raidz2-0    ', '   raidz2-0   ', '(a row of the table has an unknown format)'),
+        (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
+        (' state: ONLINE', ' state: BROKEN', '(the pool has two states)'),
+        (' state: ONLINE', ' state: DEGRADED', '(the pool has two states)'),
+        (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '("state" is not expected there)'),
+        ('  scan: scrub', '  scan: shake', 'a resilver is running'),
+        (
+            'config:\n',
+            'config: The configuration cannot be determined.\n',
+            '(the table has unexpected columns)',
+        ),
+        ('  pool: rpool', 'warning: no lock\n  pool: rpool', '(a line has an unknown format)'),
+    ],
+)
 def test_what_is_not_understood_makes_the_pool_unknown(old, new, reason):
     assert HEALTHY.count(old)
     text = HEALTHY.replace(old, new)
@@ -225,25 +334,49 @@ def test_a_degraded_pool_with_only_healthy_devices_is_a_contradiction():
     part = re.sub('(?<=  raidz2-0) ( +)ONLINE  ', r' \1DEGRADED', pool)
 
     assert {shown(group)[0] for group in groups_of(pool).values()} == {zpool._CONTRADICTION}
-    assert [shown(group)[0] for group in groups_of(part).values()] == ['raid0', zpool._CONTRADICTION, 'mirror']
+    assert [shown(group)[0] for group in groups_of(part).values()] == [
+        'raid0',
+        zpool._CONTRADICTION,
+        'mirror',
+    ]
 
 
-@pytest.mark.parametrize('text', [
-    '', 'no pools available\n', '{}', '{"pools": 7}', '{"pools": {"a": 7}}', '[' * 100_000, '{"a":' * 100_000,
-    '{"pools": {"a": {"vdevs": {"a": []}, "error_count": "0"}}}', '  pool: ', '  pool: a\n  pool: a\n',
-    '{"pools": ' + '9' * 10_000 + '}', '{"pools": {"a": 1, "a": 1}}'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        'no pools available\n',
+        '{}',
+        '{"pools": 7}',
+        '{"pools": {"a": 7}}',
+        '[' * 100_000,
+        '{"a":' * 100_000,
+        '{"pools": {"a": {"vdevs": {"a": []}, "error_count": "0"}}}',
+        '  pool: ',
+        '  pool: a\n  pool: a\n',
+        '{"pools": ' + '9' * 10_000 + '}',
+        '{"pools": {"a": 1, "a": 1}}',
+    ],
+)
 def test_other_output_gives_no_group_with_redundancy(text):
     assert [group for group in groups_of(text).values() if group.level] == []
 
 
-# --- damaged output: nothing raises, and nothing looks better than it is ------------------------------------
+# --- damaged output: nothing raises, and nothing looks better than it is --------------------------
+
 
 def redundancy(text: str) -> dict[str, int]:
-    """Return for each pool how many more devices may fail in its worst part, -100 if that is not known."""
+    """Return for each pool how many more devices may fail in its worst part, -100 if that is not
+    known.
+    """
     found, rated = groups_of(text), {}
     for group in found.values():
         if group.id.count('/') == 0:
-            parts = [found[member.on[0]] for member in group.members if member.slot is not None] if group.level else []
+            parts = (
+                [found[member.on[0]] for member in group.members if member.slot is not None]
+                if group.level
+                else []
+            )
             rated[group.id] = min((_rated(part) for part in parts), default=-100)
     return rated
 
@@ -253,15 +386,17 @@ def _rated(group: Group) -> int:
     return max(-100, lost - sum(member.state != 'in_sync' for member in group.members))
 
 
-# Its part with two missing devices is ONLINE, as in the report. With one of them in another part, the output is one
-# that zpool could print.
+# Its part with two missing devices is ONLINE, as in the report. With one of them in another part,
+# the output is one that zpool could print.
 AMBIGUOUS = 'removed.txt'
 
 
 def damaged(text: str, chance: random.Random) -> Iterator[str]:
-    """Yield the text cut off, with a line twice, with two lines exchanged, and with all lines in another order."""
+    """Yield the text cut off, with a line twice, with two lines exchanged, and with all lines in
+    another order.
+    """
     lines = text.split('\n')
-    yield from (text[:chance.randrange(len(text))] for _ in range(40))
+    yield from (text[: chance.randrange(len(text))] for _ in range(40))
     for number in range(len(lines)):
         yield '\n'.join((*lines[:number], lines[number], *lines[number:]))
         other = chance.randrange(len(lines)) if text != text_of(AMBIGUOUS) else number
@@ -290,30 +425,48 @@ def test_two_pools_do_not_mix_when_lines_are_lost_or_moved():
             assert number <= best.get(pool, -100), text
 
 
-# --- hostile names and sizes --------------------------------------------------------------------------------
+# --- hostile names and sizes ----------------------------------------------------------------------
+
 
 def table(rows: list[tuple[int, str]], pool: str = 'tank') -> str:
     """Return the output of zpool status for a pool with these rows, all ONLINE."""
     width = max(10, *(2 * depth + len(name) for depth, name in rows))
-    body = ''.join(f'\t{"  " * depth + name:<{width}}  ONLINE       0     0     0\n'
-                   for depth, name in [(0, pool), *rows])
-    return (f'  pool: {pool}\n state: ONLINE\nconfig:\n\n\t{"NAME":<{width}}  STATE     READ WRITE CKSUM\n{body}'
-            '\nerrors: No known data errors\n')
+    body = ''.join(
+        f'\t{"  " * depth + name:<{width}}  ONLINE       0     0     0\n'
+        for depth, name in [(0, pool), *rows]
+    )
+    return (
+        f'  pool: {pool}\n state: ONLINE\nconfig:\n\n\t{"NAME":<{width}}  STATE     READ WRITE '
+        f'CKSUM\n{body}'
+        '\nerrors: No known data errors\n'
+    )
 
 
 def test_names_with_blanks_states_and_escapes_are_names():
     """The columns are found by their place, not by their words."""
-    found = groups_of(table([(1, 'mirror-0'), (2, '/dev/a'), (2, '/dev/b\x1b[31m'), (1, '/x' * 2000)]))
-    assert [group.unknown[:44] for group in found.values()] == ['the output of zpool status is not understood']
+    found = groups_of(
+        table([(1, 'mirror-0'), (2, '/dev/a'), (2, '/dev/b\x1b[31m'), (1, '/x' * 2000)])
+    )
+    assert [group.unknown[:44] for group in found.values()] == [
+        'the output of zpool status is not understood'
+    ]
 
-    found = groups_of(table([(1, 'mirror-0'), (2, '/dev/a  FAULTED  0 0 0'), (2, "/dev/`b`|c'")], 'a b:c'))
-    assert [member.name for member in found['zfs a b:c/mirror-0'].members] == ['a FAULTED 0 0 0', 'b c']
+    found = groups_of(
+        table([(1, 'mirror-0'), (2, '/dev/a  FAULTED  0 0 0'), (2, "/dev/`b`|c'")], 'a b:c')
+    )
+    assert [member.name for member in found['zfs a b:c/mirror-0'].members] == [
+        'a FAULTED 0 0 0',
+        'b c',
+    ]
     assert shown(found['zfs a b:c/mirror-0']) == ('mirror', 'AA', '')
 
 
 def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
-    rows = [row for number in range(10_000) for row in
-            ((1, f'mirror-{number}'), (2, f'/dev/a{number}'), (2, f'/dev/b{number}'))]
+    rows = [
+        row
+        for number in range(10_000)
+        for row in ((1, f'mirror-{number}'), (2, f'/dev/a{number}'), (2, f'/dev/b{number}'))
+    ]
     begun = time.process_time()
 
     assert len(groups_of(table(rows))) == 10_001
@@ -324,40 +477,83 @@ def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
     assert time.process_time() - begun < 5
 
 
-@pytest.mark.parametrize('name, old, new, group, reason', [
-    ('special.txt', '\nerrors: No known data errors\n', '\nerrors: 1\n\t/file\n', 'zfs rpool', 'an unknown format'),
-    ('special.txt', 'special\t\n', 'special\t\n\tspecial\t\n', 'zfs rpool', '"special" occurs twice'),
-    ('special.txt', 'mirror-8                            ONLINE ', 'mirror-8                            FAULTED',
-     'zfs rpool/mirror-8', 'zpool reports the state FAULTED'),
-    ('special.txt', '  scan: scrub repaired', '  scan: resilver (mirror-77) in progress since', 'zfs rpool/mirror-8',
-     RESILVER)])
+@pytest.mark.parametrize(
+    'name, old, new, group, reason',
+    [
+        (
+            'special.txt',
+            '\nerrors: No known data errors\n',
+            '\nerrors: 1\n\t/file\n',
+            'zfs rpool',
+            'an unknown format',
+        ),
+        (
+            'special.txt',
+            'special\t\n',
+            'special\t\n\tspecial\t\n',
+            'zfs rpool',
+            '"special" occurs twice',
+        ),
+        (
+            'special.txt',
+            'mirror-8                            ONLINE ',
+            'mirror-8                            FAULTED',
+            'zfs rpool/mirror-8',
+            'zpool reports the state FAULTED',
+        ),
+        (
+            'special.txt',
+            '  scan: scrub repaired',
+            '  scan: resilver (mirror-77) in progress since',
+            'zfs rpool/mirror-8',
+            RESILVER,
+        ),
+    ],
+)
 def test_an_output_with_one_thing_wrong_is_not_believed(name, old, new, group, reason):
     assert old in text_of(name)
 
     assert reason in groups_of(text_of(name).replace(old, new))[group].unknown
 
 
-@pytest.mark.parametrize('text, scan', [
-    ('resilver in progress since x\n\t9G issued, 12.5% done', ('resilver', '', 12.5)),
-    ('resilver (mirror-0) in progress since x', ('resilver', 'mirror-0', None)),
-    ('scrub in progress since x\n\t100.40% done', ('scrub', '', 100)), ('scrub paused since x', None),
-    ('shaken since x', ('resilver', '', None))])
+@pytest.mark.parametrize(
+    'text, scan',
+    [
+        ('resilver in progress since x\n\t9G issued, 12.5% done', ('resilver', '', 12.5)),
+        ('resilver (mirror-0) in progress since x', ('resilver', 'mirror-0', None)),
+        ('scrub in progress since x\n\t100.40% done', ('scrub', '', 100)),
+        ('scrub paused since x', None),
+        ('shaken since x', ('resilver', '', None)),
+    ],
+)
 def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
     assert zpool_status._scan(text) == scan
 
 
-@pytest.mark.parametrize('rows, reason', [
-    ([(1, 'mirror-0'), (2, '/dev/a')], 'its number of devices (1) does not fit its type'),
-    ([(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')], 'its number of devices (2) does not fit its type'),
-    ([(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')], 'its number of devices (3) does '
-                                                                              'not fit its type'),
-    ([(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')],
-     'this version does not know its type')])
+@pytest.mark.parametrize(
+    'rows, reason',
+    [
+        ([(1, 'mirror-0'), (2, '/dev/a')], 'its number of devices (1) does not fit its type'),
+        (
+            [(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')],
+            'its number of devices (2) does not fit its type',
+        ),
+        (
+            [(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')],
+            'its number of devices (3) does not fit its type',
+        ),
+        (
+            [(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')],
+            'this version does not know its type',
+        ),
+    ],
+)
 def test_a_virtual_device_with_other_devices_than_its_name_says_is_unknown(rows, reason):
     assert any(reason in group.unknown for group in groups_of(table(rows)).values())
 
 
-# --- asking zpool -------------------------------------------------------------------------------------------
+# --- asking zpool ---------------------------------------------------------------------------------
+
 
 def program(folder: Path, script: str) -> str:
     """Write a program called zpool, and return its folder."""
@@ -373,12 +569,21 @@ def test_zpool_is_run_with_paths_and_its_output_is_read(tmp_path):
     assert system.output(zpool.COMMAND, folder) == ('status -P\n', '')
 
 
-@pytest.mark.parametrize('script, reason', [
-    ('sleep 60', 'zpool status -P: no answer within 0.3 s'),
-    ('echo "cannot open \'/dev/zfs\': Permission denied" >&2; exit 1',
-     'zpool status -P: exit status 1: cannot open /dev/zfs : Permission denied'),
-    ('kill -9 $$', 'zpool status -P: signal 9'),
-    ('while :; do echo 12345678901234567890123456789012345678901234567890; done', 'zpool status -P: ')])
+@pytest.mark.parametrize(
+    'script, reason',
+    [
+        ('sleep 60', 'zpool status -P: no answer within 0.3 s'),
+        (
+            'echo "cannot open \'/dev/zfs\': Permission denied" >&2; exit 1',
+            'zpool status -P: exit status 1: cannot open /dev/zfs : Permission denied',
+        ),
+        ('kill -9 $$', 'zpool status -P: signal 9'),
+        (
+            'while :; do echo 12345678901234567890123456789012345678901234567890; done',
+            'zpool status -P: ',
+        ),
+    ],
+)
 def test_without_an_answer_there_is_a_reason(tmp_path, script, reason):
     begun = time.monotonic()
 
@@ -395,15 +600,39 @@ def test_a_missing_program_is_a_reason(tmp_path):
 def test_pools_that_zpool_reports_replace_those_that_are_known_by_name(tmp_path):
     sys, dev = tmp_path / 'sys', tmp_path / 'dev'
     tank = Group('zfs tank', 'tank', 'zfs', '', used_as=('/tank',), unknown='why')
-    known = (Group('md0', 'md0', 'md', 'raid1'), tank, Group('zfs other', 'other', 'zfs', '', unknown='why'))
+    known = (
+        Group('md0', 'md0', 'md', 'raid1'),
+        tank,
+        Group('zfs other', 'other', 'zfs', '', unknown='why'),
+    )
 
-    found, notes = zpool.completed(known, lambda: (table(
-        [(depth, name) for mirror in 'ab' for depth, name in (
-            (1, f'mirror-{mirror == "b":d}'), (2, f'/dev/sd{mirror}'), (2, f'/dev/sd{mirror}2'))]), NOTHING),
-                                   System(str(sys), str(dev)))
+    found, notes = zpool.completed(
+        known,
+        lambda: (
+            table(
+                [
+                    (depth, name)
+                    for mirror in 'ab'
+                    for depth, name in (
+                        (1, f'mirror-{mirror == "b":d}'),
+                        (2, f'/dev/sd{mirror}'),
+                        (2, f'/dev/sd{mirror}2'),
+                    )
+                ]
+            ),
+            NOTHING,
+        ),
+        System(str(sys), str(dev)),
+    )
 
     assert notes == ()
-    assert [group.id for group in found] == ['md0', 'zfs other', 'zfs tank', 'zfs tank/mirror-0', 'zfs tank/mirror-1']
+    assert [group.id for group in found] == [
+        'md0',
+        'zfs other',
+        'zfs tank',
+        'zfs tank/mirror-0',
+        'zfs tank/mirror-1',
+    ]
     assert found[2].used_as == ('/tank',)
 
 
@@ -412,19 +641,32 @@ def test_a_pool_that_is_not_understood_keeps_its_disks():
     disk = Member('sda3', 'unknown', None, ('sda',))
     known = (Group('zfs rpool', 'rpool', 'zfs', '', members=(disk,), unknown='why'),)
 
-    found, notes = zpool.completed(known, lambda: (HEALTHY.replace('errors: ', 'mistakes: '), NOTHING))
+    found, notes = zpool.completed(
+        known, lambda: (HEALTHY.replace('errors: ', 'mistakes: '), NOTHING)
+    )
 
     assert (found[0].members, found[0].level, notes) == (known[0].members, '', ())
     assert found[0].unknown.startswith('the output of zpool status is not understood')
     assert zpool.completed(known, lambda: ('what?', NOTHING))[0] == known
-    assert [note.code for note in zpool.completed(known, lambda: ('what?', NOTHING))[1]] == ['zpool-status-missing']
+    assert [note.code for note in zpool.completed(known, lambda: ('what?', NOTHING))[1]] == [
+        'zpool-status-missing'
+    ]
     assert zpool.completed(known, lambda: ('', NOTHING)) == (known, ())  # no pool is imported
 
 
 def test_a_spare_of_a_replacement_is_as_incomplete_as_that():
     """Only the first device of replacing-N is certain to hold the data."""
-    pool = table([(1, 'mirror-0'), (2, '/dev/a'), (2, 'replacing-1'), (3, '/dev/b'), (3, 'spare-1'), (4, '/dev/c'),
-                  (4, '/dev/d')])
+    pool = table(
+        [
+            (1, 'mirror-0'),
+            (2, '/dev/a'),
+            (2, 'replacing-1'),
+            (3, '/dev/b'),
+            (3, 'spare-1'),
+            (4, '/dev/c'),
+            (4, '/dev/d'),
+        ]
+    )
     assert shown(groups_of(pool)['zfs tank/mirror-0/replacing-1/spare-1']) == ('mirror', 'rr', '')
     assert shown(groups_of(pool)['zfs tank/mirror-0/replacing-1']) == ('mirror', 'Ar', '')
 
@@ -437,7 +679,11 @@ def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch)
 
     assert found == known
     assert [(note.code, str(note)) for note in notes] == [
-        ('zpool-status-missing', 'the redundancy of ZFS pools is unknown: zpool was not found in /sbin')]
+        (
+            'zpool-status-missing',
+            'the redundancy of ZFS pools is unknown: zpool was not found in /sbin',
+        )
+    ]
 
 
 def test_a_partition_is_on_its_disk_and_a_volume_on_itself(tmp_path):
@@ -446,13 +692,21 @@ def test_a_partition_is_on_its_disk_and_a_volume_on_itself(tmp_path):
     for folder in ('devices/sda/sda1', 'devices/virtual/block/dm-3', 'class/block', 'block'):
         (sys / folder).mkdir(parents=True)
     (sys / 'devices/sda/sda1/partition').write_text('1\n')
-    for link, target in (('class/block/sda1', 'devices/sda/sda1'), ('class/block/sda', 'devices/sda'),
-                         ('block/sda', 'devices/sda'), ('class/block/dm-3', 'devices/virtual/block/dm-3'),
-                         ('block/dm-3', 'devices/virtual/block/dm-3')):
+    for link, target in (
+        ('class/block/sda1', 'devices/sda/sda1'),
+        ('class/block/sda', 'devices/sda'),
+        ('block/sda', 'devices/sda'),
+        ('class/block/dm-3', 'devices/virtual/block/dm-3'),
+        ('block/dm-3', 'devices/virtual/block/dm-3'),
+    ):
         (sys / link).symlink_to(sys / target)
     system = System(str(sys))
 
     assert zpool.below('/dev/sda1', system) == ('sda',)
     assert zpool.below('/dev/sda', system) == ('sda',)
     assert zpool.below('/dev/dm-3', system) == ('dm-3',)
-    assert [zpool.below(path, system) for path in ('/dev/nothing', '/tank/file', '/dev/a\0')] == [(), (), ()]
+    assert [zpool.below(path, system) for path in ('/dev/nothing', '/tank/file', '/dev/a\0')] == [
+        (),
+        (),
+        (),
+    ]

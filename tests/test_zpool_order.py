@@ -1,4 +1,7 @@
-"""What ZFS pools mean for the order of replacement: doubts, and devices that hold none of a pool's data."""
+"""What ZFS pools mean for the order of replacement: doubts, and devices that hold none of a
+pool's data.
+"""
+
 from __future__ import annotations
 
 import json
@@ -14,87 +17,176 @@ from smart_attributes.redundancy import sentences, zpool
 from smart_attributes.redundancy.replacement import COPY, NEXT, UNKNOWN, WAIT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
 
-POOLS = {path.name: path.read_text().partition('\n')[2] for path in sorted((ROOT / 'tests' / 'pools').iterdir())}
+POOLS = {
+    path.name: path.read_text().partition('\n')[2]
+    for path in sorted((ROOT / 'tests' / 'pools').iterdir())
+}
 INDEX = json.loads((ROOT / 'tests' / 'pools.json').read_text())
 UNUSED = ('member-not-used', 'only-log-or-cache')
 FINE = 'ONLINE       0     0     0'
 
 
-def output(rows: Sequence[tuple[int, str, str]], state: str = 'ONLINE', scan: str = '', more: str = '',
-           errors: str = 'No known data errors', name: str = 'tank', status: str = '') -> str:
-    """Return the output of zpool status. rows: depth, name, and the rest of the row; depth -1: the title of a class."""
-    body = ''.join(f'\t{title}\n' if depth < 0 else f'\t{"  " * depth + title:<30}  {rest}\n'
-                   for depth, title, rest in [(0, name, FINE.replace('ONLINE  ', f'{state:<8}')), *rows])
-    status, scan = (f'{key}: {text}\n' if text else '' for key, text in (('status', status), ('  scan', scan)))
-    return (f'  pool: {name}\n state: {state}\n{status}{scan}{more}config:\n\n'
-            f'\t{"NAME":<30}  STATE     READ WRITE CKSUM\n{body}\nerrors: {errors}\n')
+def output(
+    rows: Sequence[tuple[int, str, str]],
+    state: str = 'ONLINE',
+    scan: str = '',
+    more: str = '',
+    errors: str = 'No known data errors',
+    name: str = 'tank',
+    status: str = '',
+) -> str:
+    """Return the output of zpool status. rows: depth, name, and the rest of the row; depth -1:
+    the title of a class.
+    """
+    body = ''.join(
+        f'\t{title}\n' if depth < 0 else f'\t{"  " * depth + title:<30}  {rest}\n'
+        for depth, title, rest in [(0, name, FINE.replace('ONLINE  ', f'{state:<8}')), *rows]
+    )
+    status, scan = (
+        f'{key}: {text}\n' if text else '' for key, text in (('status', status), ('  scan', scan))
+    )
+    return (
+        f'  pool: {name}\n state: {state}\n{status}{scan}{more}config:\n\n'
+        f'\t{"NAME":<30}  STATE     READ WRITE CKSUM\n{body}\nerrors: {errors}\n'
+    )
 
 
 def mirror(partner: str = FINE, **more: str) -> str:
     """Return a pool of the mirror of sda1 and sdb1, with a log on sdf1."""
-    return output([(1, 'mirror-0', more.pop('vdev', FINE)), (2, '/dev/sda1', FINE), (2, '/dev/sdb1', partner),
-                   (-1, 'logs\t', ''), (1, '/dev/sdf1', more.pop('log', FINE))], **more)
+    return output(
+        [
+            (1, 'mirror-0', more.pop('vdev', FINE)),
+            (2, '/dev/sda1', FINE),
+            (2, '/dev/sdb1', partner),
+            (-1, 'logs\t', ''),
+            (1, '/dev/sdf1', more.pop('log', FINE)),
+        ],
+        **more,
+    )
 
 
 def groups_of(text: str) -> tuple[Group, ...]:
-    """Return the groups; each device lies on the disk that its name begins with, such as "sda" of sda1."""
+    """Return the groups; each device lies on the disk that its name begins with, such as "sda"
+    of sda1.
+    """
     return zpool.groups(text, lambda path: (re.sub('[0-9]$', '', path.rpartition('/')[2]),))
 
 
-def steps(groups: Sequence[Group], failing: Sequence[str], unread: Sequence[str] = ()) -> dict[str, Step]:
+def steps(
+    groups: Sequence[Group], failing: Sequence[str], unread: Sequence[str] = ()
+) -> dict[str, Step]:
     """Return the steps by drive; all drives are judged but for *unread*."""
     stack = Stack(groups)
-    disks = sorted({disk for group in groups for disk in stack.disks(group.id)} - {*failing, *unread})
-    return {step.drive.name: step for step in order(stack, [
-        *(Drive(name, frozenset((name,)), True, True) for name in failing),
-        *(Drive(name, frozenset((name,))) for name in disks)])}
+    disks = sorted(
+        {disk for group in groups for disk in stack.disks(group.id)} - {*failing, *unread}
+    )
+    return {
+        step.drive.name: step
+        for step in order(
+            stack,
+            [
+                *(Drive(name, frozenset((name,)), True, True) for name in failing),
+                *(Drive(name, frozenset((name,))) for name in disks),
+            ],
+        )
+    }
 
 
-# --- doubts -------------------------------------------------------------------------------------------------
+# --- doubts ---------------------------------------------------------------------------------------
 
 SCRUB = 'scrub the pool, then clear its errors, see doc/how-to/replace-a-drive.md'
-RESILVER = 'resilver in progress since Mon Jun  2 14:21:35 2014\n\t604M scanned\n\t604M resilvered, 77.39% done'
+RESILVER = (
+    'resilver in progress since Mon Jun  2 14:21:35 2014\n\t604M scanned\n\t604M '
+    'resilvered, 77.39% done'
+)
 
 
-@pytest.mark.parametrize('text, label, remedy', [
-    (mirror(), NEXT, ''),
-    (mirror(scan='scrub repaired 12K in 00:00:01 with 0 errors on Mon Jun  2 14:21:35 2014'), NEXT, ''),
-    (mirror(scan='scrub canceled on Mon Jun  2 14:21:35 2014'), NEXT, ''),
-    (mirror(more='expand: expanded raidz1-0 copied 1G in 00:00:11, on Sat Feb 14 20:04:35 2026\n'), NEXT, ''),
-    (mirror('ONLINE    1.2K     0     0'), UNKNOWN, SCRUB),
-    (mirror('ONLINE       0     3     0'), UNKNOWN, SCRUB),
-    (mirror('ONLINE       0     0  1,2K'), UNKNOWN, SCRUB),
-    (mirror('DEGRADED     0     0     0  too many slow I/Os'), UNKNOWN, SCRUB),
-    (mirror(errors="3 data errors, use '-v' for a list"), UNKNOWN, SCRUB),
-    (mirror(errors='List of errors unavailable: permission denied\n\nerrors: 3 data errors'), UNKNOWN, SCRUB),
-    (mirror(scan='scrub repaired 12K in 00:00:01 with 2 errors on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
-    (mirror(scan='resilvered 12K in 1 days 00:00:01 with 10 errors on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
-    (mirror(scan='resilver (mirror-0) canceled on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
-    (mirror(more='expand: expansion of raidz1-0 in progress since x\n'), UNKNOWN, 'wait until it has ended'),
-    (mirror(vdev='ONLINE       0     0     4'), UNKNOWN, SCRUB),
-    (mirror(f'{FINE}  (resilvering)', scan=RESILVER), WAIT, ''),
-    (mirror(scan=RESILVER), COPY, ''),                     # it is not shown which device lacks data
-    (mirror(status='One or more devices are faulted in response to IO failures.'),
-     COPY, 'connect its devices, then clear its errors')])
+@pytest.mark.parametrize(
+    'text, label, remedy',
+    [
+        (mirror(), NEXT, ''),
+        (
+            mirror(scan='scrub repaired 12K in 00:00:01 with 0 errors on Mon Jun  2 14:21:35 2014'),
+            NEXT,
+            '',
+        ),
+        (mirror(scan='scrub canceled on Mon Jun  2 14:21:35 2014'), NEXT, ''),
+        (
+            mirror(
+                more='expand: expanded raidz1-0 copied 1G in 00:00:11, on Sat Feb 14 20:04:35 '
+                '2026\n'
+            ),
+            NEXT,
+            '',
+        ),
+        (mirror('ONLINE    1.2K     0     0'), UNKNOWN, SCRUB),
+        (mirror('ONLINE       0     3     0'), UNKNOWN, SCRUB),
+        (mirror('ONLINE       0     0  1,2K'), UNKNOWN, SCRUB),
+        (mirror('DEGRADED     0     0     0  too many slow I/Os'), UNKNOWN, SCRUB),
+        (mirror(errors="3 data errors, use '-v' for a list"), UNKNOWN, SCRUB),
+        (
+            mirror(errors='List of errors unavailable: permission denied\n\nerrors: 3 data errors'),
+            UNKNOWN,
+            SCRUB,
+        ),
+        (
+            mirror(scan='scrub repaired 12K in 00:00:01 with 2 errors on Mon Jun  2 14:21:35 2014'),
+            UNKNOWN,
+            SCRUB,
+        ),
+        (
+            mirror(
+                scan='resilvered 12K in 1 days 00:00:01 with 10 errors on Mon Jun  2 14:21:35 2014'
+            ),
+            UNKNOWN,
+            SCRUB,
+        ),
+        (mirror(scan='resilver (mirror-0) canceled on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
+        (
+            mirror(more='expand: expansion of raidz1-0 in progress since x\n'),
+            UNKNOWN,
+            'wait until it has ended',
+        ),
+        (mirror(vdev='ONLINE       0     0     4'), UNKNOWN, SCRUB),
+        (mirror(f'{FINE}  (resilvering)', scan=RESILVER), WAIT, ''),
+        (mirror(scan=RESILVER), COPY, ''),  # it is not shown which device lacks data
+        (
+            mirror(status='One or more devices are faulted in response to IO failures.'),
+            COPY,
+            'connect its devices, then clear its errors',
+        ),
+    ],
+)
 def test_the_partner_of_a_doubtful_device_is_never_next(text, label, remedy):
     step = steps(groups_of(text), ['sda'])['sda']
 
     assert step.label == label, step
-    assert remedy in step.why and step.why.code != ('redundancy-doubtful' if label != UNKNOWN else '')
+    assert remedy in step.why and step.why.code != (
+        'redundancy-doubtful' if label != UNKNOWN else ''
+    )
 
 
 def devices(groups: Sequence[Group]) -> Iterator[tuple[str, Group]]:
-    """Yield the disks of a pool that is not unknown, each with the lowest group that it is a member of."""
+    """Yield the disks of a pool that is not unknown, each with the lowest group that it is a
+    member of.
+    """
     for group in groups:
         for member in group.members:
-            if group.level and not any(each in {other.id for other in groups} for each in member.on):
+            if group.level and not any(
+                each in {other.id for other in groups} for each in member.on
+            ):
                 yield from ((disk, group) for disk in member.on)
 
 
 @pytest.mark.parametrize('name', INDEX)
 def test_no_device_of_a_collected_pool_is_next_against_what_was_read(name):
-    """Which ones are doubtful is from the index; only a device that holds no data of the pool may go all the same."""
-    groups, read = zpool.groups(POOLS[f'{name}.txt'], lambda path: (path.rpartition('/')[2],)), INDEX[name]
+    """Which ones are doubtful is from the index; only a device that holds no data of the pool
+    may go all the same.
+    """
+    groups, read = (
+        zpool.groups(POOLS[f'{name}.txt'], lambda path: (path.rpartition('/')[2],)),
+        INDEX[name],
+    )
     doubts, found = read.get('doubts', {}), 0
     for disk, group in devices(groups):
         step = steps(groups, [disk])[disk]
@@ -102,9 +194,16 @@ def test_no_device_of_a_collected_pool_is_next_against_what_was_read(name):
             continue
         found += 1
         vdev = '/'.join(group.id.split('/')[:2])
-        beside = {member.name for each in groups if each.id.startswith(vdev) for member in each.members
-                  if disk not in member.on}
-        assert not {*doubts.get('pool', ()), *doubts.get('groups', ())} | beside & {*doubts.get('members', ())}, step
+        beside = {
+            member.name
+            for each in groups
+            if each.id.startswith(vdev)
+            for member in each.members
+            if disk not in member.on
+        }
+        assert not {*doubts.get('pool', ()), *doubts.get('groups', ())} | beside & {
+            *doubts.get('members', ())
+        }, step
         # Its data is on others: it is not complete itself, or its virtual device can lose one more.
         place = [disk in member.on for member in group.members].index(True)
         is_whole = read['expected'][group.id[4:]].split()[1][place] == 'A'
@@ -113,7 +212,7 @@ def test_no_device_of_a_collected_pool_is_next_against_what_was_read(name):
     assert found or doubts or not can_lose or 'recover' in str(read['expected'])
 
 
-# --- log and cache devices ----------------------------------------------------------------------------------
+# --- log and cache devices ------------------------------------------------------------------------
 
 FAULTED = 'FAULTED      3    12     0  too many errors'
 
@@ -123,33 +222,57 @@ def test_a_faulty_log_device_is_named_and_changes_no_tolerance():
 
     assert sentences.tolerance(pool, 0) == 'tank (ZFS raid0, log device sdf1 faulty), no redundancy'
     assert [(member.name, member.role, member.slot) for member in pool.members] == [
-        ('mirror-0', '', 0), ('sdf1', 'log', None)]
+        ('mirror-0', '', 0),
+        ('sdf1', 'log', None),
+    ]
     assert (pool.slots, Stack([pool, half]).tolerates(half, frozenset())) == (1, 1)
     assert Stack([pool, half]).survives(pool, frozenset(('sda', 'sdf')))
     assert not Stack([pool, half]).survives(pool, frozenset(('sda', 'sdb')))
 
 
-@pytest.mark.parametrize('row, words', [
-    (FAULTED, 'tank (ZFS raid0, log device sdf1 faulty) has only its log on this drive, and no data: replace it'),
-    (FINE, 'tank (ZFS raid0) has only its log on this drive, and no data: replace or remove the log in the pool '
-           'before you pull the drive')])
+@pytest.mark.parametrize(
+    'row, words',
+    [
+        (
+            FAULTED,
+            'tank (ZFS raid0, log device sdf1 faulty) has only its log on this drive, and no '
+            'data: replace it',
+        ),
+        (
+            FINE,
+            'tank (ZFS raid0) has only its log on this drive, and no data: replace or remove the '
+            'log in the pool '
+            'before you pull the drive',
+        ),
+    ],
+)
 def test_a_drive_with_only_a_log_is_next_for_a_reason_of_its_own(row, words):
     """Also while other drives of the pool were not checked, and while the pool is in doubt."""
-    for text, unread in ((mirror(log=row), ()), (mirror(log=row), ('sda', 'sdb')),
-                         (mirror('ONLINE       0     0     9', log=row), ())):
+    for text, unread in (
+        (mirror(log=row), ()),
+        (mirror(log=row), ('sda', 'sdb')),
+        (mirror('ONLINE       0     0     9', log=row), ()),
+    ):
         step = steps(groups_of(text), ['sdf'], unread)['sdf']
         assert (step.label, step.why.code, str(step.why), step.why.fields['group']) == (
-            NEXT, 'only-log-or-cache', words, 'zfs tank')
+            NEXT,
+            'only-log-or-cache',
+            words,
+            'zfs tank',
+        )
 
 
 def test_a_faulty_log_is_replaced_although_its_disk_has_no_finding():
-    assert {name: step.why.code for name, step in steps(groups_of(mirror(log=FAULTED)), ()).items()} == {
-        'sdf': 'only-log-or-cache'}
+    assert {
+        name: step.why.code for name, step in steps(groups_of(mirror(log=FAULTED)), ()).items()
+    } == {'sdf': 'only-log-or-cache'}
     assert steps(groups_of(mirror()), ()) == {}
 
 
 def test_a_log_does_not_delay_the_replacement_of_data():
-    """Neither while it is faulty, nor because its disk was not checked; a disk with data that was not checked does."""
+    """Neither while it is faulty, nor because its disk was not checked; a disk with data that
+    was not checked does.
+    """
     assert steps(groups_of(mirror(log=FAULTED)), ['sda'])['sda'].label == NEXT
     assert steps(groups_of(mirror()), ['sda', 'sdf'])['sda'].label == NEXT
     assert steps(groups_of(mirror()), ['sda'], ['sdf'])['sda'].label == NEXT
@@ -158,57 +281,130 @@ def test_a_log_does_not_delay_the_replacement_of_data():
 
 @pytest.mark.parametrize('name', POOLS)
 def test_log_and_cache_devices_change_nothing_for_the_data(name):
-    """The pools as they are, and without these members: the same labels for each disk with data that fails."""
+    """The pools as they are, and without these members: the same labels for each disk with data
+    that fails.
+    """
     groups = zpool.groups(POOLS[name], lambda path: (path.rpartition('/')[2],))
-    bare = [group._replace(members=tuple(member for member in group.members if not member.role)) for group in groups]
+    bare = [
+        group._replace(members=tuple(member for member in group.members if not member.role))
+        for group in groups
+    ]
     stack = Stack(bare)
     for disk in sorted({disk for group in bare for disk in stack.disks(group.id)})[:12]:
         before = {key: step.label for key, step in steps(bare, [disk]).items()}
-        after = {key: step.label for key, step in steps(groups, [disk]).items()
-                 if step.why.code != 'only-log-or-cache'}
+        after = {
+            key: step.label
+            for key, step in steps(groups, [disk]).items()
+            if step.why.code != 'only-log-or-cache'
+        }
         assert after == before
 
 
-BOTH = output([(1, 'mirror-0', FINE), (2, '/dev/sda1', FINE), (2, '/dev/sdb1', FINE), (-1, 'logs\t', ''),
-               (1, '/dev/sda2', FINE), (-1, 'cache', ''), (1, '/dev/sda3', FINE), (1, '/dev/sdc1', FINE)])
+BOTH = output(
+    [
+        (1, 'mirror-0', FINE),
+        (2, '/dev/sda1', FINE),
+        (2, '/dev/sdb1', FINE),
+        (-1, 'logs\t', ''),
+        (1, '/dev/sda2', FINE),
+        (-1, 'cache', ''),
+        (1, '/dev/sda3', FINE),
+        (1, '/dev/sdc1', FINE),
+    ]
+)
 
 
-# --- hostile names, languages, damage, sizes ----------------------------------------------------------------
+# --- hostile names, languages, damage, sizes ------------------------------------------------------
 
-NAMES = ['logs', 'cache', 'spares', 'special', 'mirror-0', 'ONLINE', 'tank FAULTED 0', 'NAME STATE READ',
-         'errors: No known data', 'pool: x', 'state: FAULTED', 'a' * 255, '-f', '$(reboot)', '%s{0}', 'tänk', '池',
-         '\u202etank', 'a\x1b[2J', ' logs', 'a  b', '']
-UNREAD = ('a' * 255, '\u202etank', 'a\x1b[2J')   # too wide for the table, or not printable
+NAMES = [
+    'logs',
+    'cache',
+    'spares',
+    'special',
+    'mirror-0',
+    'ONLINE',
+    'tank FAULTED 0',
+    'NAME STATE READ',
+    'errors: No known data',
+    'pool: x',
+    'state: FAULTED',
+    'a' * 255,
+    '-f',
+    '$(reboot)',
+    '%s{0}',
+    'tänk',
+    '池',
+    '\u202etank',
+    'a\x1b[2J',
+    ' logs',
+    'a  b',
+    '',
+]
+UNREAD = ('a' * 255, '\u202etank', 'a\x1b[2J')  # too wide for the table, or not printable
 
 
 @pytest.mark.parametrize('name', NAMES)
 @pytest.mark.parametrize('place', ['pool', 'device', 'log'])
 def test_a_hostile_name_gives_the_truth_or_nothing(name, place):
     """A pool or a device may be called like a part of the table."""
-    partner, log = (f'/dev/{name}' if place == each else kept for each, kept in (('device', '/dev/sdb1'),
-                                                                                 ('log', '/dev/sdf1')))
-    text = output([(1, 'mirror-0', FINE.replace('ONLINE  ', 'DEGRADED')), (2, '/dev/sda1', FINE), (2, partner, FAULTED),
-                   (-1, 'logs\t', ''), (1, log, FINE)], 'DEGRADED', name=name if place == 'pool' else 'tank')
+    partner, log = (
+        f'/dev/{name}' if place == each else kept
+        for each, kept in (('device', '/dev/sdb1'), ('log', '/dev/sdf1'))
+    )
+    text = output(
+        [
+            (1, 'mirror-0', FINE.replace('ONLINE  ', 'DEGRADED')),
+            (2, '/dev/sda1', FINE),
+            (2, partner, FAULTED),
+            (-1, 'logs\t', ''),
+            (1, log, FINE),
+        ],
+        'DEGRADED',
+        name=name if place == 'pool' else 'tank',
+    )
     known = [group for group in groups_of(text) if group.level == 'mirror']
 
     is_unread = name in UNREAD or (place == 'pool' and name == ' logs')
-    assert [[member.state for member in group.members] for group in known] == [['in_sync', 'faulty']] * (not is_unread)
-    assert all(step.label != NEXT or disk != 'sda' for disk, step in steps(groups_of(text), ['sda']).items())
+    assert [[member.state for member in group.members] for group in known] == [
+        ['in_sync', 'faulty']
+    ] * (not is_unread)
+    assert all(
+        step.label != NEXT or disk != 'sda'
+        for disk, step in steps(groups_of(text), ['sda']).items()
+    )
 
 
-@pytest.mark.parametrize('old, new', [
-    ('Jun  2', 'июн  2'), ('Mon Jun', '月 6月'), ('77.39%', '77,39%'), ('604M', '604,5M'),
-    ('0     0     0', '0     0   0,0')])
+@pytest.mark.parametrize(
+    'old, new',
+    [
+        ('Jun  2', 'июн  2'),
+        ('Mon Jun', '月 6月'),
+        ('77.39%', '77,39%'),
+        ('604M', '604,5M'),
+        ('0     0     0', '0     0   0,0'),
+    ],
+)
 def test_dates_and_decimals_of_other_languages_change_nothing(old, new):
     text = mirror(f'{FINE}  (resilvering)', scan=RESILVER)
     assert old in text
     assert groups_of(text.replace(old, new)) == groups_of(text)
 
 
-@pytest.mark.parametrize('old, new', [
-    (' state:', 'état :'), ('errors:', 'Fehler:'), ('config:', 'configuración:'), ('ONLINE  ', 'EN LIGNE'),
-    ('READ WRITE CKSUM', ' LIT ECRIT SOMME'), ('READ WRITE', 'WRITE READ'), ('CKSUM', 'CKSUM  HEAT'),
-    ('CKSUM', 'CKSUM  SLOW'), ('READ ', ''), ('logs', 'Protokolle')])
+@pytest.mark.parametrize(
+    'old, new',
+    [
+        (' state:', 'état :'),
+        ('errors:', 'Fehler:'),
+        ('config:', 'configuración:'),
+        ('ONLINE  ', 'EN LIGNE'),
+        ('READ WRITE CKSUM', ' LIT ECRIT SOMME'),
+        ('READ WRITE', 'WRITE READ'),
+        ('CKSUM', 'CKSUM  HEAT'),
+        ('CKSUM', 'CKSUM  SLOW'),
+        ('READ ', ''),
+        ('logs', 'Protokolle'),
+    ],
+)
 def test_other_words_and_columns_make_the_pool_unknown(old, new):
     """Also if a known column is announced, but the rows do not have it."""
     text = mirror()
@@ -220,35 +416,64 @@ def test_a_column_that_is_not_known_makes_the_pool_unknown():
     """Its rows may mean anything; those of -s, --power and -d say nothing about the data."""
     text = POOLS['slow-column.txt']
     assert {group.level for group in groups_of(text)} == {'raid0', 'single', 'mirror'}
-    assert {group.level for group in groups_of(text.replace('SLOW', 'DIO'))} == {'raid0', 'single', 'mirror'}
+    assert {group.level for group in groups_of(text.replace('SLOW', 'DIO'))} == {
+        'raid0',
+        'single',
+        'mirror',
+    }
     assert {group.level for group in groups_of(text.replace('SLOW', 'HEAT'))} == {''}
 
 
 @pytest.mark.parametrize('name', POOLS)
 def test_a_doubled_output_is_not_believed(name):
-    """Each pool occurs twice, so that none is known; cut outputs and moved lines are tested in test_zpool."""
-    assert [group.level for group in zpool.groups(POOLS[name] * 2, lambda path: ()) if group.level] == []
+    """Each pool occurs twice, so that none is known; cut outputs and moved lines are tested in
+    test_zpool.
+    """
+    assert [
+        group.level for group in zpool.groups(POOLS[name] * 2, lambda path: ()) if group.level
+    ] == []
 
 
 def big(number: int, kind: str) -> str:
     """Return an output whose size grows with the number."""
-    pairs = [row for each in range(number) for row in (
-        (1, f'mirror-{each}', FINE), (2, f'/dev/a{each}', FINE), (2, f'/dev/b{each}', FINE))]
+    pairs = [
+        row
+        for each in range(number)
+        for row in (
+            (1, f'mirror-{each}', FINE),
+            (2, f'/dev/a{each}', FINE),
+            (2, f'/dev/b{each}', FINE),
+        )
+    ]
     if kind == 'pools':
-        return ''.join(output([(1, '/dev/sda1', FINE)], name=f'tank{each}') for each in range(number))
+        return ''.join(
+            output([(1, '/dev/sda1', FINE)], name=f'tank{each}') for each in range(number)
+        )
     if kind == 'scans':
-        return output(pairs, scan='\n  scan: '.join(f'resilver (mirror-{each}) in progress' for each in range(number)))
+        return output(
+            pairs,
+            scan='\n  scan: '.join(
+                f'resilver (mirror-{each}) in progress' for each in range(number)
+            ),
+        )
     if kind == 'logs':
-        return output([(1, '/dev/sda1', FINE), (-1, 'logs\t', ''),
-                       *((1, f'/dev/l{each}', FAULTED) for each in range(number))])
+        return output(
+            [
+                (1, '/dev/sda1', FINE),
+                (-1, 'logs\t', ''),
+                *((1, f'/dev/l{each}', FAULTED) for each in range(number)),
+            ]
+        )
     if kind == 'words':
         return mirror(scan='resilver (' + 'x) canceled ( with 9' * number)
     if kind == 'counts':
         return mirror(f'{FINE} {"1.2K on - " * number}')
-    return mirror().replace('\terrors', '\n') + '\n'.join(['  pool: tank', '\t' + ' ' * 80] * number)
+    return mirror().replace('\terrors', '\n') + '\n'.join(
+        ['  pool: tank', '\t' + ' ' * 80] * number
+    )
 
 
-@pytest.mark.long    # 15 seconds
+@pytest.mark.long  # 15 seconds
 @pytest.mark.parametrize('kind', ['pools', 'scans', 'logs', 'words', 'counts', 'noise'])
 def test_the_time_grows_with_the_size_and_ten_megabytes_are_read_soon(kind):
     """Four times the size takes less than ten times as long."""

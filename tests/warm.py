@@ -1,8 +1,11 @@
-"""Start the program without waiting for its imports: a server has loaded all modules, and forks for each call.
+"""Start the program without waiting for its imports: a server has loaded all modules, and forks for
+each call.
 
-Each call is a process of its own, with its own arguments, environment, folder and output, and ends as any other. What
-is about imports, the locale or the interpreter's options needs a new interpreter (`conftest.run` decides that).
+Each call is a process of its own, with its own arguments, environment, folder and output, and ends
+as any other. What is about imports, the locale or the interpreter's options needs a new interpreter
+(`conftest.run` decides that).
 """
+
 from __future__ import annotations
 
 import atexit
@@ -23,12 +26,23 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARIES = ('jinja2', 'jsonschema', 'nagiosplugin', 'prometheus_client', 'pySMART', 'rich.console', 'rich.table',
-             'encodings.ascii', 'encodings.idna', 'encodings.unicode_escape', 'encodings.utf_8_sig')
-LONGEST = 100_000    # bytes of a request: what a socket takes at once
+LIBRARIES = (
+    'jinja2',
+    'jsonschema',
+    'nagiosplugin',
+    'prometheus_client',
+    'pySMART',
+    'rich.console',
+    'rich.table',
+    'encodings.ascii',
+    'encodings.idna',
+    'encodings.unicode_escape',
+    'encodings.utf_8_sig',
+)
+LONGEST = 100_000  # bytes of a request: what a socket takes at once
 USUAL = {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'}
 _starting = threading.Lock()
-_servers: dict[int, Server] = {}    # by the process that uses it: a fork must not share the socket
+_servers: dict[int, Server] = {}  # by the process that uses it: a fork must not share the socket
 
 
 class Server(NamedTuple):
@@ -49,7 +63,7 @@ class Request(NamedTuple):
     arguments: tuple[str, ...]
     folder: str
     environment: dict[str, str]
-    setup: str = ''    # code that the process runs before the program
+    setup: str = ''  # code that the process runs before the program
 
     def as_json(self) -> bytes:
         return json.dumps(self).encode()
@@ -57,12 +71,21 @@ class Request(NamedTuple):
     @property
     def is_usual(self) -> bool:
         """Whether a process that was started with the usual environment can run it."""
-        return self.environment.items() >= USUAL.items() and len(self.as_json()) < LONGEST \
-            and not any(name.startswith(('PYTHON', 'LANG', 'LC_')) for name in self.environment.keys() - USUAL.keys())
+        return (
+            self.environment.items() >= USUAL.items()
+            and len(self.as_json()) < LONGEST
+            and not any(
+                name.startswith(('PYTHON', 'LANG', 'LC_'))
+                for name in self.environment.keys() - USUAL.keys()
+            )
+        )
 
 
 def call(request: Request, timeout: float = 60) -> tuple[int, bytes]:
-    """Run the program; returns exit status, negative for a signal, and output. Raises subprocess.TimeoutExpired."""
+    """Run the program; returns exit status, negative for a signal, and output.
+
+    Raises subprocess.TimeoutExpired.
+    """
     mine, its = socket.socketpair()
     reading, writing = os.pipe()
     with _starting:
@@ -95,9 +118,16 @@ def _read(source: int, end: float) -> bytes:
 def _server() -> Server:
     if os.getpid() not in _servers:
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        process = subprocess.Popen([sys.executable, '-I', __file__, str(its.fileno())], pass_fds=[its.fileno()],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   cwd='/', env=USUAL)   # pipes, as the calls get: a file could be sought in
+        process = subprocess.Popen(
+            [sys.executable, '-I', __file__, str(its.fileno())],
+            pass_fds=[its.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # pipes, as the calls get: a file could be sought in
+            cwd='/',
+            env=USUAL,
+        )
         its.close()
         _servers[os.getpid()] = Server(process, mine)
         atexit.register(stop)
@@ -106,8 +136,12 @@ def _server() -> Server:
 
 # --- the server ------------------------------------------------------------------------
 
+
 def serve(line: socket.socket) -> None:
-    """Fork for each request. Returns in a process that is to run the program, as its own arguments say."""
+    """Fork for each request.
+
+    Returns in a process that is to run the program, as its own arguments say.
+    """
     _load()
     while True:
         request, given, _, _ = socket.recv_fds(line, LONGEST, 2)
@@ -124,13 +158,22 @@ def serve(line: socket.socket) -> None:
 
 
 def _load() -> None:
-    """Load what the program may load at any time: a call that becomes another user may not read it any more."""
+    """Load what the program may load at any time: a call that becomes another user may not read
+    it any more.
+    """
     import smart_attributes
-    ours = (each.name for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.'))
+
+    ours = (
+        each.name for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.')
+    )
     sources = (path.read_text() for path in (ROOT / 'smart_attributes').rglob('*.py'))
-    names = {name for text in sources for name in re.findall(r'(?m)^ +(?:from|import) ([a-zA-Z][\w.]*)', text)}
+    names = {
+        name
+        for text in sources
+        for name in re.findall(r'(?m)^ +(?:from|import) ([a-zA-Z][\w.]*)', text)
+    }
     for name in (*ours, *LIBRARIES, *names):
-        with contextlib.suppress(ImportError):   # who needs what is missing says so in its own call
+        with contextlib.suppress(ImportError):  # who needs what is missing says so in its own call
             importlib.import_module(name)
 
 
@@ -171,4 +214,5 @@ if __name__ == '__main__':
     sys.path.insert(0, str(ROOT))
     serve(socket.socket(fileno=int(sys.argv[1])))
     from smart_attributes.main import main
+
     main()

@@ -1,4 +1,5 @@
 """The program within this process, where mutants are: what tests start as a process elsewhere."""
+
 from __future__ import annotations
 
 import gc
@@ -30,11 +31,16 @@ def run(*words: str, **unusual: Any) -> Result:
         return Result(_status(words), printed.getvalue())
 
 
-def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent') -> Result:
+def run_at(
+    now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent'
+) -> Result:
     """Run the program at a time, as days.run_at() does."""
-    with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs), \
-            mock.patch.object(directory, 'BOOT_ID', boot or directory.BOOT_ID), \
-            mock.patch.object(addresses, 'SLOTS', slots):
+    with (
+        mock.patch('time.time', lambda: now),
+        mock.patch.object(smartd_log, 'FOLDER', logs),
+        mock.patch.object(directory, 'BOOT_ID', boot or directory.BOOT_ID),
+        mock.patch.object(addresses, 'SLOTS', slots),
+    ):
         return run(*words)
 
 
@@ -55,7 +61,9 @@ def _alone() -> Iterator[io.StringIO]:
         for name in ('stdout', 'stderr'):
             patches.enter_context(mock.patch.object(sys, name, printed))
         patches.enter_context(mock.patch.dict(os.environ, days.environment()))
-        patches.enter_context(mock.patch.object(sys, 'argv', [str(ROOT / 'check_smart_attributes')]))
+        patches.enter_context(
+            mock.patch.object(sys, 'argv', [str(ROOT / 'check_smart_attributes')])
+        )
         try:
             yield printed
         finally:

@@ -1,4 +1,7 @@
-"""Simulated years of solid state drives, day by day until they are used up; shares nothing with the estimator."""
+"""Simulated years of solid state drives, day by day until they are used up; shares nothing with
+the estimator.
+"""
+
 from __future__ import annotations
 
 import itertools
@@ -13,7 +16,7 @@ DAY = 86400
 class Life(NamedTuple):
     """A drive that was watched for a while."""
 
-    points: list[tuple[float, float]]   # what a history holds: whole percents, at each change
+    points: list[tuple[float, float]]  # what a history holds: whole percents, at each change
     now: float
     used: float
     age: float
@@ -58,7 +61,8 @@ def replaced(rate: float, rnd: random.Random, watched: range) -> Iterator[float]
 
 
 KINDS: dict[str, Callable[[float, random.Random, range], Iterator[float]]] = {
-    function.__name__: function for function in (steady, steps, idle, bursts, replaced)}
+    function.__name__: function for function in (steady, steps, idle, bursts, replaced)
+}
 
 
 def lives(kind: str, count: int, seed: int) -> Iterator[Life]:
@@ -72,8 +76,13 @@ def lives(kind: str, count: int, seed: int) -> Iterator[Life]:
         if len(used) <= today + 5:
             continue
         count -= 1
-        yield Life(list(_changes(used, today - watched, today)), today * DAY, int(used[today - 1]), today * DAY,
-                   (len(used) - today) * DAY)
+        yield Life(
+            list(_changes(used, today - watched, today)),
+            today * DAY,
+            int(used[today - 1]),
+            today * DAY,
+            (len(used) - today) * DAY,
+        )
 
 
 def _until_used_up(days: Iterator[float]) -> Iterator[float]:

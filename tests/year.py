@@ -1,9 +1,11 @@
-"""The size and the cost of the history while 24 drives are checked, each check a process of its own as at a site.
+"""The size and the cost of the history while 24 drives are checked, each check a process of its own
+as at a site.
 
-`make year CHECKS=10000 MINUTES=5 SEED=7` runs so many checks, so many simulated minutes apart; test_year runs a few,
-and bench.py a year of one check a day. Meanwhile one drive is replaced, one vanishes, one moves and moves back, the
-clock jumps, and one of 100 checks is killed.
+`make year CHECKS=10000 MINUTES=5 SEED=7` runs so many checks, so many simulated minutes apart;
+test_year runs a few, and bench.py a year of one check a day. Meanwhile one drive is replaced, one
+vanishes, one moves and moves back, the clock jumps, and one of 100 checks is killed.
 """
+
 from __future__ import annotations
 
 import os
@@ -22,12 +24,12 @@ from days import DAY, START, Machine, command_at, environment, kill
 from year_drives import Drive
 
 DRIVES = 24
-MOST_BYTES = 5_000_000     # of database and log
-MOST_GROWTH = 3.0          # ms of CPU that the history may cost the last checks more than the first
-COMPARED = 20              # of the first and of the last checks
-KILLED = 0.01              # of all checks
-REPLACED, MOVED = 1, 2     # drives
-JUMPS, JUMP_CHECKS = (-90 * DAY, 5 * DAY), 3    # of the clock; the seed chooses one
+MOST_BYTES = 5_000_000  # of database and log
+MOST_GROWTH = 3.0  # ms of CPU that the history may cost the last checks more than the first
+COMPARED = 20  # of the first and of the last checks
+KILLED = 0.01  # of all checks
+REPLACED, MOVED = 1, 2  # drives
+JUMPS, JUMP_CHECKS = (-90 * DAY, 5 * DAY), 3  # of the clock; the seed chooses one
 REMARK = re.compile(r'(?:no )?history: .*')
 
 
@@ -35,11 +37,12 @@ class Ended(NamedTuple):
     """What became of one check; CPU is in ms."""
 
     number: int
-    status: int           # exit status; negative: killed
+    status: int  # exit status; negative: killed
     text: str
-    own: float            # CPU of its process
-    whole: float          # and of smartctl
-    plain: float = 0.0    # CPU of the process of a check without history right after it; only of those compared
+    own: float  # CPU of its process
+    whole: float  # and of smartctl
+    # CPU of the process of a check without history right after it; only of those compared
+    plain: float = 0.0
 
     @property
     def of_history(self) -> float:
@@ -50,15 +53,18 @@ class Ended(NamedTuple):
 class Year:
     """A machine, its checks, and what went wrong with its history."""
 
-    def __init__(self, folder: Path, checks: int, step: int, seed: int = 7, drives: int = DRIVES) -> None:
+    def __init__(
+        self, folder: Path, checks: int, step: int, seed: int = 7, drives: int = DRIVES
+    ) -> None:
         """step: seconds between two checks."""
         self.checks, self.step, self.start, self.is_eventful = checks, step, START, True
         self.machine, self.drives = Machine(folder), [Drive(slot) for slot in range(drives)]
-        self.largest, self.sizes = 0, {}        # type: int, dict[str, int]
-        self.states: Counter[int] = Counter()   # exit statuses
-        self.remarks: dict[str, str] = {}       # about the history -> where each was first seen, and its cause
+        self.largest, self.sizes = 0, {}  # type: int, dict[str, int]
+        self.states: Counter[int] = Counter()  # exit statuses
+        # about the history -> where each was first seen, and its cause
+        self.remarks: dict[str, str] = {}
         self.faults: list[str] = []
-        self._ended: list[Ended] = []           # those that were not killed
+        self._ended: list[Ended] = []  # those that were not killed
         self._dice, self._typical, self._is_after_kill = random.Random(seed), 0.2, False
         self._jump, self._jumps_at = self._dice.choice(JUMPS), checks * 6 // 10
 
@@ -70,14 +76,22 @@ class Year:
             self._check(number)
             self._weigh(number)
             if (number + 1) % 500 == 0:
-                print(f'{number + 1} checks: {self.sizes}, {self.cost(True)}', file=sys.stderr, flush=True)
+                print(
+                    f'{number + 1} checks: {self.sizes}, {self.cost(True)}',
+                    file=sys.stderr,
+                    flush=True,
+                )
         more = self._median('of_history', True) - self._median('of_history')
-        self.faults += [f'the history costs the last checks {more:.1f} ms more'] if more > MOST_GROWTH else []
+        self.faults += (
+            [f'the history costs the last checks {more:.1f} ms more'] if more > MOST_GROWTH else []
+        )
 
     def cost(self, is_last: bool = False) -> str:
         """Return what the first or the last checks cost, in words."""
         own, whole, plain = (self._median(name, is_last) for name in ('own', 'whole', 'plain'))
-        return f'{own:.1f} ms of CPU, {whole:.1f} with smartctl' + (f', {plain:.1f} without history' if plain else '')
+        return f'{own:.1f} ms of CPU, {whole:.1f} with smartctl' + (
+            f', {plain:.1f} without history' if plain else ''
+        )
 
     def _median(self, name: str, is_last: bool = False) -> float:
         some = self._ended[-COMPARED:] if is_last else self._ended[:COMPARED]
@@ -115,25 +129,37 @@ class Year:
     def _run(self, number: int, moment: tuple[bool, float] | None, *options: str) -> Ended:
         is_wrong = self.is_eventful and 0 <= number - self._jumps_at < JUMP_CHECKS
         now = self.start + number * self.step + is_wrong * self._jump
-        command = command_at(now, *self.machine.words('--scan'), *options, logs=str(self.machine.logs))
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   env=environment())
+        command = command_at(
+            now, *self.machine.words('--scan'), *options, logs=str(self.machine.logs)
+        )
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+        )
         first = kill(process, moment, self._typical) if moment else b''
         assert process.stdout is not None
         with process.stdout:
             text = (first + process.stdout.read()).decode()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        own = int(Path(f'/proc/{process.pid}/schedstat').read_text().split()[0]) / 1e6   # without its children
+        # without its children
+        own = int(Path(f'/proc/{process.pid}/schedstat').read_text().split()[0]) / 1e6
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        return Ended(number, process.returncode, text, own, (usage.ru_utime + usage.ru_stime) * 1000)
+        return Ended(
+            number, process.returncode, text, own, (usage.ru_utime + usage.ru_stime) * 1000
+        )
 
     def _remarked(self, number: int, remark: str) -> None:
         """Note a remark, which must be caused by a kill or by the jump of the clock."""
         since = (number - self._jumps_at) * self.step
         is_jump = self.is_eventful and 0 <= since <= DAY + (JUMP_CHECKS + 1) * self.step
         cause = 'after a kill' if self._is_after_kill else 'clock' if is_jump else 'unexplained'
-        if remark not in self.remarks and (cause == 'unexplained' or re.search('(restarted|damaged) on', remark)):
+        if remark not in self.remarks and (
+            cause == 'unexplained' or re.search('(restarted|damaged) on', remark)
+        ):
             self.faults.append(f'check {number}: {remark}')
         self.remarks.setdefault(remark, f'{number}, {cause}')
 
@@ -148,18 +174,32 @@ class Year:
 
 
 def main(checks: int, minutes: int, seed: int) -> int:
-    """Run so many checks and print what became of the history; 1 where it is too large, too slow or restarted."""
+    """Run so many checks and print what became of the history; 1 where it is too large, too slow
+    or restarted.
+    """
     print(f'{checks} checks of {DRIVES} drives, {minutes} minutes apart, seed {seed}', flush=True)
     with tempfile.TemporaryDirectory(prefix='check-smart-year-') as folder:
         year, began = Year(Path(folder), checks, minutes * 60, seed), time.monotonic()
         year.run()
-    print(f'{time.monotonic() - began:.0f} s; database and log: at most {year.largest} bytes; in the end: {year.sizes}',
-          f'first checks: {year.cost()}', f'last checks: {year.cost(True)}', f'exit statuses: {dict(year.states)}',
-          *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
-          *year.faults, f'{len(year.faults)} faults', sep='\n')
+    print(
+        f'{time.monotonic() - began:.0f} s; database and log: at most {year.largest} bytes; in '
+        f'the end: {year.sizes}',
+        f'first checks: {year.cost()}',
+        f'last checks: {year.cost(True)}',
+        f'exit statuses: {dict(year.states)}',
+        *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
+        *year.faults,
+        f'{len(year.faults)} faults',
+        sep='\n',
+    )
     return 1 if year.faults else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]),
-                  int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(10**6)))
+    sys.exit(
+        main(
+            int(sys.argv[1]),
+            int(sys.argv[2]),
+            int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(10**6),
+        )
+    )

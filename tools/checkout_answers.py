@@ -4,11 +4,13 @@
 Usage: python3 -I tools/checkout_answers.py CHECKOUT REPORTS [OPTION...]      (with the python of the checkout)
 
 REPORTS holds a folder for each report, with the file "report" in it.
-Prints one JSON object a line and report: {"report": folder, "check": [exit status, text], "json": [...]}: what the
-plugin and `triage --json` answer to --report FILE with the options. A checkout is used by its command line alone: its
-launcher runs in this process, where os._exit() ends a run and not the process. So an answer costs the work of a check
-without the start of Python and without its imports.
+Prints one JSON object a line and report: {"report": folder, "check": [exit status, text], "json":
+[...]}: what the plugin and `triage --json` answer to --report FILE with the options. A checkout is
+used by its command line alone: its launcher runs in this process, where os._exit() ends a run and
+not the process. So an answer costs the work of a check without the start of Python and without its
+imports.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -25,7 +27,7 @@ from typing import NoReturn
 FORMS: dict[str, Sequence[str]] = {'check': (), 'json': ('triage', '--json')}
 # Seconds since 1970: ages and dates depend on the time of day. 22 November 2026.
 NOW = 1_795_305_600.0
-BATCH = 25     # reports for a child
+BATCH = 25  # reports for a child
 LEAVE = os._exit
 Answer = tuple[int, str]
 
@@ -39,7 +41,9 @@ def _leave(status: int) -> NoReturn:
 
 
 def answer(launcher: str, words: Sequence[str]) -> Answer:
-    """Return exit status and output of a launcher, which runs in this process and must not end it."""
+    """Return exit status and output of a launcher, which runs in this process and must not end
+    it.
+    """
     sys.argv, output = [launcher, *words], io.TextIOWrapper(io.BytesIO(), encoding='utf-8')
     try:
         with contextlib.redirect_stdout(output):
@@ -76,12 +80,15 @@ def batch(launcher: str, reports: Sequence[str], options: Sequence[str], spool: 
 
 def main(checkout: str, folder: str, options: Sequence[str]) -> None:
     """Print a line for each report of a folder."""
-    launcher, spool = os.path.join(os.path.abspath(checkout), 'check_smart_attributes'), f'{folder}.{os.getpid()}'
+    launcher, spool = (
+        os.path.join(os.path.abspath(checkout), 'check_smart_attributes'),
+        f'{folder}.{os.getpid()}',
+    )
     reports = sorted(os.path.join(folder, name, 'report') for name in os.listdir(folder))
     time.time, os._exit = lambda: NOW, _leave
     line(launcher, reports[0], options)  # imports everything, for all children
     for start in range(0, len(reports), BATCH):
-        print(end=batch(launcher, reports[start:start + BATCH], options, spool), flush=True)
+        print(end=batch(launcher, reports[start : start + BATCH], options, spool), flush=True)
     os.remove(spool)
 
 

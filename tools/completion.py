@@ -1,15 +1,16 @@
 """The completion for bash, from the table of commands."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from described import metrics, names, options, states
 
-HEAD = '''\
+HEAD = """\
 # bash completion for check_smart_attributes                               -*- shell-script -*-
 # Made by tools/generate.py from smart_attributes/commands/table.py.
-'''
-FUNCTION = '''\
+"""
+FUNCTION = """\
 _check_smart_attributes()
 {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=
@@ -23,7 +24,7 @@ _check_smart_attributes()
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }} &&
     complete -o default -F _check_smart_attributes check_smart_attributes
-'''
+"""
 # How the value of an option is completed, by what the help calls the value.
 FILES = ('FILE', 'FILE|DIR', 'DIR')
 DEVICES = ('/dev/sd*', '/dev/nvme*', '/dev/bus/*', '/dev/disk/by-id/*')
@@ -31,8 +32,9 @@ DEVICES = ('/dev/sd*', '/dev/nvme*', '/dev/bus/*', '/dev/disk/by-id/*')
 
 def script() -> str:
     """Return the whole completion script."""
-    return HEAD + FUNCTION.format(values='\n'.join(_values()), commands='\n'.join(_commands()),
-                                  names=' '.join(names()[1:]))
+    return HEAD + FUNCTION.format(
+        values='\n'.join(_values()), commands='\n'.join(_commands()), names=' '.join(names()[1:])
+    )
 
 
 def _values() -> Iterator[str]:
@@ -42,16 +44,20 @@ def _values() -> Iterator[str]:
         for option in options(command):
             if option.value:
                 kind = ' '.join(option.choices) or option.value
-                names_of.setdefault(kind,
-                                    []).extend(name for name in option.names if name not in names_of.get(kind, ()))
+                names_of.setdefault(kind, []).extend(
+                    name for name in option.names if name not in names_of.get(kind, ())
+                )
     for kind, spellings in names_of.items():
         yield f'        {"|".join(spellings)})\n            {_replies(kind)}\n            return ;;'
 
 
 def _replies(kind: str) -> str:
-    words = {'ADDRESS': f'$({"; ".join(f"compgen -G {pattern!r}" for pattern in DEVICES)})',
-             'STATE': ' '.join(state.lower() for state, _, _ in states()), 'METRIC': ' '.join(metrics()),
-             'METRIC=RANGE': ' '.join(f'{metric}=' for metric in metrics())}.get(kind)
+    words = {
+        'ADDRESS': f'$({"; ".join(f"compgen -G {pattern!r}" for pattern in DEVICES)})',
+        'STATE': ' '.join(state.lower() for state, _, _ in states()),
+        'METRIC': ' '.join(metrics()),
+        'METRIC=RANGE': ' '.join(f'{metric}=' for metric in metrics()),
+    }.get(kind)
     if kind in FILES:
         return 'COMPREPLY=($(compgen -f -- "$cur"))'
     if words is None and not kind.islower():

@@ -1,4 +1,7 @@
-"""What the generated files are made of: the table of commands, the data files, and the document on states."""
+"""What the generated files are made of: the table of commands, the data files, and the document
+on states.
+"""
+
 from __future__ import annotations
 
 import argparse
@@ -18,10 +21,10 @@ class Option(NamedTuple):
     """One option of one command."""
 
     names: tuple[str, ...]
-    value: str              # what stands behind it: "ADDRESS"; '' for a flag
+    value: str  # what stands behind it: "ADDRESS"; '' for a flag
     help: str
-    group: str              # title of its group in the help; '' for the rest
-    dest: str               # field of the options
+    group: str  # title of its group in the help; '' for the rest
+    dest: str  # field of the options
     repeats: bool
     choices: tuple[str, ...]
 
@@ -58,19 +61,39 @@ def options(command: str) -> list[Option]:
     parser = table.parser(_record(command))
     found = []
     for group in parser._action_groups:
-        title = group.title if group.title not in ('options', 'optional arguments', 'positional arguments') else ''
-        found += [_option(action, title or '') for action in group._group_actions
-                  if action.option_strings and action.help is not argparse.SUPPRESS]
+        title = (
+            group.title
+            if group.title not in ('options', 'optional arguments', 'positional arguments')
+            else ''
+        )
+        found += [
+            _option(action, title or '')
+            for action in group._group_actions
+            if action.option_strings and action.help is not argparse.SUPPRESS
+        ]
     return found
 
 
 def _option(action: argparse.Action, group: str) -> Option:
-    value = action.metavar if isinstance(action.metavar, str) else '|'.join(map(str, action.choices or ()))
-    text = (action.help or '').replace('%(default)s',
-                                       str(action.default)).replace('%(default)g',
-                                                                    re.sub(r'\.0$', '', str(action.default)))
-    return Option(tuple(action.option_strings), value if action.nargs != 0 else '', text, group, action.dest,
-                  isinstance(action, argparse._AppendAction), tuple(map(str, action.choices or ())))
+    value = (
+        action.metavar
+        if isinstance(action.metavar, str)
+        else '|'.join(map(str, action.choices or ()))
+    )
+    text = (
+        (action.help or '')
+        .replace('%(default)s', str(action.default))
+        .replace('%(default)g', re.sub(r'\.0$', '', str(action.default)))
+    )
+    return Option(
+        tuple(action.option_strings),
+        value if action.nargs != 0 else '',
+        text,
+        group,
+        action.dest,
+        isinstance(action, argparse._AppendAction),
+        tuple(map(str, action.choices or ())),
+    )
 
 
 def description(command: str) -> str:
@@ -92,5 +115,10 @@ def metrics() -> dict[str, dict[str, Any]]:
 def states() -> list[tuple[str, str, list[str]]]:
     """Return (state, exit status, conditions) for each section of the document on states."""
     text = (ROOT / 'doc/reference/states.md').read_text()
-    sections = re.findall(r'^## ([A-Z]+) \(exit status ([0-3])\)\n\n((?:- .*\n)+)', text, re.MULTILINE)
-    return [(state, code, re.findall('^- (.*)$', conditions, re.MULTILINE)) for state, code, conditions in sections]
+    sections = re.findall(
+        r'^## ([A-Z]+) \(exit status ([0-3])\)\n\n((?:- .*\n)+)', text, re.MULTILINE
+    )
+    return [
+        (state, code, re.findall('^- (.*)$', conditions, re.MULTILINE))
+        for state, code, conditions in sections
+    ]

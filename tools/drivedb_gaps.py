@@ -1,9 +1,12 @@
 """List what a drive database of smartmontools knows and attributes.json does not.
 
-Usage: tools/drivedb_gaps.py DRIVEDB_H. Each entry of the file is asked about with the shortest model and firmware that
-its patterns match: "family" if only a guess reads such a drive here, "attribute" for each name of an attribute that the
-entry here does not describe, "warning" if no advisory applies. They are work to look at, not mistakes.
+Usage: tools/drivedb_gaps.py DRIVEDB_H. Each entry of the file is asked about with the shortest
+model and firmware that
+its patterns match: "family" if only a guess reads such a drive here, "attribute" for each name of
+an attribute that the entry here does not describe, "warning" if no advisory applies. They are work
+to look at, not mistakes.
 """
+
 from __future__ import annotations
 
 import ast
@@ -20,15 +23,21 @@ sys.path.insert(0, str(ROOT))
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
 from smart_attributes.model import Identity  # noqa: E402
 
-PARSER: Any = getattr(re, '_parser', None) or importlib.import_module('sre_parse')  # its name until Python 3.10
+# its name until Python 3.10
+PARSER: Any = getattr(re, '_parser', None) or importlib.import_module('sre_parse')
 ENTRY = re.compile(r'^  \{ (?=")(.*?)^  \},?$', re.MULTILINE | re.DOTALL)
 PART = re.compile(r'"(?:[^"\\]|\\.)*"|,|//[^\n]*')
 NAME = re.compile(r'-v ([0-9]+),[^," ]+,([^," ]+)')
-SSD = re.compile('SSD|SATADOM|Flash|Solid|SandForce|Phison|Indilinx|JMicron|Silicon Motion|Nytro|M4|C400|MX|PM8', re.I)
+SSD = re.compile(
+    'SSD|SATADOM|Flash|Solid|SandForce|Phison|Indilinx|JMicron|Silicon Motion|Nytro|M4|C400|MX|PM8',
+    re.I,
+)
 
 
 def entries(text: str) -> list[list[str]]:
-    """Return (family, model, firmware, warning, presets) of each entry of drivedb.h, those of USB bridges left out."""
+    """Return (family, model, firmware, warning, presets) of each entry of drivedb.h, those of
+    USB bridges left out.
+    """
     found = []
     for body in ENTRY.findall(text):
         parts = ['']
@@ -41,14 +50,27 @@ def entries(text: str) -> list[list[str]]:
 
 
 def example(pattern: Any) -> str:
-    """Return the shortest text that a pattern matches. pattern: a regular expression, or what its parser made of it."""
+    """Return the shortest text that a pattern matches. pattern: a regular expression, or what
+    its parser made of it.
+    """
     text = ''
     for kind, value in PARSER.parse(pattern) if isinstance(pattern, str) else pattern:
         name = str(kind)
-        text += (chr(value) if name == 'LITERAL' else 'X' if name == 'ANY'
-                 else example(value[1][0]) if name == 'BRANCH' else example(value[-1]) if name == 'SUBPATTERN'
-                 else example(value[2]) * value[0] if name.endswith('REPEAT')
-                 else chr(value[0][1][0] if str(value[0][0]) == 'RANGE' else value[0][1]) if name == 'IN' else '')
+        text += (
+            chr(value)
+            if name == 'LITERAL'
+            else 'X'
+            if name == 'ANY'
+            else example(value[1][0])
+            if name == 'BRANCH'
+            else example(value[-1])
+            if name == 'SUBPATTERN'
+            else example(value[2]) * value[0]
+            if name.endswith('REPEAT')
+            else chr(value[0][1][0] if str(value[0][0]) == 'RANGE' else value[0][1])
+            if name == 'IN'
+            else ''
+        )
     return text
 
 
@@ -56,13 +78,20 @@ def gaps(entry: list[str], database: SpecDatabase) -> list[str]:
     """Return a line for each thing of an entry of drivedb.h that the database lacks."""
     family, pattern, affected, warning, presets = entry
     names = {int(number): label for number, label in NAME.findall(presets)}
-    identity = Identity(protocol='ATA', model=example(pattern), firmware=example(affected),
-                        rotation=0 if SSD.search(family) else 7200)
+    identity = Identity(
+        protocol='ATA',
+        model=example(pattern),
+        firmware=example(affected),
+        rotation=0 if SSD.search(family) else 7200,
+    )
     spec = database.identify(identity, sorted({1, 5, 9, 12, 194, *names}))
     where = f'{family or "unnamed"} ({identity.model} {identity.firmware}'.rstrip() + ')'
     found = [f'family: {where}'] if spec.family is None or spec.is_generic else []
-    found += [f'attribute: {where}: {number} {label}' for number, label in sorted(names.items())
-              if number not in spec.names]
+    found += [
+        f'attribute: {where}: {number} {label}'
+        for number, label in sorted(names.items())
+        if number not in spec.names
+    ]
     if warning and not database.advisories(identity):
         found.append(f'warning: {where}: {" ".join(warning.split())[:120]}')
     return found

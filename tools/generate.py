@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Write the files that follow from the parsers and the data; the tests fail when one is out of date.
+"""Write the files that follow from the parsers and the data; the tests fail when one is out of
+date.
 
 Usage: tools/generate.py        (from the project's virtual environment: .venv/bin/python tools/generate.py)
 """
+
 from __future__ import annotations
 
 from typing import Callable
@@ -20,6 +22,7 @@ def sudoers_rule() -> str:
     from smart_attributes.command_line.options import USER
     from smart_attributes.model import HowRead
     from smart_attributes.reading import sudoers
+
     return sudoers.document(sudoers.general(sudoers.RuleRequest(USER), HowRead())) + '\n'
 
 
@@ -28,7 +31,8 @@ FILES: dict[str, Callable[[], str]] = {
     'contrib/bash-completion/check_smart_attributes': completion.script,
     'contrib/icinga2/check-smart-attributes.conf': icinga.check_command,
     'contrib/icinga-director/check-smart-attributes.json': icinga.basket,
-    'contrib/sudoers/check-smart-attributes': sudoers_rule}
+    'contrib/sudoers/check-smart-attributes': sudoers_rule,
+}
 
 
 def main() -> None:

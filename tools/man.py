@@ -1,4 +1,5 @@
 """The man page, from what `--help` says."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -8,12 +9,12 @@ from described import Option, description, example, metrics, names, options, sta
 from smart_attributes import VERSION
 from smart_attributes.commands import table
 
-HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/commands/table.py instead.
+HEAD = """.\\" Made by tools/generate.py; change the help texts in smart_attributes/commands/table.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"
 .SH NAME
-check_smart_attributes \\- evaluate the SMART data of drives, as a plugin for Icinga and Nagios'''
+check_smart_attributes \\- evaluate the SMART data of drives, as a plugin for Icinga and Nagios"""
 
-TEXT = '''
+TEXT = """
 .SH DESCRIPTION
 Reads the SMART data of SATA, SAS and NVMe drives with
 .BR smartctl (8),
@@ -58,9 +59,9 @@ If the history cannot be used, the output has a note.
 .B history \\-\\-import
 reads the logs of
 .BR smartd (8)
-about these drives.'''
+about these drives."""
 
-FILES = '''
+FILES = """
 .SH FILES
 .TP
 .I /etc/check\\-smart\\-attributes/attributes.d/*.json
@@ -87,22 +88,38 @@ reads
 .SH SEE ALSO
 .BR smartctl (8),
 .BR smartd (8),
-.BR sudoers (5)'''
+.BR sudoers (5)"""
 
 
 def page() -> str:
     """Return the whole man page."""
-    lines = [HEAD.format(version=VERSION), *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
-    lines += ['.PP', _roff(table.CHECK.epilog.rpartition('\n\n')[2])]   # the options of version 1.6
-    lines += ['.SH COMMANDS', 'With a command as its first argument, the program does something else than a check.']
+    lines = [
+        HEAD.format(version=VERSION),
+        *_synopsis(),
+        TEXT.strip('\n'),
+        '.SH OPTIONS',
+        *_options('check'),
+    ]
+    lines += ['.PP', _roff(table.CHECK.epilog.rpartition('\n\n')[2])]  # the options of version 1.6
+    lines += [
+        '.SH COMMANDS',
+        'With a command as its first argument, the program does something else than a check.',
+    ]
     for command in names()[1:]:
         lines += _command(command)
     lines += ['.SH EXIT STATUS']
     for state, code, conditions in states():
-        lines += ['.TP', f'.B {code} {state}', '\n.br\n'.join(_roff(each.replace('`', '')) for each in conditions)]
+        lines += [
+            '.TP',
+            f'.B {code} {state}',
+            '\n.br\n'.join(_roff(each.replace('`', '')) for each in conditions),
+        ]
     lines += ['The worst state wins, in the order CRITICAL, UNKNOWN, WARNING, OK.']
-    lines += ['.SH METRICS', 'Each metric has one name and one unit for the drives of all vendors. '
-              'Performance data and limits use these names.']
+    lines += [
+        '.SH METRICS',
+        'Each metric has one name and one unit for the drives of all vendors. '
+        'Performance data and limits use these names.',
+    ]
     for name, metric in metrics().items():
         unit = 'verdict' if metric.get('verdict') else metric['unit'] or 'count'
         lines += ['.TP', f'.BR {name} " ({_roff(unit)})"', _roff(metric['meaning'])]
@@ -113,7 +130,10 @@ def page() -> str:
 def _synopsis() -> Iterator[str]:
     yield '.SH SYNOPSIS'
     yield '.B check_smart_attributes'
-    yield '[\\fB\\-d\\fR \\fIADDRESS\\fR | \\fB\\-\\-scan\\fR | \\fB\\-\\-report\\fR \\fIFILE\\fR] [\\fIoptions\\fR]'
+    yield (
+        '[\\fB\\-d\\fR \\fIADDRESS\\fR | \\fB\\-\\-scan\\fR | \\fB\\-\\-report\\fR '
+        '\\fIFILE\\fR] [\\fIoptions\\fR]'
+    )
     for command in names()[1:]:
         yield f'.br\n.B check_smart_attributes {command}\n[\\fIoptions\\fR]'
 
@@ -136,7 +156,9 @@ def _command(command: str) -> Iterator[str]:
     yield f'.SS {command}'
     yield _roff(description(command))
     yield from _options(command, options('check'))
-    shared = {option.dest for option in options(command)} & {option.dest for option in options('check')}
+    shared = {option.dest for option in options(command)} & {
+        option.dest for option in options('check')
+    }
     if len(shared) > 3:  # beyond help and version
         yield '.PP\nOptions with the same name as above mean the same.'
     yield f'.PP\n.EX\n{_roff(example(command)).strip()}\n.EE'
@@ -145,4 +167,6 @@ def _command(command: str) -> Iterator[str]:
 def _roff(text: str) -> str:
     """Return text as roff prints it: hyphens stay hyphens, and no line is taken for a request."""
     escaped = text.replace('\\', '\\e').replace('-', '\\-').replace("'", '\\(aq')
-    return '\n'.join('\\&' + line if line.startswith('.') else line for line in escaped.splitlines())
+    return '\n'.join(
+        '\\&' + line if line.startswith('.') else line for line in escaped.splitlines()
+    )

@@ -1,4 +1,7 @@
-"""One small mistake after the other in a module: how it reads, and how it takes the place of what is right."""
+"""One small mistake after the other in a module: how it reads, and how it takes the place of
+what is right.
+"""
+
 from __future__ import annotations
 import __future__
 
@@ -16,22 +19,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import libcst
 
-# mutmut leaves decorated functions alone. What stands behind one of these is a function like others.
-DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$', re.MULTILINE)
-SQL = re.compile(r'''['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b''')
-_Place = tuple[str, str]    # (class or '', function)
+# mutmut leaves decorated functions alone. What stands behind one of these is a function like
+# others.
+DECORATED = re.compile(
+    r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$', re.MULTILINE
+)
+SQL = re.compile(r"""['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b""")
+_Place = tuple[str, str]  # (class or '', function)
 
 
 class Mutant(NamedTuple):
     """One change to one function, as it is printed."""
 
-    function: str           # "_hours", "SpecDatabase.claims"
-    before: tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
+    function: str  # "_hours", "SpecDatabase.claims"
+    # the statements that it takes out, and those that it puts in, a line each
+    before: tuple[str, ...]
     after: tuple[str, ...]
 
     def __str__(self) -> str:
         """As lines of a patch."""
-        return '\n'.join([*(f'- {line}' for line in self.before), *(f'+ {line}' for line in self.after)])
+        return '\n'.join(
+            [*(f'- {line}' for line in self.before), *(f'+ {line}' for line in self.after)]
+        )
 
 
 def mutant(function: str, was: str, is_now: str) -> Mutant:
@@ -40,27 +49,41 @@ def mutant(function: str, was: str, is_now: str) -> Mutant:
     What differs is told in statements: where a line is wrapped changes with what stands before it.
     """
     before, after = (ast.unparse(ast.parse(code)).splitlines() for code in (was, is_now))
-    told = [line for line in difflib.unified_diff(before, after, n=0) if not line.startswith(('---', '+++'))]
-    return Mutant(function, *(tuple(line[1:].strip() for line in told if line[0] == sign) for sign in '-+'))
+    told = [
+        line
+        for line in difflib.unified_diff(before, after, n=0)
+        if not line.startswith(('---', '+++'))
+    ]
+    return Mutant(
+        function, *(tuple(line[1:].strip() for line in told if line[0] == sign) for sign in '-+')
+    )
 
 
 class Change(NamedTuple):
     """A mutant that can be tried."""
 
     mutant: Mutant
-    module: str             # "knowledge/drive_database"
+    module: str  # "knowledge/drive_database"
     place: _Place
-    code: str               # the whole function, within its class where it has one
-    lines: range            # of the module: a test that runs none of them cannot notice
+    code: str  # the whole function, within its class where it has one
+    lines: range  # of the module: a test that runs none of them cannot notice
 
     def make(self) -> None:
         """Let the function do what the mutant does, wherever somebody has imported it already."""
         module = importlib.import_module(f'smart_attributes.{self.module.replace("/", ".")}')
         names = dict(vars(module))
-        exec(compile(self.code, str(module.__file__), 'exec', __future__.annotations.compiler_flag, True), names)  # noqa: S102
+        exec(  # noqa: S102
+            compile(
+                self.code, str(module.__file__), 'exec', __future__.annotations.compiler_flag, True
+            ),
+            names,
+        )
         right, wrong = (_function(space, self.place) for space in (vars(module), names))
         right.__code__, right.__defaults__, right.__kwdefaults__ = (
-            wrong.__code__, wrong.__defaults__, wrong.__kwdefaults__)
+            wrong.__code__,
+            wrong.__defaults__,
+            wrong.__kwdefaults__,
+        )
 
 
 def _function(names: Any, place: _Place) -> FunctionType:
@@ -74,7 +97,9 @@ def _function(names: Any, place: _Place) -> FunctionType:
 
 
 def changes(module: str, source: Path) -> list[Change]:
-    """Return all small mistakes that mutmut can think of in a module, but no SQL in another letter case."""
+    """Return all small mistakes that mutmut can think of in a module, but no SQL in another
+    letter case.
+    """
     import libcst
     from libcst.metadata import MetadataWrapper
     from mutmut.mutation.file_mutation import MutationVisitor, group_by_top_level_node
@@ -85,14 +110,22 @@ def changes(module: str, source: Path) -> list[Change]:
     visitor = MutationVisitor(mutation_operators, IgnoredCode(set(), set(), set()))
     tree = MetadataWrapper(libcst.parse_module(text)).visit(visitor)
     places, statements = _places(tree), Statements(ast.parse(text))
-    made = [_change(module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements)
-            for function, of_function in group_by_top_level_node(visitor.mutations).items() if id(function) in places
-            for mutation in of_function if not _is_same_sql(mutation)]
+    made = [
+        _change(
+            module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements
+        )
+        for function, of_function in group_by_top_level_node(visitor.mutations).items()
+        if id(function) in places
+        for mutation in of_function
+        if not _is_same_sql(mutation)
+    ]
     return [change for change in made if change.mutant.before != change.mutant.after]
 
 
 def _is_same_sql(mutation: Any) -> bool:
-    was, is_now = (getattr(node, 'value', '') for node in (mutation.original_node, mutation.mutated_node))
+    was, is_now = (
+        getattr(node, 'value', '') for node in (mutation.original_node, mutation.mutated_node)
+    )
     return isinstance(was, str) and bool(SQL.match(was)) and was.lower() == is_now.lower()
 
 
@@ -103,22 +136,35 @@ def _places(tree: libcst.Module) -> dict[int, _Place]:
     found = {}
     for statement in tree.body:
         holder = statement.name.value if isinstance(statement, libcst.ClassDef) else ''
-        for inner in statement.body.body if isinstance(statement, libcst.ClassDef) else (statement,):
+        for inner in (
+            statement.body.body if isinstance(statement, libcst.ClassDef) else (statement,)
+        ):
             if isinstance(inner, libcst.FunctionDef):
                 found[id(inner)] = holder, inner.name.value
     return found
 
 
-def _change(module: str, place: _Place, function: libcst.FunctionDef, mutation: Any, statements: Statements) -> Change:
+def _change(
+    module: str, place: _Place, function: libcst.FunctionDef, mutation: Any, statements: Statements
+) -> Change:
     """Return one mutation of one function."""
     import libcst
     from mutmut.mutation.file_mutation import deep_replace
 
-    wrong = cast(libcst.FunctionDef, deep_replace(function, mutation.original_node, mutation.mutated_node))
-    before, after = (libcst.Module([each.with_changes(decorators=[], leading_lines=[])]).code
-                     for each in (function, wrong))
-    return Change(mutant('.'.join(filter(None, place)), before, after), module, place,
-                  _within_class(place[0], wrong), statements.around(place, changed(before, after)))
+    wrong = cast(
+        libcst.FunctionDef, deep_replace(function, mutation.original_node, mutation.mutated_node)
+    )
+    before, after = (
+        libcst.Module([each.with_changes(decorators=[], leading_lines=[])]).code
+        for each in (function, wrong)
+    )
+    return Change(
+        mutant('.'.join(filter(None, place)), before, after),
+        module,
+        place,
+        _within_class(place[0], wrong),
+        statements.around(place, changed(before, after)),
+    )
 
 
 def _within_class(holder: str, function: libcst.FunctionDef) -> str:
@@ -132,7 +178,9 @@ def _within_class(holder: str, function: libcst.FunctionDef) -> str:
 
 
 def changed(before: str, after: str) -> range:
-    """Return which lines of a text another one has in other words, from the first to the last; counted from 0."""
+    """Return which lines of a text another one has in other words, from the first to the last;
+    counted from 0.
+    """
     was, is_now = before.splitlines(), after.splitlines()
     first = _equal(was, is_now)
     return range(first, max(len(was) - _equal(was[first:][::-1], is_now[first:][::-1]), first + 1))
@@ -140,15 +188,21 @@ def changed(before: str, after: str) -> range:
 
 def _equal(some: Sequence[str], others: Sequence[str]) -> int:
     """Return how many of the first lines are equal."""
-    return next((number for number, (one, other) in enumerate(zip(some, others)) if one != other),
-                min(len(some), len(others)))
+    return next(
+        (number for number, (one, other) in enumerate(zip(some, others)) if one != other),
+        min(len(some), len(others)),
+    )
 
 
 def functions(text: str) -> dict[str, range]:
-    """Return the lines of each function of a module that can be changed, by its name, such as "SpecDatabase.claims"."""
-    return {'.'.join(filter(None, place)): range(node.lineno, (node.end_lineno or 0) + 1)
-            for place, node in Statements(ast.parse(DECORATED.sub('', text))).functions.items()
-            if not node.decorator_list}
+    """Return the lines of each function of a module that can be changed, by its name, such as
+    "SpecDatabase.claims".
+    """
+    return {
+        '.'.join(filter(None, place)): range(node.lineno, (node.end_lineno or 0) + 1)
+        for place, node in Statements(ast.parse(DECORATED.sub('', text))).functions.items()
+        if not node.decorator_list
+    }
 
 
 class Statements:
@@ -163,17 +217,24 @@ class Statements:
                     self.functions[holder, inner.name] = inner
 
     def around(self, place: _Place, within: range) -> range:
-        """Return the lines of the smallest statement around some lines of a function: all, where its head differs.
+        """Return the lines of the smallest statement around some lines of a function: all, where
+        its head differs.
 
         within: counted from the function's first line.
         """
         function = self.functions[place]
         asked = range(function.lineno + within[0], function.lineno + within[-1] + 1)
-        spans = [span for node in ast.walk(function) if node is not function for span in _spans(node)]
+        spans = [
+            span for node in ast.walk(function) if node is not function for span in _spans(node)
+        ]
         whole = range(function.lineno, (function.end_lineno or 0) + 1)
         if asked[0] < function.body[0].lineno:
             return whole
-        return min((span for span in spans if asked[0] in span and asked[-1] in span), key=len, default=whole)
+        return min(
+            (span for span in spans if asked[0] in span and asked[-1] in span),
+            key=len,
+            default=whole,
+        )
 
 
 def _spans(node: ast.AST) -> Iterator[range]:

@@ -1,4 +1,5 @@
 """The code blocks of the documents: each is fenced and names its language."""
+
 from __future__ import annotations
 
 import re
@@ -7,8 +8,13 @@ from typing import NamedTuple
 
 from described import ROOT
 
-PAGES = ('README', 'CONTRIBUTING.md', 'SECURITY.md', 'thresholds/README.md',
-         *sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'doc').rglob('*.md')))
+PAGES = (
+    'README',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'thresholds/README.md',
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'doc').rglob('*.md')),
+)
 _FENCE = re.compile(r'^( *)```([a-z0-9]*)$\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 
 
@@ -16,7 +22,7 @@ class Block(NamedTuple):
     """One fenced block."""
 
     page: str
-    line: int       # of its fence, counted from 1
+    line: int  # of its fence, counted from 1
     language: str
     text: str
 
@@ -49,5 +55,6 @@ def anchors(page: str) -> list[str]:
     """Return the anchors of the headings of a page, as GitHub and GitLab make them."""
     text = _FENCE.sub('', (ROOT / page).read_text())
     titles = re.findall(r'^#+ (.+)$', text, re.MULTILINE)
-    plain = (re.sub(r'\]\([^)]*\)', '', title) for title in titles)  # the text of links without their targets
+    # the text of links without their targets
+    plain = (re.sub(r'\]\([^)]*\)', '', title) for title in titles)
     return [re.sub(r'[^\w -]', '', title).strip().lower().replace(' ', '-') for title in plain]

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Draw doc/triage.svg, doc/page.png and doc/fleet.png: what `triage`, `triage --html` and `fleet --html` show.
+"""Draw doc/triage.svg, doc/page.png and doc/fleet.png: what `triage`, `triage --html` and `fleet
+--html` show.
 
 Usage: make pictures        (wants Chromium; the page's picture is drawn by the very browser that its tests run)
 """
+
 from __future__ import annotations
 
 import json
@@ -18,13 +20,14 @@ from described import ROOT
 PAGE = ROOT / 'doc' / 'page.png'
 FLEET = ROOT / 'doc' / 'fleet.png'
 HOSTS = 40
-SIZE = 1440, 1040      # CSS pixels
+SIZE = 1440, 1040  # CSS pixels
 
 
 def drawn(html: Path, path: Path) -> None:
     """Draw a page as Chromium shows it."""
     sys.path.insert(0, str(ROOT / 'tests'))
     import browser
+
     chromium = browser.Browser()
     try:
         chromium.open(html, *SIZE)
@@ -34,23 +37,42 @@ def drawn(html: Path, path: Path) -> None:
 
 
 def fleet(path: Path = FLEET) -> None:
-    """Draw the page of a fleet: hosts with a few of the sample drives each, some of which are not well."""
+    """Draw the page of a fleet: hosts with a few of the sample drives each, some of which are
+    not well.
+    """
     document = json.loads(_document())
     well = [drive for drive in document['drives'] if drive['state'] == 'OK']
     with tempfile.TemporaryDirectory() as folder:
         for number in range(HOSTS):
-            drives = [dict(drive, name=f'sd{"abcdefgh"[place]}', serial=f'EXAMPLE{number:02}{place:02}')
-                      for place, drive in enumerate([*well, *document['drives'][number % 13:number % 13 + 2]])]
-            (Path(folder) / f'db{number:02}.json').write_text(json.dumps({**document, 'state': 'OK', 'drives': drives}))
+            drives = [
+                dict(drive, name=f'sd{"abcdefgh"[place]}', serial=f'EXAMPLE{number:02}{place:02}')
+                for place, drive in enumerate(
+                    [*well, *document['drives'][number % 13 : number % 13 + 2]]
+                )
+            ]
+            (Path(folder) / f'db{number:02}.json').write_text(
+                json.dumps({**document, 'state': 'OK', 'drives': drives})
+            )
         html = Path(folder) / 'fleet.html'
-        subprocess.run([sys.executable, str(ROOT / 'check_smart_attributes'), 'fleet', folder, '--html', str(html)],
-                       check=True, stdout=subprocess.PIPE)
+        subprocess.run(
+            [
+                sys.executable,
+                str(ROOT / 'check_smart_attributes'),
+                'fleet',
+                folder,
+                '--html',
+                str(html),
+            ],
+            check=True,
+            stdout=subprocess.PIPE,
+        )
         drawn(html, path)
 
 
 def page(path: Path = PAGE) -> None:
     """Draw the page of the sample drives."""
     from smart_attributes.output import page as faces_page
+
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / 'drives.html'
         html.write_text(faces_page.page(json.loads(_document()), 'Drives of db1', time.time()))
@@ -58,7 +80,14 @@ def page(path: Path = PAGE) -> None:
 
 
 def _document() -> bytes:
-    command = [sys.executable, str(ROOT / 'check_smart_attributes'), 'triage', '--report', picture.DRIVES, '--json']
+    command = [
+        sys.executable,
+        str(ROOT / 'check_smart_attributes'),
+        'triage',
+        '--report',
+        picture.DRIVES,
+        '--json',
+    ]
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
 
 

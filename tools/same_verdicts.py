@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Compare the verdicts of two checkouts of this project on thousands of reports, as proof of a refactoring.
+"""Compare the verdicts of two checkouts of this project on thousands of reports, as proof of a
+refactoring.
 
-Usage: .venv/bin/python tools/same_verdicts.py OLD NEW [--drives FILE] [--count 2000] [--damaged 1500] [--corpus DIR]
+Usage: .venv/bin/python tools/same_verdicts.py OLD NEW [--drives FILE] [--count 2000] [--damaged
+1500] [--corpus DIR]
 
-OLD and NEW are folders, each with a .venv of its own; a folder without one runs with the Python of this tool. The
-reports are the first drives of the collection, the recorded texts of the corpus, and damaged reports from a fixed seed.
-For each report the tool compares state, exit status and performance data of the plugin, and every value of
-`triage --json` that OLD has; NEW may add keys. Exit status: 0 all values are the same, 1 some differ, 3 not compared.
+OLD and NEW are folders, each with a .venv of its own; a folder without one runs with the Python of
+this tool. The reports are the first drives of the collection, the recorded texts of the corpus, and
+damaged reports from a fixed seed. For each report the tool compares state, exit status and
+performance data of the plugin, and every value of `triage --json` that OLD has; NEW may add keys.
+Exit status: 0 all values are the same, 1 some differ, 3 not compared.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,16 +33,21 @@ from typing import IO, Any, NamedTuple, NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
-# What NEW may call differently; extend these tables when a release renames more. NEW may keep the old name, too.
-RENAMED_KEYS: Mapping[str, str] = {'role': 'metric'}                     # key in OLD -> key in NEW, at any depth
-RENAMED_VALUES: Mapping[str, Mapping[Any, Any]] = {'version': {1: 2}}  # key in OLD -> value in OLD -> value in NEW
+# What NEW may call differently; extend these tables when a release renames more. NEW may keep the
+# old name, too. key in OLD -> key in NEW, at any depth
+RENAMED_KEYS: Mapping[str, str] = {'role': 'metric'}
+# key in OLD -> value in OLD -> value in NEW
+RENAMED_VALUES: Mapping[str, Mapping[Any, Any]] = {'version': {1: 2}}
 # Key whose sentences are objects in NEW -> their key with the sentence.
-NOW_OBJECTS: Mapping[str, str] = dict.fromkeys(('notes', 'findings', 'remarks', 'came', 'went'), 'text')
-IGNORED_KEYS: frozenset[str] = frozenset()                             # keys in OLD whose values may differ
+NOW_OBJECTS: Mapping[str, str] = dict.fromkeys(
+    ('notes', 'findings', 'remarks', 'came', 'went'), 'text'
+)
+# keys in OLD whose values may differ
+IGNORED_KEYS: frozenset[str] = frozenset()
 
 SEED = 20261122
-SHOWN = 40     # differences that are printed
-FIELDS = 20    # fields that are printed with the number of their differences
+SHOWN = 40  # differences that are printed
+FIELDS = 20  # fields that are printed with the number of their differences
 STATE = re.compile(r'SMART (OK|WARNING|CRITICAL|UNKNOWN)\b')
 METRIC = re.compile(r"'([^']*)'=(\S+)")
 MISSING = '(missing)'
@@ -52,7 +61,7 @@ class Difference(NamedTuple):
     """One value that is not the same."""
 
     report: str
-    field: str       # "json.drives[0].state"
+    field: str  # "json.drives[0].state"
     old: Any
     new: Any
 
@@ -62,10 +71,14 @@ class Difference(NamedTuple):
 
 # --- reports ---------------------------------------------------------------------------
 
+
 def write_reports(folder: Path, asked: argparse.Namespace) -> dict[str, int]:
     """Write all reports into a folder; return how many there are of each sort."""
-    sorts = {'drive': collected(asked.drives, asked.count), 'recorded': recorded(asked.corpus),
-             'damaged': damaged(asked.damaged)}
+    sorts = {
+        'drive': collected(asked.drives, asked.count),
+        'recorded': recorded(asked.corpus),
+        'damaged': damaged(asked.damaged),
+    }
     counts = dict.fromkeys(sorts, 0)
     for sort, reports in sorts.items():
         for number, (name, content) in enumerate(reports, 1):
@@ -73,13 +86,15 @@ def write_reports(folder: Path, asked: argparse.Namespace) -> dict[str, int]:
             plain = re.sub('[^A-Za-z0-9.]+', '-', name)[-80:]
             place = folder / f'{sort}-{number:05d}-{plain}'
             place.mkdir()
-            (place / 'report').write_bytes(content)  # all of one name, so performance data have the same labels
+            # all of one name, so performance data have the same labels
+            (place / 'report').write_bytes(content)
     return counts
 
 
 def collected(path: Path, count: int) -> Iterator[tuple[str, bytes]]:
     """Yield the first drives of a collection as smartctl --json -x prints them."""
     from damage import whole
+
     with gzip.open(path, 'rt', encoding='utf-8') as lines:
         for line in itertools.islice(lines, count):
             facts = json.loads(line)
@@ -97,6 +112,7 @@ def recorded(corpus: Path) -> Iterator[tuple[str, bytes]]:
 def damaged(count: int) -> Iterator[tuple[str, bytes]]:
     """Yield damaged reports, the same ones in each run."""
     import damage
+
     reports = damage.recorded() if count else {}
     for number in range(count):
         dice = Random(f'{SEED} {number}')  # noqa: S311  each comes again
@@ -107,19 +123,33 @@ def damaged(count: int) -> Iterator[tuple[str, bytes]]:
 
 # --- answers ---------------------------------------------------------------------------
 
+
 def answers(checkout: Path, folder: Path, site: Path) -> Iterator[Any]:
-    """Yield what a checkout answers to each report. Raises NotCompared where it gives fewer answers than reports.
+    """Yield what a checkout answers to each report.
+
+    Raises NotCompared where it gives fewer answers than reports.
 
     site: an empty folder in place of the state and the configuration of this machine.
     """
     python = checkout / '.venv/bin/python'
-    command = [str(python) if python.exists() else sys.executable, '-I', str(ROOT / 'tools/checkout_answers.py'),
-               str(checkout), str(folder), '--state-dir', str(site), '--config', str(site)]
+    command = [
+        str(python) if python.exists() else sys.executable,
+        '-I',
+        str(ROOT / 'tools/checkout_answers.py'),
+        str(checkout),
+        str(folder),
+        '--state-dir',
+        str(site),
+        '--config',
+        str(site),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield from map(json.loads, _lines(process))
     if process.returncode:
-        raise NotCompared(f'{checkout} stopped with exit status {process.returncode} before its last report; '
-                          f'run: {" ".join(command)}')
+        raise NotCompared(
+            f'{checkout} stopped with exit status {process.returncode} before its last report; '
+            f'run: {" ".join(command)}'
+        )
 
 
 def _lines(process: subprocess.Popen[str]) -> IO[str]:
@@ -133,8 +163,15 @@ def fields(answer: Mapping[str, Any]) -> dict[str, Any]:
     state = STATE.match(text)
     last = text.splitlines()[-1:]
     metrics = dict(METRIC.findall(last[0])) if last and last[0].startswith('| ') else {}
-    return {'check': {'exit_status': code, 'state': state and state[1], 'labels': sorted(metrics), 'metrics': metrics},
-            'json': {'exit_status': json_code, 'document': _parsed(document)}}
+    return {
+        'check': {
+            'exit_status': code,
+            'state': state and state[1],
+            'labels': sorted(metrics),
+            'metrics': metrics,
+        },
+        'json': {'exit_status': json_code, 'document': _parsed(document)},
+    }
 
 
 def _parsed(document: str) -> Any:
@@ -146,12 +183,17 @@ def _parsed(document: str) -> Any:
 
 # --- comparison ------------------------------------------------------------------------
 
-def pairs(old: Any, new: Any, field: str = '', key: str = '') -> Iterator[tuple[str, str, Any, Any]]:
+
+def pairs(
+    old: Any, new: Any, field: str = '', key: str = ''
+) -> Iterator[tuple[str, str, Any, Any]]:
     """Yield (field, key, value in OLD, value in NEW) for each value of OLD, at any depth."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             renamed = RENAMED_KEYS.get(name, name)
-            yield from pairs(value, new.get(renamed, new.get(name, MISSING)), f'{field}.{name}'.lstrip('.'), name)
+            yield from pairs(
+                value, new.get(renamed, new.get(name, MISSING)), f'{field}.{name}'.lstrip('.'), name
+            )
     elif isinstance(old, list) and isinstance(new, list):
         yield f'{field}.length', key, len(old), len(new)
         for place, (one, other) in enumerate(zip(old, new)):
@@ -165,7 +207,11 @@ def pairs(old: Any, new: Any, field: str = '', key: str = '') -> Iterator[tuple[
 def is_same(key: str, old: Any, new: Any) -> bool:
     """Tell whether a value is the same, of the same type, or the one that it was renamed to."""
     renamed = [value for name, value in RENAMED_VALUES.get(key, {}).items() if _is_equal(name, old)]
-    return key in IGNORED_KEYS or _is_equal(old, new) or any(_is_equal(value, new) for value in renamed)
+    return (
+        key in IGNORED_KEYS
+        or _is_equal(old, new)
+        or any(_is_equal(value, new) for value in renamed)
+    )
 
 
 def _is_equal(one: Any, other: Any) -> bool:
@@ -183,7 +229,11 @@ class Comparison:
     def add(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         """Compare the answers to one report. Raises NotCompared where OLD gave none."""
         name, known = old['report'], fields(old)
-        if known['check']['state'] is None or known['json']['document'] is None or new['report'] != name:
+        if (
+            known['check']['state'] is None
+            or known['json']['document'] is None
+            or new['report'] != name
+        ):
             printed = {form: old[form][1][:200] for form in ('check', 'json')}
             raise NotCompared(f'{name}: OLD gave no answer; it printed: {printed}')
         self.reports += 1
@@ -196,8 +246,10 @@ class Comparison:
     def lines(self) -> Iterator[str]:
         """Yield what was found."""
         states = ', '.join(f'{count:,} {state}' for state, count in self.states.most_common())
-        yield f'{self.values:,} values of {self.reports:,} reports compared ({states}): ' \
-              f'{len(self.differences):,} differences'
+        yield (
+            f'{self.values:,} values of {self.reports:,} reports compared ({states}): '
+            f'{len(self.differences):,} differences'
+        )
         states_first = sorted(self.differences, key=lambda each: not each.field.endswith('state'))
         yield from map(str, states_first[:SHOWN])
         if len(self.differences) > SHOWN:
@@ -208,8 +260,11 @@ class Comparison:
 
 # --- the command -----------------------------------------------------------------------
 
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose usage errors do not end with the exit status of a difference, or of argparse."""
+    """A parser whose usage errors do not end with the exit status of a difference, or of
+    argparse.
+    """
 
     def error(self, message: str) -> NoReturn:
         """Print how the command is used and what was wrong, then exit."""
@@ -219,22 +274,53 @@ class Parser(argparse.ArgumentParser):
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return what a command line asks for."""
     parser = Parser(description=(__doc__ or '').partition('\n')[0])
-    parser.add_argument('old', metavar='OLD', type=Path, help='folder of the checkout before the change')
+    parser.add_argument(
+        'old', metavar='OLD', type=Path, help='folder of the checkout before the change'
+    )
     parser.add_argument('new', metavar='NEW', type=Path, help='folder of the checkout after it')
-    parser.add_argument('--drives', metavar='FILE', type=Path, default=ROOT.parent / 'shared/drives/drives.jsonl.gz',
-                        help='collection of drives, gzip (default: %(default)s)')
-    parser.add_argument('--count', metavar='N', type=int, default=2000, help='use the first N drives (default: 2000)')
-    parser.add_argument('--damaged', metavar='N', type=int, default=1500, help='use N damaged reports (default: 1500)')
-    parser.add_argument('--corpus', metavar='DIR', type=Path, default=ROOT.parent / 'shared/corpus',
-                        help='directory of recorded reports, *.txt (default: %(default)s)')
+    parser.add_argument(
+        '--drives',
+        metavar='FILE',
+        type=Path,
+        default=ROOT.parent / 'shared/drives/drives.jsonl.gz',
+        help='collection of drives, gzip (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--count',
+        metavar='N',
+        type=int,
+        default=2000,
+        help='use the first N drives (default: 2000)',
+    )
+    parser.add_argument(
+        '--damaged',
+        metavar='N',
+        type=int,
+        default=1500,
+        help='use N damaged reports (default: 1500)',
+    )
+    parser.add_argument(
+        '--corpus',
+        metavar='DIR',
+        type=Path,
+        default=ROOT.parent / 'shared/corpus',
+        help='directory of recorded reports, *.txt (default: %(default)s)',
+    )
     return parser.parse_args(words)
 
 
 def compared(asked: argparse.Namespace, folder: Path) -> Comparison:
     """Return the comparison of both checkouts over all reports. Raises NotCompared, OSError."""
-    for path in (asked.old / 'check_smart_attributes', asked.new / 'check_smart_attributes', asked.corpus):
+    for path in (
+        asked.old / 'check_smart_attributes',
+        asked.new / 'check_smart_attributes',
+        asked.corpus,
+    ):
         if not path.exists():
-            raise NotCompared(f'{path}: not found; name two checkouts of this project, and a corpus with --corpus DIR')
+            raise NotCompared(
+                f'{path}: not found; name two checkouts of this project, and a corpus with '
+                f'--corpus DIR'
+            )
     reports, site = folder / 'reports', folder / 'site'
     reports.mkdir()
     site.mkdir()
@@ -244,16 +330,24 @@ def compared(asked: argparse.Namespace, folder: Path) -> Comparison:
     both = (answers(checkout.resolve(), reports, site) for checkout in (asked.old, asked.new))
     for old, new in itertools.zip_longest(*both):
         if not old or not new:
-            raise NotCompared(f'{asked.new if old else asked.old} answered only the first {found.reports:,} reports; '
-                              'the traceback above says why')
+            raise NotCompared(
+                f'{asked.new if old else asked.old} answered only the first {found.reports:,} '
+                f'reports; '
+                'the traceback above says why'
+            )
         found.add(old, new)
     if found.reports != sum(counts.values()) or not found.reports:
-        raise NotCompared(f'{found.reports:,} of {sum(counts.values()):,} reports were answered; give more of them')
+        raise NotCompared(
+            f'{found.reports:,} of {sum(counts.values()):,} reports were answered; give more of '
+            f'them'
+        )
     return found
 
 
 def main(words: Sequence[str]) -> int:
-    """Compare two checkouts and print the result; 0 no difference, 1 differences, 3 not compared."""
+    """Compare two checkouts and print the result; 0 no difference, 1 differences, 3 not
+    compared.
+    """
     began, asked = time.monotonic(), parsed(words)
     folder = Path(tempfile.mkdtemp(prefix='same-verdicts-'))
     is_kept = False
@@ -262,7 +356,10 @@ def main(words: Sequence[str]) -> int:
         print(*found.lines(), f'{time.monotonic() - began:.0f} s', sep='\n')
         is_kept = bool(found.differences)
         if is_kept:
-            print(f'the reports are kept in {folder}/reports; remove the folder when you have read them')
+            print(
+                f'the reports are kept in {folder}/reports; remove the folder when you have read '
+                f'them'
+            )
         return int(is_kept)
     except (NotCompared, OSError) as problem:
         print(f'not compared: {problem}', file=sys.stderr)

@@ -3,6 +3,7 @@
 
 Usage: tools/tables.py          (from the project's virtual environment: .venv/bin/python tools/tables.py)
 """
+
 from __future__ import annotations
 
 import json
@@ -20,9 +21,13 @@ from smart_attributes.reading import device_types, smartctl_calls
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-CONCERNS = {'health': 'the drive reports that it fails', 'data': 'data was lost',
-            'protection': 'the drive is read-only or lost its power-loss protection',
-            'errors': 'those that increase come first', 'wear': 'the drive is worn'}
+CONCERNS = {
+    'health': 'the drive reports that it fails',
+    'data': 'data was lost',
+    'protection': 'the drive is read-only or lost its power-loss protection',
+    'errors': 'those that increase come first',
+    'wear': 'the drive is worn',
+}
 
 
 def data(name: str) -> dict[str, Any]:
@@ -34,39 +39,61 @@ def data(name: str) -> dict[str, Any]:
 def metric_names() -> list[str]:
     """One row a metric."""
     limits = data('thresholds/default.json')['metrics']
-    return [f'| `{name}`{", graphed" if limits.get(name, {}).get("graph") else ""} | '
-            f'{metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | {metric["meaning"]} |'
-            for name, metric in sorted(data('attributes.json')['metrics'].items())]
+    return [
+        f'| `{name}`{", graphed" if limits.get(name, {}).get("graph") else ""} | '
+        f'{metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | '
+        f'{metric["meaning"]} |'
+        for name, metric in sorted(data('attributes.json')['metrics'].items())
+    ]
 
 
 def concerns() -> list[str]:
     """One row a concern, with its metrics."""
     known = sorted(data('attributes.json')['metrics'].items())
-    return [f'| {number}. {concern}: {words} | ' + ', '.join(
-        f'`{name}`' for name, metric in known if metric.get('concern') == concern) + ' |'
-        for number, (concern, words) in enumerate(CONCERNS.items(), 1)]
+    return [
+        f'| {number}. {concern}: {words} | '
+        + ', '.join(f'`{name}`' for name, metric in known if metric.get('concern') == concern)
+        + ' |'
+        for number, (concern, words) in enumerate(CONCERNS.items(), 1)
+    ]
 
 
 def metrics() -> list[str]:
-    """One row for each metric of a run, a drive or a group; the document says how the others are named."""
+    """One row for each metric of a run, a drive or a group; the document says how the others are
+    named.
+    """
     known = SpecDatabase(data('attributes.json')).metrics
-    rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), known)]
-    return ['| metric | labels | meaning |', '|---|---|---|',
-            *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows)]
+    rows = [
+        (metric.name, metric.labels, metric.help)
+        for metric in face.metrics(face.Run((), State.OK, 0), known)
+    ]
+    return [
+        '| metric | labels | meaning |',
+        '|---|---|---|',
+        *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows),
+    ]
 
 
 def limits() -> list[str]:
-    """One row for each metric and kind that can alert. Their reasons are in the data, where `explain -v` finds them."""
+    """One row for each metric and kind that can alert.
+
+    Their reasons are in the data, where `explain -v` finds them.
+    """
     rows = []
     for name, metric in sorted(data('thresholds/default.json')['metrics'].items()):
         rows.append(limit_row(f'`{name}`', metric))
-        rows.extend(limit_row(f'`{name}`, {kind}', metric[kind], rows[-1] and 'warning' in metric[kind])
-                    for kind in KINDS if kind in metric)
+        rows.extend(
+            limit_row(f'`{name}`, {kind}', metric[kind], rows[-1] and 'warning' in metric[kind])
+            for kind in KINDS
+            if kind in metric
+        )
     return [row for row in rows if row]
 
 
 def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) -> str:
-    """Return the row of one metric or kind, or '' if it sets no range and no growth. is_exception: print it anyway."""
+    """Return the row of one metric or kind, or '' if it sets no range and no growth.
+    is_exception: print it anyway.
+    """
     cells = said(limit, 'warning'), said(limit, 'critical'), grown(limit.get('growth'))
     return f'| {name} | {" | ".join(cells)} |' if is_exception or {*cells} - {'', 'never'} else ''
 
@@ -74,15 +101,25 @@ def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) ->
 def grown(rules: Any) -> str:
     """Return limits of growth as a person reads them: "above 0 in 24 h: WARNING for 7 d"."""
     several = [rules] if isinstance(rules, dict) else rules or ()
-    return '; '.join(f'above {rule[name]} in {spaced(rule["within"])}: {name.upper()} for {spaced(rule["for"])}'
-                     for rule in several for name in ('warning', 'critical') if rule.get(name) is not None)
+    return '; '.join(
+        f'above {rule[name]} in {spaced(rule["within"])}: {name.upper()} for {spaced(rule["for"])}'
+        for rule in several
+        for name in ('warning', 'critical')
+        if rule.get(name) is not None
+    )
 
 
 def said(limit: dict[str, Any], field: str) -> str:
     """Return a limit as a person reads it."""
     value = limit.get(field)
     if isinstance(value, dict):
-        sign = f' + {value["plus"]}' if value.get('plus') else f' - {value["minus"]}' if value.get('minus') else ''
+        sign = (
+            f' + {value["plus"]}'
+            if value.get('plus')
+            else f' - {value["minus"]}'
+            if value.get('minus')
+            else ''
+        )
         floor = f', at least {value["at_least"]}' if 'at_least' in value else ''
         return f'`{value["drive"]}`{sign}{floor}, else {value["else"]}'
     return 'never' if value is None and field in limit else value or ''
@@ -95,7 +132,9 @@ def spaced(time: str) -> str:
 
 def logs() -> list[str]:
     """One sentence: the logs that a check reads."""
-    return [f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.']
+    return [
+        f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.'
+    ]
 
 
 def controllers() -> list[str]:
@@ -104,14 +143,24 @@ def controllers() -> list[str]:
     for entry in device_types.TYPES:
         if entry.controller:
             forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
-            since = f'; smartctl {entry.controller.since} or newer' if entry.controller.since else ''
-            rows.append(f'| {entry.controller.products} | {forms}{since} | {entry.controller.paths} |')
-    return ['| controller | type | path |', '|---|---|---|', *sorted(rows, key=str.lower),
-            '| host bus adapter, JBOD, software RAID | none | `/dev/sda` |']
+            since = (
+                f'; smartctl {entry.controller.since} or newer' if entry.controller.since else ''
+            )
+            rows.append(
+                f'| {entry.controller.products} | {forms}{since} | {entry.controller.paths} |'
+            )
+    return [
+        '| controller | type | path |',
+        '|---|---|---|',
+        *sorted(rows, key=str.lower),
+        '| host bus adapter, JBOD, software RAID | none | `/dev/sda` |',
+    ]
 
 
 def spellings(form: str) -> list[str]:
-    """Return the form of a type without and with its optional part: "areca,N[/E]" is areca,N and areca,N/E."""
+    """Return the form of a type without and with its optional part: "areca,N[/E]" is areca,N and
+    areca,N/E.
+    """
     return list(dict.fromkeys((re.sub(r'\[.*\]', '', form), re.sub(r'[][]', '', form))))
 
 
@@ -120,19 +169,29 @@ def refused() -> list[str]:
     reasons = dict.fromkeys(device_types.REFUSED.values())
     return ['| types | reason |', '|---|---|'] + [
         f'| {", ".join(f"`{name}`" for name, why in device_types.REFUSED.items() if why == reason)} | {reason} |'
-        for reason in reasons]
+        for reason in reasons
+    ]
 
 
 def known_metrics() -> list[str]:
     """One line a metric, for editors to propose."""
     found = sorted(data('attributes.json')['metrics'].items())
-    lines = [f'        "{name}": {{"description": {json.dumps(said_metric(metric))}}},' for name, metric in found]
+    lines = [
+        f'        "{name}": {{"description": {json.dumps(said_metric(metric))}}},'
+        for name, metric in found
+    ]
     return [*lines[:-1], lines[-1].rstrip(',')]
 
 
 def said_metric(metric: dict[str, Any]) -> str:
     """Return meaning and unit of a metric."""
-    unit = 'a verdict' if metric.get('verdict') else f'in {metric["unit"]}' if metric['unit'] else 'a count'
+    unit = (
+        'a verdict'
+        if metric.get('verdict')
+        else f'in {metric["unit"]}'
+        if metric['unit']
+        else 'a count'
+    )
     return f'{metric["meaning"]}; {unit}.'
 
 
@@ -145,7 +204,8 @@ TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
     'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/reference/harmful-drives.md': {'logs': logs},
     'doc/how-to/metrics.md': {'metrics': metrics},
-    SCHEMA: {'known_metrics': known_metrics}}
+    SCHEMA: {'known_metrics': known_metrics},
+}
 
 
 def filled(document: str) -> str:
@@ -153,12 +213,15 @@ def filled(document: str) -> str:
     text = (ROOT / document).read_text()
     for name, rows in TABLES[document].items():
         # JSON has no comments to put around a table.
-        start, end = (SCHEMA_TABLE, '      }') if document == SCHEMA else (f'<!-- {name} -->\n',
-                                                                           f'<!-- end of {name} -->')
+        start, end = (
+            (SCHEMA_TABLE, '      }')
+            if document == SCHEMA
+            else (f'<!-- {name} -->\n', f'<!-- end of {name} -->')
+        )
         if text.count(start) != 1:
             raise SystemExit(f'{document}: there is no place for the table of {name}')
         before, rest = text.split(start)
-        text = before + start + '\n'.join(rows()) + '\n' + rest[rest.index(end):]
+        text = before + start + '\n'.join(rows()) + '\n' + rest[rest.index(end) :]
     return text
 
 

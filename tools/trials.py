@@ -1,9 +1,11 @@
-"""Try mutants: the unit tests that run a changed line, in a process of their own, until one of them fails.
+"""Try mutants: the unit tests that run a changed line, in a process of their own, until one of them
+fails.
 
-pytest collects the tests once; every test without a mutant, and every mutant, is then a fork of that process. So
-nothing that one of them leaves behind, a cache least of all, hides what another one does. As many forks run at a time
-as the machine has cores.
+pytest collects the tests once; every test without a mutant, and every mutant, is then a fork of
+that process. So nothing that one of them leaves behind, a cache least of all, hides what another
+one does. As many forks run at a time as the machine has cores.
 """
+
 from __future__ import annotations
 
 import multiprocessing
@@ -39,15 +41,16 @@ PASSED, FAILED, SKIPPED = range(40, 43)
 # A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
-# All tests of a module's own files are asked, then others, the quickest first, until so many seconds are spent. A
-# mutant that no test has noticed by then survives.
+# All tests of a module's own files are asked, then others, the quickest first, until so many
+# seconds are spent. A mutant that no test has noticed by then survives.
 LONGEST = 8.0
-# A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
-# counts whole seconds, so it may take up to one more.
+# A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not
+# asked. The kernel counts whole seconds, so it may take up to one more.
 UNIT = 2
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
-# Tests run without a mutant until so many reach each module, and at most so many: a module answers within a minute.
+# Tests run without a mutant until so many reach each module, and at most so many: a module answers
+# within a minute.
 REACHING, ALONE, CHUNK = 250, 750, 50
 Task = TypeVar('Task')
 Done = TypeVar('Done')
@@ -67,12 +70,17 @@ NOTHING = Covered(0, {})
 class Trials:
     """A plugin of pytest: what it collects is asked about mutants, module by module.
 
-    own: by module, the names of the test files that are asked first. told: called with each module as soon as it is
-        done.
+    own: by module, the names of the test files that are asked first. told: called with each module
+        as soon as it is done.
     """
 
-    def __init__(self, changes: Mapping[str, Sequence[Change]], own: Mapping[str, set[str]], package: Path,
-                 told: Told) -> None:
+    def __init__(
+        self,
+        changes: Mapping[str, Sequence[Change]],
+        own: Mapping[str, set[str]],
+        package: Path,
+        told: Told,
+    ) -> None:
         self._changes, self._own, self._package, self._told = changes, own, package, told
         self._items: list[pytest.Item] = []
         self._covered: list[Covered] = []
@@ -83,9 +91,11 @@ class Trials:
         """Run everything here; pytest has nothing left to do."""
         import coverage
 
-        self._items, self._watch = session.items, coverage.Coverage(data_file=None, config_file=False,
-                                                                    include=[f'{self._package}/*'])
-        self._watch.start()     # takes 40 ms the first time
+        self._items, self._watch = (
+            session.items,
+            coverage.Coverage(data_file=None, config_file=False, include=[f'{self._package}/*']),
+        )
+        self._watch.start()  # takes 40 ms the first time
         self._watch.stop()
         with mock.patch.object(subprocess.Popen, '__init__', no_process):
             self._cover()
@@ -96,30 +106,57 @@ class Trials:
         """Run tests without a mutant until enough of them reach the modules."""
         numbers = range(min(len(self._items), ALONE * len(self._changes)))
         for start in numbers[::CHUNK]:
-            self._covered += spread(lambda number: self._alone(self._items[number]), numbers[start:start + CHUNK])
-            if all(sum(bool(test.lines.get(module)) for test in self._covered) >= REACHING for module in self._changes):
+            self._covered += spread(
+                lambda number: self._alone(self._items[number]), numbers[start : start + CHUNK]
+            )
+            if all(
+                sum(bool(test.lines.get(module)) for test in self._covered) >= REACHING
+                for module in self._changes
+            ):
                 break
 
     def _try_all(self) -> None:
-        """Try all mutants, those of one function after each other, and tell about each module in its order."""
-        functions = {module: tuple(dict.fromkeys(change.mutant.function for change in changes))
-                     for module, changes in self._changes.items()}
-        results = spread(self._survivors, [(module, each) for module, names in functions.items() for each in names])
+        """Try all mutants, those of one function after each other, and tell about each module in
+        its order.
+        """
+        functions = {
+            module: tuple(dict.fromkeys(change.mutant.function for change in changes))
+            for module, changes in self._changes.items()
+        }
+        results = spread(
+            self._survivors,
+            [(module, each) for module, names in functions.items() for each in names],
+        )
         for module, changes in self._changes.items():
-            self._told(module, changes, [changes[number] for _ in functions[module] for number in next(results)])
+            self._told(
+                module,
+                changes,
+                [changes[number] for _ in functions[module] for number in next(results)],
+            )
 
     def _survivors(self, place: tuple[str, str]) -> list[int]:
-        """Return which mutants of a function nobody notices, as places in the list of their module."""
+        """Return which mutants of a function nobody notices, as places in the list of their
+        module.
+        """
         module, function = place
-        return [number for number, change in enumerate(self._changes[module])
-                if change.mutant.function == function and not self._is_noticed(change)]
+        return [
+            number
+            for number, change in enumerate(self._changes[module])
+            if change.mutant.function == function and not self._is_noticed(change)
+        ]
 
     def _alone(self, item: pytest.Item) -> Covered:
-        """Run one test without a mutant. One that fails, takes long or starts a process notices nothing."""
+        """Run one test without a mutant.
+
+        One that fails, takes long or starts a process notices nothing.
+        """
         file = self._package.parent / f'covered-{os.getpid()}'
         status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 60)
         if status == FAILED:
-            print(f'{item.nodeid} fails or takes long without any mutant, and is not asked', flush=True)
+            print(
+                f'{item.nodeid} fails or takes long without any mutant, and is not asked',
+                flush=True,
+            )
         return pickle.loads(file.read_bytes()) if status == PASSED else NOTHING  # noqa: S301
 
     def _watched(self, item: pytest.Item, file: Path) -> int:
@@ -132,12 +169,20 @@ class Trials:
         self._watch.stop()
         data = self._watch.get_data()
         files = {module: str(self._package / f'{module}.py') for module in self._changes}
-        file.write_bytes(pickle.dumps(Covered(time.process_time() - start, {
-            module: frozenset(data.lines(name) or ()) for module, name in files.items()})))
+        file.write_bytes(
+            pickle.dumps(
+                Covered(
+                    time.process_time() - start,
+                    {module: frozenset(data.lines(name) or ()) for module, name in files.items()},
+                )
+            )
+        )
         return status
 
     def _take_folder(self) -> None:
-        """Put temporary files of this process where only its parent's next one clears them, and harm nothing else."""
+        """Put temporary files of this process where only its parent's next one clears them, and
+        harm nothing else.
+        """
         stay_within(self._package.parent.parent)
         factory: Any = self._items[0].config._tmp_path_factory  # type: ignore[attr-defined]
         factory._given_basetemp = self._package.parent / f'tmp-{os.getppid()}'
@@ -154,27 +199,51 @@ class Trials:
             change.make()
             for number, following in zip(asked, [*asked[1:], None]):
                 os.write(writer, struct.pack('I', number))
-                if run(self._items[number], None if following is None else self._items[following]) == FAILED:
+                if (
+                    run(self._items[number], None if following is None else self._items[following])
+                    == FAILED
+                ):
                     return FAILED
             return PASSED
 
-        status, last = ended(*forked(work), lambda number: PATIENCE + 10 * self._covered[number].seconds)
+        status, last = ended(
+            *forked(work), lambda number: PATIENCE + 10 * self._covered[number].seconds
+        )
         if status == FAILED and last is not None:
             self._likely[change.mutant.function].appendleft(last)
         return status != PASSED
 
     def _asked(self, change: Change) -> list[int]:
-        """Return the tests that run a changed line: first those that noticed such mutants, then its own."""
-        able = [number for number, test in enumerate(self._covered)
-                if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)]
-        likely = [number for number in dict.fromkeys(self._likely[change.mutant.function]) if number in able]
-        others = sorted(set(able) - set(likely), key=lambda number: self._order(change.module, number))
+        """Return the tests that run a changed line: first those that noticed such mutants, then
+        its own.
+        """
+        able = [
+            number
+            for number, test in enumerate(self._covered)
+            if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)
+        ]
+        likely = [
+            number
+            for number in dict.fromkeys(self._likely[change.mutant.function])
+            if number in able
+        ]
+        others = sorted(
+            set(able) - set(likely), key=lambda number: self._order(change.module, number)
+        )
         spent = accumulate(self._covered[number].seconds for number in others)
-        return [*likely, *(number for number, seconds in zip(others, spent)
-                           if seconds < LONGEST or self._is_own(change.module, number))]
+        return [
+            *likely,
+            *(
+                number
+                for number, seconds in zip(others, spent)
+                if seconds < LONGEST or self._is_own(change.module, number)
+            ),
+        ]
 
     def _order(self, module: str, number: int) -> tuple[bool, float]:
-        """Return by what tests are sorted: those of a module's own files come first, then the quick ones."""
+        """Return by what tests are sorted: those of a module's own files come first, then the
+        quick ones.
+        """
         return not self._is_own(module, number), self._covered[number].seconds
 
     def _is_own(self, module: str, number: int) -> bool:
@@ -187,7 +256,9 @@ def no_process(*_: Any, **__: Any) -> None:
 
 
 def spread(work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-    """Yield what *work* returns for each task, in their order, from as many processes as the machine has cores."""
+    """Yield what *work* returns for each task, in their order, from as many processes as the
+    machine has cores.
+    """
     if not tasks:
         return
     with multiprocessing.get_context('fork').Pool(os.cpu_count(), _take, (work,)) as pool:
@@ -195,7 +266,9 @@ def spread(work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done
 
 
 def _take(work: Callable[[Any], Any]) -> None:
-    """Keep, in a process of the pool, what it does with each task; and let the pool end this process with SIGTERM."""
+    """Keep, in a process of the pool, what it does with each task; and let the pool end this
+    process with SIGTERM.
+    """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _do.work = work  # type: ignore[attr-defined]
 
@@ -208,11 +281,14 @@ def run(item: pytest.Item, following: pytest.Item | None) -> int:
     """Run one test."""
     reports = runtestprotocol(item, log=False, nextitem=following)
     return max(FAILED if report.failed else PASSED for report in reports) or (
-        SKIPPED if any(report.skipped for report in reports) else PASSED)
+        SKIPPED if any(report.skipped for report in reports) else PASSED
+    )
 
 
 def forked(work: Callable[[int], int]) -> tuple[int, int]:
-    """Start a process that ends with what *work* returns; returns its number, and where what it writes is read."""
+    """Start a process that ends with what *work* returns; returns its number, and where what it
+    writes is read.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child:
@@ -230,10 +306,14 @@ def forked(work: Callable[[int], int]) -> tuple[int, int]:
         os._exit(status)
 
 
-def ended(child: int, reader: int, patience: Callable[[int], float], limit: float = 60) -> tuple[int, int | None]:
-    """Wait for a process, and end what is left of it; returns its exit status and the last number that it wrote.
+def ended(
+    child: int, reader: int, patience: Callable[[int], float], limit: float = 60
+) -> tuple[int, int | None]:
+    """Wait for a process, and end what is left of it; returns its exit status and the last number
+    that it wrote.
 
-    limit: seconds to wait for its first number. patience: seconds after each number. One that takes longer FAILED.
+    limit: seconds to wait for its first number. patience: seconds after each number. One that takes
+    longer FAILED.
     """
     end, last = os.pidfd_open(child), None
     try:

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Write the evidence for the verdicts: two tables of doc/explanation/verdicts.md, and the data files beside it.
+"""Write the evidence for the verdicts: two tables of doc/explanation/verdicts.md, and the data
+files beside it.
 
-That is: the failure rate of each state of hard disks, the shares behind their limits, the effect of every
-limit on a collection of drives, what became of drives that were seen again, and what limits report of failed SSDs.
+That is: the failure rate of each state of hard disks, the shares behind their limits, the effect of
+every limit on a collection of drives, what became of drives that were seen again, and what limits
+report of failed SSDs.
 
 Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_FAILURES.csv.gz
 (from the virtual environment: .venv/bin/python tools/verdicts.py ...)
 """
+
 from __future__ import annotations
 
 import re
@@ -30,53 +33,94 @@ from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
-MANY = 5      # drives of a class, below which the data file leaves it out
-SHOWN = ('states with history', 'alarms with history')  # the tables of the document; the others are data files
+MANY = 5  # drives of a class, below which the data file leaves it out
+# the tables of the document; the others are data files
+SHOWN = ('states with history', 'alarms with history')
 STATES = 'state', 'drive_years', 'failures', 'failures_per_100_drive_years'
-ALARMS = 'alert', 'per_1000_drive_years', 'failed_within_90_days', 'failures_with_an_alert', 'median_lead_time'
+ALARMS = (
+    'alert',
+    'per_1000_drive_years',
+    'failed_within_90_days',
+    'failures_with_an_alert',
+    'median_lead_time',
+)
 FILES = {
-    'states': STATES, 'alarms': ALARMS,
+    'states': STATES,
+    'alarms': ALARMS,
     'collection': ('kind', 'health_status', 'ok', 'warning', 'critical', 'with_an_alert'),
     'reasons': ('kind', 'metric', 'critical', 'warning'),
-    'defences': ('limit', 'kind', 'state', 'drives', 'beyond', 'alone', 'failed_of_these', 'failed_of_others'),
-    'dates': ('kind', 'report_endurance', 'with_a_date', 'used_below_half_in_a_year', 'date_within_a_year',
-              'range_begins_within_a_year'),
+    'defences': (
+        'limit',
+        'kind',
+        'state',
+        'drives',
+        'beyond',
+        'alone',
+        'failed_of_these',
+        'failed_of_others',
+    ),
+    'dates': (
+        'kind',
+        'report_endurance',
+        'with_a_date',
+        'used_below_half_in_a_year',
+        'date_within_a_year',
+        'range_begins_within_a_year',
+    ),
     'expected': ('kind', 'alert', 'drives', 'of_them_at_most', 'per_1000_drives_and_month_at_most'),
-    'wear': ('fifth_of_models', 'drives', 'agree', 'left_out', 'trusted', 'agree_of_these')}
+    'wear': ('fifth_of_models', 'drives', 'agree', 'left_out', 'trusted', 'agree_of_these'),
+}
 
 
 def states(known: timelines.Experience) -> Iterator[str]:
     """Yield a row a state."""
     data = timelines.as_data(known)
     for name, state in data['states'].items():
-        yield f'| {name} | {state["drive_years"]:,.0f} | {state["failures"]:,} | {state["percent_per_year"]} |'
+        yield (
+            f'| {name} | {state["drive_years"]:,.0f} | {state["failures"]:,} | '
+            f'{state["percent_per_year"]} |'
+        )
 
 
 def alarms(known: timelines.Experience) -> Iterator[str]:
     """Yield a row a level at which an admin is told."""
     data = timelines.as_data(known)
     for name, found in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
-        yield (f'| {name} | {found["alarms_per_1000_drive_years"]} | {found["failed_within_90_days_percent"]} % | '
-               f'{found["caught_percent"]} % | {found["median_lead_days"]:.0f} days |')
+        yield (
+            f'| {name} | {found["alarms_per_1000_drive_years"]} | '
+            f'{found["failed_within_90_days_percent"]} % | '
+            f'{found["caught_percent"]} % | {found["median_lead_days"]:.0f} days |'
+        )
 
 
-def fifths(comparisons: Sequence[accuracy.Comparison], documented: Collection[str],
-           sets: accuracy.Sets) -> Iterator[str]:
+def fifths(
+    comparisons: Sequence[accuracy.Comparison], documented: Collection[str], sets: accuracy.Sets
+) -> Iterator[str]:
     """Yield the fifths of the models and their sum as rows of a table."""
     found = list(accuracy.fifths(comparisons, documented, sets))
     for name, fifth in (*enumerate(found, 1), ('all', accuracy.Fifth(*map(sum, zip(*found))))):
-        shares = (accuracy.percent(fifth.agree, fifth.drives), accuracy.percent(fifth.left_out, fifth.drives),
-                  f'{fifth.believed:,}', accuracy.percent(fifth.agree_believed, fifth.believed))
+        shares = (
+            accuracy.percent(fifth.agree, fifth.drives),
+            accuracy.percent(fifth.left_out, fifth.drives),
+            f'{fifth.believed:,}',
+            accuracy.percent(fifth.agree_believed, fifth.believed),
+        )
         yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
 
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
     judge = shipped_judge()
-    known = timelines.experience(timelines.read(path), timelines.by_levels(lambda report: judge(report, None)))
+    known = timelines.experience(
+        timelines.read(path), timelines.by_levels(lambda report: judge(report, None))
+    )
     remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
-    return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
-            'alarms with history': alarms(remembered)}
+    return {
+        'states': states(known),
+        'alarms': alarms(known),
+        'states with history': states(remembered),
+        'alarms with history': alarms(remembered),
+    }
 
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:
@@ -87,24 +131,33 @@ def of_collection(path: str) -> dict[str, Iterable[str]]:
     comparisons: list[accuracy.Comparison] = []
     alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):
-        comparisons += [accuracy.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
+        comparisons += (
+            [accuracy.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
+        )
         alarming.append(of_drives.alarm(drive, database, limits_of))
-    return {**of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
-            'wear': fifths(comparisons, accuracy.documented_families(data), accuracy.wear_sets(data))}
+    return {
+        **of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
+        'wear': fifths(comparisons, accuracy.documented_families(data), accuracy.wear_sets(data)),
+    }
 
 
 def of_outcomes(drives: str, history: str, failures: str) -> dict[str, str]:
     """Return the data files about drives that were seen again, and about SSDs that failed."""
     again = seen_again.rows(seen_again.read(history, shipped_judge()))
     ssds = ssd_failures.measured(drives, failures, shipped_judge())
-    return {'seen_again.csv': as_csv([row for row in again if int(row['drives'] or 0) >= MANY]),
-            'ssd_failures.csv': as_csv(ssds)}
+    return {
+        'seen_again.csv': as_csv([row for row in again if int(row['drives'] or 0) >= MANY]),
+        'ssd_failures.csv': as_csv(ssds),
+    }
 
 
 def files(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Return the tables that the document does not show as data files, by their names."""
-    return {f'{name}.csv': as_csv([dict(zip(FILES[name], cells(row))) for row in rows])
-            for name, rows in tables.items() if name not in SHOWN}
+    return {
+        f'{name}.csv': as_csv([dict(zip(FILES[name], cells(row))) for row in rows])
+        for name, rows in tables.items()
+        if name not in SHOWN
+    }
 
 
 def cells(row: str) -> list[str]:
@@ -119,7 +172,7 @@ def filled(text: str, rows: dict[str, Iterable[str]]) -> str:
         if text.count(start) != 1 or end not in text:
             raise SystemExit(f'{DOCUMENT}: there is no place for the table of {name}')
         before, rest = text.split(start)
-        text = before + start + '\n'.join(of_table) + '\n' + rest[rest.index(end):]
+        text = before + start + '\n'.join(of_table) + '\n' + rest[rest.index(end) :]
     return text
 
 

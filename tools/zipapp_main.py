@@ -1,4 +1,7 @@
-"""The start of the single-file program: plain enough for any Python to read it and to say what is missing."""
+"""The start of the single-file program: plain enough for any Python to read it and to say what
+is missing.
+"""
+
 import os
 import sys
 
@@ -7,7 +10,8 @@ if sys.version_info < (3, 9):  # noqa: UP036
     print('SMART UNKNOWN - ' + old + '; start it with a newer one: python3.11 -IS ' + sys.argv[0])
     sys.exit(3)
 
-# Modules find their data by their real path, which must be that of the file that they are imported from.
+# Modules find their data by their real path, which must be that of the file that they are imported
+# from.
 sys.path[0] = os.path.realpath(sys.path[0])
 
 try:

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Make a folder a program of one file, the same byte for byte wherever, whenever and by whomever it is made.
+"""Make a folder a program of one file, the same byte for byte wherever, whenever and by whomever it
+is made.
 
 Usage: tools/zipped.py FOLDER PROGRAM SECONDS        (the time of all files in it, since 1970)
 
-Python's own zipapp takes files in the order in which a folder lists them, with their times and modes.
+Python's own zipapp takes files in the order in which a folder lists them, with their times and
+modes.
 """
+
 from __future__ import annotations
 
 import sys
@@ -12,7 +15,8 @@ import time
 import zipfile
 from pathlib import Path
 
-# -I: nothing of the caller's is imported. -S: nothing that is installed, either; all that is needed is in the file.
+# -I: nothing of the caller's is imported. -S: nothing that is installed, either; all that is needed
+# is in the file.
 FIRST_LINE = b'#!/usr/bin/python3 -IS\n'
 READABLE = 0o100644 << 16
 

@@ -1,4 +1,8 @@
-"""Notes on a drive, and readings that do not come from a log: firmware defects, an unknown model. Pure."""
+"""Notes on a drive, and readings that do not come from a log: firmware defects, an unknown model.
+
+Pure.
+"""
+
 from __future__ import annotations
 
 import time
@@ -18,19 +22,29 @@ if TYPE_CHECKING:
     from ..history.past import Past
 
 TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
-LEAST_USED = 2         # %; below it, whole numbers are too coarse for a forecast
+LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
-APART = 5              # percentage points; a larger difference between two endurance readings is noted
+# percentage points; a larger difference between two endurance readings is noted
+APART = 5
 
 
 def advisory(defect: Advisory, identity: Identity, hours: float | None, now: float) -> Reading:
-    """Return a known firmware defect as a reading that has a state. hours: the drive's power-on hours."""
+    """Return a known firmware defect as a reading that has a state. hours: the drive's power-on
+    hours.
+    """
     is_near = defect.hour is not None and hours is not None and hours > defect.hour - ADVISORY_HOURS
     when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
     words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}; {defect.action}'
-    return Reading('firmware_advisory', 0, '', Source(defect.source), words,
-                   State.CRITICAL if is_near else defect.state, has_remedy=bool(defect.fixed_in))
+    return Reading(
+        'firmware_advisory',
+        0,
+        '',
+        Source(defect.source),
+        words,
+        State.CRITICAL if is_near else defect.state,
+        has_remedy=bool(defect.fixed_in),
+    )
 
 
 def _countdown(hour: int, hours: float | None, now: float) -> str:
@@ -39,33 +53,77 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
     if hours >= hour:
         return f'at {hour} power-on hours, and the drive has {hours:.0f}'
     day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
-    return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if the drive stays on'
+    return (
+        f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if the '
+        f'drive stays on'
+    )
 
 
 def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
-    """Return the reading for a drive that has no entry in the database. state: the state set by --unknown-model."""
+    """Return the reading for a drive that has no entry in the database. state: the state set by
+    --unknown-model.
+    """
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
-    return Reading('unknown_model', 0, '', Source('attributes.json'),
-                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not reported"}); '
-                   f'to create one, run: check_smart_attributes draft {source}', state)
+    return Reading(
+        'unknown_model',
+        0,
+        '',
+        Source('attributes.json'),
+        f'no entry for {identity.model or "this drive"} (firmware '
+        f'{identity.firmware or "not reported"}); '
+        f'to create one, run: check_smart_attributes draft {source}',
+        state,
+    )
 
 
-def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None) -> list[Coded]:
+def notes(
+    report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None
+) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     sentences = (
-        ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
-                                     for row in report.attributes if row.when_failed == 'past']),
-        ('health-status-explained', [reading.verdict for reading in found
-                                     if reading.metric == HEALTH and not reading.judged and reading.verdict]),
-        ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
-                           if reading.number is None and reading.metric != HEALTH]),  # report.gaps already lists these
-        ('sources-differ', _differences(found)), ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
+        (
+            'attribute-failed-before',
+            [
+                f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+                for row in report.attributes
+                if row.when_failed == 'past'
+            ],
+        ),
+        (
+            'health-status-explained',
+            [
+                reading.verdict
+                for reading in found
+                if reading.metric == HEALTH and not reading.judged and reading.verdict
+            ],
+        ),
+        (
+            'value-unknown',
+            [
+                f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
+                for reading in found
+                # report.gaps already lists these
+                if reading.number is None and reading.metric != HEALTH
+            ],
+        ),
+        ('sources-differ', _differences(found)),
+        ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
         ('warranty-differs', _derived(found, drive_logs.RATED, drive_logs.FAR)),
-        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
-    messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
-    return [*(Coded(code, each) for code, texts in sentences for each in texts), *_of_hours(report, found),
-            *exit_status_notes(report.exit_status), *messages, *report.gaps,
-            *(Coded('values-missing', each) for each in _lost_wear(report, spec)), *_late(report, found, past)]
+        ('warranty-exceeded', _warranty(found)),
+        ('statistic-not-trusted', _distrusted(found, spec)),
+    )
+    messages = [
+        Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages
+    ]
+    return [
+        *(Coded(code, each) for code, texts in sentences for each in texts),
+        *_of_hours(report, found),
+        *exit_status_notes(report.exit_status),
+        *messages,
+        *report.gaps,
+        *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
+        *_late(report, found, past),
+    ]
 
 
 def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
@@ -73,66 +131,116 @@ def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
     if all(each.metric != drive_logs.HIDDEN for each in found):
         return []
     from ..knowledge.log_ages import clock_notes
+
     return clock_notes(report, found)
 
 
 def _late(report: Report, found: Sequence[Reading], past: Past | None) -> Iterator[Coded]:
-    """Yield the notes on the FARM log, and on each counter that was lower than at a check in the last 30 days."""
+    """Yield the notes on the FARM log, and on each counter that was lower than at a check in the
+    last 30 days.
+    """
     if report.farm is not None:
         from ..knowledge.log_ages import farm_notes
+
         yield from farm_notes(report.farm)
     if past is not None:
         from ..history.past import fall_note, falls
+
         yield from map(fall_note, falls(past, found, report.identity.firmware))
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
-    """Return a note with the attributes for endurance_used if the attribute table has none of them; else [].
+    """Return a note with the attributes for endurance_used if the attribute table has none of them;
+    else [].
 
-    In linuxhw/EnterpriseDrive, all 14,359 solid state drives whose entry names such attributes report one of them.
+    In linuxhw/EnterpriseDrive, all 14,359 solid state drives whose entry names such attributes
+    report one of them.
     """
     numbers = {row.id for row in report.attributes}
-    sources = [item.attribute for item in spec.readings if item.metric == ENDURANCE and not item.is_trap]
+    sources = [
+        item.attribute for item in spec.readings if item.metric == ENDURANCE and not item.is_trap
+    ]
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
-    return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, the source of endurance_used '
-            'in this family']
+    return [
+        f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, the source '
+        f'of endurance_used '
+        'in this family'
+    ]
 
 
 def _differences(found: Sequence[Reading]) -> list[str]:
     """Return a note for each metric whose percentages differ by more than APART points."""
     by_metric: dict[str, list[Reading]] = {}
     for reading in found:
-        if reading.unit == '%' and reading.number is not None and reading.source.log not in drive_logs.DERIVED:
+        if (
+            reading.unit == '%'
+            and reading.number is not None
+            and reading.source.log not in drive_logs.DERIVED
+        ):
             by_metric.setdefault(reading.metric, []).append(reading)
-    return [f'{metric}: {", ".join(f"{amount(r.number, r.unit)} from {r.source}" for r in same)}; the worse value is '
-            'used' for metric, same in by_metric.items()
-            if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
+    return [
+        f'{metric}: {", ".join(f"{amount(r.number, r.unit)} from {r.source}" for r in same)}; the '
+        f'worse value is '
+        'used'
+        for metric, same in by_metric.items()
+        if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART
+    ]
 
 
 def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
-    """Return a note for each metric whose value in *log* differs from the judged value by more than *apart* points."""
-    judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
-    return [f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
-            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the second value is used'
-            for own in found if own.source.log == log and own.number is not None and own.metric in judged
-            and abs(own.number - (judged[own.metric].number or 0)) > apart]
+    """Return a note for each metric whose value in *log* differs from the judged value by more
+    than *apart* points.
+    """
+    judged = {
+        reading.metric: reading
+        for reading in found
+        if reading.judged and reading.number is not None
+    }
+    return [
+        f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
+        f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the '
+        f'second value is used'
+        for own in found
+        if own.source.log == log
+        and own.number is not None
+        and own.metric in judged
+        and abs(own.number - (judged[own.metric].number or 0)) > apart
+    ]
 
 
 def _warranty(found: Sequence[Reading]) -> list[str]:
-    """Return a note if more was written than the warranty covers; else []. This does not affect the drive's health."""
-    known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
+    """Return a note if more was written than the warranty covers; else [].
+
+    This does not affect the drive's health.
+    """
+    known = {
+        reading.metric: reading.number
+        for reading in found
+        if reading.judged and reading.number is not None
+    }
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []
-    return [f'host_written {amount(known["host_written"], "B")} exceeds the '
-            f'{amount(known["rated_written"], "B")} that the warranty covers']
+    return [
+        f'host_written {amount(known["host_written"], "B")} exceeds the '
+        f'{amount(known["rated_written"], "B")} that the warranty covers'
+    ]
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each untrusted device statistic; above 0, the note adds what the statistic predicts."""
-    return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
-            'this statistic is known to be wrong for this family' +
-            (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[
-                reading.metric] else '')
-            for reading in found if reading.source.log == drive_logs.DEVICE_STATISTICS
-            and reading.metric in spec.untrusted_statistics]
+    """Return a note for each untrusted device statistic; above 0, the note adds what the
+    statistic predicts.
+    """
+    return [
+        f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is '
+        f'not judged, because '
+        'this statistic is known to be wrong for this family'
+        + (
+            f'; {spec.untrusted_statistics[reading.metric]}'
+            if reading.number and spec.untrusted_statistics[reading.metric]
+            else ''
+        )
+        for reading in found
+        if reading.source.log == drive_logs.DEVICE_STATISTICS
+        and reading.metric in spec.untrusted_statistics
+    ]

@@ -1,4 +1,8 @@
-"""Messages about drives that are new, gone, moved or in standby. Pure: the history is passed as values."""
+"""Messages about drives that are new, gone, moved or in standby.
+
+Pure: the history is passed as values.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,19 +16,26 @@ from ..typed import NamedTuple
 from ..wording import duration
 from ..words import clean
 
-Met = tuple[str, Identity, Match]   # address, the drive there, its match in history
+Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
 
 
 class Whereabouts(NamedTuple):
     """The address at which one run finds each drive."""
+
     places: Sequence[DrivePlace]
     records: Mapping[int, Record]
     scope: Scope
     now: int
 
 
-def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Mapping[str, str],
-          scope: Scope, now: int) -> Whereabouts:
+def found(
+    places: Sequence[DrivePlace],
+    records: Iterable[Record],
+    met: Iterable[Met],
+    there: Mapping[str, str],
+    scope: Scope,
+    now: int,
+) -> Whereabouts:
     """Return the current address of each drive.
 
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
@@ -33,8 +44,8 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
     at: dict[str, int | None] = dict.fromkeys(there)
     for address, identity, match in met:
         if match.record is None and not match.note:
-            # The history numbers a new drive only after the result is printed. With a provisional number, the same run
-            # can already report which drive the new one replaced.
+            # The history numbers a new drive only after the result is printed. With a provisional
+            # number, the same run can already report which drive the new one replaced.
             number = max(known, default=0) + 1
             known[number] = Record(number, identity, now, now)
             at[address] = number
@@ -46,41 +57,76 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
 def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed recently.
 
-    is_for_a_person: cover one month instead of one day, and add each missing drive until it is back or retired.
+    is_for_a_person: cover one month instead of one day, and add each missing drive until it is back
+    or retired.
     """
-    told = drive_records.recent(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
-    left = drive_records.missing(known.places, known.records, known.scope, known.now) if is_for_a_person else []
-    return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
+    told = drive_records.recent(
+        known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY
+    )
+    left = (
+        drive_records.missing(known.places, known.records, known.scope, known.now)
+        if is_for_a_person
+        else []
+    )
+    return [
+        _sentence(known, change, hide_serial)
+        for change in (*(each for each in left if each not in told), *told)
+    ]
 
 
 def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
-    """Return a message for each drive that was replaced, moved or removed in the last *within* seconds."""
-    return [_sentence(known, change, hide_serial)
-            for change in drive_records.recent(known.places, known.records, known.scope, known.now, within)]
+    """Return a message for each drive that was replaced, moved or removed in the last *within*
+    seconds.
+    """
+    return [
+        _sentence(known, change, hide_serial)
+        for change in drive_records.recent(
+            known.places, known.records, known.scope, known.now, within
+        )
+    ]
 
 
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
-    """Return a message for each drive that was added in the last *within* seconds without replacing another drive.
+    """Return a message for each drive that was added in the last *within* seconds without replacing
+    another drive.
 
-    begun: when the history began, in seconds since 1970. Drives first read within a day after that do not count as new.
+    begun: when the history began, in seconds since 1970. Drives first read within a day after that
+    do not count as new.
     """
     told = drive_records.recent(known.places, known.records, known.scope, known.now, within)
-    new = drive_records.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
-    return [Coded('drive-new', f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
-                               f'{_ago(known.now - place.first)}',
-                  **_fields(known, place.drive, place.address, hide_serial))
-            for place in new if place.drive not in {each.successor for each in told}]
+    new = drive_records.arrived(
+        known.places, known.records, known.scope, max(known.now - within, begun + DAY)
+    )
+    return [
+        Coded(
+            'drive-new',
+            f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
+            f'{_ago(known.now - place.first)}',
+            **_fields(known, place.drive, place.address, hide_serial),
+        )
+        for place in new
+        if place.drive not in {each.successor for each in told}
+    ]
 
 
-def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> list[Coded]:
-    """Return a message for each known drive that was not found at any address, however long ago it disappeared.
+def gone(
+    known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]
+) -> list[Coded]:
+    """Return a message for each known drive that was not found at any address, however long ago it
+    disappeared.
 
-    Drives at places where drives are often removed are left out, and so are accepted drives. is_accepted(identity,
-    first): whether root has acknowledged that the drive is gone; first: when it came to this address.
+    Drives at places where drives are often removed are left out, and so are accepted drives.
+    is_accepted(identity,
+    first): whether root has acknowledged that the drive is gone; first: when it came to this
+    address.
     """
     left = drive_records.missing(known.places, known.records, known.scope, known.now)
-    return [_sentence(known, change, hide_serial) for change in left if not change.is_removable
-            and not is_accepted(known.records[change.drive].identity, change.first)]
+    return [
+        _sentence(known, change, hide_serial)
+        for change in left
+        if not change.is_removable
+        and not is_accepted(known.records[change.drive].identity, change.first)
+    ]
 
 
 def seen(known: Whereabouts, address: str) -> Record | None:
@@ -95,13 +141,18 @@ def seen(known: Whereabouts, address: str) -> Record | None:
 
 
 def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
-    """Return a phrase that names the drive last seen at an address and when it was read, or '' if unknown."""
+    """Return a phrase that names the drive last seen at an address and when it was read, or ''
+    if unknown.
+    """
     record = seen(known, address)
     if record is None:
         return ''
     serial = '' if hide_serial else clean(record.identity.serial)
-    return (f'last seen there: {_name(record.identity, hide_serial=True)}{f" (serial {serial})" if serial else ""}, '
-            f'{duration(known.now - record.last_read)} ago')
+    return (
+        f'last seen there: '
+        f'{_name(record.identity, hide_serial=True)}{f" (serial {serial})" if serial else ""}, '
+        f'{duration(known.now - record.last_read)} ago'
+    )
 
 
 def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
@@ -109,19 +160,35 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
     ago = _ago(known.now - change.since)
     fields = _fields(known, change.drive, change.address, hide_serial)
     if change.kind == 'moved':
-        return Coded('drive-moved', f'{drive} has moved from {change.address} to {change.now_at}{ago}', **fields)
+        return Coded(
+            'drive-moved',
+            f'{drive} has moved from {change.address} to {change.now_at}{ago}',
+            **fields,
+        )
     if change.successor is not None:
         successor = _name(known.records[change.successor].identity, hide_serial)
-        return Coded('drive-replaced', f'{change.address}: {drive} was replaced by {successor}{ago}', **fields)
+        return Coded(
+            'drive-replaced',
+            f'{change.address}: {drive} was replaced by {successor}{ago}',
+            **fields,
+        )
     serial = fields['serial'] or 'SERIAL'
-    return Coded('drive-gone', f'{drive} is gone from {change.address}{ago}; history --forget {serial} retires it',
-                 **fields)
+    return Coded(
+        'drive-gone',
+        f'{drive} is gone from {change.address}{ago}; history --forget {serial} retires it',
+        **fields,
+    )
 
 
-def _fields(known: Whereabouts, drive: int, address: str, hide_serial: bool) -> dict[str, str | None]:
+def _fields(
+    known: Whereabouts, drive: int, address: str, hide_serial: bool
+) -> dict[str, str | None]:
     identity = known.records[drive].identity
-    return {'address': address, 'model': clean(identity.model) or None,
-            'serial': None if hide_serial else clean(identity.serial) or None}
+    return {
+        'address': address,
+        'model': clean(identity.model) or None,
+        'serial': None if hide_serial else clean(identity.serial) or None,
+    }
 
 
 def _ago(seconds: int) -> str:
@@ -129,8 +196,14 @@ def _ago(seconds: int) -> str:
 
 
 def _name(identity: Identity, hide_serial: bool) -> str:
-    return ' '.join(part for part in (clean(identity.model), '' if hide_serial else clean(identity.serial))
-                    if part) or 'a drive'
+    return (
+        ' '.join(
+            part
+            for part in (clean(identity.model), '' if hide_serial else clean(identity.serial))
+            if part
+        )
+        or 'a drive'
+    )
 
 
 def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:
@@ -144,5 +217,9 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
     read = f'last read {duration(now - record.last_read)} ago'
     too_long = f', which is longer than {duration(longest)} (--asleep-max-age)' if silence else ''
     state = worst([verdict.state, State.WARNING]) if silence else verdict.state
-    return verdict._replace(identity=record.identity, state=state, problem=f'{verdict.problem}; {read}{too_long}',
-                            code='asleep-too-long' if silence else verdict.code)
+    return verdict._replace(
+        identity=record.identity,
+        state=state,
+        problem=f'{verdict.problem}; {read}{too_long}',
+        code='asleep-too-long' if silence else verdict.code,
+    )

@@ -1,8 +1,11 @@
-"""Two fences: done() around judging a drive, shown() around printing it. An exception makes only this drive UNKNOWN.
+"""Two fences: done() around judging a drive, shown() around printing it.
 
-An exception while a report is parsed becomes a DriveError in reading/machine.py. Errors about the whole run, such as a
-missing Python package, are left to `main`.
+An exception makes only this drive UNKNOWN.
+
+An exception while a report is parsed becomes a DriveError in reading/machine.py. Errors about the
+whole run, such as a missing Python package, are left to `main`.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -15,7 +18,7 @@ from ..typed import TYPE_CHECKING, Any, T
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Found = TypeVar('Found', bound=Any)   # has the fields verdicts and reads, in the same order
+    Found = TypeVar('Found', bound=Any)  # has the fields verdicts and reads, in the same order
 
 UNJUDGED = 'cannot be evaluated'
 UNCOMPARED = 'cannot be compared with its history'
@@ -23,32 +26,44 @@ UNDECIDED = 'has no recommended action'
 
 
 def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
-    """Return the verdict on a drive whose processing raised an exception: UNKNOWN, but CRITICAL remains CRITICAL.
+    """Return the verdict on a drive whose processing raised an exception: UNKNOWN, but CRITICAL
+    remains CRITICAL.
 
     what: the part that failed, such as "cannot be shown".
     """
     known = f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
     problem = _problem(error, known)
-    return Verdict(verdict.device, verdict.identity, worst([verdict.state, State.UNKNOWN]), problem=str(problem),
-                   code=problem.code, place=verdict.place)
+    return Verdict(
+        verdict.device,
+        verdict.identity,
+        worst([verdict.state, State.UNKNOWN]),
+        problem=str(problem),
+        code=problem.code,
+        place=verdict.place,
+    )
 
 
 def _problem(error: Exception, what: str) -> SmartError:
-    if isinstance(error, SmartError):   # a mistake in a local file
+    if isinstance(error, SmartError):  # a mistake in a local file
         return error if what == UNJUDGED else DriveError(f'{what}: {error}', error.code)
     if isinstance(error, alarm.TakesTooLong):
         return DriveError(f'{what}: this took more than {error}', 'judging-failed')
     from ..failures import inside
+
     return inside(error, what)
 
 
-def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str) -> tuple[Verdict, ...]:
+def each(
+    verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str
+) -> tuple[Verdict, ...]:
     """Return the result of *work* for each verdict. what: as for failed()."""
     return tuple(done(verdict, work, what) for verdict in verdicts)
 
 
 def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
-    """Return the result of *work*, or after an exception the result of failed(). what: as for failed()."""
+    """Return the result of *work*, or after an exception the result of failed(). what: as for
+    failed().
+    """
     try:
         return work(verdict)
     except Exception as error:
@@ -56,7 +71,9 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
 
 
 def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
-    """Call *work* to show a drive; if this fails, call *work* with a verdict that states the failure."""
+    """Call *work* to show a drive; if this fails, call *work* with a verdict that states the
+    failure.
+    """
     try:
         work(verdict)
     except Exception as error:
@@ -64,14 +81,19 @@ def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
 
 
 def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
-    """Return the result of *show* for a run, and the run with an error for each drive that cannot be shown.
+    """Return the result of *show* for a run, and the run with an error for each drive that cannot
+    be shown.
 
-    If *show* fails, each drive is shown separately, to find the drives that cannot be shown. If no single drive causes
-    the error, the error is raised again.
+    If *show* fails, each drive is shown separately, to find the drives that cannot be shown. If no
+    single drive causes the error, the error is raised again.
     """
+
     def alone(verdict: Verdict) -> Verdict:
-        show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
+        show(
+            found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],))
+        )
         return verdict
+
     try:
         return show(found), found
     except Exception:
@@ -81,7 +103,11 @@ def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
         return show(fenced), fenced
 
 
-def unreadable(device: Device, error: SmartError, asleep: State, identity: Identity | None = None) -> Verdict:
-    """Return the verdict on a drive that has no report: UNKNOWN, or the state *asleep* for a drive in standby."""
+def unreadable(
+    device: Device, error: SmartError, asleep: State, identity: Identity | None = None
+) -> Verdict:
+    """Return the verdict on a drive that has no report: UNKNOWN, or the state *asleep* for a
+    drive in standby.
+    """
     state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
     return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)

@@ -1,11 +1,14 @@
-"""Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure.
+"""Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from
+them. Pure.
 
-A forecast uses the speed of wear so far to estimate when the endurance is used up, with an early and a late date.
-No forecast is made below 2 % used, before 90 days of age, or for a drive that was written to before and is idle now.
-The early date matters most, because it shows when to order drives. The factors of the range are tuned on simulated
-years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within the range
-in more than nine of ten cases. The factors of the estimate come from real drives.
+A forecast uses the speed of wear so far to estimate when the endurance is used up, with an early
+and a late date. No forecast is made below 2 % used, before 90 days of age, or for a drive that was
+written to before and is idle now. The early date matters most, because it shows when to order
+drives. The factors of the range are tuned on simulated years (steady, steps, idle, bursts, a
+replaced workload; tests/workloads.py), so that the true date is within the range in more than nine
+of ten cases. The factors of the estimate come from real drives.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -23,24 +26,29 @@ if TYPE_CHECKING:
 
 SPARE, AGE = 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
-ALL = 100.0   # %
-YOUNGEST = 90 * DAY         # power-on time; before that, most data was written during the installation
-SHORTEST = 60 * DAY         # minimum length of the history
-LEAST_GROWN = 3             # minimum growth within the history, in percentage points
-SAMPLES = 16                # number of samples taken from the history at equal intervals
+ALL = 100.0  # %
+# power-on time; before that, most data was written during the installation
+YOUNGEST = 90 * DAY
+SHORTEST = 60 * DAY  # minimum length of the history
+LEAST_GROWN = 3  # minimum growth within the history, in percentage points
+SAMPLES = 16  # number of samples taken from the history at equal intervals
 RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples each recent period has
 # A recent period without growth sets the slow end of the range only if it is at least a month long.
-TAIL = 0.1                  # share of the slopes between samples that is ignored at each end
-SLOWEST = 6                 # factor: at most this much slower than usual, because an idle drive will not stay idle
-WIDER = 1.2                 # factor that widens the range, for changes that have not occurred yet
-# If only the percentage used and the age are known: factors by which a drive may wear slower and faster than so far.
-# Source: 3,069 drives of linuxhw/EnterpriseDrive that were reported again (python -m tools.measure --forecasts). The
-# range is right for 96.8 % of the SATA SSDs and 97.7 % of the NVMe drives. Its early end is far from the middle: one
-# report cannot show that a server will write more, and of 70 drives with a known end, three wore 6.6, 11 and 12 times
-# as fast as before. One of the 70 wore out before the range; with a factor of 4.2 instead of 12, three did.
+TAIL = 0.1  # share of the slopes between samples that is ignored at each end
+# factor: at most this much slower than usual, because an idle drive will not stay idle
+SLOWEST = 6
+WIDER = 1.2  # factor that widens the range, for changes that have not occurred yet
+# If only the percentage used and the age are known: factors by which a drive may wear slower and
+# faster than so far.
+# Source: 3,069 drives of linuxhw/EnterpriseDrive that were reported again (python -m tools.measure
+# --forecasts). The range is right for 96.8 % of the SATA SSDs and 97.7 % of the NVMe drives. Its
+# early end is far from the middle: one report cannot show that a server will write more, and of 70
+# drives with a known end, three wore 6.6, 11 and 12 times as fast as before. One of the 70 wore out
+# before the range; with a factor of 4.2 instead of 12, three did.
 SLOWER, FASTER = 6, 12
-FURTHEST = 50 * YEAR         # a later date is not useful
-IDLE = 3                    # a drive is idle if its lifetime rate is at least this many times its present rate of wear
+FURTHEST = 50 * YEAR  # a later date is not useful
+# a drive is idle if its lifetime rate is at least this many times its present rate of wear
+IDLE = 3
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
@@ -50,8 +58,11 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     by_metric: the judged readings of the drive that have a number.
     """
     used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
-    told = (_foreseen(used, age.number if age else None, past) if used
-            else 'the drive has no endurance_used value that is evaluated')
+    told = (
+        _foreseen(used, age.number if age else None, past)
+        if used
+        else 'the drive has no endurance_used value that is evaluated'
+    )
     if not isinstance(told, Forecast):
         return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=told)
     source = ESTIMATE if told.is_estimate else HISTORY if told.left else ENDURANCE
@@ -59,7 +70,9 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left, or the only one with a number, or *one* if no reading has a number."""
+    """Return the reading with less time left, or the only one with a number, or *one* if no
+    reading has a number.
+    """
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
@@ -74,29 +87,38 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
         reading = judgement.reading
         if reading.forecast is not None:
             found[ENDURANCE] = reading.forecast
-        elif reading.metric == SPARE and reading.judged and (judgement.warning or judgement.critical):
+        elif (
+            reading.metric == SPARE and reading.judged and (judgement.warning or judgement.critical)
+        ):
             told = _foreseen(reading, None, past)
             found.update({SPARE: told} if isinstance(told, Forecast) else {})
     return found
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
-    """Return the forecast for a reading, or the reason why a forecast cannot be made. age: power-on time in seconds."""
+    """Return the forecast for a reading, or the reason why a forecast cannot be made. age:
+    power-on time in seconds.
+    """
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0
     points: Sequence[StoredPoint] = ()
     if past is not None:
         from ..history.past import key
+
         known, now = past.histories.get(key(reading)), past.now
         points = known.points if known else ()
     used = [(point.time, ALL - point.number if falls else point.number) for point in points]
     return forecast(used, now, ALL - number if falls else number, age)
 
 
-def forecast(points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100) -> Forecast | str:
-    """Return a forecast of the time at which *used* reaches *end*, or the reason why the data are insufficient.
+def forecast(
+    points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100
+) -> Forecast | str:
+    """Return a forecast of the time at which *used* reaches *end*, or the reason why the data are
+    insufficient.
 
-    points: the percentages in the history, oldest first; each percentage applies until the next point.
+    points: the percentages in the history, oldest first; each percentage applies until the next
+    point.
     used: the current percentage; it only grows. age: power-on time in seconds; None if unknown.
     now: seconds since 1970.
     """
@@ -114,11 +136,19 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
     if used < LEAST_USED:
         return f'less than {LEAST_USED} % is used'
-    return 'the power-on time is not known' if age is None else f'the drive has run less than {YOUNGEST / DAY:.0f} days'
+    return (
+        'the power-on time is not known'
+        if age is None
+        else f'the drive has run less than {YOUNGEST / DAY:.0f} days'
+    )
 
 
-def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
-    """Calculate a forecast from rates in % per second, or return a reason if the date is too far away."""
+def _of_rates(
+    left: float, slow: float, usual: float, fast: float, is_estimate: bool
+) -> Forecast | str:
+    """Calculate a forecast from rates in % per second, or return a reason if the date is too far
+    away.
+    """
     if left / usual > FURTHEST:
         return f'the date is more than {FURTHEST / YEAR:.0f} years away'
     return Forecast(left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate)
@@ -136,15 +166,29 @@ def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
 
 
 def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
-    """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate; None if unknown."""
-    slopes = sorted((later[1] - earlier[1]) / (later[0] - earlier[0]) for place, earlier in enumerate(samples)
-                    for later in samples[place + SAMPLES // 4:])
+    """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate;
+    None if unknown.
+    """
+    slopes = sorted(
+        (later[1] - earlier[1]) / (later[0] - earlier[0])
+        for place, earlier in enumerate(samples)
+        for later in samples[place + SAMPLES // 4 :]
+    )
     whole = (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0])
     usual = slopes[len(slopes) // 2] if slopes[len(slopes) // 2] > 0 else whole
-    recent = [(samples[-1][1] - samples[-1 - back][1], samples[-1][0] - samples[-1 - back][0]) for back in RECENT]
+    recent = [
+        (samples[-1][1] - samples[-1 - back][1], samples[-1][0] - samples[-1 - back][0])
+        for back in RECENT
+    ]
     known = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
     # A rounded percentage may be wrong by almost one in either direction.
-    slow = min([*known, slopes[tail], *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH)])
+    slow = min(
+        [
+            *known,
+            slopes[tail],
+            *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH),
+        ]
+    )
     fast = max([*known, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
     return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER

@@ -1,7 +1,10 @@
-"""The second pass of reading: read logs that the first call to smartctl does not read. They are pages of
-vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is asked for these logs
-as soon as it has answered the first call, while others are still being read. A missing log changes no state.
+"""The second pass of reading: read logs that the first call to smartctl does not read.
+
+They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's
+FARM log. A drive is asked for these logs as soon as it has answered the first call, while others
+are still being read. A missing log changes no state.
 """
+
 from __future__ import annotations
 
 import os
@@ -34,12 +37,15 @@ if TYPE_CHECKING:
     Answers = Mapping[Command, Answer]
 
 WEEK = 7 * DAY
-SINCE = (7, 4)         # the version of smartctl that introduced -l farm
-_NOT_ASKED = ('not started', 'too late', 'met', 'busy')   # values of Answer.outcome
+SINCE = (7, 4)  # the version of smartctl that introduced -l farm
+_NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome
 
 
 class FurtherLogs:
-    """The further logs that a run reads. Each drive is asked once, no matter how many addresses it has."""
+    """The further logs that a run reads.
+
+    Each drive is asked once, no matter how many addresses it has.
+    """
 
     def __init__(self, runner: Runner, kinds: Sequence[VendorPages | FarmLogs]) -> None:
         self._runner, self._kinds = runner, kinds
@@ -47,7 +53,8 @@ class FurtherLogs:
         self._answers: dict[Command, Answer] = {}
 
     def ask(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Let the runner read the logs of a drive that are due; return whether any log is being read or already known.
+        """Let the runner read the logs of a drive that are due; return whether any log is being
+        read or already known.
 
         past: the earlier readings of the drive. is_stored: this run stores when the logs were read.
         """
@@ -64,7 +71,9 @@ class FurtherLogs:
             self._answers[answer.command] = answer
 
     def wait(self, deadline: float) -> None:
-        """Wait for drives that were asked after all others had answered. deadline: value of time.monotonic()."""
+        """Wait for drives that were asked after all others had answered. deadline: value of
+        time.monotonic().
+        """
         if time.monotonic() < deadline:
             for answer in self._runner.run((), PARALLEL, nvme_log.PATIENCE, deadline):
                 self.take(answer)
@@ -79,23 +88,36 @@ class FurtherLogs:
 
 
 def of_run(judge: Judge, options: Options, runner: Runner, is_for_a_person: bool) -> FurtherLogs:
-    """Return the further logs of a run. is_for_a_person: logs that a check does not read may be read, too."""
-    every, prefix = options.judging.vendor_logs, smartctl_calls.prefix(options.how_read.smartctl,
-                                                                       options.how_read.nosudo)
-    return FurtherLogs(runner, [*([] if every is None else [VendorPages(judge, every, prefix)]),
-                                *([FarmLogs(judge, options)] if is_for_a_person else [])])
+    """Return the further logs of a run. is_for_a_person: logs that a check does not read may be
+    read, too.
+    """
+    every, prefix = (
+        options.judging.vendor_logs,
+        smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo),
+    )
+    return FurtherLogs(
+        runner,
+        [
+            *([] if every is None else [VendorPages(judge, every, prefix)]),
+            *([FarmLogs(judge, options)] if is_for_a_person else []),
+        ],
+    )
 
 
 class VendorPages:
     """The vendor log pages of NVMe drives whose database entry names such a page."""
 
     def __init__(self, judge: Judge, every: int, prefix: Command) -> None:
-        """Store the settings. every: seconds between two reads of one drive. prefix: smartctl, with sudo if needed."""
+        """Store the settings. every: seconds between two reads of one drive. prefix: smartctl,
+        with sudo if needed.
+        """
         self._judge, self._every, self._prefix = judge, every, prefix
         self.patience = nvme_log.PATIENCE
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
-        """Return the call that reads the page of a drive, or None if it is not due; arguments: as for ask()."""
+        """Return the call that reads the page of a drive, or None if it is not due; arguments:
+        as for ask().
+        """
         log, command = log_of(read, self._judge), self._command(read)
         is_known = is_stored or not self._every
         return command if log and command and is_known and is_due(log, past, self._every) else None
@@ -106,14 +128,20 @@ class VendorPages:
         if not log or not answer or not isinstance(read.outcome, Report):
             return read
         is_refused = smartctl_calls.is_refused(answer)
-        return read._replace(outcome=read.outcome._replace(vendor_log=nvme_log.page_of(answer, log[0])),
-                             remark=OLD_RULE if is_refused else read.remark)
+        return read._replace(
+            outcome=read.outcome._replace(vendor_log=nvme_log.page_of(answer, log[0])),
+            remark=OLD_RULE if is_refused else read.remark,
+        )
 
     def _command(self, read: Read) -> Command:
         """Return the call that reads the log of a drive, or () if no log is to be read."""
         log = log_of(read, self._judge)
         controller = nvme_log.controller(read.device) if log else ''
-        return (*self._prefix, *smartctl_calls.page_arguments(log[0], controller)) if log and controller else ()
+        return (
+            (*self._prefix, *smartctl_calls.page_arguments(log[0], controller))
+            if log and controller
+            else ()
+        )
 
 
 def log_of(read: Read, judge: Judge) -> Log | None:
@@ -126,25 +154,32 @@ def log_of(read: Read, judge: Judge) -> Log | None:
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:
-    """Return whether it is time to read the log of a drive again. past: the earlier readings of the drive.
+    """Return whether it is time to read the log of a drive again. past: the earlier readings of the
+    drive.
 
-    Readings that another user could have written must not prevent a check by root from reading the log.
+    Readings that another user could have written must not prevent a check by root from reading the
+    log.
     """
     attempt = vendor_readings.last_attempt(past, log)
-    return not (past and past.is_own and attempt) or vendor_logs.is_due(int(attempt.points[-1].number),
-                                                                        past.now - attempt.last_read, every)
+    return not (past and past.is_own and attempt) or vendor_logs.is_due(
+        int(attempt.points[-1].number), past.now - attempt.last_read, every
+    )
 
 
 class FarmLogs:
     """The FARM logs of Seagate disks: each disk is asked once a week, and never by a check.
 
-    smartctl 7.4 aborts on some disks when it prints this log as JSON, and the sudoers rule does not allow the call, so
-    only root, or a user who may run smartctl directly, can request the log. All users see the latest answer.
+    smartctl 7.4 aborts on some disks when it prints this log as JSON, and the sudoers rule does not
+    allow the call, so only root, or a user who may run smartctl directly, can request the log. All
+    users see the latest answer.
     """
 
     def __init__(self, judge: Judge, options: Options) -> None:
-        """Load the stored answers; without a directory for new answers, do not request logs from any disk."""
+        """Load the stored answers; without a directory for new answers, do not request logs from
+        any disk.
+        """
         from ..history import farm_answers
+
         self._judge, self._how, self._file = judge, options.how_read, farm_answers
         self._may_ask = os.geteuid() == 0 or options.how_read.nosudo
         self._state = self._place(options)
@@ -154,13 +189,17 @@ class FarmLogs:
     def _place(self, options: Options) -> StateDirectory | None:
         with suppress(state_directory.Unusable):
             if not options.history.no_history:
-                return (state_directory.ready if self._may_ask else state_directory.there)(options.state_dir)
+                return (state_directory.ready if self._may_ask else state_directory.there)(
+                    options.state_dir
+                )
         return None
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
-        """Return the call that reads the log of a disk; () if the log is already known, None if it is not to be read.
+        """Return the call that reads the log of a disk; () if the log is already known, None if it
+        is not to be read.
 
-        The request is stored before the call, so neither a hanging disk nor a full file system leads to further calls.
+        The request is stored before the call, so neither a hanging disk nor a full file system
+        leads to further calls.
         """
         serial = self._serial(read)
         if not serial:
@@ -174,15 +213,22 @@ class FarmLogs:
         return self._command(read)
 
     def joined(self, read: Read, answers: Answers) -> Read:
-        """Store the answer of a disk; return the result of reading the disk, with the log if it is known."""
+        """Store the answer of a disk; return the result of reading the disk, with the log if it
+        is known.
+        """
         serial, report = self._serial(read), read.outcome
         if not serial or not isinstance(report, Report):
             return read
         answer = answers.get(self._command(read))
         if answer:
             self._store(serial, answer)
-        return read._replace(outcome=report._replace(
-            farm=beside(self._known[serial], report.identity.serial))) if serial in self._known else read
+        return (
+            read._replace(
+                outcome=report._replace(farm=beside(self._known[serial], report.identity.serial))
+            )
+            if serial in self._known
+            else read
+        )
 
     def _store(self, serial: str, answer: Answer) -> None:
         before = {other: farm for other, farm in self._known.items() if other != serial}
@@ -195,7 +241,9 @@ class FarmLogs:
             self._file.keep(self._state, before)
 
     def _serial(self, read: Read) -> str:
-        """Return the serial number under which a disk's answers are stored; '' if the disk keeps no FARM log."""
+        """Return the serial number under which a disk's answers are stored; '' if the disk keeps
+        no FARM log.
+        """
         report = read.outcome
         if not isinstance(report, Report) or report.version < SINCE:
             return ''
@@ -208,7 +256,9 @@ class FarmLogs:
 
 
 def _farm(answer: Answer) -> Farm:
-    """Return the log in an answer, an empty log if the disk has no such log, or a log with an error in *unread*."""
+    """Return the log in an answer, an empty log if the disk has no such log, or a log with an
+    error in *unread*.
+    """
     if answer.outcome != 'done':
         return Farm(unread=answer.reason)
     if answer.signal is not None:

@@ -1,7 +1,10 @@
-"""Access of one run to the history: opened while drives answer, read before judging, written after the output.
+"""Access of one run to the history: opened while drives answer, read before judging, written after
+the output.
 
-The history can add alerts, or lower alerts on old events. If it cannot be used, the run continues and reports this.
+The history can add alerts, or lower alerts on old events. If it cannot be used, the run continues
+and reports this.
 """
+
 from __future__ import annotations
 
 import os
@@ -23,16 +26,24 @@ if TYPE_CHECKING:
     from .drive_tracking import Whereabouts
 
 
-WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
-_DOUBTED = ('the history belongs to another user, who could have changed it; the age of {} in the history '
-            'suppresses an alert only if the error log of the drive confirms this age')
+# values of Command.history: daemons and timers write, people read
+WRITES, READS = 'writes', 'reads'
+_DOUBTED = (
+    'the history belongs to another user, who could have changed it; the age of {} in the history '
+    'suppresses an alert only if the error log of the drive confirms this age'
+)
 
 
 class Remembered:
     """The history that one run uses; without a store, no drive has earlier readings."""
 
-    def __init__(self, history: HistoryStore | None = None, trouble: str = '', is_whole: bool = False,
-                 longest_asleep: int = 0) -> None:
+    def __init__(
+        self,
+        history: HistoryStore | None = None,
+        trouble: str = '',
+        is_whole: bool = False,
+        longest_asleep: int = 0,
+    ) -> None:
         """Create the access object of a run.
 
         trouble: a message that states why an enabled history cannot be used; else ''.
@@ -43,14 +54,17 @@ class Remembered:
         self.is_whole = is_whole
         self.store, self._longest_asleep = history, longest_asleep
         self._found: dict[tuple[str, str], DriveHistory] = {}
-        self._there: list[Device] = []      # devices at occupied addresses
+        self._there: list[Device] = []  # devices at occupied addresses
         self._scope: tuple[Sequence[str], bool] = (), False
 
     def expect(self, devices: Sequence[Device]) -> list[Identity]:
-        """Read in advance the histories of the drives last seen at these addresses; return the drives' identities."""
+        """Read in advance the histories of the drives last seen at these addresses; return the
+        drives' identities.
+        """
         if self.store is None:
             return []
         from ..history import past  # noqa: F401  needed only when the drives have answered
+
         try:
             return self.store.expect([device.address for device in devices])
         except HistoryUnusable as error:
@@ -69,24 +83,44 @@ class Remembered:
         expected = self.store.expected(identity) if self.store else None
         return self._past(expected) if expected else None
 
-    def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device],
-               is_scan: bool, selects: Callable[[str], object] | None = None) -> Whereabouts | None:
-        """Look up the judged drives in the history; return where all drives are, compared with the last check.
+    def recall(
+        self,
+        reads: Sequence[Read],
+        looked_at: Sequence[Read],
+        asked: Sequence[Device],
+        is_scan: bool,
+        selects: Callable[[str], object] | None = None,
+    ) -> Whereabouts | None:
+        """Look up the judged drives in the history; return where all drives are, compared with the
+        last check.
 
-        Return None if the history is not used or cannot be read; in the latter case, the reason is in `trouble`.
-        looked_at: the results of reading these drives, duplicates and empty slots. asked: all devices that this run
-        covers, including devices that the options exclude. is_scan, selects: as in DeviceList.
+        Return None if the history is not used or cannot be read; in the latter case, the reason is
+        in `trouble`.
+        looked_at: the results of reading these drives, duplicates and empty slots. asked: all
+        devices that this run covers, including devices that the options exclude. is_scan, selects:
+        as in DeviceList.
         """
         if self.store is None:
             return None
-        empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
+        empty = {
+            read.device.address
+            for read in looked_at
+            if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
+        }
         self._there = [device for device in asked if device.address not in empty]
-        # A scan covers all that any scan has found; -r covers what it selects, whether it is there or not.
+        # A scan covers all that any scan has found; -r covers what it selects, whether it is there
+        # or not.
         named = [device.address for device in asked]
         if selects:
-            named += [place.address for place in self.store.places if selects(place.address.rpartition('@')[2])]
+            named += [
+                place.address
+                for place in self.store.places
+                if selects(place.address.rpartition('@')[2])
+            ]
         self._scope = ((), True) if is_scan and not selects else (named, False)
-        known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
+        known = [
+            (read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)
+        ]
         try:
             found = self.store.recall([identity for _, identity in known])
         except HistoryUnusable as error:
@@ -95,22 +129,36 @@ class Remembered:
         self._found = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
         from ..history.drive_records import Scope
         from . import drive_tracking
-        met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
+
+        met = [
+            (read.device.address, identity, recalled.match)
+            for (read, identity), recalled in zip(known, found)
+        ]
         here = {(place.address, place.drive) for place in self.store.places if not place.gone}
-        has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
-        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else slots are known
-        return drive_tracking.found(self.store.places, self.store.records, met, there, Scope(*self._scope),
-                                    self.store.now)
+        has_moved = any(
+            not match.record or (address, match.record.number) not in here
+            for address, _, match in met
+        )
+        # else slots are known
+        there = self._slots() if has_moved else {device.address: '' for device in self._there}
+        return drive_tracking.found(
+            self.store.places, self.store.records, met, there, Scope(*self._scope), self.store.now
+        )
 
     def _slots(self) -> dict[str, str]:
-        """Return the occupied addresses, each with the name of its slot, or '' if the slot is unknown."""
+        """Return the occupied addresses, each with the name of its slot, or '' if the slot is
+        unknown.
+        """
         from ..reading import addresses
+
         sockets = addresses.links(addresses.SLOTS)
         return {device.address: addresses.name_of(device, sockets) for device in self._there}
 
     @property
     def recurring_loss(self) -> tuple[Coded, ...]:
-        """A message if the history was damaged or lost twice within a day, because its disk is probably failing."""
+        """A message if the history was damaged or lost twice within a day, because its disk is
+        probably failing.
+        """
         words = self.store.losses.recurring if self.store else ''
         return (Coded('history-restarts', f'history: {words}'),) if words else ()
 
@@ -121,13 +169,21 @@ class Remembered:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
         known, losses = self.store, self.store.losses
-        sentences = {'history-restarted': losses.restart, 'readings-lost': losses.missing,
-                     'system-restarted': known.restarted, 'history-not-written': known.not_written,
-                     'clock-behind': known.doubt}
-        return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
+        sentences = {
+            'history-restarted': losses.restart,
+            'readings-lost': losses.missing,
+            'system-restarted': known.restarted,
+            'history-not-written': known.not_written,
+            'clock-behind': known.doubt,
+        }
+        return tuple(
+            Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence
+        )
 
     def recalled(self, device: Device) -> DriveHistory | None:
-        """Return what recall() found about a drive; None without history, and for a drive that is not in this run."""
+        """Return what recall() found about a drive; None without history, and for a drive that
+        is not in this run.
+        """
         return self._found.get(_address(device))
 
     def past(self, device: Device) -> Past | None:
@@ -139,8 +195,14 @@ class Remembered:
         if self.store is None:
             return None
         from ..history.past import Past
+
         record = recalled.match.record
-        return Past(recalled.histories, self.store.now, self.store.is_own, record.identity.firmware if record else '')
+        return Past(
+            recalled.histories,
+            self.store.now,
+            self.store.is_own,
+            record.identity.firmware if record else '',
+        )
 
     @property
     def is_written(self) -> bool:
@@ -148,88 +210,141 @@ class Remembered:
         return self.store is not None and not self.is_whole and not self.store.not_written
 
     def keeps(self, device: Device) -> bool:
-        """Return whether this run stores the readings of a drive, so that a later run knows when the drive was read."""
+        """Return whether this run stores the readings of a drive, so that a later run knows when
+        the drive was read.
+        """
         recalled = self.recalled(device)
         return self.is_written and recalled is not None and not recalled.match.note
 
     def name(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
 
-        A history that another user can write is not used, because that user could exclude drives from a check by root.
+        A history that another user can write is not used, because that user could exclude drives
+        from a check by root.
         """
         known = self.store.at(device.address) if self.store and self.store.is_own else None
         return known.identity if known else None
 
     def others(self) -> list[tuple[str, State]]:
-        """Return the address and the last state of each drive that another run has read within the last day.
+        """Return the address and the last state of each drive that another run has read within the
+        last day.
 
         If another user can write the history, return only drives that are not OK.
         """
         from ..history.series import STATE
+
         if self.store is None:
             return []
         covered = {device.address for device in self._there}
-        recent = {each.number: each for each in self.store.records if 0 <= self.store.now - each.last_read < DAY}
-        places = [place for place in self.store.places if place.drive in recent and not place.gone
-                  and place.address not in covered]
+        recent = {
+            each.number: each
+            for each in self.store.records
+            if 0 <= self.store.now - each.last_read < DAY
+        }
+        places = [
+            place
+            for place in self.store.places
+            if place.drive in recent and not place.gone and place.address not in covered
+        ]
         try:
-            states = self.store.newest(STATE, [recent[number] for number in {place.drive for place in places}])
+            states = self.store.newest(
+                STATE, [recent[number] for number in {place.drive for place in places}]
+            )
         except HistoryUnusable:
             return []
-        return [(place.address, state) for place in places if place.drive in states
-                for state in State if state == states[place.drive] and (self.store.is_own or state is not State.OK)]
+        return [
+            (place.address, state)
+            for place in places
+            if place.drive in states
+            for state in State
+            if state == states[place.drive] and (self.store.is_own or state is not State.OK)
+        ]
 
     def asleep(self, verdict: Verdict) -> Verdict:
-        """Return the verdict on a drive in standby, with the identity that is stored in the history."""
+        """Return the verdict on a drive in standby, with the identity that is stored in the
+        history.
+        """
         if self.store is None:
             return verdict
         from . import drive_tracking
-        return drive_tracking.asleep(verdict, self.store.at(verdict.device.address), self.store.now,
-                                     self._longest_asleep)
+
+        return drive_tracking.asleep(
+            verdict, self.store.at(verdict.device.address), self.store.now, self._longest_asleep
+        )
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
-        """Return a note if the history cannot store a drive, or if its dates are untrusted; else nothing."""
+        """Return a note if the history cannot store a drive, or if its dates are untrusted; else
+        nothing.
+        """
         recalled = self.recalled(verdict.device)
         if recalled is None or self.store is None:
             return ()
         if recalled.match.note:
             return (Coded('drive-not-remembered', f'{verdict.device.name} {recalled.match.note}'),)
-        dated = [j.reading.metric for j in verdict.judgements if j.state is not State.OK
-                 and j.reading.quiet is not None]
+        dated = [
+            j.reading.metric
+            for j in verdict.judgements
+            if j.state is not State.OK and j.reading.quiet is not None
+        ]
         words = _DOUBTED.format(' and '.join(dated))
         return () if self.store.is_own or not dated else (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
-        """Write the readings of this run, after its output is printed. The next check reports any failure."""
+        """Write the readings of this run, after its output is printed.
+
+        The next check reports any failure.
+        """
         if self.store is None:
             return
         from ..history.drive_records import Scope
         from ..history.store import Sighting
+
         read = {}
         for verdict in (each for each in verdicts if not each.problem):
-            with suppress(Exception):  # an error with one drive must not prevent storing other drives
+            # an error with one drive must not prevent storing other drives
+            with suppress(Exception):
                 address = verdict.device.address
                 read[address] = Sighting(address, verdict.identity, self._observed(verdict))
-        everything = [(read.get(address) or Sighting(address))._replace(slot=slot)
-                      for address, slot in {**dict.fromkeys(read, ''), **self._slots()}.items()]
+        everything = [
+            (read.get(address) or Sighting(address))._replace(slot=slot)
+            for address, slot in {**dict.fromkeys(read, ''), **self._slots()}.items()
+        ]
         with suppress(HistoryUnusable):
             self.store.keep(everything, Scope(*self._scope))
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
         from ..history.series import LATELY, STATE, Observation
-        known, readings = self.past(verdict.device) or past.Past(), [each.reading for each in verdict.judgements]
-        return (Observation(STATE, verdict.state, LATELY), *past.observations(readings, known),
-                *past.former_numbers(known, readings, verdict.identity.firmware))
+
+        known, readings = (
+            self.past(verdict.device) or past.Past(),
+            [each.reading for each in verdict.judgements],
+        )
+        return (
+            Observation(STATE, verdict.state, LATELY),
+            *past.observations(readings, known),
+            *past.former_numbers(known, readings, verdict.identity.firmware),
+        )
+
 
 def remembered(options: Options) -> Remembered:
-    """Return the history of a run, which is empty for recorded reports and without a state directory."""
+    """Return the history of a run, which is empty for recorded reports and without a state
+    directory.
+    """
     use = options.history
     is_writing = use.access == WRITES
-    if use.no_history or options.which.reports or not use.access or not _has_a_place(options.state_dir):
+    if (
+        use.no_history
+        or options.which.reports
+        or not use.access
+        or not _has_a_place(options.state_dir)
+    ):
         return Remembered()
-    if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_directory.location(),
-                                                                                   'history')):
+    if (
+        not is_writing
+        and not options.state_dir
+        and not os.path.isdir(os.path.join(state_directory.location(), 'history'))
+    ):
         return Remembered()  # no check has ever stored anything
     try:
         return Remembered(_opened(options, is_writing), '', use.access == READS, use.asleep_max_age)
@@ -238,15 +353,23 @@ def remembered(options: Options) -> Remembered:
 
 
 def _has_a_place(given: str) -> bool:
-    """Return whether a state directory can be used. A user without a home directory, such as nobody, has none."""
+    """Return whether a state directory can be used.
+
+    A user without a home directory, such as nobody, has none.
+    """
     place = state_directory.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
-    return bool(place) and (place in (given, state_directory.PACKAGE)
-                            or any(home and os.path.isdir(home) for home in homes))
+    return bool(place) and (
+        place in (given, state_directory.PACKAGE)
+        or any(home and os.path.isdir(home) for home in homes)
+    )
 
 
 def for_writing(options: Options) -> HistoryStore:
-    """Return the history store for a command that changes it. Raises HistoryUnusable if it cannot be opened."""
+    """Return the history store for a command that changes it.
+
+    Raises HistoryUnusable if it cannot be opened.
+    """
     try:
         return _opened(options, is_writing=True)
     except state_directory.Unusable as error:
@@ -257,8 +380,11 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
     from ..history.directory import identifier
     from ..history.store import MACHINE_ID, HistoryStore
     from ..reading.identity import is_same_drive
+
     state = (state_directory.ready if is_writing else state_directory.there)(options.state_dir)
-    return HistoryStore(state, int(time.time()), is_same_drive, identifier(MACHINE_ID), writes=is_writing)
+    return HistoryStore(
+        state, int(time.time()), is_same_drive, identifier(MACHINE_ID), writes=is_writing
+    )
 
 
 def _address(device: Device) -> tuple[str, str]:

@@ -1,4 +1,7 @@
-"""Answers from the history for interactive commands and for `doctor`; a check does not need them."""
+"""Answers from the history for interactive commands and for `doctor`; a check does not need
+them.
+"""
+
 from __future__ import annotations
 
 import time
@@ -14,9 +17,16 @@ from .drive_tracking import Whereabouts
 from .history_access import Remembered
 
 
-def lately(history: Remembered, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
-           worse: Mapping[str, str], hide_serial: bool) -> Lately:
-    """Return the increases, the counter resets, and the added and removed drives of the last *within* seconds.
+def lately(
+    history: Remembered,
+    verdicts: Sequence[Verdict],
+    whereabouts: Whereabouts | None,
+    within: int,
+    worse: Mapping[str, str],
+    hide_serial: bool,
+) -> Lately:
+    """Return the increases, the counter resets, and the added and removed drives of the last
+    *within* seconds.
 
     worse: maps each metric that must not fall to "low".
     """
@@ -24,31 +34,59 @@ def lately(history: Remembered, verdicts: Sequence[Verdict], whereabouts: Wherea
     if history.store is None or whereabouts is None:
         return Lately(now - within, unknown='the history has no readings of these drives')
     begun = history.store.begun
-    found = Lately(now - within, tuple(_grew(history, verdicts, within, worse)),
-                   tuple(drive_tracking.came(whereabouts, hide_serial, within, begun)),
-                   tuple(drive_tracking.went(whereabouts, hide_serial, within)),
-                   fell=tuple(_fell(history, verdicts, within)))
+    found = Lately(
+        now - within,
+        tuple(_grew(history, verdicts, within, worse)),
+        tuple(drive_tracking.came(whereabouts, hide_serial, within, begun)),
+        tuple(drive_tracking.went(whereabouts, hide_serial, within)),
+        fell=tuple(_fell(history, verdicts, within)),
+    )
     before = 'only smartd logs are known' if history.store.has_taken else 'nothing is known'
-    return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
+    return (
+        found._replace(unknown=_only_since(begun, now, found, before))
+        if begun > now - within
+        else found
+    )
 
 
-def _grew(history: Remembered, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
+def _grew(
+    history: Remembered, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]
+) -> Iterator[Grown]:
     for verdict in verdicts:
         known = history.past(verdict.device) or past.Past()
-        for reading in (j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast):
+        for reading in (
+            j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast
+        ):
             series = past.history(known, reading)
-            found = series and growth.lately(series, reading, within, known.now, worse.get(reading.metric) == 'low')
+            found = series and growth.lately(
+                series, reading, within, known.now, worse.get(reading.metric) == 'low'
+            )
             if found:
-                yield Grown(verdict.device.name, reading.metric, found.before, found.after, found.noticed,
-                            growth.sentence(reading.metric, reading.unit, found, known.now))
+                yield Grown(
+                    verdict.device.name,
+                    reading.metric,
+                    found.before,
+                    found.after,
+                    found.noticed,
+                    growth.sentence(reading.metric, reading.unit, found, known.now),
+                )
 
 
 def _fell(history: Remembered, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
     for verdict in verdicts:
-        known, readings = history.past(verdict.device) or past.Past(), [j.reading for j in verdict.judgements]
+        known, readings = (
+            history.past(verdict.device) or past.Past(),
+            [j.reading for j in verdict.judgements],
+        )
         for fall in past.falls(known, readings, verdict.identity.firmware, within):
-            yield Grown(verdict.device.name, fall.reading.metric, fall.before, fall.reading.number or 0,
-                        fall.noticed, past.fall_note(fall))
+            yield Grown(
+                verdict.device.name,
+                fall.reading.metric,
+                fall.before,
+                fall.reading.number or 0,
+                fall.noticed,
+                past.fall_note(fall),
+            )
 
 
 def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
@@ -58,33 +96,58 @@ def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
 
 
 def told(history: Remembered, verdict: Verdict) -> Verdict:
-    """Return a verdict with the forecasts and the stored points of the drive's metrics, for interactive commands."""
+    """Return a verdict with the forecasts and the stored points of the drive's metrics, for
+    interactive commands.
+    """
     recalled = history.recalled(verdict.device)
     if verdict.problem:
         return verdict
     if history.store is None or recalled is None:
         return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
-    series = history.store.all_of(recalled.match.record) if history.is_whole and recalled.match.record else {}
-    points = {judgement.reading.metric: tuple((point.time, point.number)
-                                              for point in series[past.key(judgement.reading)].points)
-              for judgement in verdict.judgements if judgement.reading.judged and past.key(judgement.reading) in series}
-    return verdict._replace(past=points, forecasts=forecasts.forecasts(verdict, history.past(verdict.device)))
+    series = (
+        history.store.all_of(recalled.match.record)
+        if history.is_whole and recalled.match.record
+        else {}
+    )
+    points = {
+        judgement.reading.metric: tuple(
+            (point.time, point.number) for point in series[past.key(judgement.reading)].points
+        )
+        for judgement in verdict.judgements
+        if judgement.reading.judged and past.key(judgement.reading) in series
+    }
+    return verdict._replace(
+        past=points, forecasts=forecasts.forecasts(verdict, history.past(verdict.device))
+    )
 
 
 def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, History]] | None:
-    """Return the record of a drive with all its stored series, or None if the drive is not in the history."""
+    """Return the record of a drive with all its stored series, or None if the drive is not in
+    the history.
+    """
     recalled = history.recalled(device)
-    record = recalled.match.record if recalled else history.store.at(device.address) if history.store else None
+    record = (
+        recalled.match.record
+        if recalled
+        else history.store.at(device.address)
+        if history.store
+        else None
+    )
     return (record, history.store.all_of(record)) if history.store and record else None
 
 
 def since(history: Remembered, device: Device) -> int:
     """Return the time since which the history has readings of a drive, in seconds since 1970.
 
-    Return 0 if the smartd log was imported or cannot be imported, and the current time for a drive without readings.
+    Return 0 if the smartd log was imported or cannot be imported, and the current time for a drive
+    without readings.
     """
     recalled = history.recalled(device)
-    if history.store is None or recalled is None or not (recalled.match.record or recalled.match.note):
+    if (
+        history.store is None
+        or recalled is None
+        or not (recalled.match.record or recalled.match.note)
+    ):
         return int(time.time())
     return history.store.knows_since(recalled.match.record) if recalled.match.record else 0
 

@@ -1,11 +1,22 @@
-"""The second stage of a run: which drives exist, under which names, and which are missing or have moved."""
+"""The second stage of a run: which drives exist, under which names, and which are missing or
+have moved.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from .. import alarm
 from ..command_line.options import Options
-from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveNotReached
+from ..errors import (
+    Coded,
+    ControllerElsewhere,
+    DriveAbsent,
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    DriveNotReached,
+)
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..reading.identity import distinct, note
@@ -17,68 +28,112 @@ if TYPE_CHECKING:
     from .reads import Reads
 
 
-_UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
+_UNDECIDED = (
+    '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
+)
 
 
 class Inventory(NamedTuple):
-    """The result of the second stage: the devices that count, and messages about all other devices."""
-    reads: tuple[Read, ...]       # one per drive, under its final name
-    candidates: tuple[Read, ...]  # these, plus the reads of duplicates and empty slots, which do not count
-    is_bare: bool                 # every address was read, and no drive was found
-    notes: tuple[Coded, ...] = ()   # duplicates, empty slots, and drives that answer as another type
-    faults: tuple[Coded, ...] = ()  # slots that were not read in time, and patterns that were not evaluated
-    whereabouts: Whereabouts | None = None   # new, moved and missing drives; None without a history
+    """The result of the second stage: the devices that count, and messages about all other
+    devices.
+    """
+
+    reads: tuple[Read, ...]  # one per drive, under its final name
+    # these, plus the reads of duplicates and empty slots, which do not count
+    candidates: tuple[Read, ...]
+    is_bare: bool  # every address was read, and no drive was found
+    # duplicates, empty slots, and drives that answer as another type
+    notes: tuple[Coded, ...] = ()
+    # slots that were not read in time, and patterns that were not evaluated
+    faults: tuple[Coded, ...] = ()
+    whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
 
 
 def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
-    """Return the drives of a run, with their history. After the time limit, patterns are no longer evaluated."""
+    """Return the drives of a run, with their history.
+
+    After the time limit, patterns are no longer evaluated.
+    """
     decided: dict[Device, bool] = {}
     return alarm.twice(lambda late: _inventory(stage, options, history, decided, late))
 
 
-def _inventory(stage: Reads, options: Options, history: Remembered, decided: dict[Device, bool],
-               late: str) -> Inventory:
+def _inventory(
+    stage: Reads, options: Options, history: Remembered, decided: dict[Device, bool], late: str
+) -> Inventory:
     asked, is_scan = stage.found.devices, stage.found.is_scan
     why = f'{late} before the patterns were matched' if late else ''
     kept, faults = wanted(stage.reads, options, history, decided, why)
     if options.which.names:
         from . import named_drives
+
         kept = named_drives.selected(kept, options, history)
     if not all(isinstance(read.outcome, Report) for read in kept):
         from ..reading import diagnostics
+
         kept = diagnostics.with_better_reasons(kept)
     drives = counted(kept, asked, is_scan, options.naming.label)
-    return drives._replace(faults=(*faults, *drives.faults), whereabouts=history.recall(
-        drives.reads, drives.candidates, addressed(asked, stage.reads), is_scan, stage.found.selects))
+    return drives._replace(
+        faults=(*faults, *drives.faults),
+        whereabouts=history.recall(
+            drives.reads,
+            drives.candidates,
+            addressed(asked, stage.reads),
+            is_scan,
+            stage.found.selects,
+        ),
+    )
 
 
-def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
-           late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each with a fault.
+def wanted(
+    reads: Sequence[Read],
+    options: Options,
+    history: Remembered,
+    decided: dict[Device, bool],
+    late: str = '',
+) -> tuple[list[Read], list[Coded]]:
+    """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each
+    with a fault.
 
     decided: receives each decision. late: the reason why patterns are no longer evaluated.
     """
-    match, ignore = addresses.patterns(options.which.match), addresses.patterns(options.which.ignore)
+    match, ignore = (
+        addresses.patterns(options.which.match),
+        addresses.patterns(options.which.ignore),
+    )
     faults = []
     for read in reads:
         why = late if match or ignore else ''
         if read.device not in decided and not why:
             try:
-                decided[read.device] = alarm.limited(
-                    addresses.is_wanted, read.device, _named(read, history), match, ignore,
-                    isinstance(read.outcome, Report)) is not False
+                decided[read.device] = (
+                    alarm.limited(
+                        addresses.is_wanted,
+                        read.device,
+                        _named(read, history),
+                        match,
+                        ignore,
+                        isinstance(read.outcome, Report),
+                    )
+                    is not False
+                )
             except alarm.TakesTooLong as slow:
                 why = f'matching took more than {slow}'
         if read.device not in decided:
             faults.append(Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)))
     before = options.before
-    return [read for read in reads if decided.get(read.device, True) and not (before and before.leaves_out(read))
-            ], faults
+    return [
+        read
+        for read in reads
+        if decided.get(read.device, True) and not (before and before.leaves_out(read))
+    ], faults
 
 
 def _named(read: Read, history: Remembered) -> Identity | None:
     """Return the identity of a drive; for a drive in standby, the identity from its last read."""
-    return (history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
+    return (
+        history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None
+    ) or read.identity
 
 
 def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
@@ -87,97 +142,153 @@ def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
     return [reached.get(device.name, device) for device in asked]
 
 
-def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
+def counted(
+    candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str
+) -> Inventory:
     """Return the results of reading that count, under the final drive names.
 
-    candidates: the devices that the options select, in the order of *asked*. asked: the devices requested in this run.
-    is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see --label.
+    candidates: the devices that the options select, in the order of *asked*. asked: the devices
+    requested in this run.
+    is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see
+    --label.
     """
     drives = distinct(candidates)
-    twins = [Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]
+    twins = [
+        Coded('same-drive', f'{drive.read.device.name}: {note(drive)}')
+        for drive in drives
+        if drive.others
+    ]
     occupied, empty = without_empty([drive.read for drive in drives], is_scan)
     answered, unseen = without_unseen(occupied, sum(device.optional for device in asked))
-    return Inventory(reads=tuple(labelled(answered, label)), candidates=tuple(candidates),
-                     is_bare=is_bare(candidates, asked),
-                     notes=(*twins, *empty, *reached_otherwise(answered, asked)), faults=unseen)
+    return Inventory(
+        reads=tuple(labelled(answered, label)),
+        candidates=tuple(candidates),
+        is_bare=is_bare(candidates, asked),
+        notes=(*twins, *empty, *reached_otherwise(answered, asked)),
+        faults=unseen,
+    )
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
     """Return a note for each drive that answered as a device type other than the requested type."""
     known = {device.name: device for device in asked}
-    return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
-                                  f'{read.device.address}; use that address')
-            for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
+    return [
+        Coded(
+            'type-differs',
+            f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
+            f'{read.device.address}; use that address',
+        )
+        for read in reads
+        if read.device.name in known and read.device.type != known[read.device.name].type
+    ]
 
 
 def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], list[Coded]]:
-    """Leave out empty slots of a range, and scanned devices that are not drives; return the remaining devices. The
-    second value has a note for each device that was left out.
+    """Leave out empty slots of a range, and scanned devices that are not drives; return the
+    remaining devices. The second value has a note for each device that was left out.
     """
-    nothing = [read for read in reads if (isinstance(read.outcome, DriveAbsent) and read.device.optional)
-               or (isinstance(read.outcome, DriveIsNoDrive) and is_scan)]
+    nothing = [
+        read
+        for read in reads
+        if (isinstance(read.outcome, DriveAbsent) and read.device.optional)
+        or (isinstance(read.outcome, DriveIsNoDrive) and is_scan)
+    ]
     nothing += [] if is_scan else _volumes_of_watched_drives(reads)
-    notes = [Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing]
+    notes = [
+        Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing
+    ]
     return [read for read in reads if read not in nothing], notes
 
 
 def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
-    """Return the named RAID volumes to leave out, because drives of the same controller are also named."""
-    volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
+    """Return the named RAID volumes to leave out, because drives of the same controller are also
+    named.
+    """
+    volumes = [
+        read
+        for read in reads
+        if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded
+    ]
     if not volumes:
         return []
     from ..reading import system
+
     watched = system.watched(reads)
     return [read for read in volumes if system.host_of(read.device) in watched]
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
-    """Leave out slots of a range that were not read in time; return the rest, and a fault that counts these slots.
+    """Leave out slots of a range that were not read in time; return the rest, and a fault that
+    counts these slots.
 
     It is unknown whether these slots have drives.
     """
-    unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
-    told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not read before the time limit; name '
-                                       f'fewer slots, or increase -t'),)
+    unseen = [
+        read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)
+    ]
+    told = (
+        Coded(
+            'slots-not-reached',
+            f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+            f'fewer slots, or increase -t',
+        ),
+    )
     return [read for read in reads if read not in unseen], told if unseen else ()
 
 
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if the run found fewer drives than expected; else nothing.
 
-    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller is
-    not at the given address, nothing is returned, because the number of drives is unknown.
+    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives.
+    If a controller is not at the given address, nothing is returned, because the number of drives
+    is unknown.
     """
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
-    if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
+    if (
+        expected is None
+        or there >= expected
+        or any(isinstance(read.outcome, ControllerElsewhere) for read in reads)
+    ):
         return ()
-    return (Coded('drives-missing', f'{expected - there} of {expected} expected drives missing, {there} found; '
-                                    'look for the missing drives, or correct --expect'),)
+    return (
+        Coded(
+            'drives-missing',
+            f'{expected - there} of {expected} expected drives missing, {there} found; '
+            'look for the missing drives, or correct --expect',
+        ),
+    )
 
 
 def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, str]:
     """Return the state and the message of a run that found no drive.
 
-    The state given by --no-drives applies only if a complete scan found no drive, so a mistyped pattern or a range of
-    empty slots stays UNKNOWN.
+    The state given by --no-drives applies only if a complete scan found no drive, so a mistyped
+    pattern or a range of empty slots stays UNKNOWN.
     """
     wish, expected = options.which.no_drives, options.which.expect
     if stage.found.is_scan and stage.found.is_whole and drives.is_bare and wish is not None:
         return wish, f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})'
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
-    return State.UNKNOWN, Coded('no-drives', 'no drives to check: smartctl --scan found none, or patterns exclude them '
-                                             'all, or all slots are empty; name drives with -d, for example -d '
-                                             '/dev/sda, or use --no-drives ok on machines without drives')
+    return State.UNKNOWN, Coded(
+        'no-drives',
+        'no drives to check: smartctl --scan found none, or patterns exclude them '
+        'all, or all slots are empty; name drives with -d, for example -d '
+        '/dev/sda, or use --no-drives ok on machines without drives',
+    )
 
 
 def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
     """Return whether all requested devices were read and none of them is a drive."""
-    return len(reads) == len(asked) and all(isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
+    return len(reads) == len(asked) and all(
+        isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads
+    )
 
 
 def labelled(reads: Sequence[Read], label: str) -> list[Read]:
-    """Give each drive a unique name, made from the identifier that --label selects; return the renamed drives."""
+    """Give each drive a unique name, made from the identifier that --label selects; return the
+    renamed drives.
+    """
     if label == 'device':
         return list(reads)
     devices = addresses.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
@@ -185,7 +296,9 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
 
 
 def _labels(reads: Sequence[Read], label: str) -> list[str]:
-    """Return the identifier that --label selects for each drive; '' if a drive does not report it."""
+    """Return the identifier that --label selects for each drive; '' if a drive does not report
+    it.
+    """
     if label == 'by-id':
         links = addresses.links()
         return [addresses.name_of(read.device, links) for read in reads]
@@ -195,23 +308,41 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
 
 # --- additions to the verdict on a drive ------------------------------------------------------
 
-def described(verdict: Verdict, read: Read, drives: Inventory, history: Remembered, hide_serial: bool) -> Verdict:
+
+def described(
+    verdict: Verdict, read: Read, drives: Inventory, history: Remembered, hide_serial: bool
+) -> Verdict:
     """Return a verdict with additions from the history.
 
-    If a drive no longer answers, the verdict names the drive last seen there, because nothing else shows which drive
-    to pull. This applies only to plain DriveErrors: absent drives, other devices and unread addresses have their own
-    classes.
+    If a drive no longer answers, the verdict names the drive last seen there, because nothing else
+    shows which drive to pull. This applies only to plain DriveErrors: absent drives, other devices
+    and unread addresses have their own classes.
     """
     if read.waited:
-        waited = Coded('waited', f'waited {read.waited:.1f} s for another check that was reading this drive')
+        waited = Coded(
+            'waited', f'waited {read.waited:.1f} s for another check that was reading this drive'
+        )
         verdict = verdict._replace(notes=(*verdict.notes, waited))
     if isinstance(read.outcome, Report):
-        return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
+        return (
+            verdict
+            if verdict.problem
+            else verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
+        )
     if isinstance(read.outcome, DriveAsleep):
         return history.asleep(verdict)
-    if drives.whereabouts is None or type(read.outcome) is not DriveError or read.identity is not None:
+    if (
+        drives.whereabouts is None
+        or type(read.outcome) is not DriveError
+        or read.identity is not None
+    ):
         return verdict
     from . import drive_tracking
+
     seen = drive_tracking.last_seen(drives.whereabouts, read.device.address, hide_serial)
     record = drive_tracking.seen(drives.whereabouts, read.device.address)
-    return verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity) if record else verdict
+    return (
+        verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity)
+        if record
+        else verdict
+    )

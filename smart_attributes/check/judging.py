@@ -1,4 +1,5 @@
 """Compare readings with their limits. Pure: the date and all other input are passed as values."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,104 +27,205 @@ FORECAST = (TIME_LEFT, ENDURANCE)
 
 class Rules(NamedTuple):
     """The options of the command line that affect judging."""
+
     ignored_metrics: frozenset[str] = frozenset()
     ignored_attributes: frozenset[int] = frozenset()
     unknown_model: State = State.OK
     asleep: State = State.OK
-    now: float = 0             # seconds since 1970, for dates in the future
+    now: float = 0  # seconds since 1970, for dates in the future
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests can be of any age
     uses_vendor_logs: bool = True
-    risk: RiskOf | None = None   # see knowledge.risks; None: verdicts do not state how many such drives failed
+    # see knowledge.risks; None: verdicts do not state how many such drives failed
+    risk: RiskOf | None = None
 
 
-def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
-          past: Past | None = None) -> Verdict:
-    """Return the verdict on a drive that was read. Raises DataError if data files contradict each other.
+def judge(
+    device: Device,
+    report: Report,
+    database: SpecDatabase,
+    thresholds: Thresholds,
+    rules: Rules,
+    past: Past | None = None,
+) -> Verdict:
+    """Return the verdict on a drive that was read.
+
+    Raises DataError if data files contradict each other.
 
     past: the earlier readings of this drive; None: growth is not judged.
     """
     identity = report.identity
     spec = database.identify(identity, [row.id for row in report.attributes])
     family = spec.family or ''
-    ignored = rules.ignored_attributes | thresholds.exceptions(device, identity, family).ignored_attributes
-    spec, more = _logged(spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored), report, database,
-                         rules.uses_vendor_logs, past)
+    ignored = (
+        rules.ignored_attributes
+        | thresholds.exceptions(device, identity, family).ignored_attributes
+    )
+    spec, more = _logged(
+        spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored),
+        report,
+        database,
+        rules.uses_vendor_logs,
+        past,
+    )
     found = without(ignored, readings.readings(report, spec, database.metrics, more))
-    by_metric = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
+    by_metric = {
+        reading.metric: reading
+        for reading in found
+        if reading.judged and reading.number is not None
+    }
     found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 
-    limits.update((each.metric, thresholds.limit(each.metric, device, identity, family)) for each in found)
-    given = {each.metric: thresholds.acknowledged(identity, each.metric)
-             for each in found if each.metric not in rules.ignored_metrics}
-    judgements = [judge_remembered(each, limits[each.metric], by_metric, database.metrics, past, given[each.metric])
-                  if each.metric in given else Judgement(each, State.OK, graphed=limits[each.metric].is_graphed)
-                  for each in found]
-    silent = [note for each in judgements for metric in [each.reading.metric] if metric in given
-              for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
+    limits.update(
+        (each.metric, thresholds.limit(each.metric, device, identity, family)) for each in found
+    )
+    given = {
+        each.metric: thresholds.acknowledged(identity, each.metric)
+        for each in found
+        if each.metric not in rules.ignored_metrics
+    }
+    judgements = [
+        judge_remembered(
+            each, limits[each.metric], by_metric, database.metrics, past, given[each.metric]
+        )
+        if each.metric in given
+        else Judgement(each, State.OK, graphed=limits[each.metric].is_graphed)
+        for each in found
+    ]
+    silent = [
+        note
+        for each in judgements
+        for metric in [each.reading.metric]
+        if metric in given
+        for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)
+    ]
     ordered = most_severe_first(judgements, database.metrics)
-    verdict = Verdict(device, identity, worst(each.state for each in judgements), ordered,
-                      (*spec.notes, *drive_notes.notes(report, found, spec, past),
-                       *thresholds.over(device, identity, family), *silent), entry=spec.family)
+    verdict = Verdict(
+        device,
+        identity,
+        worst(each.state for each in judgements),
+        ordered,
+        (
+            *spec.notes,
+            *drive_notes.notes(report, found, spec, past),
+            *thresholds.over(device, identity, family),
+            *silent,
+        ),
+        entry=spec.family,
+    )
     return _with_risk(verdict, thresholds, rules)
 
 
-def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
-            past: Past | None) -> tuple[DriveSpec, Sequence[Reading]]:
-    """Return an entry, with notes added on the vendor log that this entry names, and the readings of the log."""
+def _logged(
+    spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool, past: Past | None
+) -> tuple[DriveSpec, Sequence[Reading]]:
+    """Return an entry, with notes added on the vendor log that this entry names, and the
+    readings of the log.
+    """
     if not spec.log or not is_used:
         return spec, ()
     from . import vendor_readings
+
     log = vendor_readings.vendor_log(report, spec.log, database, past)
     return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
 
 
 def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict; an alert also states how many drives with such findings failed, if this is known."""
-    risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
-            if rules.risk and verdict.state is not State.OK else None)
+    """Return a verdict; an alert also states how many drives with such findings failed, if this
+    is known.
+    """
+    risk = (
+        rules.risk(
+            verdict.judgements,
+            verdict.state,
+            verdict.identity.kind,
+            thresholds.groups(verdict.entry or ''),
+        )
+        if rules.risk and verdict.state is not State.OK
+        else None
+    )
     return verdict._replace(risk=risk)
 
 
-def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
-    """Return judgements in order of severity; each alert gets the concern and the remedy of the metric.
+def most_severe_first(
+    judgements: Iterable[Judgement], metrics: Mapping[str, Metric]
+) -> tuple[Judgement, ...]:
+    """Return judgements in order of severity; each alert gets the concern and the remedy of the
+    metric.
 
     A firmware defect that no version corrects has no remedy.
     """
-    told = (each._replace(concern=metrics[each.reading.metric].concern,
-                          remedy=metrics[each.reading.metric].remedy if each.reading.has_remedy else '')
-            if each.state is not State.OK and each.reading.metric in metrics else each for each in judgements)
+    told = (
+        each._replace(
+            concern=metrics[each.reading.metric].concern,
+            remedy=metrics[each.reading.metric].remedy if each.reading.has_remedy else '',
+        )
+        if each.state is not State.OK and each.reading.metric in metrics
+        else each
+        for each in judgements
+    )
     return tuple(sorted(told, key=severity.of_judgement))
 
 
-def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
-                        by_metric: Mapping[str, Reading]) -> list[Reading]:
-    """Return readings about firmware advisories, the age of self-tests and an unknown model. by_metric: readings."""
+def _beside_the_numbers(
+    device: Device,
+    report: Report,
+    spec: DriveSpec,
+    database: SpecDatabase,
+    rules: Rules,
+    by_metric: Mapping[str, Reading],
+) -> list[Reading]:
+    """Return readings about firmware advisories, the age of self-tests and an unknown model.
+    by_metric: readings.
+    """
     identity, age = report.identity, _hours(by_metric)
-    found = [drive_notes.advisory(each, identity, age, rules.now) for each in database.advisories(identity)]
+    found = [
+        drive_notes.advisory(each, identity, age, rules.now)
+        for each in database.advisories(identity)
+    ]
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
-        found.append(freshness(report.self_tests, identity, age and age * HOUR, rules.self_test_max_age,
-                               drive_logs.HIDDEN in by_metric))
-    return found if spec.family else [*found, drive_notes.unknown_model(device, identity, rules.unknown_model)]
+
+        found.append(
+            freshness(
+                report.self_tests,
+                identity,
+                age and age * HOUR,
+                rules.self_test_max_age,
+                drive_logs.HIDDEN in by_metric,
+            )
+        )
+    return (
+        found
+        if spec.family
+        else [*found, drive_notes.unknown_model(device, identity, rules.unknown_model)]
+    )
 
 
-def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
-               past: Past | None) -> list[Reading]:
-    """Return the reading endurance_time_left if endurance_time_left or endurance_used has a limit; else nothing.
+def _time_left(
+    by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules, past: Past | None
+) -> list[Reading]:
+    """Return the reading endurance_time_left if endurance_time_left or endurance_used has a limit;
+    else nothing.
 
-    If the time left is unknown, a reading with the reason is returned only if endurance_time_left has a limit.
+    If the time left is unknown, a reading with the reason is returned only if endurance_time_left
+    has a limit.
     """
     is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
-    is_judged = (is_asked or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
+    is_judged = (
+        is_asked or _has_levels(limits[ENDURANCE])
+    ) and ENDURANCE not in rules.ignored_metrics
     used = by_metric[ENDURANCE].number or 0 if is_judged and ENDURANCE in by_metric else 0
     if not is_asked and used < LEAST_USED:
         return []  # without a forecast
     from . import forecasts
+
     reading = forecasts.time_left(by_metric if is_judged else {}, past)
     if is_asked and past is not None and not past.is_own:
-        reading = forecasts.sooner(reading, forecasts.time_left(by_metric if is_judged else {}, None))
+        reading = forecasts.sooner(
+            reading, forecasts.time_left(by_metric if is_judged else {}, None)
+        )
     return [reading] if is_asked or reading.number is not None else []
 
 
@@ -131,34 +233,58 @@ def _has_levels(limit: Limit) -> bool:
     return limit.warning is not None or limit.critical is not None
 
 
-def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
-                     past: Past | None = None, accepted: Acknowledgement | None = None) -> Judgement:
-    """Return the judgement on one reading, considering the reading's age, history and acknowledgement."""
-    is_floor = reading.metric in metrics and metrics[reading.metric].worse == 'low'  # lower numbers are worse
+def judge_remembered(
+    reading: Reading,
+    limit: Limit,
+    by_metric: Mapping[str, Reading],
+    metrics: Mapping[str, Metric],
+    past: Past | None = None,
+    accepted: Acknowledgement | None = None,
+) -> Judgement:
+    """Return the judgement on one reading, considering the reading's age, history and
+    acknowledgement.
+    """
+    # lower numbers are worse
+    is_floor = reading.metric in metrics and metrics[reading.metric].worse == 'low'
     reading, limit = aged(reading, limit, past)
-    level = _held(judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past)
+    level = _held(
+        judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past
+    )
     if accepted is None and (past is None or not limit.growth):
         return level
     hours = _hours(by_metric)
     return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
 
 
-def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
-          past: Past | None) -> Judgement:
-    """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse state."""
+def _held(
+    level: Judgement,
+    limit: Limit,
+    by_metric: Mapping[str, Reading],
+    metrics: Mapping[str, Metric],
+    past: Past | None,
+) -> Judgement:
+    """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse
+    state.
+    """
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
     from ..history.past import held, margin
+
     number = held(past, reading)
     if number <= reading.number:
         return level
     before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
     if before.state.urgency <= level.state.urgency:
         return level
-    return before._replace(reading=reading, against=Coded(
-        before.against.code,
-        f'{before.against}, and it has not been {amount(margin(reading), reading.unit)} lower for a day'))
+    return before._replace(
+        reading=reading,
+        against=Coded(
+            before.against.code,
+            f'{before.against}, and it has not been {amount(margin(reading), reading.unit)} lower '
+            f'for a day',
+        ),
+    )
 
 
 def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:
@@ -166,8 +292,9 @@ def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:
     return [reading for reading in found if reading.source.attribute not in ignored]
 
 
-def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading],
-                  metrics: Mapping[str, Metric]) -> Judgement:
+def judge_reading(
+    reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric]
+) -> Judgement:
     """Return the judgement on one reading.
 
     by_metric: all judged readings of the drive, because a limit can refer to another reading.
@@ -180,15 +307,37 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
         limit = limit._replace(critical=None)
     origin = limit.critical_origin or limit.warning_origin
     if not _has_levels(limit):
-        return Judgement(reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why)
-    warning, critical = (_resolve(bound, reading, by_metric, metrics.get(reading.metric))
-                         for bound in (limit.warning, limit.critical))
-    for state, text, who in ((State.CRITICAL, critical, limit.critical_origin),
-                             (State.WARNING, warning, limit.warning_origin)):
+        return Judgement(
+            reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why
+        )
+    warning, critical = (
+        _resolve(bound, reading, by_metric, metrics.get(reading.metric))
+        for bound in (limit.warning, limit.critical)
+    )
+    for state, text, who in (
+        (State.CRITICAL, critical, limit.critical_origin),
+        (State.WARNING, warning, limit.warning_origin),
+    ):
         if ranges.is_violated(text, reading.number, reading.unit):
-            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number, reading.unit),
-                             who, limit.is_graphed, reason=limit.why)
-    return Judgement(reading, State.OK, warning, critical, origin=origin, graphed=limit.is_graphed, reason=limit.why)
+            return Judgement(
+                reading,
+                state,
+                warning,
+                critical,
+                ranges.describe(text, reading.number, reading.unit),
+                who,
+                limit.is_graphed,
+                reason=limit.why,
+            )
+    return Judgement(
+        reading,
+        State.OK,
+        warning,
+        critical,
+        origin=origin,
+        graphed=limit.is_graphed,
+        reason=limit.why,
+    )
 
 
 def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Limit]:
@@ -201,21 +350,30 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
     if past is None:
         return reading, when_quiet(limit, reading)
     from ..history.past import quieted
+
     dated = quieted(past, reading)
-    if not past.is_own and reading.quiet is None:  # an age that another user could have written suppresses no alert
+    # an age that another user could have written suppresses no alert
+    if not past.is_own and reading.quiet is None:
         return dated._replace(quiet_is_doubted=True), limit
     return dated, when_quiet(limit, dated)
 
 
-def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | None,
-               by_metric: Mapping[str, Reading],
-               metrics: Mapping[str, Metric]) -> list[Coded]:
-    """Return notes with the reason why a reading does not alert: it was acknowledged, or the last event is old."""
+def why_silent(
+    judgement: Judgement,
+    limit: Limit,
+    accepted: Acknowledgement | None,
+    by_metric: Mapping[str, Reading],
+    metrics: Mapping[str, Metric],
+) -> list[Coded]:
+    """Return notes with the reason why a reading does not alert: it was acknowledged, or the
+    last event is old.
+    """
     if accepted is None and not limit.aged:
         return []
     reading, told = judgement.reading, []
     if accepted is not None and reading.judged:
         from ..knowledge.acknowledgements import telling
+
         told = [Coded('acknowledged', telling(accepted, reading.unit))]
     if told or judgement.state is not State.OK or when_quiet(limit, reading) is limit:
         return told
@@ -223,15 +381,28 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | N
     if new.state is State.OK:
         return told
     against = f' {new.against}' if new.against else ''
-    return [Coded('old-event', f'{statement(reading)}: only a note at this age ({new.state.name}{against} if it '
-                               f'were recent)')]
+    return [
+        Coded(
+            'old-event',
+            f'{statement(reading)}: only a note at this age ({new.state.name}{against} if it '
+            f'were recent)',
+        )
+    ]
 
 
-def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowledgement | None, is_floor: bool,
-            age: float | None = None) -> Judgement:
-    """Return a judgement that combines level, growth and acknowledgement in their order of precedence.
+def weighed(
+    level: Judgement,
+    limit: Limit,
+    past: Past | None,
+    accepted: Acknowledgement | None,
+    is_floor: bool,
+    age: float | None = None,
+) -> Judgement:
+    """Return a judgement that combines level, growth and acknowledgement in their order of
+    precedence.
 
-    A state that the drive itself reports takes precedence over all three and cannot be acknowledged.
+    A state that the drive itself reports takes precedence over all three and cannot be
+    acknowledged.
     age: power-on time in seconds, for rules about wear.
     """
     reading = level.reading
@@ -240,41 +411,62 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
     grown = None
     if past is not None and limit.growth:
         from ..history.past import growth_alert
+
         grown = growth_alert(past, reading, limit.growth, is_floor, age)
     override = level.state if is_own(limit) else None
     growth = grown.state if grown else State.OK
-    state = prevailing(level.state, growth, is_silent(accepted, reading.number, is_floor), override=override)
+    state = prevailing(
+        level.state, growth, is_silent(accepted, reading.number, is_floor), override=override
+    )
     if state is State.OK:
         alerts = prevailing(level.state, growth, override=override) is not State.OK
         return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if grown is None or state is not grown.state:
-        return level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago) if grown else level._replace(
-            growth='')
+        return (
+            level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago)
+            if grown
+            else level._replace(growth='')
+        )
     decides = grown.state.urgency > level.state.urgency
-    return level._replace(state=state, growth=grown.words, grown=grown.size, grown_ago=grown.ago,
-                          growth_against=grown.against if decides else NOTHING,
-                          origin=limit.growth_origin if decides else level.origin)
+    return level._replace(
+        state=state,
+        growth=grown.words,
+        grown=grown.size,
+        grown_ago=grown.ago,
+        growth_against=grown.against if decides else NOTHING,
+        origin=limit.growth_origin if decides else level.origin,
+    )
 
 
 def is_own(limit: Limit) -> bool:
-    """Return whether only the levels of a limit, and not the growth rules, are set for this drive alone."""
+    """Return whether only the levels of a limit, and not the growth rules, are set for this
+    drive alone.
+    """
     return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
-    """Return the judgement on a reading that has a state; a limit of null lowers this state by one step."""
+    """Return the judgement on a reading that has a state; a limit of null lowers this state by
+    one step.
+    """
     if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
         state = State.WARNING
     if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
         state = State.OK
-    return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why)
+    return Judgement(
+        reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why
+    )
 
 
-def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Metric | None) -> str:
+def _resolve(
+    bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Metric | None
+) -> str:
     """Return a limit as a range, or '' for a limit that never alerts.
 
-    A limit derived from the drive's own limit never excludes the best possible number of the metric, because every
-    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no drive can exceed 100 %.
+    A limit derived from the drive's own limit never excludes the best possible number of the
+    metric, because every
+    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no
+    drive can exceed 100 %.
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''
@@ -285,7 +477,9 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
     lowest, highest = metric.valid if metric else (None, None)
     is_floor = metric is not None and metric.worse == 'low'
     best, furthest = (highest, min) if is_floor else (lowest, max)
-    return ranges.beyond(furthest(number for number in (bound.beside(known), best) if number is not None), is_floor)
+    return ranges.beyond(
+        furthest(number for number in (bound.beside(known), best) if number is not None), is_floor
+    )
 
 
 def _hours(by_metric: Mapping[str, Reading]) -> float | None:

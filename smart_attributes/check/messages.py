@@ -1,4 +1,5 @@
 """Messages about a run as a whole, from the results of its three stages. Pure."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 class Run(NamedTuple):
     """The options of a run, and the result of each stage."""
+
     options: Options
     judge: Judge
     history: Remembered
@@ -32,8 +34,13 @@ class Run(NamedTuple):
 
 def contradictions(run: Run) -> Iterable[Coded]:
     """Yield a message for each contradiction between local files that affects one of the drives."""
-    told = [sentence for verdict, read in zip(run.verdicts, run.drives.reads) for sentence in run.judge.contradictions(
-        verdict, read.outcome if isinstance(read.outcome, Report) else None)]
+    told = [
+        sentence
+        for verdict, read in zip(run.verdicts, run.drives.reads)
+        for sentence in run.judge.contradictions(
+            verdict, read.outcome if isinstance(read.outcome, Report) else None
+        )
+    ]
     return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
 
 
@@ -43,47 +50,81 @@ def slow_patterns() -> Iterable[Coded]:
 
 
 def moved(run: Run) -> Iterable[Coded]:
-    """Yield a message for each replaced, moved or missing drive that is not reported with a state."""
+    """Yield a message for each replaced, moved or missing drive that is not reported with a
+    state.
+    """
     if run.drives.whereabouts is None:
         return ()
     from . import drive_tracking
+
     told = [said for _, said in gone(run)]
-    news = drive_tracking.news(run.drives.whereabouts, run.options.naming.hide_serial, run.history.is_whole)
+    news = drive_tracking.news(
+        run.drives.whereabouts, run.options.naming.hide_serial, run.history.is_whole
+    )
     return [each for each in news if not any(map(each.is_about_the_same, told))]
 
 
 def notes(run: Run) -> Iterable[Coded]:
     """Yield the notes on addresses that were left out, and on options of version 1.6."""
     before = run.options.before
-    return (*run.read.found.notes, *run.read.notes, *run.drives.notes, *(before.notes() if before else ()))
+    return (
+        *run.read.found.notes,
+        *run.read.notes,
+        *run.drives.notes,
+        *(before.notes() if before else ()),
+    )
 
 
 def gone(run: Run) -> Iterable[Demand]:
-    """Yield a message for each drive that is gone, unless --gone ok is given or root has acknowledged it.
+    """Yield a message for each drive that is gone, unless --gone ok is given or root has
+    acknowledged it.
 
     An acknowledgement ends when the drive is found again.
     """
+
     def is_accepted(identity: Identity, since: int) -> bool:
         accepted = run.judge.thresholds.acknowledged(identity, GONE)
         return accepted is not None and (not accepted.at or day(since) <= accepted.at)
+
     state = run.options.history.gone
     if state is State.OK or run.drives.whereabouts is None:
         return ()
     from . import drive_tracking
-    return [(state, each) for each in drive_tracking.gone(
-        run.drives.whereabouts, run.options.naming.hide_serial, is_accepted)]
+
+    return [
+        (state, each)
+        for each in drive_tracking.gone(
+            run.drives.whereabouts, run.options.naming.hide_serial, is_accepted
+        )
+    ]
 
 
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.options.history.history_required
-    has_own_state = history.trouble and required is not None   # an option sets the state for an unusable history
+    # an option sets the state for an unusable history
+    has_own_state = history.trouble and required is not None
     others = history.recurring_loss if not has_own_state else history.remarks
-    return {'failures': inventory.missing(run.drives.reads, run.options.which.expect),
-            'faults': (*run.read.faults, *run.drives.faults, *run.judge.mistakes, *contradictions(run),
-                       *slow_patterns()),
-            'remarks': (*dict.fromkeys(read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark),
-                        *(() if has_own_state else history.remarks), *moved(run)),
-            'notes': (*notes(run),),
-            'demands': (*gone(run), *((State.WARNING, each) for each in run.judge.warnings),
-                        *((State.WARNING if required is None else required, each) for each in others))}
+    return {
+        'failures': inventory.missing(run.drives.reads, run.options.which.expect),
+        'faults': (
+            *run.read.faults,
+            *run.drives.faults,
+            *run.judge.mistakes,
+            *contradictions(run),
+            *slow_patterns(),
+        ),
+        'remarks': (
+            *dict.fromkeys(
+                read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark
+            ),
+            *(() if has_own_state else history.remarks),
+            *moved(run),
+        ),
+        'notes': (*notes(run),),
+        'demands': (
+            *gone(run),
+            *((State.WARNING, each) for each in run.judge.warnings),
+            *((State.WARNING if required is None else required, each) for each in others),
+        ),
+    }

@@ -1,4 +1,7 @@
-"""Drives that the command line selects by name; if these names are known before reading, only these drives are read."""
+"""Drives that the command line selects by name; if these names are known before reading, only
+these drives are read.
+"""
+
 from __future__ import annotations
 
 import os
@@ -20,7 +23,8 @@ from .history_access import Remembered, remembered
 
 
 def narrowed(options: Options) -> Options:
-    """Return options that read only the named drives, or all drives of this machine if a name cannot be resolved.
+    """Return options that read only the named drives, or all drives of this machine if a name
+    cannot be resolved.
 
     Raises UsageError for an invalid address.
     """
@@ -30,33 +34,46 @@ def narrowed(options: Options) -> Options:
     known = _known(options)
     found = [_read_as(word, known) for word in which.names]
     if all(found):
-        return options._replace(which=which._replace(devices=tuple(address for each in found for address in each),
-                                                     names=()))
-    everywhere = tuple(device.address for device in known if is_raid(device))   # a scan finds all others
+        return options._replace(
+            which=which._replace(
+                devices=tuple(address for each in found for address in each), names=()
+            )
+        )
+    # a scan finds all others
+    everywhere = tuple(device.address for device in known if is_raid(device))
     return options._replace(which=which._replace(devices=everywhere, scan=True))
 
 
 def _known(options: Options) -> list[Device]:
     """Return the drives that earlier checks have read."""
     from . import history_answers
+
     devices = []
     with suppress(HistoryUnusable):
         for address in history_answers.in_use(remembered(options), int(YEAR)):
-            with suppress(UsageError):   # written by another user
+            with suppress(UsageError):  # written by another user
                 devices += addresses.parse(address)
     return addresses.named(devices)
 
 
 def _read_as(word: str, known: Sequence[Device]) -> list[str]:
-    """Return the addresses that a name means; [] if these are known only after reading the drives."""
+    """Return the addresses that a name means; [] if these are known only after reading the
+    drives.
+    """
     word = word.removeprefix(f'{socket.gethostname()}:')
     if '/dev/' in word or word.startswith('IOService:'):
         return [device.address for device in addresses.parse(word)]
-    if re.fullmatch('[a-z]+[0-9a-z]*', word) and os.path.exists(f'/dev/{word}') and not os.path.isdir(f'/dev/{word}'):
-        with suppress(UsageError):       # not a drive
+    if (
+        re.fullmatch('[a-z]+[0-9a-z]*', word)
+        and os.path.exists(f'/dev/{word}')
+        and not os.path.isdir(f'/dev/{word}')
+    ):
+        with suppress(UsageError):  # not a drive
             return [device.address for device in addresses.parse(f'/dev/{word}')]
     checked = [device.address for device in known if device.name == word]
-    by_id = [path for path, names in links().items() if word in (*names, *map(addresses.slug, names))]
+    by_id = [
+        path for path, names in links().items() if word in (*names, *map(addresses.slug, names))
+    ]
     through = addresses.of_short_name(word)
     return checked or (by_id if len(by_id) == 1 else []) or ([through] if through else [])
 
@@ -70,24 +87,43 @@ def links() -> dict[str, list[str]]:
 
 
 def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
-    """Return only the devices with these names if each name belongs to a listed device; else all devices."""
+    """Return only the devices with these names if each name belongs to a listed device; else all
+    devices.
+    """
     by_name = {name: device for device in found.devices for name in (device.name, device.address)}
     if not all(name in by_name for name in names):
         return found
-    return found._replace(devices=tuple(dict.fromkeys(by_name[name] for name in names)), is_scan=False, selects=None)
+    return found._replace(
+        devices=tuple(dict.fromkeys(by_name[name] for name in names)), is_scan=False, selects=None
+    )
 
 
 def selected(reads: Sequence[Read], options: Options, history: Remembered) -> list[Read]:
-    """Return the results of reading the named drives, one for each address of a drive. Raises UsageError."""
+    """Return the results of reading the named drives, one for each address of a drive.
+
+    Raises UsageError.
+    """
     wanted, by_id = Wanted(options.which.names, options.naming.hide_serial), links()
     for place, drive in enumerate(drives := distinct(reads)):
         wanted.see([_named(each, by_id, history) for each in (drive.read, *drive.others)], place)
-    kept = [read for place in wanted.items() for read in (drives[place].read, *drives[place].others)]
+    kept = [
+        read for place in wanted.items() for read in (drives[place].read, *drives[place].others)
+    ]
     return [read for read in reads if read in kept]
 
 
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
     device, path = read.device, os.path.realpath(read.device.path)
-    names = [] if is_raid(device) else [name for each in (path, f'{path}n1') for name in by_id.get(each, ())]
+    names = (
+        []
+        if is_raid(device)
+        else [name for each in (path, f'{path}n1') for name in by_id.get(each, ())]
+    )
     host = os.path.basename(os.path.dirname(path)) if device.is_recorded else socket.gethostname()
-    return named(device, read.identity or history.name(device) or Identity(), system.place(device).bay, names, host)
+    return named(
+        device,
+        read.identity or history.name(device) or Identity(),
+        system.place(device).bay,
+        names,
+        host,
+    )

@@ -1,4 +1,5 @@
 """The first stage of a run: which devices to read, and the answer of each device."""
+
 from __future__ import annotations
 
 import os
@@ -17,7 +18,8 @@ from ..reading.processes import Runner
 from ..typed import NamedTuple
 from .rulebook import Site, site_of, today
 
-Watch = Callable[[int, Sequence[str]], object]   # number of drives that have answered, and the names of the others
+# number of drives that have answered, and the names of the others
+Watch = Callable[[int, Sequence[str]], object]
 
 
 class Listener:
@@ -34,15 +36,21 @@ class Listener:
 
 
 class Reads(NamedTuple):
-    """The answers of the devices of a run. If the time limit passed, the remaining devices were not read."""
-    found: DeviceList               # all devices of the run, even if options or local files exclude them
-    reads: tuple[Read, ...] = ()    # in the order of *found*
+    """The answers of the devices of a run.
+
+    If the time limit passed, the remaining devices were not read.
+    """
+
+    # all devices of the run, even if options or local files exclude them
+    found: DeviceList
+    reads: tuple[Read, ...] = ()  # in the order of *found*
     notes: tuple[Coded, ...] = ()
     faults: tuple[Coded, ...] = ()  # recorded reports that were not read in time
 
 
 class Started(NamedTuple):
     """The devices of a run, which are being read."""
+
     found: DeviceList
     plans: Sequence[Plan] = ()
     notes: tuple[Coded, ...] = ()
@@ -59,7 +67,9 @@ def deadline(options: Options) -> float:
 
 
 def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
-    """Start the first PARALLEL reads, or none for recorded reports. Raises SmartError if smartctl cannot be used.
+    """Start the first PARALLEL reads, or none for recorded reports.
+
+    Raises SmartError if smartctl cannot be used.
 
     end: when a scan must have ended, as a value of time.monotonic().
     """
@@ -71,61 +81,100 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
     found = find(options, runner, end)
     if options.which.names:
         from . import named_drives
+
         found = named_drives.listed(found, options.which.names)
     plans = plan(found.devices, options, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command, PARALLEL)
-    notes = (Coded('processes-not-recorded', f'if a drive hangs, each check may leave another process behind: '
-                                             f'{runner.forgetful}'),) if runner.forgetful else ()
+    notes = (
+        (
+            Coded(
+                'processes-not-recorded',
+                f'if a drive hangs, each check may leave another process behind: '
+                f'{runner.forgetful}',
+            ),
+        )
+        if runner.forgetful
+        else ()
+    )
     return Started(found, plans, notes)
 
 
 def find(options: Options, runner: Runner, end: float) -> DeviceList:
     """Return the devices that the options name, or the devices that smartctl --scan finds."""
-    named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
+    named = (
+        options.before.named(options.which.devices)
+        if options.before
+        else machine.named(options.which.devices)
+    )
     return machine.find(named, options.which.scan, options.how_read, runner, end)
 
 
 def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
-    """Return a plan of how to read each device, without devices that options or local files exclude.
+    """Return a plan of how to read each device, without devices that options or local files
+    exclude.
 
     site: the local files, if already loaded.
     """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
     exceptions = _exceptions(site or site_of(options.data, options.before))
-    match, ignore = addresses.patterns(options.which.match), addresses.patterns(options.which.ignore)
+    match, ignore = (
+        addresses.patterns(options.which.match),
+        addresses.patterns(options.which.ignore),
+    )
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)
         if is_read and not _is_excluded(device, match, ignore):
-            plans.append(Plan(device, (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped))))
+            plans.append(
+                Plan(
+                    device,
+                    (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped)),
+                )
+            )
     return plans
 
 
-def _is_excluded(device: Device, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]) -> bool:
-    """Return whether the address alone excludes a device. A pattern that takes too long excludes nothing."""
+def _is_excluded(
+    device: Device, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]
+) -> bool:
+    """Return whether the address alone excludes a device.
+
+    A pattern that takes too long excludes nothing.
+    """
     try:
         return alarm.limited(addresses.is_wanted, device, None, match, ignore) is False
     except alarm.TakesTooLong:
-        return False   # inventory.wanted() reports the pattern
+        return False  # inventory.wanted() reports the pattern
 
 
 def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
-    """Return a function that decides whether to read a device, and which logs of the device to skip."""
+    """Return a function that decides whether to read a device, and which logs of the device to
+    skip.
+    """
     if not site.thresholds:
         return lambda device: (True, ())
     from ..knowledge.thresholds import Thresholds
+
     limits = Thresholds({}, site.limits, today=today())
 
     def tell(device: Device) -> tuple[bool, Sequence[str]]:
         exceptions = limits.exceptions(device, Identity(), '')
         return exceptions.is_read, sorted(exceptions.skipped_logs)
+
     return tell
 
 
-def finish(started: Started, options: Options, runner: Runner, end: float,
-           listener: Listener, watch: Watch | None = None) -> Reads:
-    """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the answers.
+def finish(
+    started: Started,
+    options: Options,
+    runner: Runner,
+    end: float,
+    listener: Listener,
+    watch: Watch | None = None,
+) -> Reads:
+    """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
+    answers.
 
     watch: called at each change.
     """
@@ -144,12 +193,17 @@ def finish(started: Started, options: Options, runner: Runner, end: float,
         why = f'was not read: {over}'
     reads += [Read(device, DriveNotReached(why)) for device in _left(started, reads)]
     places = {device.name: place for place, device in enumerate(started.found.devices)}
-    return Reads(started.found, tuple(sorted(reads, key=lambda read: places[read.device.name])), started.notes)
+    return Reads(
+        started.found,
+        tuple(sorted(reads, key=lambda read: places[read.device.name])),
+        started.notes,
+    )
 
 
 def _left(started: Started, reads: Sequence[Read]) -> list[Device]:
     """Return the devices that have not answered."""
-    reached = {read.device.name for read in reads}  # by name, because reading may have changed the type
+    # by name, because reading may have changed the type
+    reached = {read.device.name for read in reads}
     return [device for device in started.devices if device.name not in reached]
 
 
@@ -162,13 +216,21 @@ def _report(watch: Watch | None, started: Started, reads: Sequence[Read]) -> Non
 def _recorded(paths: Sequence[str]) -> Reads:
     """Return the recorded reports in these files."""
     from ..reading import recorded
+
     reads: list[Read] = []
     notes, faults = [], []
     try:
         notes += recorded.read_files(paths, reads)
     except alarm.TimeIsOver as over:
-        faults.append(Coded('not-reached', f'only {len(reads)} recorded reports were read: {over}; give fewer, or '
-                                           f'increase -t'))
+        faults.append(
+            Coded(
+                'not-reached',
+                f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t',
+            )
+        )
     reads = recorded.named(reads)
-    return Reads(DeviceList(tuple(read.device for read in reads), notes=tuple(notes)), tuple(reads),
-                 faults=tuple(faults))
+    return Reads(
+        DeviceList(tuple(read.device for read in reads), notes=tuple(notes)),
+        tuple(reads),
+        faults=tuple(faults),
+    )

@@ -1,7 +1,10 @@
-"""Load the shipped and local database and limits, with a message for each mistake in the local files.
+"""Load the shipped and local database and limits, with a message for each mistake in the local
+files.
 
-A mistake never stops a check: the valid parts of a file still apply, and the mistake is reported with the verdicts.
+A mistake never stops a check: the valid parts of a file still apply, and the mistake is reported
+with the verdicts.
 """
+
 from __future__ import annotations
 
 import os
@@ -35,10 +38,11 @@ SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
 class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
+
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
-    mistakes: tuple[str, ...] = ()    # mistakes in other places: a folder
-    old: SiteFiles | None = None      # the files of the options of version 1.6, if any are given
+    mistakes: tuple[str, ...] = ()  # mistakes in other places: a folder
+    old: SiteFiles | None = None  # the files of the options of version 1.6, if any are given
 
     @property
     def limits(self) -> list[tuple[str, Json]]:
@@ -48,6 +52,7 @@ class Site(NamedTuple):
 
 class Judge(NamedTuple):
     """All data that judging needs in addition to a report."""
+
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
@@ -55,7 +60,9 @@ class Judge(NamedTuple):
     warnings: tuple[Coded, ...] = ()  # files of version 1.6 whose limits are not in force
 
     def prepare(self, expected: Sequence[Identity]) -> None:
-        """Look up the database entries of the expected drives in advance, while the drives are still being read."""
+        """Look up the database entries of the expected drives in advance, while the drives are
+        still being read.
+        """
         self.database.prepare()
         with suppress(DataError, alarm.TakesTooLong):  # reported when the drive is judged
             for identity in expected:
@@ -66,12 +73,16 @@ class Judge(NamedTuple):
         """Return a message for each contradiction between local files that affects a drive."""
         numbers = [row.id for row in report.attributes] if report else []
         dispute = self.database.dispute(verdict.identity, numbers) if report else ''
-        return [*([dispute] if dispute else []),
-                *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or '')]
+        return [
+            *([dispute] if dispute else []),
+            *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or ''),
+        ]
 
 
 def site_of(data: DataFiles, before: Before | None) -> Site:
-    """Return the local data files, first from the configuration directory and then from the command line."""
+    """Return the local data files, first from the configuration directory and then from the
+    command line.
+    """
     mistakes: list[str] = []
     attributes, limits = files_of(data, mistakes)
     old = before.site_files() if before else None
@@ -81,44 +92,71 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
     if not attributes and not limits:
         return Site(mistakes=tuple(mistakes), old=old)
     from ..knowledge import site_file
-    return Site(tuple(site_file.load(path, 'attributes', shown) for path, shown in attributes),
-                tuple(site_file.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes), old)
+
+    return Site(
+        tuple(site_file.load(path, 'attributes', shown) for path, shown in attributes),
+        tuple(site_file.load(path, 'thresholds', shown) for path, shown in limits),
+        tuple(mistakes),
+        old,
+    )
 
 
-def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the files with entries and the files with limits, each as a path and a name for messages. Mistakes are
-    added to *mistakes*. See _folder().
+def files_of(
+    data: DataFiles, mistakes: list[str]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the files with entries and the files with limits, each as a path and a name for
+    messages. Mistakes are added to *mistakes*. See _folder().
     """
     if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
-        mistakes.append(f'{visible(data.config)} is not a directory that can be read, so the limits and entries of '
-                        'this site are not used; correct --config')
-    attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
+        mistakes.append(
+            f'{visible(data.config)} is not a directory that can be read, so the limits and '
+            f'entries of '
+            'this site are not used; correct --config'
+        )
+    attributes = [
+        *_folder(data.config, ADDITIONS, mistakes),
+        *((path, '') for path in data.attributes),
+    ]
     accepted = os.path.join(data.config, ACCEPTED)
-    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),
-              *((path, '') for path in data.thresholds)]
+    limits = [
+        *([(accepted, '')] if is_there(accepted) else ()),
+        *_folder(data.config, LIMITS, mistakes),
+        *((path, '') for path in data.thresholds),
+    ]
     return attributes, limits
 
 
 def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]]:
-    """Return each JSON file in a folder of the configuration directory, as a path and a name for messages.
+    """Return each JSON file in a folder of the configuration directory, as a path and a name for
+    messages.
 
-    Return [] if the folder does not exist. If it cannot be read, return [] and add a message to *mistakes*.
+    Return [] if the folder does not exist. If it cannot be read, return [] and add a message to
+    *mistakes*.
     """
     folder = os.path.join(config, name)
     try:
-        return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder))
-                if file.endswith('.json')]
+        return [
+            (os.path.join(folder, file), f'{name}/{file}')
+            for file in sorted(os.listdir(folder))
+            if file.endswith('.json')
+        ]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        mistakes.append(f'{folder}: {error.strerror}; make it readable for the monitoring user, or remove it')
+        mistakes.append(
+            f'{folder}: {error.strerror}; make it readable for the monitoring user, or remove it'
+        )
         return []
 
 
 def judge_of(options: Options, site: Site) -> Judge:
-    """Return database, limits and rules. Raises UsageError if the command line names an unknown metric."""
+    """Return database, limits and rules.
+
+    Raises UsageError if the command line names an unknown metric.
+    """
     from ..knowledge import shipped_data, thresholds
     from . import judging
+
     asked = options.judging
     newest, mistakes = _database(options.data.config)
     mistakes += site.mistakes
@@ -127,66 +165,110 @@ def judge_of(options: Options, site: Site) -> Judge:
     limits: Sequence[SiteFile] = site.thresholds
     if limits:
         from ..knowledge import site_file
-        limits = site_file.faultless_limits(limits, database.units, default.get('groups', ()), database.worse)
+
+        limits = site_file.faultless_limits(
+            limits, database.units, default.get('groups', ()), database.worse
+        )
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
     given = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
     return Judge(
-        database, thresholds.Thresholds(
-            default, given, thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
-        judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
-                      asked.asleep, time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of),
+        database,
+        thresholds.Thresholds(
+            default,
+            given,
+            thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)),
+            today(),
+        ),
+        judging.Rules(
+            frozenset(asked.ignore_metrics),
+            frozenset(asked.ignore_attributes),
+            asked.unknown_model,
+            asked.asleep,
+            time.time(),
+            asked.selftest_max_age,
+            asked.vendor_logs is not None,
+            risk_of,
+        ),
         tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)),
-        _not_in_force(site, options.data.config))
+        _not_in_force(site, options.data.config),
+    )
 
 
 def _not_in_force(site: Site, config: str) -> tuple[Coded, ...]:
-    """Return a message for each file of version 1.6 that `migrate` has not converted to one of the site's files."""
+    """Return a message for each file of version 1.6 that `migrate` has not converted to one of
+    the site's files.
+    """
     if site.old is None:
         return ()
     migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
     return tuple(site.old.warnings(migrated, config))
 
 
-def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
-    """Return how many drives with such findings failed; None if the number is unknown or the data cannot be read."""
+def risk_of(
+    judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]
+) -> Risk | None:
+    """Return how many drives with such findings failed; None if the number is unknown or the
+    data cannot be read.
+    """
     from ..knowledge import risks
-    with suppress(Exception):   # a damaged file does not affect the verdict; `doctor` reports it
+
+    with suppress(Exception):  # a damaged file does not affect the verdict; `doctor` reports it
         return risks.shipped().of(judgements, state, kind, groups)
     return None
 
 
 def database_of(data: DataFiles) -> SpecDatabase:
-    """Return the database with the entries of this site, for a command that does not judge drives."""
+    """Return the database with the entries of this site, for a command that does not judge
+    drives.
+    """
     newest, files = shipped_database(data.config), files_of(data, [])[0]
     if not files:
         return _with_entries(newest, ())[0]
     from ..knowledge import site_file
-    return _with_entries(newest, [site_file.load(path, 'attributes', shown) for path, shown in files])[0]
+
+    return _with_entries(
+        newest, [site_file.load(path, 'attributes', shown) for path, shown in files]
+    )[0]
 
 
-def _with_entries(newest: Json, files: Sequence[SiteFile]) -> tuple[SpecDatabase, Sequence[SiteFile]]:
-    """Return the database with the usable entries of the files, and the files, each with the mistakes in it."""
+def _with_entries(
+    newest: Json, files: Sequence[SiteFile]
+) -> tuple[SpecDatabase, Sequence[SiteFile]]:
+    """Return the database with the usable entries of the files, and the files, each with the
+    mistakes in it.
+    """
     from ..knowledge import drive_database
+
     if files:
         from ..knowledge import site_file
+
         files = site_file.faultless_entries(newest, files)
     return drive_database.SpecDatabase(newest, [(file.name, file.data) for file in files]), files
 
 
 def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
-    """Return the acknowledgements of the command line in the format of a limits file. Raises UsageError."""
+    """Return the acknowledgements of the command line in the format of a limits file.
+
+    Raises UsageError.
+    """
     if not texts:
         return []
     from ..knowledge import acknowledgements
+
     given = map(acknowledgements.parse, texts)
-    overrides = [acknowledgements.override(each._replace(why=each.why or 'on the command line')) for each in given]
+    overrides = [
+        acknowledgements.override(each._replace(why=each.why or 'on the command line'))
+        for each in given
+    ]
     return [('--acknowledged', {'overrides': overrides})]
 
 
 def today() -> str:
-    """Return the current local date, such as "2026-11-22", to compare with the last day of overrides."""
+    """Return the current local date, such as "2026-11-22", to compare with the last day of
+    overrides.
+    """
     return day(time.time())
 
 
@@ -196,7 +278,9 @@ def day(moment: float) -> str:
 
 
 def shipped_database(config: str) -> Json:
-    """Return the content of attributes.json: of the local copy if this is newer and valid, else of the shipped file."""
+    """Return the content of attributes.json: of the local copy if this is newer and valid, else
+    of the shipped file.
+    """
     return _database(config)[0]
 
 
@@ -206,11 +290,13 @@ def _database(config: str) -> tuple[Json, list[str]]:
     The second value lists the mistakes that prevent a local file from being used.
     """
     from ..knowledge import shipped_data
+
     data: Json = shipped_data.load(shipped_data.path(DATABASE))
     replacement = os.path.join(config, DATABASE)
     if not os.path.lexists(replacement):
         return data, []
     from ..knowledge import site_file
+
     newer = site_file.load(replacement, 'attributes')
     # A local file that was left by an earlier package must not replace a newer shipped file.
     if newer.mistakes or newer.data.get('date', '') <= data['date']:
@@ -220,14 +306,23 @@ def _database(config: str) -> tuple[Json, list[str]]:
 
 def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[str, str]) -> None:
     from ..knowledge import ranges
+
     for name in _named_metrics(options):
         if name not in units:
             from ..knowledge import data_errors
-            raise UsageError(f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}')
+
+            raise UsageError(
+                f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}'
+            )
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
-    for name in {**(warning := dict(options.judging.warning)), **(critical := dict(options.judging.critical))}:
-        why = ranges.contradiction(warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name])
+    for name in {
+        **(warning := dict(options.judging.warning)),
+        **(critical := dict(options.judging.critical)),
+    }:
+        why = ranges.contradiction(
+            warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name]
+        )
         if why:
             raise UsageError(f'{name}: {why}')
 
@@ -238,4 +333,5 @@ def _named_metrics(options: Options) -> Iterator[str]:
     yield from (*options.judging.ignore_metrics, *options.which.metrics)
     if options.judging.acknowledged:
         from ..knowledge import acknowledgements
+
         yield from (acknowledgements.parse(text).metric for text in options.judging.acknowledged)

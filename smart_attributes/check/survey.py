@@ -1,8 +1,9 @@
 """Read and judge the drives that the options select, each drive once and under its final name.
 
-A run has three stages. Each stage returns one value, even if the time limit ends the stage: the answers of the devices,
-the drives that exist, and the verdicts on them.
+A run has three stages. Each stage returns one value, even if the time limit ends the stage: the
+answers of the devices, the drives that exist, and the verdicts on them.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -26,37 +27,52 @@ if TYPE_CHECKING:
 
 class Survey(NamedTuple):
     """All verdicts of one run, and the messages about the run as a whole."""
+
     verdicts: tuple[Verdict, ...]
-    reads: tuple[Read, ...]          # in the order of the verdicts
-    failures: tuple[Coded, ...]      # missing drives, which make the run CRITICAL
+    reads: tuple[Read, ...]  # in the order of the verdicts
+    failures: tuple[Coded, ...]  # missing drives, which make the run CRITICAL
     notes: tuple[Coded, ...]
     judge: Judge
-    nobody: tuple[State, str]        # state and message if no drive was found
+    nobody: tuple[State, str]  # state and message if no drive was found
     # slots that were not read, and mistakes in local files, which make the run at least UNKNOWN
     faults: tuple[Coded, ...] = ()
-    remarks: tuple[Coded, ...] = ()  # messages that need no -v and change no state: an outdated sudoers rule
+    # messages that need no -v and change no state: an outdated sudoers rule
+    remarks: tuple[Coded, ...] = ()
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
-    lately: Lately | None = None  # increases, and drives added and removed in a period, if requested
+    # increases, and drives added and removed in a period, if requested
+    lately: Lately | None = None
     machine: Machine | None = None  # groups on the drives and order of replacement, if read
 
     @property
     def told(self) -> list[tuple[State, Coded]]:
         """The messages that have a state, each with its state."""
-        return [*((State.CRITICAL, each) for each in self.failures), *self.demands,
-                *((State.UNKNOWN, each) for each in self.faults)]
+        return [
+            *((State.CRITICAL, each) for each in self.failures),
+            *self.demands,
+            *((State.UNKNOWN, each) for each in self.faults),
+        ]
 
 
-def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple, watch: Watch | None = None,
-           is_for_a_person: bool = False) -> Survey:
-    """Return the verdicts on the drives that the options select. Raises SmartError if no verdict can be formed.
+def survey(
+    options: Options,
+    runner: Runner,
+    meanwhile: Callable[[], object] = tuple,
+    watch: Watch | None = None,
+    is_for_a_person: bool = False,
+) -> Survey:
+    """Return the verdicts on the drives that the options select.
 
-    meanwhile: called once, while the drives are being read. watch: called at each change with the number of drives that
-    have answered and the names of the others. is_for_a_person: also read logs that a check does not read.
+    Raises SmartError if no verdict can be formed.
+
+    meanwhile: called once, while the drives are being read. watch: called at each change with the
+    number of drives that have answered and the names of the others. is_for_a_person: also read logs
+    that a check does not read.
     """
     if options.which.names:
         from . import named_drives
+
         options = named_drives.narrowed(options)
     deadline = reads.deadline(options)
     site = site_of(options.data, options.before)
@@ -68,12 +84,18 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     drives = verdicts.completed(inventory.inventory(answered, options, verdicts.history), deadline)
     found = verdicts.of(drives)
     run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, found)
-    return alarm.twice(lambda _: described(run))  # all drives are judged; only the messages are missing
+    # all drives are judged; only the messages are missing
+    return alarm.twice(lambda _: described(run))
 
 
 def described(run: messages.Run) -> Survey:
     """Return the survey of a run."""
     return Survey(
-        verdicts=tuple(run.verdicts), reads=run.drives.reads, judge=run.judge, history=run.history,
-        whereabouts=run.drives.whereabouts, nobody=inventory.nobody(run.read, run.drives, run.options),
-        **messages.messages(run))
+        verdicts=tuple(run.verdicts),
+        reads=run.drives.reads,
+        judge=run.judge,
+        history=run.history,
+        whereabouts=run.drives.whereabouts,
+        nobody=inventory.nobody(run.read, run.drives, run.options),
+        **messages.messages(run),
+    )

@@ -1,4 +1,5 @@
 """The readings of a vendor's log, from this check or stored by an earlier check. Pure."""
+
 from __future__ import annotations
 
 from ..knowledge import vendor_logs
@@ -15,14 +16,21 @@ if TYPE_CHECKING:
 
 
 def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | None) -> VendorLog:
-    """Return the readings and notes of a drive's vendor log; both are empty if no file defines its layout."""
+    """Return the readings and notes of a drive's vendor log; both are empty if no file defines
+    its layout.
+    """
     layout = database.layout(log[1])
     if layout is None:
         return VendorLog()
     source, metrics = vendor_logs.source_of(*log), database.metrics
-    found = {name: _history(past, name, metrics[name].unit, source) for name in vendor_logs.names(layout)}
-    stored: dict[str, float] = {name: history.points[-1].number for name, history in found.items()
-                                if past and history and past.now - history.last_read <= vendor_logs.KEPT}
+    found = {
+        name: _history(past, name, metrics[name].unit, source) for name in vendor_logs.names(layout)
+    }
+    stored: dict[str, float] = {
+        name: history.points[-1].number
+        for name, history in found.items()
+        if past and history and past.now - history.last_read <= vendor_logs.KEPT
+    }
     attempt = last_attempt(past, log)
     if attempt:
         stored[vendor_logs.STATUS] = attempt.points[-1].number
@@ -38,5 +46,6 @@ def _history(past: Past | None, metric: str, unit: str, source: Source) -> Histo
     if past is None:
         return None
     from ..history.past import key
+
     found = past.histories.get(key(Reading(metric, None, unit, source)))
     return found if found and found.points else None

@@ -1,8 +1,11 @@
-"""The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
+"""The third stage of a run: each drive is judged once, as soon as it has answered, while others are
+still being read.
 
-The history of a drive is certain only after all drives have answered: two addresses may turn out to be one drive, or
-two drives may be indistinguishable. In both cases, the verdict on each such drive is formed again.
+The history of a drive is certain only after all drives have answered: two addresses may turn out to
+be one drive, or two drives may be indistinguishable. In both cases, the verdict on each such drive
+is formed again.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -26,34 +29,51 @@ if TYPE_CHECKING:
 
 
 class Verdicts(Listener):
-    """The verdicts of a run. This listener receives the answers of the drives, and asks drives for further logs."""
+    """The verdicts of a run.
 
-    def __init__(self, judge: Judge, options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple,
-                 is_for_a_person: bool = False) -> None:
-        """Start without verdicts. meanwhile: called while drives are being read. is_for_a_person: as for survey()."""
+    This listener receives the answers of the drives, and asks drives for further logs.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        options: Options,
+        runner: Runner,
+        meanwhile: Callable[[], object] = tuple,
+        is_for_a_person: bool = False,
+    ) -> None:
+        """Start without verdicts. meanwhile: called while drives are being read.
+        is_for_a_person: as for survey().
+        """
         self.judge, self._options, self._runner, self._meanwhile = judge, options, runner, meanwhile
         self._is_for_a_person = is_for_a_person
         self._logs: FurtherLogs | None = None
         self.history = Remembered()
-        self.formed: dict[Device, tuple[Verdict, Past | None]] = {}  # verdict, and the earlier readings it is based on
-        self._late = ''               # why drives are no longer judged
+        # verdict, and the earlier readings it is based on
+        self.formed: dict[Device, tuple[Verdict, Past | None]] = {}
+        self._late = ''  # why drives are no longer judged
 
     # --- while drives are being read ----------------------------------------------------
 
     def begin(self, devices: Sequence[Device]) -> None:
-        """Open the history, and prepare to judge the drives that were last seen at these addresses."""
+        """Open the history, and prepare to judge the drives that were last seen at these
+        addresses.
+        """
         self.history = remembered(self._options)
         self.judge.prepare(self.history.expect(devices))
         self._meanwhile()
 
     def hear(self, read: Read) -> None:
-        """Judge a drive that has answered, unless its verdict can depend on other drives or on a further log.
+        """Judge a drive that has answered, unless its verdict can depend on other drives or on a
+        further log.
 
-        A verdict can depend on other drives in two cases: the drive is at a new address, or drives have names other
-        than device names. Exceptions are ignored; of() judges the drive again.
+        A verdict can depend on other drives in two cases: the drive is at a new address, or drives
+        have names other than device names. Exceptions are ignored; of() judges the drive again.
         """
         with suppress(Exception):
-            if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):
+            if not isinstance(read.outcome, Report) or not self.history.is_expected(
+                read.outcome.identity
+            ):
                 return
             past = self.history.likely_past(read.outcome.identity)
             if self._is_asked(read, past, past is not None and self.history.is_written):
@@ -67,10 +87,15 @@ class Verdicts(Listener):
             self._logs.take(answer)
 
     def _is_asked(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Start reading the further logs of a drive; return whether any log is being read or already known."""
+        """Start reading the further logs of a drive; return whether any log is being read or
+        already known.
+        """
         if self._logs is None and self._may_have_logs(read):
             from . import further_logs
-            self._logs = further_logs.of_run(self.judge, self._options, self._runner, self._is_for_a_person)
+
+            self._logs = further_logs.of_run(
+                self.judge, self._options, self._runner, self._is_for_a_person
+            )
         return self._logs is not None and self._logs.ask(read, past, is_stored)
 
     def _may_have_logs(self, read: Read) -> bool:
@@ -82,23 +107,30 @@ class Verdicts(Listener):
         if not may_have_page and not self._is_for_a_person:
             return False  # true for most drives of a check, so their entry is not looked up
         spec = self.judge.database.identify(report.identity, [row.id for row in report.attributes])
-        return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
+        return (may_have_page and spec.log is not None) or (
+            spec.keeps_farm and self._is_for_a_person
+        )
 
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
-        """Request the further logs of drives at new addresses; return the inventory with all further logs.
+        """Request the further logs of drives at new addresses; return the inventory with all
+        further logs.
 
         deadline: value of time.monotonic().
         """
         with suppress(alarm.TimeIsOver):  # the drives are judged without the missing logs
             for read in drives.reads:
                 with suppress(Exception):  # this drive is judged without its logs
-                    self._is_asked(read, self.history.past(read.device), self.history.keeps(read.device))
+                    self._is_asked(
+                        read, self.history.past(read.device), self.history.keeps(read.device)
+                    )
             if self._logs:
                 self._logs.wait(deadline)
         return drives._replace(reads=self._logs.joined(drives.reads)) if self._logs else drives
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:
-        """Return the verdict on each drive; drives that are not judged within the time limit are UNKNOWN."""
+        """Return the verdict on each drive; drives that are not judged within the time limit are
+        UNKNOWN.
+        """
         return alarm.twice(lambda late: self._all(drives, late))
 
     def _all(self, drives: Inventory, late: str) -> tuple[Verdict, ...]:
@@ -106,24 +138,37 @@ class Verdicts(Listener):
         return tuple(self._fenced(read, drives) for read in drives.reads)
 
     def _fenced(self, read: Read, drives: Inventory) -> Verdict:
-        """Return the verdict on a drive with additions from the history; an exception affects only this drive."""
+        """Return the verdict on a drive with additions from the history; an exception affects
+        only this drive.
+        """
         unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
-        judged = fence.done(unjudged, lambda _: self.on(read, self.history.past(read.device)), fence.UNJUDGED)
-        return fence.done(judged, lambda verdict: described(
-            verdict, read, drives, self.history, self._options.naming.hide_serial), fence.UNCOMPARED)
+        judged = fence.done(
+            unjudged, lambda _: self.on(read, self.history.past(read.device)), fence.UNJUDGED
+        )
+        return fence.done(
+            judged,
+            lambda verdict: described(
+                verdict, read, drives, self.history, self._options.naming.hide_serial
+            ),
+            fence.UNCOMPARED,
+        )
 
     def on(self, read: Read, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
 
-        past: the earlier readings of the drive. The verdict is formed again only if these readings differ from the
-        readings expected when it was first formed. Raises DataError for a mistake in a local file, TakesTooLong, and
-        any exception of a program error.
+        past: the earlier readings of the drive. The verdict is formed again only if these readings
+        differ from the readings expected when it was first formed. Raises DataError for a mistake
+        in a local file, TakesTooLong, and any exception of a program error.
         """
         formed = self.formed.get(read.device)
         if formed and formed[1] == past:
             return formed[0]
         if self._late:
-            return _unreadable(read, DriveError(f'was read but not evaluated: {self._late}', 'not-judged'), self.judge)
+            return _unreadable(
+                read,
+                DriveError(f'was read but not evaluated: {self._late}', 'not-judged'),
+                self.judge,
+            )
         self.formed[read.device] = alarm.limited(verdict, read, self.judge, past), past
         return self.formed[read.device][0]
 
@@ -133,7 +178,10 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
     from . import judging
-    return judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
+
+    return judging.judge(
+        read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past
+    )
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:

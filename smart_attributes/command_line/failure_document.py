@@ -1,4 +1,7 @@
-"""Print one JSON document for every command with --json, even if the command fails or reaches its time limit."""
+"""Print one JSON document for every command with --json, even if the command fails or reaches
+its time limit.
+"""
+
 from __future__ import annotations
 
 import contextlib
@@ -12,14 +15,21 @@ from .. import alarm
 from ..constants import DOCUMENTS
 
 UNKNOWN = 3
-ROOM = 4 << 20   # characters of a document that are kept in RAM; a larger one goes to a temporary file
+# characters of a document that are kept in RAM; a larger one goes to a temporary file
+ROOM = 4 << 20
 
 
-def run(work: Callable[[], int], failure: Callable[[str], str], explained: Callable[[BaseException], str]) -> int:
+def run(
+    work: Callable[[], int],
+    failure: Callable[[str], str],
+    explained: Callable[[BaseException], str],
+) -> int:
     """Run *work*, print its output as one JSON document, and return its exit status; 3 if it fails.
 
-    work: prints to sys.stdout. A SystemExit from *work* is raised again; for status 0, the output is printed first.
-    failure: returns the document for an error message. explained: returns the error message for an exception.
+    work: prints to sys.stdout. A SystemExit from *work* is raised again; for status 0, the output
+    is printed first.
+    failure: returns the document for an error message. explained: returns the error message for an
+    exception.
     """
     with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
         try:
@@ -39,15 +49,22 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print the command's document; convert plain lines, such as the output of `history --forget`, to a document."""
+    """Print the command's document; convert plain lines, such as the output of `history
+    --forget`, to a document.
+    """
     spool.seek(0)
     if spool.read(1) == '{':
         _copy(spool)
         return
     spool.seek(0)
     lines = spool.read().splitlines()
-    print(failure('; '.join(lines)) if code == UNKNOWN else
-          json.dumps({'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}, indent=1))
+    print(
+        failure('; '.join(lines))
+        if code == UNKNOWN
+        else json.dumps(
+            {'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}, indent=1
+        )
+    )
 
 
 def _copy(spool: IO[str]) -> None:

@@ -1,4 +1,5 @@
 """The groups of options that commands share, as data, and the values that options take."""
+
 from __future__ import annotations
 
 import argparse
@@ -17,15 +18,18 @@ def option(*spellings: str, **arguments: Any) -> Option:
     return spellings, arguments
 
 
-LONGEST_INTERVAL = 3 * DAY   # between two reads of a vendor's log
+LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
 
 
 # --- values: each function returns the value of an argument, or raises ArgumentTypeError ----------
 
+
 def _metric_range(text: str) -> tuple[str, str]:
     metric, _, limit = text.partition('=')
     if not metric or not limit:
-        raise argparse.ArgumentTypeError(f'"{text}" is not metric=RANGE, for example endurance_used=80')
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not metric=RANGE, for example endurance_used=80'
+        )
     return metric, limit
 
 
@@ -36,16 +40,22 @@ def state(text: str) -> State:
     return State[text.upper()]
 
 
-def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
+def _number(
+    name: str, lowest: float, highest: float, kind: Callable[[str], Any]
+) -> Callable[[str], Any]:
     """Return a function that reads a number within limits. kind: int or float."""
+
     def convert(text: str) -> Any:
         try:
             number = kind(text)
         except ValueError:
             number = None
         if number is None or not lowest <= number <= highest:
-            raise argparse.ArgumentTypeError(f'"{text}" is not a valid {name} ({lowest:g} to {highest:g})')
+            raise argparse.ArgumentTypeError(
+                f'"{text}" is not a valid {name} ({lowest:g} to {highest:g})'
+            )
         return number
+
     return convert
 
 
@@ -58,7 +68,9 @@ def duration(text: str) -> int:
 
 
 def interval(text: str) -> int | None:
-    """Return the number of seconds in a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
+    """Return the number of seconds in a time, 0 for "always" and None for "never".
+
+    Raises ArgumentTypeError.
 
     A log is used for a week, so a longer interval could leave periods without a log.
     """
@@ -80,21 +92,47 @@ _attribute = _number('attribute number', 1, 255, int)
 
 # Values that begin with @ in option_groups.json: functions above, and constants.
 VALUES: Mapping[str, Any] = {
-    '@metric_range': _metric_range, '@state': state, '@duration': duration, '@interval': interval, '@seconds': seconds,
-    '@max_output': max_output, '@expected': expected, '@attribute': _attribute,
-    '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS,
-    '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT,
-    '@help_all': HelpAll, '@hidden': argparse.SUPPRESS, '@smartctl': constants.SMARTCTL,
-    '@output_limit': constants.OUTPUT_LIMIT, '@config': files.CONFIG, '@user': USER}
+    '@metric_range': _metric_range,
+    '@state': state,
+    '@duration': duration,
+    '@interval': interval,
+    '@seconds': seconds,
+    '@max_output': max_output,
+    '@expected': expected,
+    '@attribute': _attribute,
+    '@ok': State.OK,
+    '@warning': State.WARNING,
+    '@critical': State.CRITICAL,
+    '@labels': LABELS,
+    '@timeout': constants.TIMEOUT,
+    '@drive_timeout': constants.DRIVE_TIMEOUT,
+    '@help_all': HelpAll,
+    '@hidden': argparse.SUPPRESS,
+    '@smartctl': constants.SMARTCTL,
+    '@output_limit': constants.OUTPUT_LIMIT,
+    '@config': files.CONFIG,
+    '@user': USER,
+}
 
 
 def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:
-    """Return options. given: maps the spellings of each option to arguments of add_argument(). values: like VALUES."""
-    return tuple(option(*spellings.split(), **{
-        key: values.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()})
-        for spellings, arguments in given.items())
+    """Return options. given: maps the spellings of each option to arguments of add_argument().
+    values: like VALUES.
+    """
+    return tuple(
+        option(
+            *spellings.split(),
+            **{
+                key: values.get(value, value) if isinstance(value, str) else value
+                for key, value in arguments.items()
+            },
+        )
+        for spellings, arguments in given.items()
+    )
 
 
 # By name. Several commands share most groups; only fleet has the groups for Icinga and output.
-GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in files.data(
-    'command_line/option_groups.json').items()}
+GROUPS = {
+    name: OptionGroup(**{**each, 'options': options(each['options'])})
+    for name, each in files.data('command_line/option_groups.json').items()
+}

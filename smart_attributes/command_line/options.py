@@ -1,7 +1,9 @@
-"""The parser of a command and the values of a command line, grouped by the part of the program that uses them.
+"""The parser of a command and the values of a command line, grouped by the part of the program that
+uses them.
 
 After a usage error, the exit status is 3, as a monitoring daemon expects.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
 
 PROGRAM = 'check_smart_attributes'
-OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
-USER = 'nagios'       # the user that runs checks on Debian
+OK, PARTLY, UNKNOWN = 0, 1, 3  # exit statuses of the commands for a person
+USER = 'nagios'  # the user that runs checks on Debian
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
 argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
@@ -31,6 +33,7 @@ argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext
 
 class Which(NamedTuple):
     """The selected drives, their expected number, and the selected metrics."""
+
     devices: tuple[str, ...] = ()
     scan: bool = False
     reports: tuple[str, ...] = ()
@@ -38,25 +41,29 @@ class Which(NamedTuple):
     ignore: tuple[str, ...] = ()
     expect: int | None = None
     no_drives: State | None = None
-    metrics: tuple[str, ...] = ()       # metrics that the command uses; empty: all
-    names: tuple[str, ...] = ()         # names of the drives to show, as outputs print them; empty: all
+    metrics: tuple[str, ...] = ()  # metrics that the command uses; empty: all
+    # names of the drives to show, as outputs print them; empty: all
+    names: tuple[str, ...] = ()
 
 
 class Judging(NamedTuple):
     """How drives are judged."""
-    warning: tuple[tuple[str, str], ...] = ()   # metric and range
+
+    warning: tuple[tuple[str, str], ...] = ()  # metric and range
     critical: tuple[tuple[str, str], ...] = ()
     ignore_metrics: tuple[str, ...] = ()
     ignore_attributes: tuple[int, ...] = ()
     unknown_model: State = State.OK
     asleep: State = State.OK
-    selftest_max_age: int = 0           # seconds of power-on time; 0: any
+    selftest_max_age: int = 0  # seconds of power-on time; 0: any
     acknowledged: tuple[str, ...] = ()
-    vendor_logs: int | None = 6 * HOUR  # seconds between two reads of a vendor's log; None: no such log is read or used
+    # seconds between two reads of a vendor's log; None: no such log is read or used
+    vendor_logs: int | None = 6 * HOUR
 
 
 class DataFiles(NamedTuple):
     """The files that define limits and the meaning of attributes."""
+
     config: str = CONFIG
     attributes: tuple[str, ...] = ()
     thresholds: tuple[str, ...] = ()
@@ -64,26 +71,38 @@ class DataFiles(NamedTuple):
 
 class Naming(NamedTuple):
     """How drives are named."""
+
     label: str = 'device'
     hide_serial: bool = False
 
 
 class HistoryUse(NamedTuple):
     """How history is used."""
-    access: str = ''                    # "writes", "reads"; '': the command does not use it
+
+    access: str = ''  # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
-    gone: State = State.WARNING         # state if a known drive is missing
-    asleep_max_age: int = 7 * DAY       # seconds
+    gone: State = State.WARNING  # state if a known drive is missing
+    asleep_max_age: int = 7 * DAY  # seconds
 
 
 # Each function gets only the group that it needs.
-GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles,
-                             'naming': Naming, 'history': HistoryUse}
+GROUPS: Mapping[str, Any] = {
+    'which': Which,
+    'how_read': HowRead,
+    'judging': Judging,
+    'data': DataFiles,
+    'naming': Naming,
+    'history': HistoryUse,
+}
 
 
 class Options(NamedTuple):
-    """All values of a command line. A group that the command does not have is filled with defaults."""
+    """All values of a command line.
+
+    A group that the command does not have is filled with defaults.
+    """
+
     which: Which = Which()
     how_read: HowRead = HowRead()
     judging: Judging = Judging()
@@ -93,24 +112,28 @@ class Options(NamedTuple):
     state_dir: str = ''
     verbose: int = 0
     show_version: bool = False
-    before: Before | None = None        # values of options that only version 1.6 had
-    own: Any = None                     # values of this command alone, such as CheckOptions; None if it has none
+    before: Before | None = None  # values of options that only version 1.6 had
+    # values of this command alone, such as CheckOptions; None if it has none
+    own: Any = None
 
 
 class CheckOptions(NamedTuple):
     """The output of a check."""
+
     all_perfdata: bool = False
-    max_output: int = OUTPUT_LIMIT      # bytes
+    max_output: int = OUTPUT_LIMIT  # bytes
 
 
 # --- the parser of a command ------------------------------------------------------------
 
+
 class OptionGroup(NamedTuple):
     """Options under one heading of the help; groups with the same heading are shown as one.
 
-    title: '' for options without a heading. short: --help shows the group. first: --help of the default command shows
-    it, too. --help-all shows all.
+    title: '' for options without a heading. short: --help shows the group. first: --help of the
+    default command shows it, too. --help-all shows all.
     """
+
     title: str
     options: tuple[Option, ...]
     short: tuple[str, ...] = ()
@@ -118,30 +141,37 @@ class OptionGroup(NamedTuple):
 
 
 class Command(NamedTuple):
-    """The record of a command; it determines the parser, the help, the documents and the function to run."""
+    """The record of a command; it determines the parser, the help, the documents and the
+    function to run.
+    """
+
     name: str
-    summary: str                        # one sentence
-    usage: str                          # the words after the name
-    epilog: str                         # example, further explanation, exit status
+    summary: str  # one sentence
+    usage: str  # the words after the name
+    epilog: str  # example, further explanation, exit status
     groups: tuple[OptionGroup, ...]
-    options: tuple[Option, ...]         # its own
-    values: Any                         # class of the values that only this command has; None if it has none
-    history: str                        # how it uses history: "writes", "reads", or ''
-    has_time_limit: bool                # the command reads drives; a person can end other commands
-    takes_old_options: bool             # it accepts the options of version 1.6
-    run: str                            # module of commands/ and its function, which prints and returns the status
+    options: tuple[Option, ...]  # its own
+    # class of the values that only this command has; None if it has none
+    values: Any
+    history: str  # how it uses history: "writes", "reads", or ''
+    has_time_limit: bool  # the command reads drives; a person can end other commands
+    takes_old_options: bool  # it accepts the options of version 1.6
+    # module of commands/ and its function, which prints and returns the status
+    run: str
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
+
     color: bool  # attribute of the parser in Python 3.14
-    others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
-    rare: list[argparse.Action]     # the options that only --help-all shows
+    # returns further commands that the help lists
+    others: Callable[[], Sequence[Command]] | None = None
+    rare: list[argparse.Action]  # the options that only --help-all shows
 
     def format_help(self) -> str:
         own, more = self.epilog or '', ''
         if self.rare:
-            own = own.partition('\n\n')[0]   # the examples
+            own = own.partition('\n\n')[0]  # the examples
             more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
         self.epilog = f'{more}{_listed(self.others() if self.others else ())}{own}'
         for each in self.rare:
@@ -149,10 +179,17 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
-        """Raise UsageError for unknown words; suggest the option or command that is most like the first word."""
+        """Raise UsageError for unknown words; suggest the option or command that is most like
+        the first word.
+        """
         name = words[0].partition('=')[0]
-        known = [*self._option_string_actions, *(each.name for each in (self.others() if self.others else ()))]
-        self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(name, known, TYPED)}'.rstrip('; '))
+        known = [
+            *self._option_string_actions,
+            *(each.name for each in (self.others() if self.others else ())),
+        ]
+        self.error(
+            f'unrecognized arguments: {" ".join(words)}; {nearest(name, known, TYPED)}'.rstrip('; ')
+        )
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
@@ -171,13 +208,17 @@ class HelpAll(argparse._HelpAction):
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: to find the terminal's width, argparse would spend 3 ms on imports at every start."""
+    """Help of a fixed width: to find the terminal's width, argparse would spend 3 ms on imports
+    at every start.
+    """
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=31, width=120)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Return "-t, --timeout SECONDS", with the value only once and without the spellings of version 1.6."""
+        """Return "-t, --timeout SECONDS", with the value only once and without the spellings of
+        version 1.6.
+        """
         spellings = [each for each in action.option_strings if not _is_old_spelling(each, action)]
         if not spellings:
             return super()._format_action_invocation(action)
@@ -186,16 +227,29 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
-    """Return whether a spelling differs from another spelling of the same option only in dashes: "-nosudo", "--a_b"."""
-    return any(spelling != other and spelling.replace('_', '-') == (other if '_' in spelling else other[1:])
-               for other in action.option_strings)
+    """Return whether a spelling differs from another spelling of the same option only in dashes:
+    "-nosudo", "--a_b".
+    """
+    return any(
+        spelling != other
+        and spelling.replace('_', '-') == (other if '_' in spelling else other[1:])
+        for other in action.option_strings
+    )
 
 
 def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:
-    """Return the parser of a command. others: returns further commands for the help of the default command."""
-    made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
-                  epilog=command.epilog, usage=f'%(prog)s {command.usage}', formatter_class=Help,
-                  add_help=False, allow_abbrev=False)
+    """Return the parser of a command. others: returns further commands for the help of the
+    default command.
+    """
+    made = Parser(
+        prog=PROGRAM if others else f'{PROGRAM} {command.name}',
+        description=command.summary,
+        epilog=command.epilog,
+        usage=f'%(prog)s {command.usage}',
+        formatter_class=Help,
+        add_help=False,
+        allow_abbrev=False,
+    )
     made.others, made.rare = others, []
     made.color = False  # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
     places: dict[str, Any] = {'': made}
@@ -215,7 +269,10 @@ def _listed(commands: Sequence[Command]) -> str:
     if not commands:
         return ''
     width = max(len(each.name) for each in commands)
-    lines = [f'  {each.name:{width}}  {each.summary[0].lower()}{each.summary[1:].rstrip(".")}\n' for each in commands]
+    lines = [
+        f'  {each.name:{width}}  {each.summary[0].lower()}{each.summary[1:].rstrip(".")}\n'
+        for each in commands
+    ]
     return f'other commands (for their options: {PROGRAM} COMMAND --help):\n{"".join(lines)}\n'
 
 
@@ -229,6 +286,7 @@ def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
         values, rest = _parsed(parser, words)
     else:
         from ..v1_6 import command_line
+
         if command.takes_old_options:
             command_line.add_options(parser)
         values, rest = _parsed(parser, [command_line.spelt(word, parser) for word in words])
@@ -248,11 +306,15 @@ def _taken(values: dict[str, Any], kind: Any) -> Any:
 
 def _is_plain(word: str, parser: Parser) -> bool:
     """Return whether a word can be parsed without the spellings and options of version 1.6."""
-    return word[:1] != '-' or (word.partition('=')[0] in parser._option_string_actions and word != '--help-all')
+    return word[:1] != '-' or (
+        word.partition('=')[0] in parser._option_string_actions and word != '--help-all'
+    )
 
 
 def _parsed(parser: Parser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Return the values by name, and the words that do not belong to any option."""
     namespace, rest = parser.parse_known_args(words)
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in vars(namespace).items()}, [
-        word for word in rest if word != '--']
+    return {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in vars(namespace).items()
+    }, [word for word in rest if word != '--']

@@ -1,7 +1,10 @@
-"""acknowledge: store accepted values of individual drives in acknowledged.json, which each check reads.
+"""acknowledge: store accepted values of individual drives in acknowledged.json, which each check
+reads.
 
-While one `acknowledge` uses the file, a lock makes others wait. A check reads either the old file or the new file.
+While one `acknowledge` uses the file, a lock makes others wait. A check reads either the old file
+or the new file.
 """
+
 from __future__ import annotations
 
 import errno
@@ -34,46 +37,69 @@ from ..work.statements import finding
 from . import person
 
 REMOVED = 'the drive was removed'
-LEAST_WHY = 8      # characters, as in the schema of limits
-PATIENCE = 10.0    # seconds to wait for another acknowledge
+LEAST_WHY = 8  # characters, as in the schema of limits
+PATIENCE = 10.0  # seconds to wait for another acknowledge
 
 
 def run(options: Options, runner: processes.Runner) -> int:
-    """Acknowledge values, list acknowledgements, or withdraw some; return 0 on success, 1 if partly done, else 3."""
+    """Acknowledge values, list acknowledgements, or withdraw some; return 0 on success, 1 if
+    partly done, else 3.
+    """
     own: AcknowledgeOptions = options.own
     options = person.with_names(options)
     _check_combination(options.which, own)
     config = options.data.config
     if own.shown:
         before = content(config)
-        return _print([line(each) for each in sorted(before.acknowledgements)] or ['nothing is acknowledged'],
-                      before.mistakes)
+        return _print(
+            [line(each) for each in sorted(before.acknowledgements)] or ['nothing is acknowledged'],
+            before.mistakes,
+        )
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        new, refused = accepted_as_gone(own.removed, history_answers.serials(remembered(options)), common)
+        new, refused = accepted_as_gone(
+            own.removed, history_answers.serials(remembered(options)), common
+        )
     else:
         found = survey(options, runner)
         if not found.verdicts:
             raise UsageError(found.nobody[1])
         new, refused = acceptable(found.verdicts, options.which.metrics, common)
     mistakes = accept(config, new).mistakes if new else ()
-    lines = [*(f'acknowledged: {line(each)}' for each in new), *(f'not acknowledged: {words}' for words in refused)]
-    return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
-                  PARTLY if new and refused else UNKNOWN if refused else OK)
+    lines = [
+        *(f'acknowledged: {line(each)}' for each in new),
+        *(f'not acknowledged: {words}' for words in refused),
+    ]
+    return _print(
+        lines or ['nothing to acknowledge: no metric alerts'],
+        mistakes,
+        PARTLY if new and refused else UNKNOWN if refused else OK,
+    )
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
-    is_named, is_of_file = which.devices or which.reports or which.names, own.shown or own.withdraw or own.removed
+    is_named, is_of_file = (
+        which.devices or which.reports or which.names,
+        own.shown or own.withdraw or own.removed,
+    )
     if is_of_file and (which.metrics or which.names or own.every_alarm):
-        raise UsageError('--list, --gone and --withdraw cannot be used with metrics; to withdraw an acknowledgement, '
-                         'use --withdraw SERIAL:METRIC')
-    if not is_of_file and (bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
-        raise UsageError('acknowledge needs metrics with NAME, -d ADDRESS or --report FILE, or --all, --gone, --list '
-                         'or --withdraw; for examples, use --help')
+        raise UsageError(
+            '--list, --gone and --withdraw cannot be used with metrics; to withdraw an '
+            'acknowledgement, '
+            'use --withdraw SERIAL:METRIC'
+        )
+    if not is_of_file and (
+        bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)
+    ):
+        raise UsageError(
+            'acknowledge needs metrics with NAME, -d ADDRESS or --report FILE, or --all, --gone, '
+            '--list '
+            'or --withdraw; for examples, use --help'
+        )
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:
@@ -83,38 +109,67 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
     return status
 
 
-def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
-               template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements for drives, and a sentence for each value that cannot be acknowledged.
+def acceptable(
+    verdicts: Sequence[Verdict], metrics: Sequence[str], template: Acknowledgement
+) -> tuple[list[Acknowledgement], list[str]]:
+    """Return the acknowledgements for drives, and a sentence for each value that cannot be
+    acknowledged.
 
-    metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`, `until`, `by`, `at`.
+    metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`,
+    `until`, `by`, `at`.
     """
     new, refused = [], []
     for verdict in verdicts:
-        judgements = [each for each in verdict.judgements if each.reading.judged
-                      and (each.reading.metric in metrics if metrics else each.state is not State.OK)]
+        judgements = [
+            each
+            for each in verdict.judgements
+            if each.reading.judged
+            and (each.reading.metric in metrics if metrics else each.state is not State.OK)
+        ]
         reported = {judgement.reading.metric for judgement in judgements}
-        refused += [f'{verdict.device.name} {verdict.problem}'] if verdict.problem else [
-            f'{verdict.device.name} does not report {metric}' for metric in metrics if metric not in reported]
+        refused += (
+            [f'{verdict.device.name} {verdict.problem}']
+            if verdict.problem
+            else [
+                f'{verdict.device.name} does not report {metric}'
+                for metric in metrics
+                if metric not in reported
+            ]
+        )
         for judgement in judgements:
             why_not = _why_not(verdict, judgement)
             if why_not:
                 refused.append(f'{verdict.device.name} {finding(judgement)}: {why_not}')
             else:
-                new.append(template._replace(serial=verdict.identity.serial, metric=judgement.reading.metric,
-                                             value=judgement.reading.number or 0))
+                new.append(
+                    template._replace(
+                        serial=verdict.identity.serial,
+                        metric=judgement.reading.metric,
+                        value=judgement.reading.number or 0,
+                    )
+                )
     return new, refused
 
 
-def accepted_as_gone(serials: Sequence[str], known: Collection[str],
-                     template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements of missing drives, and a sentence for each serial number that no known drive had.
+def accepted_as_gone(
+    serials: Sequence[str], known: Collection[str], template: Acknowledgement
+) -> tuple[list[Acknowledgement], list[str]]:
+    """Return the acknowledgements of missing drives, and a sentence for each serial number that no
+    known drive had.
 
     known: the serial numbers in the history; if empty, all serial numbers are accepted.
     """
-    new = [template._replace(serial=serial, metric=GONE) for serial in serials if not known or serial in known]
-    return new, [f'{serial}: the history has no drive with this serial number; to list them, run: '
-                 f'check_smart_attributes history' for serial in serials if known and serial not in known]
+    new = [
+        template._replace(serial=serial, metric=GONE)
+        for serial in serials
+        if not known or serial in known
+    ]
+    return new, [
+        f'{serial}: the history has no drive with this serial number; to list them, run: '
+        f'check_smart_attributes history'
+        for serial in serials
+        if known and serial not in known
+    ]
 
 
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
@@ -123,24 +178,39 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.number is None:
         return 'this metric has no value now'
     alone = verdict.identity._replace(wwn='')
-    return '' if is_same_drive(alone, alone) else 'the drive reports no serial number, or one shared by many drives'
+    return (
+        ''
+        if is_same_drive(alone, alone)
+        else 'the drive reports no serial number, or one shared by many drives'
+    )
 
 
 def template(why: str, until: str) -> Acknowledgement:
-    """Return an acknowledgement with only the fields that all new ones share. Raises UsageError for invalid values."""
+    """Return an acknowledgement with only the fields that all new ones share.
+
+    Raises UsageError for invalid values.
+    """
     if len(why) < LEAST_WHY:
-        raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable since 2024"')
+        raise UsageError(
+            f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable '
+            f'since 2024"'
+        )
     if until and not acknowledgements.is_day(until):
         raise UsageError(f'--until "{clean(until)}" is not a date such as 2027-01-31')
     if until and until < today():
-        raise UsageError(f'--until {until} is in the past; give the last day on which the value is accepted')
+        raise UsageError(
+            f'--until {until} is in the past; give the last day on which the value is accepted'
+        )
     return Acknowledgement('', '', 0, why, until, _who(), today())
 
 
 def _who() -> str:
     import pwd
+
     try:
-        return (os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name)[:LONGEST_SIGNATURE]
+        return (os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name)[
+            :LONGEST_SIGNATURE
+        ]
     except KeyError:
         return str(os.getuid())
 
@@ -154,7 +224,10 @@ def line(accepted: Acknowledgement) -> str:
 
 
 def content(config: str) -> AcknowledgementsFile:
-    """Return the acknowledgements of a site. config: folder. Raises DataError if a change could lose some of them."""
+    """Return the acknowledgements of a site. config: folder.
+
+    Raises DataError if a change could lose some of them.
+    """
     file = os.path.join(config, thresholds.FILE)
     if not os.path.lexists(file):
         return acknowledgements.EMPTY
@@ -173,58 +246,87 @@ def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
     return before
 
 
-def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
-    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return these and the old content.
+def withdraw(
+    config: str, names: Collection[str]
+) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
+    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return these and the old
+    content.
 
     Raises DataError, and UsageError for a name without an acknowledgement.
     """
     with _alone(config) as file:
         before = content(config)
-        names_of = {each: {name for serial in (each.serial, clean(each.serial))
-                           for name in (serial, f'{serial}:{each.metric}')} for each in before.acknowledgements}
+        names_of = {
+            each: {
+                name
+                for serial in (each.serial, clean(each.serial))
+                for name in (serial, f'{serial}:{each.metric}')
+            }
+            for each in before.acknowledgements
+        }
         for name in names:
             if not any(name in own for own in names_of.values()):
                 raise UsageError(f'no acknowledgement for {clean(name)}; to list all, use --list')
         ended = [each for each in before.acknowledgements if names_of[each].intersection(names)]
-        _write(file, acknowledgements.without(before.data, {(each.serial, each.metric) for each in ended}))
+        _write(
+            file,
+            acknowledgements.without(before.data, {(each.serial, each.metric) for each in ended}),
+        )
     return ended, before
 
 
 @contextmanager
 def _alone(config: str) -> Iterator[str]:
-    """Yield the path of the file, with all links resolved, while no other `acknowledge` reads or writes the file.
+    """Yield the path of the file, with all links resolved, while no other `acknowledge` reads or
+    writes the file.
 
-    The lock is a separate file, because any user who may read the data could lock the data file. Raises DataError if
-    the lock is held for too long.
+    The lock is a separate file, because any user who may read the data could lock the data file.
+    Raises DataError if the lock is held for too long.
     """
     file = os.path.realpath(os.path.join(config, thresholds.FILE))
     lock = f'{file}.lock'
     with _explained(file):
         fault = trust.fault(os.path.dirname(file), os.geteuid())
         if fault:
-            raise DataError(f'{fault}; to remove write access for others, use chown, chmod go-w or setfacl -b')
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+            raise DataError(
+                f'{fault}; to remove write access for others, use chown, chmod go-w or setfacl -b'
+            )
+        descriptor = os.open(
+            lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600
+        )
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o077:
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or status.st_uid not in (0, os.geteuid())
+            or status.st_mode & 0o077
+        ):
             raise DataError(f'{lock} could be locked by another user; remove it: rm {lock}')
         with _explained(lock):
             if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
-                raise DataError(f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so nothing was '
-                                f'changed; to find the process, run: fuser {lock}')
+                raise DataError(
+                    f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so '
+                    f'nothing was '
+                    f'changed; to find the process, run: fuser {lock}'
+                )
         yield file
     finally:
         os.close(descriptor)
 
 
 def _write(file: str, data: Json) -> None:
-    """Replace the file in one step. The caller holds the lock. Raises DataError if the file cannot be written."""
+    """Replace the file in one step.
+
+    The caller holds the lock. Raises DataError if the file cannot be written.
+    """
     beside = f'{file}.new'
     with _explained(file):
         try:
             with suppress(FileNotFoundError):
                 os.unlink(beside)  # left by a process that was killed
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(
+                beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
+            )
             with open(descriptor, 'w', encoding='ascii') as new:
                 os.fchmod(descriptor, 0o644)
                 new.write(json.dumps(data, indent=1) + '\n')
@@ -245,6 +347,9 @@ def _explained(file: str) -> Iterator[None]:
         yield
     except OSError as error:
         folder = os.path.dirname(file)
-        advice = {errno.ENOENT: f'create the directory: mkdir -p {folder}', errno.EACCES: 'run this as root',
-                  errno.EPERM: 'run this as root'}.get(error.errno or 0, f'make {folder} writable for root')
+        advice = {
+            errno.ENOENT: f'create the directory: mkdir -p {folder}',
+            errno.EACCES: 'run this as root',
+            errno.EPERM: 'run this as root',
+        }.get(error.errno or 0, f'make {folder} writable for root')
         raise DataError(f'{file} cannot be written: {error.strerror}; {advice}') from None

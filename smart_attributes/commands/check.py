@@ -1,4 +1,5 @@
 """check: print the verdicts as a plugin of a monitoring daemon."""
+
 from __future__ import annotations
 
 import time
@@ -28,20 +29,25 @@ def run(options: Options, runner: Runner) -> int:
 
     def show(found: Survey) -> Outcome:
         return rendered(found, options, options.own)
-    outcome, _ = alarm.twice(lambda _: fence.shown(result, show))  # all drives are judged: only the output is left
+
+    # all drives are judged: only the output is left
+    outcome, _ = alarm.twice(lambda _: fence.shown(result, show))
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)
 
 
 def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = ()) -> Survey:
-    """Return a survey whose verdicts show which groups depend on each drive, and whether the drive may be replaced.
+    """Return a survey whose verdicts show which groups depend on each drive, and whether the drive
+    may be replaced.
 
-    only_alerting: read only the groups on drives that alert. asked: as in redundancy.dependence.PROGRAMS.
+    only_alerting: read only the groups on drives that alert. asked: as in
+    redundancy.dependence.PROGRAMS.
     """
     from ..check import forecasts
     from ..redundancy.dependence import examined
     from ..work.work_list import drives, item, with_items
+
     now = time.time()
 
     def decided(verdict: Verdict) -> Verdict:
@@ -50,29 +56,47 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
         if only_alerting:
             past = result.history.past(verdict.device)
             verdict = verdict._replace(forecasts=forecasts.forecasts(verdict, past))
-        item(verdict, now)   # an error here affects only this drive; later, it would affect all
+        item(verdict, now)  # an error here affects only this drive; later, it would affect all
         return verdict
 
-    found = examined(fence.each(result.verdicts, decided, fence.UNDECIDED),
-                     lambda verdicts: with_others(drives(verdicts, now), result.history.others()), only_alerting, asked)
-    verdicts = fence.each(found.verdicts, lambda verdict: with_items([verdict], now, only_alerting)[0], fence.UNDECIDED)
-    return result._replace(verdicts=verdicts, machine=found.machine, notes=(*result.notes, *found.notes),
-                           remarks=(*result.remarks, *found.remarks))
+    found = examined(
+        fence.each(result.verdicts, decided, fence.UNDECIDED),
+        lambda verdicts: with_others(drives(verdicts, now), result.history.others()),
+        only_alerting,
+        asked,
+    )
+    verdicts = fence.each(
+        found.verdicts,
+        lambda verdict: with_items([verdict], now, only_alerting)[0],
+        fence.UNDECIDED,
+    )
+    return result._replace(
+        verdicts=verdicts,
+        machine=found.machine,
+        notes=(*result.notes, *found.notes),
+        remarks=(*result.remarks, *found.remarks),
+    )
 
 
 def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
-    """Return the drives of this run and of other runs. others: addresses and last states, from the history."""
+    """Return the drives of this run and of other runs. others: addresses and last states, from
+    the history.
+    """
     from ..reading import addresses
     from ..redundancy.dependence import disks
     from ..redundancy.replacement import Drive
+
     known = {disk for drive in read for disk in drive.disks}
     found = list(read)
     devices, states = [], dict(others)
     for address in states:
-        with suppress(UsageError):   # written by another user
+        with suppress(UsageError):  # written by another user
             devices += addresses.parse(address)
     for device in addresses.named(devices):
-        own, is_failing = frozenset(disks(device)) - known, states.get(device.address) is State.CRITICAL
+        own, is_failing = (
+            frozenset(disks(device)) - known,
+            states.get(device.address) is State.CRITICAL,
+        )
         if own:
             known |= own
             found.append(Drive(device.name, own, is_failing, is_failing))
@@ -82,16 +106,27 @@ def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> l
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
     """Return the output and the state of a check."""
     from ..output import plugin
-    face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
+
+    face = plugin.Face(
+        options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output
+    )
     transcript = _transcript(result, options.naming.hide_serial) if options.verbose >= 3 else []
-    return plugin.render(result.verdicts, result.judge.database.metrics, face, whole(result), transcript)
+    return plugin.render(
+        result.verdicts, result.judge.database.metrics, face, whole(result), transcript
+    )
 
 
 def whole(found: Survey) -> Whole:
     """Return a survey's messages about the run as a whole."""
     from ..output import plugin
-    notes = [*found.notes, Coded('database-date', f'attributes.json of {found.judge.database.date}')]
-    return plugin.Whole(found.failures, found.faults, found.demands, found.remarks, notes, found.nobody)
+
+    notes = [
+        *found.notes,
+        Coded('database-date', f'attributes.json of {found.judge.database.date}'),
+    ]
+    return plugin.Whole(
+        found.failures, found.faults, found.demands, found.remarks, notes, found.nobody
+    )
 
 
 def _load_plugin() -> None:
@@ -102,6 +137,10 @@ def _load_plugin() -> None:
 def _transcript(result: Survey, hide_serial: bool) -> list[str]:
     from ..reading.content import nameless
     from ..words import sentence
+
     shown = nameless if hide_serial else str
-    return [f'  {read.device.name}: {sentence(line, 500)}' for read in result.reads
-            for line in shown(read.transcript).splitlines()]
+    return [
+        f'  {read.device.name}: {sentence(line, 500)}'
+        for read in result.reads
+        for line in shown(read.transcript).splitlines()
+    ]

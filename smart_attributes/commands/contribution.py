@@ -1,4 +1,5 @@
 """draft, validate and migrate: create database entries and limits, and find mistakes in them."""
+
 from __future__ import annotations
 
 import os
@@ -16,35 +17,50 @@ from . import person
 
 
 def draft(options: Options, runner: Runner) -> int:
-    """Print a new database entry for one drive and return 0; if impossible, print why to stderr and return 3."""
+    """Print a new database entry for one drive and return 0; if impossible, print why to stderr
+    and return 3.
+    """
     result = survey(options, runner)
     reports = [report for _, report in person.answered(result)]
     if len(reports) != 1:
         print(_why_no_draft(result, len(reports)), file=sys.stderr)
         return UNKNOWN
     from ..devtools import draft as drafts
+
     text = drafts.draft(reports[0], result.judge.database)
     print(text.rstrip(), file=sys.stdout if text.startswith('{') else sys.stderr)
     return OK
 
 
 def _why_no_draft(result: Survey, answered: int) -> str:
-    problems = [] if answered else [f'{verdict.device.name} {verdict.problem}' for verdict in result.verdicts
-                                    if verdict.problem]
-    return sentence('; '.join(problems), 1000) or (f'a draft needs exactly one drive, but {answered} answered; name '
-                                                   'one with -d or --report')
+    problems = (
+        []
+        if answered
+        else [
+            f'{verdict.device.name} {verdict.problem}'
+            for verdict in result.verdicts
+            if verdict.problem
+        ]
+    )
+    return sentence('; '.join(problems), 1000) or (
+        f'a draft needs exactly one drive, but {answered} answered; name one with -d or --report'
+    )
 
 
 def validate(options: Options, runner: Runner) -> int:
     """Print the mistakes in data files; return 0 without mistakes, else 1."""
     from ..devtools import validate as validation
+
     own: ValidateOptions = options.own
-    return validation.main(own.files, own.samples, own.models, own.format, lambda line: print(visible(line)))
+    return validation.main(
+        own.files, own.samples, own.models, own.format, lambda line: print(visible(line))
+    )
 
 
 def migrate(options: Options, runner: Runner) -> int:
     """Convert files of version 1.6; return 0 if all their limits could be converted, else 1."""
     from ..v1_6 import migrate as conversion
+
     own: MigrateOptions = options.own
     old = [conversion.old_file(path) for path in own.files]
     which = options.which
@@ -55,9 +71,11 @@ def migrate(options: Options, runner: Runner) -> int:
     if which.devices or which.scan or which.reports:
         drives = survey(options, runner).reads
     judge = judge_of(options, site_of(options.data, None))
-    result = conversion.migration(old, conversion.Installation(judge.database, judge.thresholds, drives))
+    result = conversion.migration(
+        old, conversion.Installation(judge.database, judge.thresholds, drives)
+    )
     name = os.path.splitext(os.path.basename(own.files[0]))[0] + '.json'
-    os.umask(0o022)   # the monitoring user reads the file
+    os.umask(0o022)  # the monitoring user reads the file
     path = conversion.write(result, name, options.data.config)
     for line in conversion.report(result, path, options.data.config):
         print(sentence(line, 1000))

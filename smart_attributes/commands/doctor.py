@@ -1,4 +1,5 @@
 """doctor: diagnose the installation as the monitoring user sees it."""
+
 from __future__ import annotations
 
 from ..command_line.command_options import DoctorOptions
@@ -10,9 +11,15 @@ from . import check, person
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Diagnose the installation as the user who runs the checks; return 0 without a problem, else 1."""
+    """Diagnose the installation as the user who runs the checks; return 0 without a problem,
+    else 1.
+    """
     own: DoctorOptions = options.own
-    examination = examine(options, runner, lambda survey: check.rendered(survey, options, CheckOptions()).text,
-                          lambda survey: person.addresses(survey, options))
+    examination = examine(
+        options,
+        runner,
+        lambda survey: check.rendered(survey, options, CheckOptions()).text,
+        lambda survey: person.addresses(survey, options),
+    )
     print((doctor_findings.as_json if own.as_json else doctor_findings.as_text)(examination))
     return OK if examination.is_good else PARTLY

@@ -1,4 +1,7 @@
-"""explain: the action for each drive and its alerts; with -v all readings, limits and unmapped attributes."""
+"""explain: the action for each drive and its alerts; with -v all readings, limits and unmapped
+attributes.
+"""
+
 from __future__ import annotations
 
 from ..check import fence
@@ -13,6 +16,7 @@ def run(options: Options, runner: Runner) -> int:
     """Print the details of each drive; return 0 if at least one drive was read, else 3."""
     found = person.surveyed(options, runner)
     from ..output import explain
+
     explain.print_faults(found.faults)
     explain.print_faults(found.judge.warnings, State.WARNING)
     for verdict, read in zip(found.verdicts, found.reads):
@@ -25,9 +29,17 @@ def run(options: Options, runner: Runner) -> int:
 
 def _print_drive(found: Survey, verdict: Verdict, read: Read, options: Options) -> None:
     from ..output import explain
+
     report = read.outcome if isinstance(read.outcome, Report) else None
 
     def show(verdict: Verdict) -> None:
-        explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial,
-                            options.verbose > 0)
+        explain.print_drive(
+            verdict,
+            report,
+            found.judge.database,
+            found.judge.thresholds,
+            options.naming.hide_serial,
+            options.verbose > 0,
+        )
+
     fence.show(verdict, show)

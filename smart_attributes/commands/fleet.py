@@ -1,4 +1,5 @@
 """fleet: show the drives of many hosts, read from Icinga 2 or from folders of documents."""
+
 from __future__ import annotations
 
 import json
@@ -32,8 +33,21 @@ if TYPE_CHECKING:
 
 COMMA = ',\n'
 # The keys that each drive has in the document, even if their values are unknown.
-KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
-                                         'order_by', 'code', 'handling'))
+KEYS: Mapping[str, Any] = dict.fromkeys(
+    (
+        'device',
+        'type',
+        'model',
+        'serial',
+        'firmware',
+        'kind',
+        'entry',
+        'why',
+        'order_by',
+        'code',
+        'handling',
+    )
+)
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 
@@ -53,16 +67,27 @@ def run(options: Options, runner: Runner) -> int:
     return 0 if fleet.summary.states and not fleet.faults else 3
 
 
-def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool) -> Iterator[FleetDrive]:
-    """Return the drives with these names. Raises UsageError if a name matches no drive, or several."""
+def _only(
+    drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool
+) -> Iterator[FleetDrive]:
+    """Return the drives with these names.
+
+    Raises UsageError if a name matches no drive, or several.
+    """
     from ..reading.drive_names import Wanted, named
+
     wanted = Wanted(names, hide_serial)
     found = {}
     for place, drive in enumerate(drives):
         facts, host = drive.facts, drive.facts['host']
         device = Device(facts.get('device') or '', facts.get('type') or '', facts['name'])
-        own = named(device, Identity(serial=facts.get('serial') or ''), facts.get('bay') or '', (), host)
-        if wanted.see([own._replace(address=f'{host}:{device.name}', others=own.others | {device.address})], place):
+        own = named(
+            device, Identity(serial=facts.get('serial') or ''), facts.get('bay') or '', (), host
+        )
+        if wanted.see(
+            [own._replace(address=f'{host}:{device.name}', others=own.others | {device.address})],
+            place,
+        ):
             found[place] = drive
     return iter([found[place] for place in wanted.items()])
 
@@ -76,8 +101,10 @@ def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterato
     """Yield the drives of each source that is given. Raises UsageError if no source is given."""
     own: FleetOptions = options.own
     if not (own.files or own.icinga):
-        raise UsageError('fleet needs --icinga URL, or directories with output of triage --json; for examples, '
-                         'use --help')
+        raise UsageError(
+            'fleet needs --icinga URL, or directories with output of triage --json; for examples, '
+            'use --help'
+        )
     if own.files:
         yield fleet.of_documents(own.files, partial(_of_reports, options, runner, fleet.now))
     if own.icinga_name and len(own.icinga_name) != len(own.icinga):
@@ -88,15 +115,23 @@ def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterato
 
 def _icinga(own: FleetOptions, url: str, name: str) -> Icinga:
     from ..fleet import icinga
-    return icinga.Icinga(icinga.Access(url, own.api_user, own.password_file, own.certificate, own.key, own.authority,
-                                       name))
+
+    return icinga.Icinga(
+        icinga.Access(
+            url, own.api_user, own.password_file, own.certificate, own.key, own.authority, name
+        )
+    )
 
 
-def _of_reports(options: Options, runner: Runner, now: float,
-                paths: Sequence[str]) -> tuple[Mapping[str, Json], Sequence[str]]:
-    """Return a document for each folder with smartctl reports, by folder name, and the paths of all other files."""
+def _of_reports(
+    options: Options, runner: Runner, now: float, paths: Sequence[str]
+) -> tuple[Mapping[str, Json], Sequence[str]]:
+    """Return a document for each folder with smartctl reports, by folder name, and the paths of
+    all other files.
+    """
     from ..check import history_answers
     from ..check.survey import survey
+
     found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
     by_host: dict[str, list[Verdict]] = {}
     skipped = []
@@ -107,15 +142,23 @@ def _of_reports(options: Options, runner: Runner, now: float,
             folder = os.path.dirname(os.path.abspath(read.device.path))
             told = history_answers.told(found.history, verdict)
             by_host.setdefault(visible(os.path.basename(folder)), []).append(told)
-    return {host: document(verdicts, (), options.naming.hide_serial, now)
-            for host, verdicts in by_host.items()}, skipped
+    return {
+        host: document(verdicts, (), options.naming.hide_serial, now)
+        for host, verdicts in by_host.items()
+    }, skipped
 
 
 def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
-    """Yield drives with readable reasons: "endurance used" instead of the metric name endurance_used."""
+    """Yield drives with readable reasons: "endurance used" instead of the metric name
+    endurance_used.
+    """
     for drive in drives:
         why = drive.facts.get('why')
-        yield drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)}) if why else drive
+        yield (
+            drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)})
+            if why
+            else drive
+        )
 
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
@@ -127,27 +170,46 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
             text = json.dumps({**KEYS, **drive.facts, **drive.more(), 'readings': readings})
             sys.stdout.write(f'{COMMA if place else ""}{text}')
     except alarm.TimeIsOver as over:
-        fleet.faults.append(Coded('time-over', f'{over}; only drives read before that are listed; increase -t'))
-    print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(list(map(note, fleet.said())))}, '
-          f'"fleet": {json.dumps(fleet.counted())}}}')
+        fleet.faults.append(
+            Coded('time-over', f'{over}; only drives read before that are listed; increase -t')
+        )
+    print(
+        f'\n], "state": "{fleet.state().name}", "notes": '
+        f'{json.dumps(list(map(note, fleet.said())))}, '
+        f'"fleet": {json.dumps(fleet.counted())}}}'
+    )
 
 
 def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import page, page_charts, page_drives
-    kept, ranges = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent), page_charts.FleetRanges()
+
+    kept, ranges = (
+        Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent),
+        page_charts.FleetRanges(),
+    )
     for drive in _readable(fleet, drives):
         kept.add(drive)
         ranges.add(drive.facts, {ENDURANCE: drive.used, AGE: drive.age})
     told = fleet.counted()
-    told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))   # the list has the rest
+    # the list has the rest
+    told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))
     first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))]
     urgent, others = zip(kept.kept, (kept.urgent, kept.others))
     counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
-    content = page.Content(kept.taken(fleet.now), counts, first,
-                           page_drives.sentence('list', urgent, others, 'fleet --json'), fleet.faults,
-                           fleet.said()[len(fleet.faults):], charts=ranges.charts(), fleet=told,
-                           made_by='check_smart_attributes fleet')
-    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), str(own.html))
+    content = page.Content(
+        kept.taken(fleet.now),
+        counts,
+        first,
+        page_drives.sentence('list', urgent, others, 'fleet --json'),
+        fleet.faults,
+        fleet.said()[len(fleet.faults) :],
+        charts=ranges.charts(),
+        fleet=told,
+        made_by='check_smart_attributes fleet',
+    )
+    person.write(
+        page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), str(own.html)
+    )
     print(f'written: {visible(str(own.html))}')
     for words in fleet.said():
         print(f'note: {words}')
@@ -155,21 +217,31 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 
 def _whose(wanted: FleetOptions) -> str:
     """Return the name of the fleet for the title of the page."""
-    return ', '.join(wanted.icinga_name or [url.partition('//')[2].partition('/')[0] for url in wanted.icinga]
-                     ) or 'all hosts'
+    return (
+        ', '.join(
+            wanted.icinga_name
+            or [url.partition('//')[2].partition('/')[0] for url in wanted.icinga]
+        )
+        or 'all hosts'
+    )
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import triage_table
+
     kept = Kept(own.limit or MOST_ROWS, table.in_table)
     for drive in drives:
         kept.add(drive)
     for line in table.heading(fleet.summary, fleet.defects()):
         print(line)
-    triage_table.print_rows(table.rows(kept.drives(), fleet.now),
-                            [(State.UNKNOWN, fault) for fault in fleet.faults])
+    triage_table.print_rows(
+        table.rows(kept.drives(), fleet.now), [(State.UNKNOWN, fault) for fault in fleet.faults]
+    )
     if kept.left_out:
-        print(f'{kept.left_out} more drives, none of them worse; to see more, use --limit N (up to {MOST_ROWS:,}) or '
-              '--json (all)')
-    for words in fleet.said()[len(fleet.faults):]:
+        print(
+            f'{kept.left_out} more drives, none of them worse; to see more, use --limit N (up to '
+            f'{MOST_ROWS:,}) or '
+            '--json (all)'
+        )
+    for words in fleet.said()[len(fleet.faults) :]:
         print(f'note: {words}')

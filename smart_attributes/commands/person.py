@@ -1,4 +1,7 @@
-"""Functions shared by commands: surveys with a progress line, notes, addresses, files, exit statuses."""
+"""Functions shared by commands: surveys with a progress line, notes, addresses, files, exit
+statuses.
+"""
+
 from __future__ import annotations
 
 import os
@@ -32,12 +35,14 @@ if TYPE_CHECKING:
         @property
         def nobody(self) -> tuple[State, str]: ...  # noqa: D102
 
-NAMED = 3        # pending drives listed by name
+
+NAMED = 3  # pending drives listed by name
 FORGET = '\r\x1b[K'
 
 
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
-    """Return a survey with the place, the forecasts and the groups of each drive; show the progress on a terminal.
+    """Return a survey with the place, the forecasts and the groups of each drive; show the progress
+    on a terminal.
 
     asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
     """
@@ -45,34 +50,54 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     from ..check.survey import survey
     from ..reading.system import place
     from .check import with_groups
+
     line = ProgressLine()
     try:
         result = survey(options, runner, watch=line, is_for_a_person=True)
     finally:
         line.end()
-    told = fence.each(result.verdicts, lambda verdict: history_answers.told(result.history, verdict), fence.UNCOMPARED)
-    placed = fence.each(told, lambda verdict: verdict._replace(place=place(verdict.device)), 'cannot be located')
+    told = fence.each(
+        result.verdicts,
+        lambda verdict: history_answers.told(result.history, verdict),
+        fence.UNCOMPARED,
+    )
+    placed = fence.each(
+        told, lambda verdict: verdict._replace(place=place(verdict.device)), 'cannot be located'
+    )
     return with_groups(result._replace(verdicts=placed), asked=asked)
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which each word except a metric names a drive, unless -d or --report selects the drives."""
+    """Return options in which each word except a metric names a drive, unless -d or --report
+    selects the drives.
+    """
     from ..check.rulebook import database_of
     from ..knowledge.data_errors import KNOWN, nearest_metric
+
     which = options.which
     if which.devices or which.reports or not which.metrics:
         return options
     units = database_of(options.data).units
-    names = [word for word in which.metrics if word not in units and nearest_metric(word, units) == KNOWN]
-    return options._replace(which=which._replace(
-        names=tuple(names), metrics=tuple(word for word in which.metrics if word not in names)))
+    names = [
+        word for word in which.metrics if word not in units and nearest_metric(word, units) == KNOWN
+    ]
+    return options._replace(
+        which=which._replace(
+            names=tuple(names), metrics=tuple(word for word in which.metrics if word not in names)
+        )
+    )
 
 
 def nobody(result: Drives) -> Json:
-    """Return the keys that state why a JSON document has no drives; {} if it has drives or does not need any."""
+    """Return the keys that state why a JSON document has no drives; {} if it has drives or does
+    not need any.
+    """
     state, words = result.nobody
-    return {} if result.verdicts or state is State.OK else {
-        'state': state.name, 'error': words, 'code': getattr(words, 'code', None)}
+    return (
+        {}
+        if result.verdicts or state is State.OK
+        else {'state': state.name, 'error': words, 'code': getattr(words, 'code', None)}
+    )
 
 
 def print_remarks(result: Survey) -> None:
@@ -88,8 +113,11 @@ def status(result: Drives) -> int:
 
 def answered(result: Survey) -> list[tuple[Verdict, Report]]:
     """Return the drives that have answered, with their reports."""
-    return [(verdict, read.outcome) for verdict, read in zip(result.verdicts, result.reads)
-            if isinstance(read.outcome, Report)]
+    return [
+        (verdict, read.outcome)
+        for verdict, read in zip(result.verdicts, result.reads)
+        if isinstance(read.outcome, Report)
+    ]
 
 
 def addresses(result: Drives, options: Options) -> list[str]:
@@ -101,7 +129,9 @@ def addresses(result: Drives, options: Options) -> list[str]:
 
 
 def write(text: str | Sequence[str], path: str) -> None:
-    """Replace the file at *path* atomically: other programs see the old file or the new file. All users can read it.
+    """Replace the file at *path* atomically: other programs see the old file or the new file.
+
+    All users can read it.
 
     Raises SmartError if the file cannot be written.
 
@@ -109,12 +139,16 @@ def write(text: str | Sequence[str], path: str) -> None:
     """
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         # The replacement would turn a device into a regular file: as root, even /dev/null.
-        raise SmartError(f'{visible(path)}: cannot be written: it is not a regular file; use another path')
+        raise SmartError(
+            f'{visible(path)}: cannot be written: it is not a regular file; use another path'
+        )
     try:
         files.replace(text, path)
     except OSError as error:
-        raise SmartError(f'{visible(path)}: cannot be written: {error.strerror}; '
-                         'use a path in a directory that you can write to') from None
+        raise SmartError(
+            f'{visible(path)}: cannot be written: {error.strerror}; '
+            'use a path in a directory that you can write to'
+        ) from None
 
 
 class ProgressLine:
@@ -129,7 +163,7 @@ class ProgressLine:
         """Show how many drives have answered, and which have not."""
         if self._is_watched and waiting:
             line = _line(done, waiting, time.monotonic() - self._begun)
-            self._write(FORGET + line[:shutil.get_terminal_size().columns - 1])
+            self._write(FORGET + line[: shutil.get_terminal_size().columns - 1])
             self._is_shown = True
 
     def end(self) -> None:

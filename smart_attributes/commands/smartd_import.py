@@ -1,4 +1,5 @@
 """Import smartd's attribute logs into the history, decoded by the database entry of each drive."""
+
 from __future__ import annotations
 
 import time
@@ -21,15 +22,25 @@ from ..words import clean
 Answer = tuple[Verdict, Report]
 # smartd's names for the numbers of a SCSI drive -> smartctl's names, as in Report.scsi.
 _SCSI: Mapping[str, str] = {
-    'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',
-    **{f'{command}-{column}': f'{command}.{counter}' for command in ('read', 'write', 'verify')
-       for column, counter in zip(smartd_log.ERROR_COUNTERS, ERROR_COUNTERS)}}
-_FIRMWARE = 'the database entry applies to one firmware, and the log does not show which firmware the drive had'
+    'temperature': 'temperature',
+    'non-medium-errors': 'non_medium_errors',
+    **{
+        f'{command}-{column}': f'{command}.{counter}'
+        for command in ('read', 'write', 'verify')
+        for column, counter in zip(smartd_log.ERROR_COUNTERS, ERROR_COUNTERS)
+    },
+}
+_FIRMWARE = (
+    'the database entry applies to one firmware, and the log does not show which '
+    'firmware the drive had'
+)
 
 
-def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
-             hide_serial: bool = False) -> Iterator[str]:
-    """Import the logs drive by drive, and yield messages about each drive after the drive's readings are stored.
+def imported(
+    drives: Sequence[Answer], database: Any, history: HistoryStore, hide_serial: bool = False
+) -> Iterator[str]:
+    """Import the logs drive by drive, and yield messages about each drive after the drive's
+    readings are stored.
 
     database: drive_database.SpecDatabase.
     """
@@ -48,35 +59,52 @@ def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], in
     moments = []
     for verdict, report in drives if paths else ():
         own = smartd_log.logs_of(report.identity, paths)
-        begun = smartd_log.begun(own, now) if own and not _is_of_one_firmware(report, database) else None
+        begun = (
+            smartd_log.begun(own, now)
+            if own and not _is_of_one_firmware(report, database)
+            else None
+        )
         moments += [begun] if begun and begun < since(verdict.device) - DAY else []
     if not moments:
         return ''
     day = time.strftime('%Y-%m-%d', time.localtime(min(moments)))
-    return (f'smartd has logged values of {len(moments)} of these drives since {day}; '
-            f'to import them, run: check_smart_attributes history --import')
+    return (
+        f'smartd has logged values of {len(moments)} of these drives since {day}; '
+        f'to import them, run: check_smart_attributes history --import'
+    )
 
 
-def _of_drive(report: Report, database: Any, history: HistoryStore, paths: Sequence[str],
-              hide_serial: bool) -> Iterator[str]:
-    """Yield a message about the imported points of a drive, and a message for each log that was not read completely."""
+def _of_drive(
+    report: Report, database: Any, history: HistoryStore, paths: Sequence[str], hide_serial: bool
+) -> Iterator[str]:
+    """Yield a message about the imported points of a drive, and a message for each log that was
+    not read completely.
+    """
     identity = report.identity
     own = smartd_log.logs_of(identity, paths)
     if not own:
-        yield f'smartd has no log of {clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
+        yield (
+            f'smartd has no log of '
+            f'{clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
+        )
     elif _is_of_one_firmware(report, database):
         yield _FIRMWARE
     else:
         log = smartd_log.read(own, int(time.time()))
         if log.read or not log.faults:
             yield _stored(log, report, database, history, _source(log, own, hide_serial))
-        for path, words in log.faults:  # the name of a log contains the serial number, its ending does not
+        # the name of a log contains the serial number, its ending does not
+        for path, words in log.faults:
             yield f'{f"its log *{smartd_log.ending(path)}" if hide_serial else path} {words}'
 
 
 def _is_of_one_firmware(report: Report, database: Any) -> bool:
-    """Return whether the meaning of a drive's attributes depends on the firmware version, which logs do not contain."""
-    return any('firmware' in entry for _, entry in database.claims(report.identity, _numbers(report)))
+    """Return whether the meaning of a drive's attributes depends on the firmware version, which
+    logs do not contain.
+    """
+    return any(
+        'firmware' in entry for _, entry in database.claims(report.identity, _numbers(report))
+    )
 
 
 def _numbers(report: Report) -> list[int]:
@@ -84,48 +112,68 @@ def _numbers(report: Report) -> list[int]:
 
 
 def _stored(log: Log, report: Report, database: Any, history: HistoryStore, source: str) -> str:
-    """Store the readings of a drive's logs; return a message with the number of points, or with the error."""
+    """Store the readings of a drive's logs; return a message with the number of points, or with
+    the error.
+    """
     try:
         spec = database.identify(report.identity, _numbers(report))
         twins = _twins(readings.readings(report, spec, database.metrics))
-        written = history.keep_past(report.identity, smartd_log.points(
-            (row, _observed(row, report, spec, database.metrics, twins)) for row in log.rows),
-            log.rows[-1].time if log.rows else 0)
+        written = history.keep_past(
+            report.identity,
+            smartd_log.points(
+                (row, _observed(row, report, spec, database.metrics, twins)) for row in log.rows
+            ),
+            log.rows[-1].time if log.rows else 0,
+        )
     except HistoryUnusable as error:
         return str(error)
     return f'{written} points from {source}'
 
 
 def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
-    """Return text such as "17 lines of FILE and 2 rotated logs", and name the parts that were not read."""
+    """Return text such as "17 lines of FILE and 2 rotated logs", and name the parts that were
+    not read.
+    """
     newest = min(paths, key=lambda path: (len(smartd_log.ending(path)), path))
-    rotated = f' and {len(paths) - 1} rotated log{"s"[:len(paths) > 2]}' if len(paths) > 1 else ''
+    rotated = f' and {len(paths) - 1} rotated log{"s"[: len(paths) > 2]}' if len(paths) > 1 else ''
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
     skipped += f', {amount(log.left_out, "B")} of older lines not read' if log.left_out else ''
     return f'{log.read} lines of {"its log" if hide_serial else newest}{rotated}{skipped}'
 
 
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
-    """Return, for each series of an attribute, the series from other logs with the same metric and value.
+    """Return, for each series of an attribute, the series from other logs with the same metric and
+    value.
 
     If a drive reports a counter in two places, smartd may log the place that is not judged.
     """
     numbers = [reading for reading in own if reading.number is not None and reading.state is None]
     in_logs = [reading for reading in numbers if reading.source.attribute is None]
-    return {key(reading): [key(other) for other in in_logs
-                           if (other.metric, other.number) == (reading.metric, reading.number)]
-            for reading in numbers if reading.source.attribute is not None}
+    return {
+        key(reading): [
+            key(other)
+            for other in in_logs
+            if (other.metric, other.number) == (reading.metric, reading.number)
+        ]
+        for reading in numbers
+        if reading.source.attribute is not None
+    }
 
 
-def _observed(row: LogRow, report: Report, spec: Any, metrics: Any,
-              twins: Mapping[Key, Sequence[Key]]) -> Iterator[Observation]:
+def _observed(
+    row: LogRow, report: Report, spec: Any, metrics: Any, twins: Mapping[Key, Sequence[Key]]
+) -> Iterator[Observation]:
     """Yield the observations that a check would have stored at the time of a row."""
     if row.scsi:
         numbers = {_SCSI[name]: number for name, number in row.scsi.items() if name in _SCSI}
         known = readings.standard_readings(Report(report.identity, scsi=numbers), metrics, {})
     else:
-        attributes = tuple(each._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
-                           for each in report.attributes if each.id in row.ata for value, raw in [row.ata[each.id]])
+        attributes = tuple(
+            each._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
+            for each in report.attributes
+            if each.id in row.ata
+            for value, raw in [row.ata[each.id]]
+        )
         known = readings.vendor_readings(report._replace(attributes=attributes), spec, metrics)
     for each in observations(known):
         yield each

@@ -1,4 +1,5 @@
 """sudoers: print the sudo rule."""
+
 from __future__ import annotations
 
 import pwd
@@ -19,8 +20,11 @@ def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     if not _exists(own.user):
-        print(f'# this machine has no user {visible(own.user)}; use the rule on a machine that has this user',
-              file=sys.stderr)  # a comment, in case a shell redirects stderr into the file, too
+        print(
+            f'# this machine has no user {visible(own.user)}; use the rule on a machine that has '
+            f'this user',
+            file=sys.stderr,
+        )  # a comment, in case a shell redirects stderr into the file, too
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
     return OK

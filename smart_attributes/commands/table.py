@@ -1,4 +1,8 @@
-"""Find a command by its name and run the command. This module also has the record of the default command."""
+"""Find a command by its name and run the command.
+
+This module also has the record of the default command.
+"""
+
 from __future__ import annotations
 
 import sys
@@ -12,21 +16,42 @@ from ..command_line.options import OK, PROGRAM, CheckOptions, Command, Options
 from ..reading.processes import Runner
 
 # Rarely used groups come last.
-_GROUPS = ('DRIVES', 'CHECKED_DRIVES', 'JUDGING', 'NAMING', 'CHECK_OUTPUT', 'COMMON', 'READING', 'VENDOR_LOGS',
-           'HISTORY', 'DATA')
+_GROUPS = (
+    'DRIVES',
+    'CHECKED_DRIVES',
+    'JUDGING',
+    'NAMING',
+    'CHECK_OUTPUT',
+    'COMMON',
+    'READING',
+    'VENDOR_LOGS',
+    'HISTORY',
+    'DATA',
+)
 CHECK = Command(
-    'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
-    '[-d ADDRESS | --scan | --report FILE] [options]', f'''\
+    'check',
+    'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
+    '[-d ADDRESS | --scan | --report FILE] [options]',
+    f"""\
 example: {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
 
-Options of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc/how-to/upgrade.md''',
-    tuple(groups.GROUPS[name] for name in _GROUPS), (),
-    CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run='check.run')
+Options of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc/how-to/upgrade.md""",
+    tuple(groups.GROUPS[name] for name in _GROUPS),
+    (),
+    CheckOptions,
+    history='writes',
+    has_time_limit=True,
+    takes_old_options=True,
+    run='check.run',
+)
 
 
 def do(argv: Sequence[str], runner: Runner) -> int:
-    """Run the command of a command line; return its exit status. Raises SmartError if the command fails."""
+    """Run the command of a command line; return its exit status.
+
+    Raises SmartError if the command fails.
+    """
     command, options = understood(argv)
     if options.show_version:
         return _version(options)
@@ -37,8 +62,11 @@ def do(argv: Sequence[str], runner: Runner) -> int:
 
 
 def commands() -> tuple[Command, ...]:
-    """Return the records of all commands, in the order of --help and the man page; the default command is the first."""
+    """Return the records of all commands, in the order of --help and the man page; the default
+    command is the first.
+    """
     from . import records  # a check needs none of these
+
     return CHECK, *records.OTHERS
 
 
@@ -48,16 +76,31 @@ def parser(command: Command) -> command_line.Parser:
 
 
 def understood(argv: Sequence[str]) -> tuple[Command, Options]:
-    """Return the command and options in *argv*, which lacks the program name. Raises UsageError; exits after --help."""
+    """Return the command and options in *argv*, which lacks the program name.
+
+    Raises UsageError; exits after --help.
+    """
     is_named = argv[:1] and argv[0][:1] != '-'
-    command = next((each for each in commands()[1:] if each.name == argv[0]), CHECK) if is_named else CHECK
-    return command, command_line.parse(command, parser(command), argv if command is CHECK else argv[1:])
+    command = (
+        next((each for each in commands()[1:] if each.name == argv[0]), CHECK)
+        if is_named
+        else CHECK
+    )
+    return command, command_line.parse(
+        command, parser(command), argv if command is CHECK else argv[1:]
+    )
 
 
 def _version(options: Options) -> int:
     from ..check.rulebook import shipped_database
+
     database = shipped_database(options.data.config)
-    newest = max((str(each.get('date', '')) for each in database.get('advisories', ())), default='none')
-    print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, newest advisory of {newest}, '
-          f'Python {sys.version.split()[0]}')
+    newest = max(
+        (str(each.get('date', '')) for each in database.get('advisories', ())), default='none'
+    )
+    print(
+        f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, newest advisory of '
+        f'{newest}, '
+        f'Python {sys.version.split()[0]}'
+    )
     return OK

@@ -1,9 +1,10 @@
 """Draft a database entry from one drive, for a person to finish.
 
-Nothing is lost: the new entry reads everything that the drive's present entry reads. Nothing is invented: meanings are
-copied only if the entries of the database agree; for endurance and amounts of data, only if the drive's own statistics
-show the same value. Serial numbers never appear.
+Nothing is lost: the new entry reads everything that the drive's present entry reads. Nothing is
+invented: meanings are copied only if the entries of the database agree; for endurance and amounts
+of data, only if the drive's own statistics show the same value. Serial numbers never appear.
 """
+
 from __future__ import annotations
 
 import json
@@ -25,48 +26,76 @@ from .reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 # Formulas for endurance, each with its valid range, which excludes values that were never set.
 ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
-    '100 - value': (0, 99), '200 - value': (0, 199), 'value': (0, 200), 'raw': (0, 254), '100 - raw': (0, 99),
-    **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)}}
-# An attribute's meaning is copied if this many vendors, and this share of all entries with this attribute, agree.
+    '100 - value': (0, 99),
+    '200 - value': (0, 199),
+    'value': (0, 200),
+    'raw': (0, 254),
+    '100 - raw': (0, 99),
+    **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)},
+}
+# An attribute's meaning is copied if this many vendors, and this share of all entries with this
+# attribute, agree.
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive at present.
-INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'clock',
-             'farm', 'ignore_thresholds')
-# Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638 of 23,698 measured
-# amounts are read as in their entries.
+INHERITED = (
+    'uses',
+    'uses_common',
+    'no_endurance',
+    'untrusted_statistics',
+    'statistic_units',
+    'clock',
+    'farm',
+    'ignore_thresholds',
+)
+# Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638
+# of 23,698 measured amounts are read as in their entries.
 TELLING = 1000
-SAME = 0.001            # the drive keeps counting between reading its log and its attributes
-NEAR = 0.08             # the capacity in a name may be in powers of two
-MENTIONED = 8           # readings with the same value that the header mentions
+SAME = 0.001  # the drive keeps counting between reading its log and its attributes
+NEAR = 0.08  # the capacity in a name may be in powers of two
+MENTIONED = 8  # readings with the same value that the header mentions
 
 # Text that a draft writes about a row; comments of a person or of the earlier entry follow.
-HINT = re.compile('VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
-                  '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?')
+HINT = re.compile(
+    'VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
+    '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?'
+)
 # validate rejects this text, so that a draft cannot pass as validated.
-SOURCE = 'FILL IN: the document and the place in it, or the models and the number of drives compared'
+SOURCE = (
+    'FILL IN: the document and the place in it, or the models and the number of drives compared'
+)
 NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
-    'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.'}
-NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
-                    'read the drive with smartctl -A (behind a controller, also with -d TYPE).')
-NEXT = ('Next: correct the family and the models; add readings to the attributes that you know '
-        '(doc/reference/metrics.md lists the metrics); name your source. Then run: check_smart_attributes validate '
-        'THIS_FILE. To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.')
+    'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.',
+}
+NOTHING_TO_DRAFT = (
+    'No entry can be drafted: the report of {} has no attribute table; '
+    'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
+)
+NEXT = (
+    'Next: correct the family and the models; add readings to the attributes that you know '
+    '(doc/reference/metrics.md lists the metrics); name your source. Then run: '
+    'check_smart_attributes validate '
+    'THIS_FILE. To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.'
+)
 
-Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's name) -> (readings, why)
+# (attribute, smartctl's name) -> (readings, why)
+Meanings = Mapping[tuple[int, str], tuple[Json, str]]
 
 
 class Fit(NamedTuple):
     """A reading of an attribute that equals one of the drive's own statistics."""
+
     attribute: int
     metric: str
-    spec: Json       # a reading, as in an entry
+    spec: Json  # a reading, as in an entry
     words: str
 
 
 def draft(report: Report, database: SpecDatabase) -> str:
-    """Return the JSON text of a file with one new entry and its sample, or the reason why no entry is drafted."""
+    """Return the JSON text of a file with one new entry and its sample, or the reason why no
+    entry is drafted.
+    """
     identity = report.identity
     model = json.dumps(identity.plain_model or 'this drive')
     if identity.protocol in NO_ENTRY_NEEDED:
@@ -79,18 +108,38 @@ def draft(report: Report, database: SpecDatabase) -> str:
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)
     filled = reading_rules.fills(stated.get('host_written'), identity.capacity)
-    fits = [*endurance_fits(report, rows), *(fit for metric, number in stated.items()
-                                             if database.metrics[metric].unit == 'B'
-                                             for fit in amount_fits(metric, number, rows))]
-    entry = {'family': _family(identity), **_condition(identity, rows),
-             **{key: base[key] for key in INHERITED if key in base},
-             'attributes': _attributes(identity.kind, rows, base, fits, database), 'source': SOURCE}
-    witnesses = {metric: number for metric, number in stated.items()
-                 if not reading_rules.is_doubtful(metric, number, filled)}
-    comment = ' '.join([*_already_covered(base), _about_endurance(_figure(report), fits, filled), NEXT])
-    schema = f'{shipped_data.PACKAGE}/schema/attributes.schema.json'   # for editors; not in the single-file program
-    data = {**({'$schema': f'file://{schema}'} if os.path.exists(schema) else {}), 'comment': comment,
-            'entries': [entry], 'samples': [_sample(identity, rows, entry, witnesses, database)]}
+    fits = [
+        *endurance_fits(report, rows),
+        *(
+            fit
+            for metric, number in stated.items()
+            if database.metrics[metric].unit == 'B'
+            for fit in amount_fits(metric, number, rows)
+        ),
+    ]
+    entry = {
+        'family': _family(identity),
+        **_condition(identity, rows),
+        **{key: base[key] for key in INHERITED if key in base},
+        'attributes': _attributes(identity.kind, rows, base, fits, database),
+        'source': SOURCE,
+    }
+    witnesses = {
+        metric: number
+        for metric, number in stated.items()
+        if not reading_rules.is_doubtful(metric, number, filled)
+    }
+    comment = ' '.join(
+        [*_already_covered(base), _about_endurance(_figure(report), fits, filled), NEXT]
+    )
+    # for editors; not in the single-file program
+    schema = f'{shipped_data.PACKAGE}/schema/attributes.schema.json'
+    data = {
+        **({'$schema': f'file://{schema}'} if os.path.exists(schema) else {}),
+        'comment': comment,
+        'entries': [entry],
+        'samples': [_sample(identity, rows, entry, witnesses, database)],
+    }
     return formatting.formatted(data, 'attributes')
 
 
@@ -107,7 +156,9 @@ def _family(identity: Identity) -> str:
     """Return smartctl's family name, or the model name up to its capacity."""
     name = identity.plain_model
     words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
-    return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[:LONGEST_FAMILY]
+    return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[
+        :LONGEST_FAMILY
+    ]
 
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
@@ -118,20 +169,26 @@ def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     return {'models': [pattern], **first} if pattern else first
 
 
-_CAPACITY = re.compile(r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
-                       r'|(?P<tera>\d)T(?P<tenth>\d)(?!\d)|(?P<giga>\d{2,5})(?!\d))')
+_CAPACITY = re.compile(
+    r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
+    r'|(?P<tera>\d)T(?P<tenth>\d)(?!\d)|(?P<giga>\d{2,5})(?!\d))'
+)
 
 
 def model_pattern(identity: Identity) -> str:
-    """Return a regular expression for the drive's model in any capacity; '' if the model is empty."""
+    """Return a regular expression for the drive's model in any capacity; '' if the model is
+    empty.
+    """
     name = identity.plain_model
-    capacities = [match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)]
+    capacities = [
+        match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)
+    ]
     pattern = literally(name)
     if capacities:
         # in "MX500 500GB", MX500 is not a capacity
         match = next((match for match in capacities if match['unit']), capacities[0])
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
-        pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
+        pattern = literally(name[: match.start()]) + any_capacity + literally(name[match.end() :])
     if literal_characters(pattern) < LITERALS:
         pattern = literally(name)
     # the schema requires four characters
@@ -144,23 +201,41 @@ def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
     if match['unit']:
         size = float(match['amount']) * {'G': 1e9, 'T': 1e12}[match['unit']]
     else:
-        size = int(match['giga']) * 1e9 if match['giga'] else float(f'{match["tera"]}.{match["tenth"]}') * 1e12
+        size = (
+            int(match['giga']) * 1e9
+            if match['giga']
+            else float(f'{match["tera"]}.{match["tenth"]}') * 1e12
+        )
     return abs(size - capacity) <= NEAR * capacity
 
 
-def _attributes(kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
-                database: SpecDatabase) -> Json:
-    """Return the drive's rows: first the rows of the base entry, in its order, then others with reliable readings."""
+def _attributes(
+    kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit], database: SpecDatabase
+) -> Json:
+    """Return the drive's rows: first the rows of the base entry, in its order, then others with
+    reliable readings.
+    """
     by_number = {str(row.id): row for row in rows}
-    inherited = {number: entry and _inherited(entry, by_number[number], base)
-                 for number, entry in base.get('attributes', {}).items() if number in by_number}
-    read_already = {metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())}
+    inherited = {
+        number: entry and _inherited(entry, by_number[number], base)
+        for number, entry in base.get('attributes', {}).items()
+        if number in by_number
+    }
+    read_already = {
+        metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())
+    }
     of_sets = database.rows_of('', {**base, 'attributes': {}})
     # A second reading of a metric would replace the first reading.
-    meanings = {key: meaning for key, meaning in _agreed_meanings(database, kind).items()
-                if not read_already.intersection(meaning[0])}
-    new = {number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
-           for number, row in by_number.items() if number not in inherited and row.id not in of_sets}
+    meanings = {
+        key: meaning
+        for key, meaning in _agreed_meanings(database, kind).items()
+        if not read_already.intersection(meaning[0])
+    }
+    new = {
+        number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
+        for number, row in by_number.items()
+        if number not in inherited and row.id not in of_sets
+    }
     return {**inherited, **new}
 
 
@@ -173,7 +248,8 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
     agreed, reason = meanings.get((row.id, name), ({}, ''))
     own = [fit for fit in fits if fit.attribute == row.id]
-    # If other attributes fit, too, this may be by chance. Of several formulas that fit, the first is the most common.
+    # If other attributes fit, too, this may be by chance. Of several formulas that fit, the first
+    # is the most common.
     contested = {fit.metric for fit in fits if fit.attribute != row.id}
     certain = {fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested}
     attribute = {'name': name, 'comment': _comment(row, reason, *(fit.words for fit in own))}
@@ -181,8 +257,13 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
 
 
 def _comment(row: AttributeRow, *words: str) -> str:
-    """Return a comment that HINT matches: the row's columns, for comparison with a datasheet, and *words*."""
-    columns = f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
+    """Return a comment that HINT matches: the row's columns, for comparison with a datasheet,
+    and *words*.
+    """
+    columns = (
+        f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW '
+        f'{row.raw[:LONGEST_NAME]}'
+    )
     return '; '.join(filter(None, (columns, *words)))
 
 
@@ -193,48 +274,75 @@ def _or_dashes(number: int | None) -> str:
 def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     """Return the readings on which the entries of several vendors agree.
 
-    Percentages and amounts of data are left out, because families count these differently under the same name.
+    Percentages and amounts of data are left out, because families count these differently under the
+    same name.
     """
     variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
     for name, entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
         for number, row in database.rows_of(name, entry).items():
-            specs = {metric: spec for metric, spec in row.get('readings', {}).items()
-                     if database.metrics[metric].unit not in DIFFERING_UNITS}
-            variants.setdefault((number, row['name']), []).append((json.dumps(specs), entry['family'].split()[0]))
+            specs = {
+                metric: spec
+                for metric, spec in row.get('readings', {}).items()
+                if database.metrics[metric].unit not in DIFFERING_UNITS
+            }
+            variants.setdefault((number, row['name']), []).append(
+                (json.dumps(specs), entry['family'].split()[0])
+            )
     return {key: meaning for key, pairs in variants.items() for meaning in _agreed(pairs)}
 
 
 def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
-    """Yield the readings on which nearly all entries of several vendors agree. pairs: tuples (readings, vendor)."""
-    (text, count), = Counter(text for text, _ in pairs).most_common(1)
+    """Yield the readings on which nearly all entries of several vendors agree. pairs: tuples
+    (readings, vendor).
+    """
+    ((text, count),) = Counter(text for text, _ in pairs).most_common(1)
     vendors = {vendor for specs, vendor in pairs if specs == text}
     if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
         yield json.loads(text), f'read as by {count} of {len(pairs)} entries that use this name'
 
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the readings of vendor attributes that equal the endurance figure of the drive's own statistics."""
+    """Return the readings of vendor attributes that equal the endurance figure of the drive's
+    own statistics.
+    """
     figure = _figure(report)
     by_number = {row.id: row for row in rows}
     if figure not in WORN:
         return []
-    return [Fit(row.id, ENDURANCE, {'from': text, 'valid': list(valid)},
-                f'{text} equals the endurance that the drive itself states')
-            for row in rows for text, valid in ENDURANCE_FORMULAS.items()
-            if decode.evaluate(decode.parse(text), row, by_number) == figure]
+    return [
+        Fit(
+            row.id,
+            ENDURANCE,
+            {'from': text, 'valid': list(valid)},
+            f'{text} equals the endurance that the drive itself states',
+        )
+        for row in rows
+        for text, valid in ENDURANCE_FORMULAS.items()
+        if decode.evaluate(decode.parse(text), row, by_number) == figure
+    ]
 
 
 def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the raw values that equal, in any unit, an amount of data from the drive's statistics. number: bytes."""
+    """Return the raw values that equal, in any unit, an amount of data from the drive's
+    statistics. number: bytes.
+    """
     amounts = {unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
-    return [Fit(attribute, metric, {'from': 'raw', 'unit': unit},
-                f'raw times {unit} equals the {metric} that the drive itself states')
-            for attribute, raw in raws.items() if raw >= TELLING
-            for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)
-            or (worth <= reading_rules.COARSEST and reading_rules.is_rest(number, raw * worth, worth))]
+    return [
+        Fit(
+            attribute,
+            metric,
+            {'from': 'raw', 'unit': unit},
+            f'raw times {unit} equals the {metric} that the drive itself states',
+        )
+        for attribute, raw in raws.items()
+        if raw >= TELLING
+        for unit, worth in amounts.items()
+        if abs(raw * worth - number) <= max(worth, SAME * number)
+        or (worth <= reading_rules.COARSEST and reading_rules.is_rest(number, raw * worth, worth))
+    ]
 
 
 def _figure(report: Report) -> int | None:
@@ -243,51 +351,93 @@ def _figure(report: Report) -> int | None:
 
 
 def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
-    """Return the drive's own statistics, by metric, for the metrics that vendors count in different ways."""
-    return {reading.metric: reading.number for reading in readings.standard_readings(report, database.metrics, {})
-            if reading.number is not None and reading.source.log == drive_logs.DEVICE_STATISTICS
-            and reading_rules.is_stated(reading.metric, reading.unit)}
+    """Return the drive's own statistics, by metric, for the metrics that vendors count in
+    different ways.
+    """
+    return {
+        reading.metric: reading.number
+        for reading in readings.standard_readings(report, database.metrics, {})
+        if reading.number is not None
+        and reading.source.log == drive_logs.DEVICE_STATISTICS
+        and reading_rules.is_stated(reading.metric, reading.unit)
+    }
 
 
 def _already_covered(base: Json) -> Iterator[str]:
     if base.get('generic'):
-        yield (f'The entry {base["family"]} already covers this drive: a separate entry is needed only if '
-               f'it is wrong or incomplete. The draft gives the same readings and would replace this entry completely.')
+        yield (
+            f'The entry {base["family"]} already covers this drive: a separate entry is needed '
+            f'only if '
+            f'it is wrong or incomplete. The draft gives the same readings and would replace this '
+            f'entry completely.'
+        )
     elif base and not base.get('fallback'):
-        yield (f'The entry {base["family"]} already covers this drive; the draft gives the same readings and would '
-               f'replace this entry completely.')
+        yield (
+            f'The entry {base["family"]} already covers this drive; the draft gives the same '
+            f'readings and would '
+            f'replace this entry completely.'
+        )
 
 
 def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> str:
     if figure is None:
         return 'The drive itself states no endurance, so no attribute could be compared with it.'
     if reading_rules.is_doubtful(ENDURANCE, figure, filled):
-        return (f'The drive states 0 % endurance used although it was written {filled} times over, so "stated" '
-                f'omits this doubtful value; draft again from a drive that states more, or name a document.')
+        return (
+            f'The drive states 0 % endurance used although it was written {filled} times over, so '
+            f'"stated" '
+            f'omits this doubtful value; draft again from a drive that states more, or name a '
+            f'document.'
+        )
     if figure == 0:
-        return ('The drive states 0 % endurance used, so no attribute could be compared with it; '
-                'draft again from a worn drive.')
+        return (
+            'The drive states 0 % endurance used, so no attribute could be compared with it; '
+            'draft again from a worn drive.'
+        )
     if figure not in WORN:
-        return (f'The drive states {figure} % endurance used, which does not show what its attributes mean; draft '
-                f'again from a worn drive.')
-    equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE][:MENTIONED]
-    caution = ('one drive can match by chance, so compare another one' if equal
-               else 'the meaning must come from a document')
+        return (
+            f'The drive states {figure} % endurance used, which does not show what its attributes '
+            f'mean; draft '
+            f'again from a worn drive.'
+        )
+    equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE][
+        :MENTIONED
+    ]
+    caution = (
+        'one drive can match by chance, so compare another one'
+        if equal
+        else 'the meaning must come from a document'
+    )
     same = ', '.join(equal) or 'no attribute'
     return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
 
 
-def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, stated: Mapping[str, float],
-            database: SpecDatabase) -> Json:
-    expected = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
-                                        database.metrics)
+def _sample(
+    identity: Identity,
+    rows: Sequence[AttributeRow],
+    entry: Json,
+    stated: Mapping[str, float],
+    database: SpecDatabase,
+) -> Json:
+    expected = readings.vendor_readings(
+        Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.metrics
+    )
     size = identity.physical_block_size if decode.logical_in_physical(identity) > 1 else None
     optional = {'physical_block_size': size, 'capacity': identity.capacity}
-    return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware,
-            'kind': identity.kind, **{key: value for key, value in optional.items() if value},
-            'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
-            'expect': {reading.metric: reading.verdict if reading.state is not None else reading.number
-                       for reading in expected}}
+    return {
+        'family': entry['family'],
+        'model': identity.plain_model,
+        'firmware': identity.firmware,
+        'kind': identity.kind,
+        **{key: value for key, value in optional.items() if value},
+        'origin': 'captured',
+        'lines': [_line(row) for row in rows],
+        **({'stated': stated} if stated else {}),
+        'expect': {
+            reading.metric: reading.verdict if reading.state is not None else reading.number
+            for reading in expected
+        },
+    }
 
 
 def _line(row: AttributeRow) -> str:
@@ -295,5 +445,7 @@ def _line(row: AttributeRow) -> str:
     flags = 'P-----' if row.prefail else '------'
     failed = {'now': 'NOW', 'past': 'Past'}.get(row.when_failed, '-')
     name = re.sub(r'\s+', '_', row.name.strip()) or 'Unknown_Attribute'
-    return (f'{row.id:3d} {name:<23} {flags}   {_or_dashes(row.value)}   {_or_dashes(row.worst)}   '
-            f'{_or_dashes(row.threshold)}    {failed}    {" ".join(row.raw.split()) or "-"}')
+    return (
+        f'{row.id:3d} {name:<23} {flags}   {_or_dashes(row.value)}   {_or_dashes(row.worst)}   '
+        f'{_or_dashes(row.threshold)}    {failed}    {" ".join(row.raw.split()) or "-"}'
+    )

@@ -1,4 +1,5 @@
 """Check entries against drives: samples, measured models and coverage."""
+
 from __future__ import annotations
 
 import bisect
@@ -15,7 +16,7 @@ from ..wording import plural
 from . import reading_rules
 from .sources import Claim, Context, EntriesFile, SampleDrive, quoted
 
-Readings = Mapping[str, Reading]   # by metric
+Readings = Mapping[str, Reading]  # by metric
 
 
 def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
@@ -25,14 +26,20 @@ def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDataba
 
 def is_for(entry: Json, drive: SampleDrive) -> bool:
     """Return whether an entry matches a drive."""
-    return drive_database.matches(entry, drive.identity.plain_model, drive.identity, drive.attributes)
+    return drive_database.matches(
+        entry, drive.identity.plain_model, drive.identity, drive.attributes
+    )
 
 
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield the problems that drives show: two entries of equal rank for a drive, samples with unexpected readings."""
+    """Yield the problems that drives show: two entries of equal rank for a drive, samples with
+    unexpected readings.
+    """
     yield from _disputes(claims)
     for claim in claims:
-        yield from (f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context))
+        yield from (
+            f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context)
+        )
     yield from _stolen_samples(claims, context)
     yield from _stuck(claims, context)
 
@@ -44,23 +51,36 @@ def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
         if len(claim.winners) > 1:
             disputed.setdefault(tuple(entry['family'] for _, entry in claim.winners), claim)
     for families, (drive, winners) in disputed.items():
-        yield (f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, {families[0]} and '
-               f'{families[1]}; narrow one pattern')
+        yield (
+            f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, '
+            f'{families[0]} and '
+            f'{families[1]}; narrow one pattern'
+        )
 
 
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
-    """Yield a sentence for each sample that does not match its own entry or its expected readings."""
+    """Yield a sentence for each sample that does not match its own entry or its expected
+    readings.
+    """
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
-    families, unmet = {entry['family'] for _, entry in context.database.entries()}, _unmet(drive, context)
+    families, unmet = (
+        {entry['family'] for _, entry in context.database.entries()},
+        _unmet(drive, context),
+    )
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families)
-        yield f'no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
+        yield (
+            f'no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
+        )
     elif unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
-        yield (f'the entry {drive.family} does not claim this sample because of {reason}; correct the entry or the '
-               f'sample')
+        yield (
+            f'the entry {drive.family} does not claim this sample because of {reason}; correct '
+            f'the entry or the '
+            f'sample'
+        )
     elif winners[0][1]['family'] == drive.family:
         results = _readings(drive, context.database)
         yield from _differences(results, drive.expect)
@@ -70,8 +90,15 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
 
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     """Return the conditions that keep a sample's own entry from matching the sample."""
-    unmet = [[key for key in drive_database.CONDITIONS if key in entry and not is_for({key: entry[key]}, drive)]
-             for _, entry in context.database.entries() if entry['family'] == drive.family]
+    unmet = [
+        [
+            key
+            for key in drive_database.CONDITIONS
+            if key in entry and not is_for({key: entry[key]}, drive)
+        ]
+        for _, entry in context.database.entries()
+        if entry['family'] == drive.family
+    ]
     return min(unmet, key=len, default=[])
 
 
@@ -89,59 +116,91 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
     for metric, expected in expect.items():
         reading = results.get(metric)
         if reading is None:
-            yield f'expect {metric} {quoted(expected)}, but the lines of the sample do not give this metric'
+            yield (
+                f'expect {metric} {quoted(expected)}, but the lines of the sample do not '
+                f'give this metric'
+            )
         elif not _equal(reading, expected):
-            yield (f'expect {metric} {quoted(expected)}, but {reading.source} gives {_counted(reading)}; correct the '
-                   f'wrong value')
+            yield (
+                f'expect {metric} {quoted(expected)}, but {reading.source} gives '
+                f'{_counted(reading)}; correct the '
+                f'wrong value'
+            )
     for metric, reading in results.items():
         if metric not in expect:
             addition = f'"{metric}": {_as_expected(reading)}'
-            yield (f'{reading.source} also gives {metric} {_counted(reading)}; if this value is right, add {addition} '
-                   f'to "expect"')
+            yield (
+                f'{reading.source} also gives {metric} {_counted(reading)}; if this value is '
+                f'right, add {addition} '
+                f'to "expect"'
+            )
 
 
-def _contradictions(results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase) -> Iterator[str]:
+def _contradictions(
+    results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase
+) -> Iterator[str]:
     """Yield a sentence for each reading that differs much from the drive's own statistic."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
     for metric, number in drive.stated.items():
         reading = results.get(metric)
-        if (reading is None or reading.number is None or metric in distrusted
-                or reading_rules.is_doubtful(metric, number, _fills(drive, results))):
+        if (
+            reading is None
+            or reading.number is None
+            or metric in distrusted
+            or reading_rules.is_doubtful(metric, number, _fills(drive, results))
+        ):
             continue
         if not reading_rules.is_near(reading.number, number, reading.unit):
-            yield (f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
-                   f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the metric in '
-                   f'"untrusted_statistics"')
+            yield (
+                f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
+                f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the '
+                f'metric in '
+                f'"untrusted_statistics"'
+            )
 
 
 def _fills(drive: SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
     reading = results.get('host_written')
-    return reading_rules.fills(drive.stated.get('host_written') or (reading and reading.number),
-                                 drive.identity.capacity)
+    return reading_rules.fills(
+        drive.stated.get('host_written') or (reading and reading.number), drive.identity.capacity
+    )
 
 
 def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
-    """Yield a sentence for each reading that a sample loses because an addition replaces the shipped entry."""
+    """Yield a sentence for each reading that a sample loses because an addition replaces the
+    shipped entry.
+    """
     drive, ((name, entry), *_) = claim
     if not context.sources or name == context.sources[0].name:
         return
     before = context.shipped.identify(drive.identity, drive.attributes)
-    silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row
-                or 'trap' in row}
+    silenced = {
+        number
+        for number, row in entry.get('attributes', {}).items()
+        if row is None or 'comment' in row or 'trap' in row
+    }
     for reading in readings.vendor_readings(drive.report, before, context.shipped.metrics):
         is_silenced = str(reading.source.attribute) in silenced
         if reading.metric not in results and reading.number is not None and not is_silenced:
-            yield (f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, by '
-                   f'{before.family or "default"}; add this ("uses" or a reading), or explain in a "comment" of the '
-                   f'attribute why not')
+            yield (
+                f'without this entry, {reading.source} gives {reading.metric} '
+                f'{_counted(reading)}, by '
+                f'{before.family or "default"}; add this ("uses" or a reading), or explain in a '
+                f'"comment" of the '
+                f'attribute why not'
+            )
 
 
 def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield a sentence for each entry that is selected for samples of another entry."""
     stolen: dict[tuple[str, str], list[str]] = {}
     for drive, winners in claims:
-        if len(winners) == 1 and drive.family not in (None, winners[0][1]['family']) and not _unmet(drive, context):
+        if (
+            len(winners) == 1
+            and drive.family not in (None, winners[0][1]['family'])
+            and not _unmet(drive, context)
+        ):
             name, entry = winners[0]
             is_addition = context.sources and name != context.sources[0].name
             winner = f'{entry["family"]} of {name}' if is_addition else entry['family']
@@ -150,24 +209,36 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     for (winner, family), places in stolen.items():
         if family in families:
             more = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''
-            yield f'{places[0]}: {winner} claims this sample{more} instead of the entry {family}; narrow one entry'
+            yield (
+                f'{places[0]}: {winner} claims this sample{more} instead of the entry '
+                f'{family}; narrow one entry'
+            )
 
 
 def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield a sentence for each drive at 0 % used after many full writes, if all samples of its entry report 0 %."""
+    """Yield a sentence for each drive at 0 % used after many full writes, if all samples of its
+    entry report 0 %.
+    """
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
         if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
             results = _readings(drive, context.database)
             reading = results.get(reading_rules.ENDURANCE)
             if reading is not None and reading.number is not None:
-                by_family.setdefault(winners[0][1]['family'], []).append((drive, reading, _fills(drive, results)))
+                by_family.setdefault(winners[0][1]['family'], []).append(
+                    (drive, reading, _fills(drive, results))
+                )
     for drives in by_family.values():
         if not any(reading.number for _, reading, _ in drives):
-            yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times '
-                        f'over, so it may be stuck at 0; add a sample with another value, read another attribute, or '
-                        f'set "no_endurance"' for drive, reading, filled in drives
-                        if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled))
+            yield from (
+                f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
+                f'{filled} times '
+                f'over, so it may be stuck at 0; add a sample with another value, read another '
+                f'attribute, or '
+                f'set "no_endurance"'
+                for drive, reading, filled in drives
+                if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled)
+            )
 
 
 def _equal(reading: Reading, expected: Any) -> bool:
@@ -197,7 +268,9 @@ def _counted(reading: Reading) -> str:
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a sentence for each entry or pattern that matches no drive, and for each entry never selected."""
+    """Yield a sentence for each entry or pattern that matches no drive, and for each entry never
+    selected.
+    """
     models = sorted({claim.drive.identity.plain_model for claim in claims})
     validated = {claim.drive.family for claim in claims}
     won = {id(winner) for claim in claims for _, winner in claim.winners}
@@ -205,24 +278,38 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
         place = f'{source.name}: {entry["family"]}'
         for pattern in entry.get('models', ()):
             if not _is_matched(pattern, models):
-                yield (f'{place}: models {quoted(pattern)} matches no sample and no measured model; add a sample or '
-                       f'correct the pattern')
+                yield (
+                    f'{place}: models {quoted(pattern)} matches no sample and no measured model; '
+                    f'add a sample or '
+                    f'correct the pattern'
+                )
         if entry['family'] not in validated:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            yield (f'{place}: this entry is never used, because {stronger} claims every drive that it matches; '
-                   'narrow the other entry or remove this one' if stronger else
-                   f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in your own file')
+            yield (
+                f'{place}: this entry is never used, because {stronger} claims every drive that '
+                f'it matches; '
+                'narrow the other entry or remove this one'
+                if stronger
+                else (
+                    f'{place}: this entry has no sample; add one to tests/samples, or to '
+                    f'"samples" in your own file'
+                )
+            )
 
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:
     start = pattern_prefixes.literal_beginning(pattern)
     first = bisect.bisect_left(models, start)
-    candidates = itertools.takewhile(lambda model: model.startswith(start), itertools.islice(models, first, None))
+    candidates = itertools.takewhile(
+        lambda model: model.startswith(start), itertools.islice(models, first, None)
+    )
     return any(patterns.fits(pattern, model) for model in candidates)
 
 
 def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
-    """Return the family of an equally ranked entry that is selected for a drive although *entry* also matches."""
+    """Return the family of an equally ranked entry that is selected for a drive although *entry*
+    also matches.
+    """
     for drive, winners in claims:
         if winners and _rank(winners[0][1]) == _rank(entry) and is_for(entry, drive):
             return str(winners[0][1]['family'])

@@ -1,4 +1,5 @@
 """Check a file of entries and each of its entries, without any drives."""
+
 from __future__ import annotations
 
 import re
@@ -13,33 +14,60 @@ from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
 
-LITERALS = 4           # least number of literal characters in a model pattern
-FEW_DRIVES = 5         # a firmware condition needs this many drives, or a document
+LITERALS = 4  # least number of literal characters in a model pattern
+FEW_DRIVES = 5  # a firmware condition needs this many drives, or a document
 # Metrics of the standard logs and of the health status, which exist in every database.
 STANDARD_METRICS = frozenset(
-    [standard.metric for log in (drive_logs.ATA, drive_logs.NVME, drive_logs.SCSI) for standard in log.values()]
+    [
+        standard.metric
+        for log in (drive_logs.ATA, drive_logs.NVME, drive_logs.SCSI)
+        for standard in log.values()
+    ]
     + [bit.metric for bit in drive_logs.NVME_WARNINGS]
-    + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
-       'logged_data_errors', 'logged_interface_errors', 'error_log_count', 'rated_written'])
-# Key that only dated facts have -> parts that such a fact needs, so that other people can verify it.
-DATED = {'bytes': ('quote', 'read', 'url of its document'), 'effect': ('date', 'severity', 'url of its document')}
-# Matches keys of documents: it finds two in "acme-manual, section 2; acme-errata; measured on 5 drives".
+    + [
+        'smart_status',
+        'vendor_threshold',
+        'vendor_threshold_past',
+        'self_test',
+        'self_test_age',
+        'reported_uncorrect',
+        'logged_data_errors',
+        'logged_interface_errors',
+        'error_log_count',
+        'rated_written',
+    ]
+)
+# Key that only dated facts have -> parts that such a fact needs, so that other people can verify
+# it.
+DATED = {
+    'bytes': ('quote', 'read', 'url of its document'),
+    'effect': ('date', 'severity', 'url of its document'),
+}
+# Matches keys of documents: it finds two in "acme-manual, section 2; acme-errata; measured on 5
+# drives".
 _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield a sentence for each fault of the file as a whole, then for each fault of its parts."""
-    yield from (f'{source.name}: {problem}' for rule in FILE_RULES for problem in rule(source, context))
+    yield from (
+        f'{source.name}: {problem}' for rule in FILE_RULES for problem in rule(source, context)
+    )
     for entry in source.data['entries']:
         for entry_rule in ENTRY_RULES:
             for where, problem in entry_rule(entry, context):
                 yield f'{source.name}: {entry["family"]}{", " + where if where else ""}: {problem}'
     for _path, place, metric, spec in data_errors.written_readings(source.data):
         for reading_rule in reading_rules.RULES:
-            for problem in reading_rule(spec, decode.parse(spec['from']), context.database.metrics[metric]):
+            for problem in reading_rule(
+                spec, decode.parse(spec['from']), context.database.metrics[metric]
+            ):
                 yield f'{source.name}: {place}: {problem}'
     for advisory in source.data.get('advisories', ()):
-        yield from (f'{source.name}: advisory {advisory["id"]}: {problem}' for problem in _advisory_problems(advisory))
+        yield from (
+            f'{source.name}: advisory {advisory["id"]}: {problem}'
+            for problem in _advisory_problems(advisory)
+        )
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -47,7 +75,10 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
     if not source.is_whole:
         return
     if source.text != formatting.formatted(source.data, 'attributes'):
-        yield 'the layout is not the standard one; to rewrite the file, run: check_smart_attributes validate --format'
+        yield (
+            'the layout is not the standard one; to rewrite the file, run: '
+            'check_smart_attributes validate --format'
+        )
     if 'samples' in source.data:
         yield 'samples: every check would load them; move them to tests/samples'
 
@@ -56,22 +87,38 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
     for key, name in (('entries', 'family'), ('advisories', 'id')):
         names = [item[name] for item in source.data.get(key, ())]
         for repeated in sorted({one for one in names if names.count(one) > 1}):
-            yield f'{repeated}: {names.count(repeated)} of the {key} have this {name}; give each its own'
+            yield (
+                f'{repeated}: {names.count(repeated)} of the {key} have this {name}; '
+                f'give each its own'
+            )
 
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
-    advice = ('add the document there and cite its key and the place in it, or write "measured on" with the models and '
-              'the number of drives')
+    advice = (
+        'add the document there and cite its key and the place in it, or write "measured on" with '
+        'the models and '
+        'the number of drives'
+    )
     for place, row in _sources_of(source.data):
         unknown = [key for key in _KEYS.findall(row['source']) if key not in context.documents]
-        cited = [document for key, document in context.documents.items() if _cites(row['source'], key)]
+        cited = [
+            document for key, document in context.documents.items() if _cites(row['source'], key)
+        ]
         if unknown:
             yield f'{place}: source "{unknown[0]}" is not one of "documents"; {advice}'
         elif not cited and 'measured on ' not in row['source']:
-            yield f'{place}: source {quoted(row["source"])} does not name one of "documents"; {advice}'
+            yield (
+                f'{place}: source {quoted(row["source"])} does not name one of '
+                f'"documents"; {advice}'
+            )
         found = [*row, *('url of its document' for document in cited if 'url' in document)]
-        yield from (f'{place}: {part} is missing; add it as the schema describes'
-                    for mark, parts in DATED.items() if mark in row for part in parts if part not in found)
+        yield from (
+            f'{place}: {part} is missing; add it as the schema describes'
+            for mark, parts in DATED.items()
+            if mark in row
+            for part in parts
+            if part not in found
+        )
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -81,52 +128,79 @@ def _cites(citation: str, key: str) -> bool:
 
 def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
     """Yield (place, part) for each part of a file that cites a source."""
-    for name, owner in [*((f'set {name}', value) for name, value in data.get('sets', {}).items()),
-                        *((f'layout {name}', value) for name, value in data.get('layouts', {}).items()),
-                        *((entry['family'], entry) for entry in data['entries']),
-                        *((f'advisory {advisory["id"]}', advisory) for advisory in data.get('advisories', ()))]:
-        parts = [(name, owner), *((f'{name}, {kind} {key}', part)
-                                  for kind, group in (('rated_written', 'rated_written'), ('attribute', 'attributes'))
-                                  for key, part in owner.get(group, {}).items())]
+    for name, owner in [
+        *((f'set {name}', value) for name, value in data.get('sets', {}).items()),
+        *((f'layout {name}', value) for name, value in data.get('layouts', {}).items()),
+        *((entry['family'], entry) for entry in data['entries']),
+        *((f'advisory {advisory["id"]}', advisory) for advisory in data.get('advisories', ())),
+    ]:
+        parts = [
+            (name, owner),
+            *(
+                (f'{name}, {kind} {key}', part)
+                for kind, group in (('rated_written', 'rated_written'), ('attribute', 'attributes'))
+                for key, part in owner.get(group, {}).items()
+            ),
+        ]
         yield from (each for each in parts if each[1] and 'source' in each[1])
 
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
     citations = [part['source'] for other in context.sources for _, part in _sources_of(other.data)]
-    yield from (f'document {key}: nothing cites it; cite it or remove it' for key in source.data.get('documents', {})
-                if not any(_cites(citation, key) for citation in citations))
+    yield from (
+        f'document {key}: nothing cites it; cite it or remove it'
+        for key in source.data.get('documents', {})
+        if not any(_cites(citation, key) for citation in citations)
+    )
     entries = [entry for other in context.sources for entry in other.data['entries']]
     used = {name for entry in entries for name in context.database.sets_of(entry)}
     read = {name for entry in entries for name in entry.get('logs', {}).values()}
     for kind, verb, named in (('set', 'uses', used), ('layout', 'reads', read)):
-        yield from (f'{kind} {name}: no entry {verb} it; use it or remove it'
-                    for name in source.data.get(f'{kind}s', {}) if name not in named)
+        yield from (
+            f'{kind} {name}: no entry {verb} it; use it or remove it'
+            for name in source.data.get(f'{kind}s', {})
+            if name not in named
+        )
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield a sentence for each field of a layout that has a wrong unit, or overlaps another field."""
+    """Yield a sentence for each field of a layout that has a wrong unit, or overlaps another
+    field.
+    """
     for name, layout in source.data.get('layouts', {}).items():
         taken: dict[tuple[int | None, int], str] = {}
         for field in layout['fields']:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
                 yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
-            if field.get('unit') and field['unit'] not in reading_rules.fitting(metric.name, metric.unit):
+            if field.get('unit') and field['unit'] not in reading_rules.fitting(
+                metric.name, metric.unit
+            ):
                 yield f'layout {name}, {metric.name}: unit {field["unit"]} does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
                 yield f'layout {name}, {metric.name}: unit is missing; write the unit of one count'
-            for place in range(field['offset'], field['offset'] + field['length']) if 'share_of' not in field else ():
+            for place in (
+                range(field['offset'], field['offset'] + field['length'])
+                if 'share_of' not in field
+                else ()
+            ):
                 other = taken.setdefault((field.get('row'), place), metric.name)
                 if other != metric.name:
-                    yield f'layout {name}, {metric.name}: byte {place} belongs to {other}; correct one of them'
+                    yield (
+                        f'layout {name}, {metric.name}: byte {place} belongs to {other}; '
+                        f'correct one of them'
+                    )
                     break
 
 
 def _common_set(source: EntriesFile, _: Context) -> Iterator[str]:
     for entry in source.data['entries'] if source.is_whole else ():
         if drive_database.COMMON in entry.get('uses', ()):
-            yield (f'{entry["family"]}, uses: every entry uses {drive_database.COMMON} anyway, unless "uses_common" is '
-                   f'false; remove {drive_database.COMMON}')
+            yield (
+                f'{entry["family"]}, uses: every entry uses {drive_database.COMMON} anyway, '
+                f'unless "uses_common" is '
+                f'false; remove {drive_database.COMMON}'
+            )
 
 
 def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -135,8 +209,14 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
             yield f'metrics: {name} is missing, but standard logs report it; add it'
     for metric in (context.database.metrics[name] for name in source.data.get('metrics', ())):
         if metric.is_verdict and metric.worse != 'low':
-            yield f'metric {metric.name}: a failed verdict is 0 and a passed one is 1, so worse must be "low"'
-        yield from (f'metric {metric.name}: {problem}' for problem in reading_rules.interval_problems(metric.valid))
+            yield (
+                f'metric {metric.name}: a failed verdict is 0 and a passed one is 1, so '
+                f'worse must be "low"'
+            )
+        yield from (
+            f'metric {metric.name}: {problem}'
+            for problem in reading_rules.interval_problems(metric.valid)
+        )
 
 
 def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -150,23 +230,32 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
-    """Yield the faults of a pattern for a whole model name, such as "has three literal characters; …".
+    """Yield the faults of a pattern for a whole model name, such as "has three literal characters;
+    …".
 
     is_alone: the entry does not have another condition, such as the first attributes of the table.
     """
     literals = literal_characters(pattern)
     if pattern != pattern.strip() or '  ' in pattern:
-        yield 'has leading, trailing or double blanks, which are removed from each model; remove them'
+        yield (
+            'has leading, trailing or double blanks, which are removed from each model; remove them'
+        )
     if has_top_level_bar(pattern):
-        yield 'joins whole patterns with a bar, which slows down every check; write separate patterns'
+        yield (
+            'joins whole patterns with a bar, which slows down every check; write separate patterns'
+        )
     elif re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
-        yield (f'needs only {literals} literal characters to match; write at least {LITERALS}, or add "first" or '
-               '"only", so that it does not match other drives')
+        yield (
+            f'needs only {literals} literal characters to match; write at least {LITERALS}, or '
+            f'add "first" or '
+            '"only", so that it does not match other drives'
+        )
 
 
-# Parts of a pattern that are no literal characters: classes, optional characters, sets, repetitions, group openings.
+# Parts of a pattern that are no literal characters: classes, optional characters, sets,
+# repetitions, group openings.
 _VARIABLE = re.compile(r'\(\?[a-zA-Z]*:|\\[A-Za-z]|\[\^?\]?(?:\\.|[^]\\])*\]|\{[0-9,]+\}|.[?*]')
 
 
@@ -176,18 +265,33 @@ def literal_characters(pattern: str) -> int:
 
 
 def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield a sentence for each pair of entries that name the same models under the same conditions."""
+    """Yield a sentence for each pair of entries that name the same models under the same
+    conditions.
+    """
     conditions = (*drive_database.CONDITIONS[1:], 'generic', 'fallback')
     for number, entry in enumerate(source.data['entries']):
         for other in source.data['entries'][:number]:
             shared = set(entry.get('models', ())) & set(other.get('models', ()))
             if shared and all(entry.get(key) == other.get(key) for key in conditions):
-                yield (f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} under the same '
-                       f'conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern')
+                yield (
+                    f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} '
+                    f'under the same '
+                    f'conditions; add a guard (has, lacks, first, only) to one of them or remove '
+                    f'the pattern'
+                )
 
 
 FILE_RULES: Sequence[Callable[[EntriesFile, Context], Iterator[str]]] = (
-    _form, _repeated_names, _citations, _unused, _layouts, _common_set, _metrics, _pattern_rules, _same_patterns)
+    _form,
+    _repeated_names,
+    _citations,
+    _unused,
+    _layouts,
+    _common_set,
+    _metrics,
+    _pattern_rules,
+    _same_patterns,
+)
 
 
 # --- entries -------------------------------------------------------------------------
@@ -197,9 +301,19 @@ Problems = Iterator[tuple[str, str]]  # (where in the entry, what is wrong)
 
 def _missing_parts(entry: Json, _: Context) -> Problems:
     if 'source' not in entry:
-        yield '', 'source is missing; cite a document, or write "measured on" with the models and the number of drives'
-    if entry.get('generic') and not any(condition in entry for condition in (*drive_database.GUARDS, 'kind')):
-        yield '', f'a generic entry needs {", ".join(drive_database.GUARDS)} or kind; else it claims every drive'
+        yield (
+            '',
+            'source is missing; cite a document, or write "measured on" with the models and the '
+            'number of drives',
+        )
+    if entry.get('generic') and not any(
+        condition in entry for condition in (*drive_database.GUARDS, 'kind')
+    ):
+        yield (
+            '',
+            f'a generic entry needs {", ".join(drive_database.GUARDS)} or kind; else it claims '
+            f'every drive',
+        )
     if entry.get('generic') and entry.get('fallback'):
         yield '', 'generic and fallback exclude each other; keep one'
 
@@ -214,51 +328,92 @@ def _logs(entry: Json, _: Context) -> Problems:
 
 
 def _nulls(entry: Json, context: Context) -> Problems:
-    sets = {name: value for source in context.sources for name, value in source.data.get('sets', {}).items()}
-    of_sets = {number for name in context.database.sets_of(entry) for number in sets[name]['attributes']}
+    sets = {
+        name: value
+        for source in context.sources
+        for name, value in source.data.get('sets', {}).items()
+    }
+    of_sets = {
+        number for name in context.database.sets_of(entry) for number in sets[name]['attributes']
+    }
     for number, row in entry.get('attributes', {}).items():
         if row is None and number not in of_sets:
-            yield f'attribute {number}', 'no set of the entry has this attribute, so null has no effect; remove it'
+            yield (
+                f'attribute {number}',
+                'no set of the entry has this attribute, so null has no effect; remove it',
+            )
 
 
 def _traps(entry: Json, context: Context) -> Problems:
     rows = context.database.rows_of('', entry)
     traps = {number for number, row in rows.items() if row.get('trap')}
-    honest = {metric for number, row in rows.items() if number not in traps for metric in row.get('readings', ())}
+    honest = {
+        metric
+        for number, row in rows.items()
+        if number not in traps
+        for metric in row.get('readings', ())
+    }
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
             for spec in specs if isinstance(specs, list) else [specs]:
                 for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
-                    yield place, f'this reads attribute {other}, which is marked as a trap; read another attribute'
+                    yield (
+                        place,
+                        f'this reads attribute {other}, which is marked as a trap; read another '
+                        f'attribute',
+                    )
                 if number in traps and metric in honest:
-                    yield place, f'this reading of a trap may override a good reading of {metric}; remove it'
+                    yield (
+                        place,
+                        f'this reading of a trap may override a good reading of {metric}; remove '
+                        f'it',
+                    )
 
 
 def _contradictions(entry: Json, context: Context) -> Problems:
     """Yield an entry's exclusions and exceptions that contradict its rows."""
     rows = context.database.rows_of('', entry)
-    yield from (('ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it')
-                for number in entry.get('ignore_thresholds', ()) if number not in rows)
+    yield from (
+        ('ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it')
+        for number in entry.get('ignore_thresholds', ())
+        if number not in rows
+    )
     for number, row in rows.items() if 'no_endurance' in entry else ():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
-            yield f'attribute {number}, endurance_used', 'the entry has "no_endurance"; remove it or this reading'
+            yield (
+                f'attribute {number}, endurance_used',
+                'the entry has "no_endurance"; remove it or this reading',
+            )
 
 
 def _firmware(entry: Json, context: Context) -> Problems:
     drives = context.evidence.get(entry['family'], {}).get('drives')
     is_documented = any(_cites(entry.get('source', ''), key) for key in context.documents)
     if 'firmware' in entry and drives is not None and drives < FEW_DRIVES and not is_documented:
-        yield 'firmware', f'{drives} drives are too few for this condition; cite a document or remove the condition'
+        yield (
+            'firmware',
+            f'{drives} drives are too few for this condition; cite a document or remove the '
+            f'condition',
+        )
 
 
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
-    _missing_parts, _logs, _nulls, _traps, _contradictions, _firmware)
+    _missing_parts,
+    _logs,
+    _nulls,
+    _traps,
+    _contradictions,
+    _firmware,
+)
 
 
 def _advisory_problems(advisory: Json) -> Iterator[str]:
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and fits(advisory.get('firmware', '.*'), fixed):
-        yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude {fixed}'
+        yield (
+            f'firmware: {fixed} is listed as fixed, but the pattern of affected '
+            f'revisions matches it; exclude {fixed}'
+        )
     if hour > HIGHEST_DEFECT_HOUR:
         yield f'hour {hour} is {hour // 8766} years; write power-on hours'

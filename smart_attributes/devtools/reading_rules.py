@@ -1,4 +1,7 @@
-"""Check a reading: unit, interval, result for a value that was never set, and agreement with the drive's statistics."""
+"""Check a reading: unit, interval, result for a value that was never set, and agreement with the
+drive's statistics.
+"""
+
 from __future__ import annotations
 
 import math
@@ -14,8 +17,14 @@ from ..typed import TYPE_CHECKING, Json
 if TYPE_CHECKING:
     from ..knowledge.drive_database import Interval
 
-UNSET = (0, 253, 255)       # normalized values that mean "never set"
-_UNIT_WORDS = {'': 'a count', '%': 'in percent', 's': 'a time', 'B': 'an amount of data', 'C': 'a temperature'}
+UNSET = (0, 253, 255)  # normalized values that mean "never set"
+_UNIT_WORDS = {
+    '': 'a count',
+    '%': 'in percent',
+    's': 'a time',
+    'B': 'an amount of data',
+    'C': 'a temperature',
+}
 _NORMALIZED = ('value', 'worst')
 
 
@@ -23,8 +32,11 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
     unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
     units = fitting(metric.name, metric.unit)
     if unit and unit not in units:
-        advice = (f'write {", ".join(units)}' if metric.unit
-                  else ' or '.join(['leave it out', *(f'write {name}' for name in units)]))
+        advice = (
+            f'write {", ".join(units)}'
+            if metric.unit
+            else ' or '.join(['leave it out', *(f'write {name}' for name in units)])
+        )
         yield f'unit {unit} does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield f'unit is missing: the metric is {of_metric}; write the unit of one count'
@@ -32,17 +44,26 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
 
 def fitting(metric: str, base: str) -> Sequence[str]:
     """Return the units in which a drive may count a metric that has this base unit."""
-    return [name for name, (of_unit, _) in decode.UNITS.items() if of_unit == base
-            and (name != decode.LOGICAL_SECTORS or metric in decode.COUNTED_IN_SECTORS)]
+    return [
+        name
+        for name, (of_unit, _) in decode.UNITS.items()
+        if of_unit == base
+        and (name != decode.LOGICAL_SECTORS or metric in decode.COUNTED_IN_SECTORS)
+    ]
 
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     valid = _valid(spec)
     yield from interval_problems(valid)
     lowest, highest = bounds(formula)
-    if (valid[0] is not None and valid[0] > highest) or (valid[1] is not None and valid[1] < lowest):
+    if (valid[0] is not None and valid[0] > highest) or (
+        valid[1] is not None and valid[1] < lowest
+    ):
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
-        yield f'valid [{ends}] is never reached: {spec["from"]} lies between {lowest:g} and {highest:g}'
+        yield (
+            f'valid [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
+            f'and {highest:g}'
+        )
     if spec.get('ceiling', 0) > highest:
         yield f'ceiling {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'
 
@@ -58,20 +79,39 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield a sentence for each meaningless value that the reading would accept as a number."""
     valid = _valid(spec)
     # Some drives count beyond the ceiling; for these, the ceiling is shown.
-    largest = HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
+    largest = (
+        HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
+    )
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
-        yield f'from "{spec["from"]}" is the used part, but {metric.name} the part left; write {formula.first.column}'
+        yield (
+            f'from "{spec["from"]}" is the used part, but {metric.name} the part left; '
+            f'write {formula.first.column}'
+        )
     elif formula.minus_from and None in valid:
-        yield (f'from "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
-               f'{formula.minus_from - 1}]')
+        yield (
+            f'from "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
+            f'{formula.minus_from - 1}]'
+        )
     elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
-        yield (f'valid must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for drives that have '
-               f'"ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a percentage')
+        yield (
+            f'valid must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
+            f'drives that have '
+            f'"ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a '
+            f'percentage'
+        )
     else:
-        wrong = [(row, number) for row, number in _figures_of_nothing(formula, metric)
-                 if is_inside(number, valid) and is_inside(number, metric.valid) and number not in spec.get('not', ())]
+        wrong = [
+            (row, number)
+            for row, number in _figures_of_nothing(formula, metric)
+            if is_inside(number, valid)
+            and is_inside(number, metric.valid)
+            and number not in spec.get('not', ())
+        ]
         for row, number in wrong[:1]:
-            yield f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow "valid", or list it in "not"'
+            yield (
+                f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow '
+                f'"valid", or list it in "not"'
+            )
 
 
 def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
@@ -86,15 +126,26 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
         row = AttributeRow(operand.attribute or 1, '', value, value, None, None, '', raw)
         number = evaluate(formula, row, {row.id: row})
         if number is not None:
-            yield f'{operand.column} {value}' if operand.column in _NORMALIZED else 'a raw value of all ones', number
+            yield (
+                f'{operand.column} {value}'
+                if operand.column in _NORMALIZED
+                else 'a raw value of all ones',
+                number,
+            )
 
 
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     states, highest = spec.get('states', {}), bounds(formula)[1]
     if states and not metric.is_verdict:
-        yield f'"states" gives words, but {metric.name} is a number; remove "states", or make the metric a verdict'
+        yield (
+            f'"states" gives words, but {metric.name} is a number; remove "states", or '
+            f'make the metric a verdict'
+        )
     if metric.is_verdict and not states:
-        yield f'{metric.name} is a verdict; give states, for example {{"100": "passed", "0-10": "failed"}}'
+        yield (
+            f'{metric.name} is a verdict; give states, for example {{"100": "passed", '
+            f'"0-10": "failed"}}'
+        )
     spans = sorted((*span(key), key) for key in states)
     for start, end, key in spans:
         if start > end:
@@ -106,7 +157,12 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'states {before[2]} and {after[2]} overlap; give each result one word'
 
 
-RULES: Sequence[Callable[[Json, Formula, Metric], Iterator[str]]] = (_unit, _interval, _plausible, _states)
+RULES: Sequence[Callable[[Json, Formula, Metric], Iterator[str]]] = (
+    _unit,
+    _interval,
+    _plausible,
+    _states,
+)
 
 
 def bounds(formula: Formula) -> tuple[float, float]:
@@ -117,7 +173,9 @@ def bounds(formula: Formula) -> tuple[float, float]:
     if formula.second:
         return 0, highest + _highest(formula.second)
     highest /= formula.divisor
-    return (formula.minus_from - highest, formula.minus_from) if formula.minus_from else (0, highest)
+    return (
+        (formula.minus_from - highest, formula.minus_from) if formula.minus_from else (0, highest)
+    )
 
 
 def _highest(operand: Operand) -> float:
@@ -132,26 +190,38 @@ def _valid(spec: Json) -> Interval:
 
 
 # --- how far a drive's own statistics confirm a reading -------------------------------------------
-# The commands draft and validate share these rules, so that validate never requires a statistic that draft distrusts.
+# The commands draft and validate share these rules, so that validate never requires a statistic
+# that draft distrusts.
 
-# How much an attribute may differ from the statistic: an amount in the base unit, or a share of the statistic. Measured
-# on linuxhw/EnterpriseDrive, on drives that report both:
-# B: 96.3 % of 30,532 amounts differ by at most a tenth (95.9 % by 3 %; SandForce's by 9 %), 2.9 % have restarted at 0.
-# s: 99.4 % of 23,308 drives differ by at most two hours, 99.7 % by a quarter (SanDisk's stop in sleep); two differ by a
-#    fifth to 45 %; the nearest wrong unit is half an hour for an hour, or half a minute for a minute.
-# C: 99.4 % of 26,744 drives differ by at most 5, 99.9 % by 10 (Dell's Intel drives measure in two places); 100 minus
-#    the temperature, the most frequent wrong reading, would be as close on only 2.7 % of the drives.
-TOLERANCES: Mapping[str, tuple[float, float]] = {'%': (2, 0), 'B': (0, 0.1), 's': (2 * 3600, 0.25), 'C': (10, 0)}
-# 32-bit sector counts restart at 0 after 2.2 TB, as did 168 of 318 amounts of drives with Silicon Motion's controllers,
-# and 411 of 794 of Crucial's MX500 and similar drives. The remainder can confirm a unit of 1 GiB or less.
-WRAP = 2**32 * 512       # bytes
-COARSEST = 2**30         # bytes
-STATED_METRICS = ('power_on_time', 'temperature')  # besides these: all percentages and amounts of data
+# How much an attribute may differ from the statistic: an amount in the base unit, or a share of the
+# statistic. Measured on linuxhw/EnterpriseDrive, on drives that report both:
+# B: 96.3 % of 30,532 amounts differ by at most a tenth (95.9 % by 3 %; SandForce's by 9 %), 2.9 %
+# have restarted at 0.
+# s: 99.4 % of 23,308 drives differ by at most two hours, 99.7 % by a quarter (SanDisk's stop in
+#    sleep); two differ by a fifth to 45 %; the nearest wrong unit is half an hour for an hour, or
+#    half a minute for a minute.
+# C: 99.4 % of 26,744 drives differ by at most 5, 99.9 % by 10 (Dell's Intel drives measure in two
+#    places); 100 minus the temperature, the most frequent wrong reading, would be as close on only
+#    2.7 % of the drives.
+TOLERANCES: Mapping[str, tuple[float, float]] = {
+    '%': (2, 0),
+    'B': (0, 0.1),
+    's': (2 * 3600, 0.25),
+    'C': (10, 0),
+}
+# 32-bit sector counts restart at 0 after 2.2 TB, as did 168 of 318 amounts of drives with Silicon
+# Motion's controllers, and 411 of 794 of Crucial's MX500 and similar drives. The remainder can
+# confirm a unit of 1 GiB or less.
+WRAP = 2**32 * 512  # bytes
+COARSEST = 2**30  # bytes
+# besides these: all percentages and amounts of data
+STATED_METRICS = ('power_on_time', 'temperature')
 ENDURANCE = 'endurance_used'
 ENDURANCE_STATISTIC = (7, 0x008)  # page and offset in the device statistics log; its value is in %
 WORN = range(1, 100)  # %: at 0 any formula fits, and at 100 a normalized value has stopped
-# Full writes after which 0 % used is not credible: flash rated for 3,000 cycles has then used more than 3 %. Of 5,136
-# SSDs that report 0 %, 140 were written this often, and on most of these an attribute shows more.
+# Full writes after which 0 % used is not credible: flash rated for 3,000 cycles has then used more
+# than 3 %. Of 5,136 SSDs that report 0 %, 140 were written this often, and on most of these an
+# attribute shows more.
 FILLS = 100
 
 
@@ -161,22 +231,34 @@ def is_stated(metric: str, unit: str) -> bool:
 
 
 def is_near(number: float, stated: float, unit: str) -> bool:
-    """Return whether a reading is close enough to the drive's own statistic. unit: base unit of both numbers."""
+    """Return whether a reading is close enough to the drive's own statistic. unit: base unit of
+    both numbers.
+    """
     least, part = TOLERANCES.get(unit, (0, 0.1))
-    return abs(number - stated) <= max(least, part * stated) or (unit == 'B' and is_rest(stated, number, COARSEST))
+    return abs(number - stated) <= max(least, part * stated) or (
+        unit == 'B' and is_rest(stated, number, COARSEST)
+    )
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count. Arguments are in bytes."""
+    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count.
+
+    Arguments are in bytes.
+    """
     beyond = (stated - number) % WRAP
     return stated < WRAP <= number and min(beyond, WRAP - beyond) <= precision
 
 
 def fills(written: float | None, capacity: float | None) -> int:
-    """Return how many times a drive was completely written; 0 if unknown. Both arguments are in bytes."""
+    """Return how many times a drive was completely written; 0 if unknown.
+
+    Both arguments are in bytes.
+    """
     return int(written / capacity) if written and capacity else 0
 
 
 def is_doubtful(metric: str, number: float | None, filled: int) -> bool:
-    """Return whether a statistic is probably stuck at 0 %. filled: how many times the drive was completely written."""
+    """Return whether a statistic is probably stuck at 0 %. filled: how many times the drive was
+    completely written.
+    """
     return metric == ENDURANCE and number == 0 and filled >= FILLS

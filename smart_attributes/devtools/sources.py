@@ -1,7 +1,10 @@
-"""Read what is validated: files with entries, samples with their expected readings, and measured models.
+"""Read what is validated: files with entries, samples with their expected readings, and measured
+models.
 
-People pasted the text of samples and models, so a mistake is returned as a sentence, and the rest is validated.
+People pasted the text of samples and models, so a mistake is returned as a sentence, and the rest
+is validated.
 """
+
 from __future__ import annotations
 
 import csv
@@ -20,19 +23,20 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 
-SHOWN = 80             # characters of a line that a sentence may quote
-LOOKED_AT = 1000       # first characters to look at in a file of unknown kind
+SHOWN = 80  # characters of a line that a sentence may quote
+LOOKED_AT = 1000  # first characters to look at in a file of unknown kind
 
 
 class SampleDrive(NamedTuple):
     """A drive to match with entries: a sample or a row of models.csv."""
-    place: str                        # "intel.json: sample 3, INTEL SSDSC2BB240G4"
+
+    place: str  # "intel.json: sample 3, INTEL SSDSC2BB240G4"
     identity: Identity
     rows: tuple[AttributeRow, ...]
-    family: str | None = None         # family of the entry that must be selected; None: any
+    family: str | None = None  # family of the entry that must be selected; None: any
     expect: Json | None = None
     stated: Mapping[str, float] = {}  # the drive's own statistics, by metric
-    page: bytes | None = None         # the vendor's log
+    page: bytes | None = None  # the vendor's log
 
     @property
     def attributes(self) -> Sequence[int]:
@@ -47,6 +51,7 @@ class SampleDrive(NamedTuple):
 
 class EntriesFile(NamedTuple):
     """The content of a file with entries."""
+
     name: str
     path: str
     text: str
@@ -60,15 +65,17 @@ class EntriesFile(NamedTuple):
 
 class Claim(NamedTuple):
     """A drive with the highest-ranked entries that match the drive."""
+
     drive: SampleDrive
     winners: Sequence[tuple[str, Json]]
 
 
 class Context(NamedTuple):
     """Data that the rules may use in addition to the validated file."""
+
     database: SpecDatabase
-    shipped: SpecDatabase              # without additions
-    sources: Sequence[EntriesFile]     # the shipped file first
+    shipped: SpecDatabase  # without additions
+    sources: Sequence[EntriesFile]  # the shipped file first
     documents: Mapping[str, Json]
     evidence: Mapping[str, Json] = {}  # family -> counts that `measure` made
 
@@ -77,7 +84,9 @@ Result = tuple[list[SampleDrive], list[str]]  # the drives, and the mistakes as 
 
 
 def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
-    """Return the valid parts of the files, complete databases first, and a sentence for each schema error."""
+    """Return the valid parts of the files, complete databases first, and a sentence for each
+    schema error.
+    """
     sources, problems = [], []
     for path in paths:
         try:
@@ -86,28 +95,46 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
             problems.append(str(problem))
         else:
             problems += faults
-            sources.append(source._replace(data=site_file.sound(source.data, 'attributes')) if faults else source)
+            sources.append(
+                source._replace(data=site_file.sound(source.data, 'attributes'))
+                if faults
+                else source
+            )
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
 
 def read_source(path: str) -> tuple[EntriesFile, list[str]]:
-    """Return a file and its schema errors as sentences. Raises DataError if the file cannot be read or is not JSON."""
+    """Return a file and its schema errors as sentences.
+
+    Raises DataError if the file cannot be read or is not JSON.
+    """
     name, text = os.path.basename(path), data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
-        raise DataError(f'{name} is output of smartctl, not a database entry; to create one, run: '
-                        f'check_smart_attributes draft --report {path}')
+        raise DataError(
+            f'{name} is output of smartctl, not a database entry; to create one, run: '
+            f'check_smart_attributes draft --report {path}'
+        )
     data, problems = data_file.parse(text, name)
-    return EntriesFile(name, path, text, data), problems or schema_errors.schema_problems(data, 'attributes', name)
+    return EntriesFile(name, path, text, data), problems or schema_errors.schema_problems(
+        data, 'attributes', name
+    )
 
 
 def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[str]:
     """Yield a sentence for each mistake that would break a check."""
-    names = [{name for other in sources for name in other.data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
-    return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, *names))
+    names = [
+        {name for other in sources for name in other.data.get(key, ())}
+        for key in ('metrics', 'sets', 'layouts')
+    ]
+    return (
+        f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, *names)
+    )
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
-    """Return *path*, else the usual file or folder next to the database in a checkout, else None."""
+    """Return *path*, else the usual file or folder next to the database in a checkout, else
+    None.
+    """
     place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
     return path or (place if os.path.exists(place) else None)
 
@@ -115,7 +142,7 @@ def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
 def quoted(value: Any) -> str:
     """Return a value as JSON on one line."""
     text = json.dumps(value)
-    return text if len(text) <= formatting.WIDTH else text[:formatting.WIDTH] + '…"'
+    return text if len(text) <= formatting.WIDTH else text[: formatting.WIDTH] + '…"'
 
 
 def rewrite(path: str, schema_name: str = 'attributes') -> bool:
@@ -124,7 +151,9 @@ def rewrite(path: str, schema_name: str = 'attributes') -> bool:
     Raises DataError if the file cannot be read or written, or does not fit its schema.
     """
     text = data_file.read_text(path)
-    usual = formatting.formatted(schema_errors.checked(text, schema_name, os.path.basename(path)), schema_name)
+    usual = formatting.formatted(
+        schema_errors.checked(text, schema_name, os.path.basename(path)), schema_name
+    )
     if usual != text:
         try:
             files.replace(usual, os.path.realpath(path), os.stat(path).st_mode & 0o777)
@@ -135,12 +164,18 @@ def rewrite(path: str, schema_name: str = 'attributes') -> bool:
 
 def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
     """Return the samples in the files and in *path*, a separate file or folder."""
-    kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']
-             if 'kind' in entry}
+    kinds = {
+        entry['family']: entry['kind']
+        for source in sources
+        for entry in source.data['entries']
+        if 'kind' in entry
+    }
     results = [drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
     results += [samples_in(path, kinds)] if path else []
-    return ([drive for drives, _ in results for drive in drives],
-            [problem for _, problems in results for problem in problems])
+    return (
+        [drive for drives, _ in results for drive in drives],
+        [problem for _, problems in results for problem in problems],
+    )
 
 
 def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
@@ -150,7 +185,11 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    names = sorted(name for name in os.listdir(path) if name.endswith('.json')) if os.path.isdir(path) else []
+    names = (
+        sorted(name for name in os.listdir(path) if name.endswith('.json'))
+        if os.path.isdir(path)
+        else []
+    )
     for file in [os.path.join(path, name) for name in names] if os.path.isdir(path) else [path]:
         name = os.path.basename(file)
         try:
@@ -159,7 +198,9 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
             problems.append(str(problem))
             continue
         # A sample has the same form in a separate file and next to its entry.
-        faults = faults or schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
+        faults = faults or schema_errors.schema_problems(
+            {'entries': [], 'samples': data}, 'attributes', name
+        )
         of_file, wrong_rows = ([], []) if faults else drives_of(name, data, kinds)
         drives += of_file
         problems += [*faults, *wrong_rows]
@@ -167,19 +208,39 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
-    """Return the drives that the samples of the file *name* describe. samples: already validated by the schema."""
+    """Return the drives that the samples of the file *name* describe. samples: already validated
+    by the schema.
+    """
     drives, problems = [], []
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
         rows = [(line, parse_row(line)) for line in sample['lines']]
-        problems += [f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; paste one from '
-                     f'smartctl -A or -x' for line, row in rows if row is None]
-        identity = _identity(sample['model'], sample.get('firmware', ''),
-                             sample.get('kind') or kinds.get(sample['family'], 'ssd'))
-        identity = identity._replace(physical_block_size=sample.get('physical_block_size'),
-                                     capacity=sample.get('capacity'))
-        drives.append(SampleDrive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'],
-                                  sample['expect'], sample.get('stated', {}), _page(sample)))
+        problems += [
+            f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; paste one '
+            f'from '
+            f'smartctl -A or -x'
+            for line, row in rows
+            if row is None
+        ]
+        identity = _identity(
+            sample['model'],
+            sample.get('firmware', ''),
+            sample.get('kind') or kinds.get(sample['family'], 'ssd'),
+        )
+        identity = identity._replace(
+            physical_block_size=sample.get('physical_block_size'), capacity=sample.get('capacity')
+        )
+        drives.append(
+            SampleDrive(
+                place,
+                identity,
+                tuple(row for _, row in rows if row is not None),
+                sample['family'],
+                sample['expect'],
+                sample.get('stated', {}),
+                _page(sample),
+            )
+        )
     return drives, problems
 
 
@@ -188,12 +249,14 @@ def _page(sample: Json) -> bytes | None:
     page = bytearray(vendor_logs.PAGE)
     for offset, text in sample.get('page', {}).items():
         part = bytes.fromhex(text)
-        page[int(offset):int(offset) + len(part)] = part
-    return bytes(page[:vendor_logs.PAGE]) if 'page' in sample else None
+        page[int(offset) : int(offset) + len(part)] = part
+    return bytes(page[: vendor_logs.PAGE]) if 'page' in sample else None
 
 
 def measured(path: str) -> Result:
-    """Return the drives of a CSV file: model, firmware, attributes (numbers separated by blanks), optional kind."""
+    """Return the drives of a CSV file: model, firmware, attributes (numbers separated by
+    blanks), optional kind.
+    """
     name = os.path.basename(path)
     try:
         rows = list(csv.DictReader(io.StringIO(data_file.read_text(path), newline='')))
@@ -202,10 +265,18 @@ def measured(path: str) -> Result:
     drives = []
     for number, row in enumerate(rows, 2):
         numbers = (row.get('attributes') or '').split()
-        if row.get('model') is None or row.get('firmware') is None or not all(word.isdecimal() for word in numbers):
-            return [], [f'{name}: line {number} must have the columns model, firmware and attributes; '
-                        'separate the attribute IDs with spaces']
-        table = tuple(AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers)
+        if (
+            row.get('model') is None
+            or row.get('firmware') is None
+            or not all(word.isdecimal() for word in numbers)
+        ):
+            return [], [
+                f'{name}: line {number} must have the columns model, firmware and attributes; '
+                'separate the attribute IDs with spaces'
+            ]
+        table = tuple(
+            AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers
+        )
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
     return drives, []
@@ -213,34 +284,50 @@ def measured(path: str) -> Result:
 
 def _identity(model: str, firmware: str, kind: str) -> Identity:
     protocol = {'nvme': 'NVMe', 'sas': 'SCSI'}.get(kind, 'ATA')
-    return Identity(protocol=protocol, model=model, firmware=firmware, rotation=7200 if kind == 'hdd' else 0)
+    return Identity(
+        protocol=protocol, model=model, firmware=firmware, rotation=7200 if kind == 'hdd' else 0
+    )
 
 
-_ROW = re.compile(r'\s*(?P<id>\d{1,3}) (?P<name>\S+)\s+(?P<flags>0x[0-9a-f]{4}|[A-Z+-]{6,8})'
-                  r'\s+(?P<value>\d+|---)\s+(?P<worst>\d+|---)\s+(?P<threshold>\d+|---)'
-                  r'(?:\s+(?P<type>Pre-fail|Old_age)\s+(?:Always|Offline))?'
-                  r'\s+(?P<failed>-|FAILING_NOW|In_the_past|NOW|Past)\s+(?P<raw>\S.*?)\s*')
+_ROW = re.compile(
+    r'\s*(?P<id>\d{1,3}) (?P<name>\S+)\s+(?P<flags>0x[0-9a-f]{4}|[A-Z+-]{6,8})'
+    r'\s+(?P<value>\d+|---)\s+(?P<worst>\d+|---)\s+(?P<threshold>\d+|---)'
+    r'(?:\s+(?P<type>Pre-fail|Old_age)\s+(?:Always|Offline))?'
+    r'\s+(?P<failed>-|FAILING_NOW|In_the_past|NOW|Past)\s+(?P<raw>\S.*?)\s*'
+)
 
 
 def parse_row(line: str) -> AttributeRow | None:
-    """Return a row of smartctl's classic (-A) or brief (-x) attribute table; None if the line is not such a row."""
+    """Return a row of smartctl's classic (-A) or brief (-x) attribute table; None if the line is
+    not such a row.
+    """
     match = _ROW.fullmatch(line)
     if match is None or not 1 <= int(match['id']) <= 255:
         return None
-    value, worst, threshold = (None if text == '---' else int(text)
-                               for text in match.group('value', 'worst', 'threshold'))
+    value, worst, threshold = (
+        None if text == '---' else int(text) for text in match.group('value', 'worst', 'threshold')
+    )
     prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
-    return AttributeRow(int(match['id']), match['name'], value, worst, threshold, prefail, WHEN_FAILED[match['failed']],
-                        match['raw'])
+    return AttributeRow(
+        int(match['id']),
+        match['name'],
+        value,
+        worst,
+        threshold,
+        prefail,
+        WHEN_FAILED[match['failed']],
+        match['raw'],
+    )
 
 
-# --- the counts that measure made for each family ---------------------------------------------------
+# --- the counts that measure made for each family -------------------------------------------------
 
 EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no check reads it
 FIGURES = ('drives', 'compared', 'agree')
 _ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
 
-# counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the entry
+# counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the
+# entry
 Evidence = Mapping[str, Mapping[str, int]]
 
 
@@ -255,16 +342,25 @@ def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
     except DataError as problem:
         return {}, [str(problem)]
     if not isinstance(data, dict):
-        return {}, [*problems, f'{name}: it is not a JSON object with a key for each family; {_ADVICE}']
+        return {}, [
+            *problems,
+            f'{name}: it is not a JSON object with a key for each family; {_ADVICE}',
+        ]
     families = {entry['family'] for entry in source.data['entries']}
-    problems += [f'{name}: {family}: {fault}; {_ADVICE}'
-                 for family, figures in data.items() for fault in _faults(family, figures, families)]
+    problems += [
+        f'{name}: {family}: {fault}; {_ADVICE}'
+        for family, figures in data.items()
+        for fault in _faults(family, figures, families)
+    ]
     return {family: figures for family, figures in data.items() if _is_counts(figures)}, problems
 
 
 def _is_counts(figures: Any) -> bool:
-    return (isinstance(figures, dict) and set(figures) <= set(FIGURES)
-            and all(type(count) is int for count in figures.values()))
+    return (
+        isinstance(figures, dict)
+        and set(figures) <= set(FIGURES)
+        and all(type(count) is int for count in figures.values())
+    )
 
 
 def _faults(family: str, figures: Any, families: Collection[str]) -> Iterator[str]:

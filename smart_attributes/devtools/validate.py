@@ -1,8 +1,9 @@
 """Find mistakes in the files that the program reads: entries with samples, and limits.
 
-The command, the tests and continuous integration use `examine`. Each problem is a complete sentence: place, fault,
-next step.
+The command, the tests and continuous integration use `examine`. Each problem is a complete
+sentence: place, fault, next step.
 """
+
 from __future__ import annotations
 
 import json
@@ -12,7 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_errors, data_file, patterns, schema_errors, shipped_data, site_file, thresholds
+from ..knowledge import (
+    data_errors,
+    data_file,
+    patterns,
+    schema_errors,
+    shipped_data,
+    site_file,
+    thresholds,
+)
 from ..knowledge.drive_database import SpecDatabase
 from ..typed import Json
 from ..wording import plural
@@ -25,28 +34,37 @@ LIMITS_FOLDER = 'thresholds.d'
 
 class Validation(NamedTuple):
     """The result of a validation."""
+
     problems: Sequence[str]
-    notes: Sequence[str] = ()    # problems only in the shipped file, not in a site's file
+    notes: Sequence[str] = ()  # problems only in the shipped file, not in a site's file
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
 
 
 class FileKind(NamedTuple):
     """A kind of file without entries; each such file is validated separately."""
-    words: str                             # "limits"
-    is_this: Callable[[str, Any], bool]    # gets the path and the data, or None if the file is not JSON
-    examine: Callable[[str], tuple[list[str], list[str]]]  # path -> problems and summary; raises DataError
-    schema: str = ''                       # name of the schema whose layout --format applies
+
+    words: str  # "limits"
+    # gets the path and the data, or None if the file is not JSON
+    is_this: Callable[[str, Any], bool]
+    # path -> problems and summary; raises DataError
+    examine: Callable[[str], tuple[list[str], list[str]]]
+    schema: str = ''  # name of the schema whose layout --format applies
 
 
 def is_limits(path: str, data: Any) -> bool:
     """Return whether a file holds limits or is in a folder for limits."""
-    if isinstance(data, dict) and 'entries' not in data and ('overrides' in data or 'metrics' in data):
+    if (
+        isinstance(data, dict)
+        and 'entries' not in data
+        and ('overrides' in data or 'metrics' in data)
+    ):
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
 
 
 def examine_limits(path: str) -> tuple[list[str], list[str]]:
-    """Return the mistakes in a file of limits, and its summary; the summary is empty if a part is unusable.
+    """Return the mistakes in a file of limits, and its summary; the summary is empty if a part is
+    unusable.
 
     Raises DataError if the file cannot be read or is not JSON.
     """
@@ -57,21 +75,34 @@ def examine_limits(path: str) -> tuple[list[str], list[str]]:
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
-    faults = [*(fault.sentence for fault in data_errors.of_limits(data, database.units, groups, families,
-                                                                       database.worse)),
-              *_contradictions(data), *_ended(data)]
-    summary = [plural(len(data.get('metrics', ())), 'metric'), plural(len(data.get('overrides', ())), 'override')]
+    faults = [
+        *(
+            fault.sentence
+            for fault in data_errors.of_limits(
+                data, database.units, groups, families, database.worse
+            )
+        ),
+        *_contradictions(data),
+        *_ended(data),
+    ]
+    summary = [
+        plural(len(data.get('metrics', ())), 'metric'),
+        plural(len(data.get('overrides', ())), 'override'),
+    ]
     return [*problems, *(f'{name}: {sentence}' for sentence in faults)], [] if problems else summary
 
 
 def _contradictions(data: Json) -> Iterator[str]:
     for number, override in enumerate(data.get('overrides', ()), 1):
-        for other_number, other in enumerate(data['overrides'][:number - 1], 1):
+        for other_number, other in enumerate(data['overrides'][: number - 1], 1):
             ours, theirs = override.get('metrics', {}), other.get('metrics', {})
             for metric in set(ours) & set(theirs) if other['for'] == override['for'] else ():
                 if ours[metric] != theirs[metric]:
-                    yield (f'overrides {other_number} and {number}, for {json.dumps(override["for"])}, disagree about '
-                           f'{metric}; remove one of them')
+                    yield (
+                        f'overrides {other_number} and {number}, for '
+                        f'{json.dumps(override["for"])}, disagree about '
+                        f'{metric}; remove one of them'
+                    )
 
 
 def _ended(data: Json) -> Iterator[str]:
@@ -79,17 +110,26 @@ def _ended(data: Json) -> Iterator[str]:
     for override in data.get('overrides', ()):
         if override.get('until', today) < today:
             selector = thresholds.rank(override)
-            yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no '
-                   f'effect; remove it, or set a later date')
+            yield (
+                f'override for {selector} {override["for"][selector]}: it ended on '
+                f'{override["until"]} and has no '
+                f'effect; remove it, or set a later date'
+            )
 
 
 # The kinds of files that the program reads, beside files with entries.
 KINDS = (FileKind('limits', is_limits, examine_limits, 'thresholds'),)
 
 
-def main(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None,
-         formats: bool = False, write: Callable[[str], object] = print) -> int:
-    """Validate the files, or the shipped file by default, print the mistakes, and return the exit code.
+def main(
+    files: Sequence[str] = (),
+    samples_path: str | None = None,
+    models_path: str | None = None,
+    formats: bool = False,
+    write: Callable[[str], object] = print,
+) -> int:
+    """Validate the files, or the shipped file by default, print the mistakes, and return the exit
+    code.
 
     formats: rewrite the files in the usual layout first.
     """
@@ -119,12 +159,18 @@ def problems(files: Sequence[str]) -> list[str]:
     return [sentence for _, _, validation in validations for sentence in validation.problems]
 
 
-def _validations(kinds: Mapping[str, FileKind | None], samples_path: str | None,
-                 models_path: str | None) -> list[tuple[list[str], str, Validation]]:
-    """Return files, the name of their kind, and the result. Files with entries are validated together."""
+def _validations(
+    kinds: Mapping[str, FileKind | None], samples_path: str | None, models_path: str | None
+) -> list[tuple[list[str], str, Validation]]:
+    """Return files, the name of their kind, and the result.
+
+    Files with entries are validated together.
+    """
     entries = [path for path, kind in kinds.items() if kind is None]
     result = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
-    return result + [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
+    return result + [
+        ([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind
+    ]
 
 
 def kind_of(path: str, kinds: Sequence[FileKind]) -> FileKind | None:
@@ -151,20 +197,38 @@ def _examined(path: str, kind: FileKind) -> Validation:
     return Validation(faults, (), [kind.words, *summary] if summary else [])
 
 
-def _print(paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]) -> None:
-    """Print the result for files of one kind; *words* names the kind that was assumed for unusable files."""
-    for sentence in (*validation.problems, *(f'before you send it: {note}' for note in validation.notes)):
+def _print(
+    paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]
+) -> None:
+    """Print the result for files of one kind; *words* names the kind that was assumed for
+    unusable files.
+    """
+    for sentence in (
+        *validation.problems,
+        *(f'before you send it: {note}' for note in validation.notes),
+    ):
         write(sentence)
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
-    summary = ([*validation.summary, number] if validation.summary else
-               [f'read as {words}', number, 'fix this first, then validate again to find further problems'])
+    summary = (
+        [*validation.summary, number]
+        if validation.summary
+        else [
+            f'read as {words}',
+            number,
+            'fix this first, then validate again to find further problems',
+        ]
+    )
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
 
 
-def examine(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None) -> Validation:
-    """Validate *files*, or the shipped file by default, and return a sentence for each mistake with a summary.
+def examine(
+    files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None
+) -> Validation:
+    """Validate *files*, or the shipped file by default, and return a sentence for each mistake with
+    a summary.
 
-    files: a file with a "date" is a complete database; all others are additions to it or to the shipped database.
+    files: a file with a "date" is a complete database; all others are additions to it or to the
+    shipped database.
     samples_path: file or folder; None: tests/samples next to the database.
     models_path: CSV file; None: tests/models.csv next to the database.
     Raises DataError if the shipped file cannot be read.
@@ -182,33 +246,64 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     models, of_models = sources.measured(models_path) if models_path else ([], [])
     evidence, of_evidence = sources.evidence_of(all_files[0])
     first, *local = all_files
-    context = Context(SpecDatabase(first.data, [(source.name, source.data) for source in local]),
-                      SpecDatabase(first.data), all_files,
-                      dict(item for source in all_files for item in source.data.get('documents', {}).items()), evidence)
+    context = Context(
+        SpecDatabase(first.data, [(source.name, source.data) for source in local]),
+        SpecDatabase(first.data),
+        all_files,
+        dict(item for source in all_files for item in source.data.get('documents', {}).items()),
+        evidence,
+    )
     claims = drive_rules.claims_of([*drives, *models], context.database)
-    faults = [sentence for source in validated for sentence in entry_rules.file_problems(source, context)]
+    faults = [
+        sentence for source in validated for sentence in entry_rules.file_problems(source, context)
+    ]
     faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
     if drives or samples_path:
-        faults += [sentence for source in validated for sentence in drive_rules.coverage_problems(source, claims)]
-    summary = [plural(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
-               plural(len(drives), 'sample'), *([plural(len(models), 'measured model')] if models else [])]
-    return Validation(list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary)
+        faults += [
+            sentence
+            for source in validated
+            for sentence in drive_rules.coverage_problems(source, claims)
+        ]
+    summary = [
+        plural(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
+        plural(len(drives), 'sample'),
+        *([plural(len(models), 'measured model')] if models else []),
+    ]
+    return Validation(
+        list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary
+    )
 
 
-def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]) -> list[str]:
-    """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
+def _before_sending(
+    files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]
+) -> list[str]:
+    """Return a sentence for each drive that would match the wrong entry if additions were part of
+    the shipped file.
 
-    In that file, additions do not have precedence over other entries. faults: known mistakes, which are left out.
+    In that file, additions do not have precedence over other entries. faults: known mistakes, which
+    are left out.
     """
     shipped, *local = files
     if not local:
         return []
-    both = {**shipped.data, 'entries': [entry for source in files for entry in source.data['entries']],
-            **{key: {name: value for source in files for name, value in source.data.get(key, {}).items()}
-               for key in ('metrics', 'sets')}}
+    both = {
+        **shipped.data,
+        'entries': [entry for source in files for entry in source.data['entries']],
+        **{
+            key: {
+                name: value for source in files for name, value in source.data.get(key, {}).items()
+            }
+            for key in ('metrics', 'sets')
+        },
+    }
     database = SpecDatabase(both)
     entries = [entry for source in local for entry in source.data['entries']]
-    concerned = [drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)]
+    concerned = [
+        drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)
+    ]
     claims = drive_rules.claims_of(concerned, database)
-    return [sentence for sentence in drive_rules.drive_problems(claims, Context(database, database, (), {}))
-            if sentence not in faults]
+    return [
+        sentence
+        for sentence in drive_rules.drive_problems(claims, Context(database, database, (), {}))
+        if sentence not in faults
+    ]

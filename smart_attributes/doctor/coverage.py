@@ -1,4 +1,7 @@
-"""Find the disks that no check on this machine reads: compare /sys with the addresses that the checks use."""
+"""Find the disks that no check on this machine reads: compare /sys with the addresses that the
+checks use.
+"""
+
 from __future__ import annotations
 
 import os
@@ -19,39 +22,51 @@ from ..wording import plural
 from ..words import clean
 from .daemons import NAMES, Call
 
-SHOWN = 12       # disks that are named; all others are only counted
-_DEVICES = re.compile(r'\bsmart_(?:attributes_device|drives)\s*=\s*(\[(?:"[^"]*"|[^]"])*\]|"[^"]*")')
+SHOWN = 12  # disks that are named; all others are only counted
+_DEVICES = re.compile(
+    r'\bsmart_(?:attributes_device|drives)\s*=\s*(\[(?:"[^"]*"|[^]"])*\]|"[^"]*")'
+)
 _SCAN = re.compile(r'\bsmart(?:_attributes_scan)?\s*=\s*true\b')
 _MACRO = re.compile('[$`]')
 
 
 class Uses(NamedTuple):
     """The addresses that a check uses."""
+
     addresses: Sequence[str] = ()
     is_scan: bool = False
-    is_known: bool = True         # False: at least one address is unknown, for example in a macro
+    is_known: bool = True  # False: at least one address is unknown, for example in a macro
 
 
-def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]) -> list[Finding]:
+def examine(
+    uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]
+) -> list[Finding]:
     """Return a finding for the disks that no check reads.
 
-    Without known checks, return no finding, because the finding would list all disks. scan: runs smartctl --scan.
+    Without known checks, return no finding, because the finding would list all disks. scan: runs
+    smartctl --scan.
     """
     there = [disk for disk in disks(system.ROOT) if disk.is_drive]
     if not there or not uses or not all(use.is_known for use in uses):
         return []
     try:
-        devices = [device for use in uses for address in use.addresses for device in addresses.parse(address)]
+        devices = [
+            device
+            for use in uses
+            for address in use.addresses
+            for device in addresses.parse(address)
+        ]
         devices += scan() if any(use.is_scan for use in uses) else ()
         wanted = allowed(there, options)
-    except SmartError:   # that check, or the scan, reports the error
+    except SmartError:  # that check, or the scan, reports the error
         return []
     read = {name for device in dict.fromkeys(devices) for name in _reached(device, there)}
     return finding(unread(wanted, {disk.drive for disk in there if disk.name in read}))
 
 
 def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
-    """Return the disks that neither options nor local files exclude under any of their names below /dev.
+    """Return the disks that neither options nor local files exclude under any of their names below
+    /dev.
 
     Raises SmartError if the local files cannot be used.
     """
@@ -65,15 +80,21 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
         for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ())):
             with suppress(UsageError):  # no check can use this name either
                 spellings[disk] += addresses.parse(path)
-    planned = {plan.device for plan in reads.plan([each for some in spellings.values() for each in some], options)}
+    planned = {
+        plan.device
+        for plan in reads.plan([each for some in spellings.values() for each in some], options)
+    }
     return [disk for disk, devices in spellings.items() if planned.issuperset(devices)]
 
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
-    """Return the names of the disks at an address; for a RAID controller, the names of all its disks."""
+    """Return the names of the disks at an address; for a RAID controller, the names of all its
+    disks.
+    """
     root, kind = system.ROOT, controller(device.type)
     if kind:
-        host = system.host_of(device)  # None for a node that only the driver creates, such as /dev/twa0
+        # None for a node that only the driver creates, such as /dev/twa0
+        host = system.host_of(device)
         behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
         return [disk.name for disk in behind if host in (None, disk.host)]
     name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
@@ -81,6 +102,7 @@ def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
 
 
 # --- what the checks read; pure -----------------------------------------------------------
+
 
 def of_options(options: Options) -> list[Uses]:
     """Return the drives that these options select, if any."""
@@ -94,7 +116,7 @@ def of_call(call: Call) -> Uses:
     """Return the addresses that a command of NRPE uses."""
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
-    parser.add_argument('-r', '--regex')   # option of version 1.6
+    parser.add_argument('-r', '--regex')  # option of version 1.6
     parser.add_argument('--scan', action='store_true')
     try:
         values = parser.parse_known_args([*call.words])[0]
@@ -106,18 +128,29 @@ def of_call(call: Call) -> Uses:
 
 
 def of_icinga(blocks: Sequence[str]) -> list[Uses]:
-    """Return the addresses that checks of this host use, according to the Host objects in Icinga's configuration."""
-    named = [text.replace('$$', '$') for block in blocks for found in _DEVICES.finditer(block)
-             for text in re.findall('"([^"]*)"', found[1])]
+    """Return the addresses that checks of this host use, according to the Host objects in
+    Icinga's configuration.
+    """
+    named = [
+        text.replace('$$', '$')
+        for block in blocks
+        for found in _DEVICES.finditer(block)
+        for text in re.findall('"([^"]*)"', found[1])
+    ]
     is_scan = not named and any(map(_SCAN.search, blocks))
     return [Uses(named, is_scan)] if named or is_scan else []
 
 
 # --- what is left; pure -------------------------------------------------------------------
 
+
 def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return one disk for each drive that no check reads. read: the drives that checks read, as in `Disk.drive`."""
-    return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
+    """Return one disk for each drive that no check reads. read: the drives that checks read, as
+    in `Disk.drive`.
+    """
+    return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[
+        ::-1
+    ]
 
 
 def finding(left: Sequence[Disk]) -> list[Finding]:
@@ -128,7 +161,13 @@ def finding(left: Sequence[Disk]) -> list[Finding]:
     named = f'{", ".join(map(_named, left[:SHOWN]))}{more}'
     if any(disk.is_behind_raid for disk in left):
         return [found('drives-unmonitored-behind-raid', disks=named)]
-    return [found('drives-unmonitored', disks=named, options=' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN]))]
+    return [
+        found(
+            'drives-unmonitored',
+            disks=named,
+            options=' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN]),
+        )
+    ]
 
 
 def _named(disk: Disk) -> str:

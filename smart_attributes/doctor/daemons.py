@@ -1,4 +1,7 @@
-"""The daemons on this machine: how much time they give a check, and the commands by which NRPE runs checks."""
+"""The daemons on this machine: how much time they give a check, and the commands by which NRPE
+runs checks.
+"""
+
 from __future__ import annotations
 
 import json
@@ -12,58 +15,86 @@ from typing import NamedTuple
 
 from .. import constants, files
 from ..command_line.options import PROGRAM
-from ..constants import DEEPEST_INCLUDE, HOUR, LARGEST_SMALL_FILE, MINUTE, MOST_COMMANDS, MOST_FILES, PARALLEL, TIMEOUT
+from ..constants import (
+    DEEPEST_INCLUDE,
+    HOUR,
+    LARGEST_SMALL_FILE,
+    MINUTE,
+    MOST_COMMANDS,
+    MOST_FILES,
+    PARALLEL,
+    TIMEOUT,
+)
 from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from .start import is_started
 
 NRPE_FILES = ('etc/nagios/nrpe.cfg', 'etc/nrpe.cfg', 'usr/local/nagios/etc/nrpe.cfg')
-NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.cfg', 'etc/icinga/icinga.cfg',
-          'usr/local/nagios/etc/nagios.cfg')
+NAGIOS = (
+    'etc/nagios4/nagios.cfg',
+    'etc/nagios/nagios.cfg',
+    'etc/naemon/naemon.cfg',
+    'etc/icinga/icinga.cfg',
+    'usr/local/nagios/etc/nagios.cfg',
+)
 ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
-USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check by default
+USUAL = 60.0  # seconds that Icinga, Nagios and NRPE give a check by default
 _UNITS = {'ms': 0.001, 's': 1.0, 'm': MINUTE, 'h': HOUR}
 _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
 _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
 
 Setting = tuple[str, str, str]  # file, name, value
 NAMES = (PROGRAM, f'{PROGRAM}.pyz')
-_PATIENCE = 10.0          # seconds for one start
-_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell, but doctor does not use one
+_PATIENCE = 10.0  # seconds for one start
+# NRPE runs the line in a shell, but doctor does not use one
+_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')
 
 
 class DaemonLimit(NamedTuple):
     """How long a daemon waits for this plugin."""
-    daemon: str                   # "NRPE"
+
+    daemon: str  # "NRPE"
     file: str
     seconds: float
-    setting: str                  # the setting to change there: "command_timeout"
-    own: float | None = None      # value of -t there, in seconds; None: no -t
+    setting: str  # the setting to change there: "command_timeout"
+    own: float | None = None  # value of -t there, in seconds; None: no -t
 
 
 class NrpeCommand(NamedTuple):
     """A command of NRPE that runs this plugin, or that has the plugin's name."""
+
     name: str
-    file: str                     # "/etc/nagios/nrpe.cfg"
-    line: str                     # the line that NRPE runs, with its command_prefix
+    file: str  # "/etc/nagios/nrpe.cfg"
+    line: str  # the line that NRPE runs, with its command_prefix
     is_prefixed: bool = False
 
 
 # Each function takes the folder to use as /.
 
+
 def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
-    """Return the NRPE commands that run this plugin; if a command is defined twice, NRPE uses the last definition."""
+    """Return the NRPE commands that run this plugin; if a command is defined twice, NRPE uses
+    the last definition.
+    """
     _, settings = _read(root, NRPE_FILES)
     prefix = next((value for _, name, value in reversed(settings) if name == 'command_prefix'), '')
-    commands = {name[len('command['):-1]: (file, value) for file, name, value in settings
-                if name.startswith('command[') and name.endswith(']')}
-    return [NrpeCommand(name, f'/{file}', f'{prefix} {value}'.strip(), bool(prefix))
-            for name, (file, value) in commands.items() if _OURS.search(f'{name} {value}')]
+    commands = {
+        name[len('command[') : -1]: (file, value)
+        for file, name, value in settings
+        if name.startswith('command[') and name.endswith(']')
+    }
+    return [
+        NrpeCommand(name, f'/{file}', f'{prefix} {value}'.strip(), bool(prefix))
+        for name, (file, value) in commands.items()
+        if _OURS.search(f'{name} {value}')
+    ]
 
 
 def unread_nrpe(root: str = '/') -> str:
-    """Return the path of an NRPE configuration that exists but is unreadable for this user, or ''."""
+    """Return the path of an NRPE configuration that exists but is unreadable for this user, or
+    ''.
+    """
     path = _first(root, NRPE_FILES)
     return f'/{path}' if path and not os.access(os.path.join(root, path), os.R_OK) else ''
 
@@ -71,8 +102,11 @@ def unread_nrpe(root: str = '/') -> str:
 def icinga_host(name: str, root: str = '/') -> list[str]:
     """Return the objects in Icinga's configuration that describe this host. name: the host name."""
     head = re.compile(rf'object\s+Host\s+(?:NodeName\b|"{re.escape(name.partition(".")[0])}[".])')
-    return [block for path in below(root, ICINGA[-1], '.conf')
-            for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE), head)]
+    return [
+        block
+        for path in below(root, ICINGA[-1], '.conf')
+        for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE), head)
+    ]
 
 
 def limits(root: str = '/') -> list[DaemonLimit]:
@@ -81,22 +115,41 @@ def limits(root: str = '/') -> list[DaemonLimit]:
 
 
 def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
-    """Return a finding for each limit that is too short for a check, or a single finding if all limits fit.
+    """Return a finding for each limit that is too short for a check, or a single finding if all
+    limits fit.
 
     timeout: time limit of a check, in seconds, if the configuration does not set it.
     """
-    short = [found('time-limit-too-short', daemon=limit.daemon, limit=limit.seconds, file=limit.file, seconds=own,
-                   setting=limit.setting, longer=max(USUAL, own + 5), fitting=fitting(limit.seconds))
-             for limit in dict.fromkeys(daemons) for own in [limit.own or timeout] if own >= limit.seconds]
+    short = [
+        found(
+            'time-limit-too-short',
+            daemon=limit.daemon,
+            limit=limit.seconds,
+            file=limit.file,
+            seconds=own,
+            setting=limit.setting,
+            longer=max(USUAL, own + 5),
+            fitting=fitting(limit.seconds),
+        )
+        for limit in dict.fromkeys(daemons)
+        for own in [limit.own or timeout]
+        if own >= limit.seconds
+    ]
     if short:
         return short
     if not daemons:
         fits = timeout < USUAL
-        return [found('time-limit-usual' if fits else 'time-limit-too-long', usual=USUAL, seconds=timeout)]
+        return [
+            found(
+                'time-limit-usual' if fits else 'time-limit-too-long', usual=USUAL, seconds=timeout
+            )
+        ]
     by_time: dict[float, dict[str, None]] = {}
     for limit in daemons:
         by_time.setdefault(limit.seconds, {})[limit.daemon] = None
-    waiting = ', '.join(f'{", ".join(names)}: {seconds:g} s' for seconds, names in sorted(by_time.items()))
+    waiting = ', '.join(
+        f'{", ".join(names)}: {seconds:g} s' for seconds, names in sorted(by_time.items())
+    )
     return [found('time-limit-fits', limits=waiting, seconds=timeout)]
 
 
@@ -106,18 +159,37 @@ def fitting(seconds: float) -> float:
 
 
 def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
-    """Return the finding that compares the size of a check's output with the size that each daemon keeps.
+    """Return the finding that compares the size of a check's output with the size that each daemon
+    keeps.
 
     printed: size of the output in bytes. is_cut: the check omitted text or perfdata.
     """
     if is_cut:
         return found('output-left-out', limit=constants.OUTPUT_LIMIT)
-    file = next((each.file for each in nrpe_commands(root) if PROGRAM in each.line and '--max-output' not in each.line),
-                '') if printed > constants.KEPT_BEHIND_NRPE else ''
+    file = (
+        next(
+            (
+                each.file
+                for each in nrpe_commands(root)
+                if PROGRAM in each.line and '--max-output' not in each.line
+            ),
+            '',
+        )
+        if printed > constants.KEPT_BEHIND_NRPE
+        else ''
+    )
     if file:
-        return found('output-too-long', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, file=file,
-                     nagios=constants.BEHIND_NRPE, icinga=constants.OUTPUT_LIMIT)
-    return found('output-fits', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, limit=constants.OUTPUT_LIMIT)
+        return found(
+            'output-too-long',
+            bytes=printed,
+            kept=constants.KEPT_BEHIND_NRPE,
+            file=file,
+            nagios=constants.BEHIND_NRPE,
+            icinga=constants.OUTPUT_LIMIT,
+        )
+    return found(
+        'output-fits', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, limit=constants.OUTPUT_LIMIT
+    )
 
 
 def _first(root: str, paths: Sequence[str]) -> str:
@@ -128,7 +200,11 @@ def below(root: str, folder: str, end: str) -> list[str]:
     """Return the files in a folder and its subfolders, up to a fixed number."""
     paths: list[str] = []
     for here, _, names in os.walk(os.path.join(root, folder)):
-        paths += [os.path.relpath(os.path.join(here, name), root) for name in sorted(names) if name.endswith(end)]
+        paths += [
+            os.path.relpath(os.path.join(here, name), root)
+            for name in sorted(names)
+            if name.endswith(end)
+        ]
         if len(paths) > MOST_FILES:
             break
     return paths[:MOST_FILES]
@@ -141,7 +217,9 @@ def _read(root: str, paths: Sequence[str]) -> tuple[str, list[Setting]]:
 
 
 def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
-    """Yield the settings of an NRPE or Nagios configuration, including the settings in included files."""
+    """Yield the settings of an NRPE or Nagios configuration, including the settings in included
+    files.
+    """
     for line in files.text(os.path.join(root, path), LARGEST_SMALL_FILE).splitlines():
         name, sign, value = (part.strip() for part in line.partition('='))
         if not sign or name.startswith('#'):
@@ -158,7 +236,11 @@ def _nrpe(root: str) -> Iterator[DaemonLimit]:
     if not settings:
         return
     seconds, file = _last(settings, 'command_timeout', path)
-    limits = [_OWN.search(value) for _, name, value in settings if name.startswith('command[') and PROGRAM in value]
+    limits = [
+        _OWN.search(value)
+        for _, name, value in settings
+        if name.startswith('command[') and PROGRAM in value
+    ]
     for own in dict.fromkeys(_seconds(limit[1]) if limit else None for limit in limits) or [None]:
         yield DaemonLimit('NRPE', f'/{file}', seconds, 'command_timeout', own)
 
@@ -172,8 +254,13 @@ def _nagios(root: str) -> Iterator[DaemonLimit]:
 
 def _last(settings: Sequence[Setting], name: str, path: str) -> tuple[float, str]:
     """Return the effective value of a setting in seconds, and the file that sets it."""
-    numbers = [(seconds, file) for file, each, value in settings if each == name
-               for seconds in [_seconds(value)] if seconds is not None]
+    numbers = [
+        (seconds, file)
+        for file, each, value in settings
+        if each == name
+        for seconds in [_seconds(value)]
+        if seconds is not None
+    ]
     return numbers[-1] if numbers else (USUAL, path)
 
 
@@ -185,10 +272,16 @@ def _seconds(text: str) -> float | None:
 def _icinga(root: str) -> Iterator[DaemonLimit]:
     if not os.path.isdir(os.path.join(root, ICINGA[-1])):
         return
-    ours = [limit for folder in ICINGA for path in below(root, folder, '.conf')
-            for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE))
-            for limit in _of_block(block, f'/{path}')]
-    yield from dict.fromkeys(ours or [DaemonLimit('Icinga', f'/{ICINGA[-1]}', USUAL, 'check_timeout')])
+    ours = [
+        limit
+        for folder in ICINGA
+        for path in below(root, folder, '.conf')
+        for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE))
+        for limit in _of_block(block, f'/{path}')
+    ]
+    yield from dict.fromkeys(
+        ours or [DaemonLimit('Icinga', f'/{ICINGA[-1]}', USUAL, 'check_timeout')]
+    )
 
 
 def _of_block(block: str, file: str) -> Iterator[DaemonLimit]:
@@ -196,51 +289,70 @@ def _of_block(block: str, file: str) -> Iterator[DaemonLimit]:
     own = re.search(r'smart_attributes_timeout\s*=\s*"?([0-9.]+)', block)
     seconds = _seconds(limit[2]) if limit else None
     if seconds is not None or own:
-        yield DaemonLimit('Icinga', file, USUAL if seconds is None else seconds, limit[1] if limit else 'check_timeout',
-                          _seconds(own[1]) if own else None)
+        yield DaemonLimit(
+            'Icinga',
+            file,
+            USUAL if seconds is None else seconds,
+            limit[1] if limit else 'check_timeout',
+            _seconds(own[1]) if own else None,
+        )
 
 
 def blocks(text: str, about: re.Pattern[str] = _OURS) -> Iterator[str]:
-    """Yield the objects, templates and rules of an Icinga configuration that mention this plugin, or match *about*."""
+    """Yield the objects, templates and rules of an Icinga configuration that mention this
+    plugin, or match *about*.
+    """
     plain = re.sub(r'/\*.*?\*/|//[^\n]*|^\s*#[^\n]*', '', text, flags=re.DOTALL | re.MULTILINE)
     for start in re.finditer(r'\b(?:object|template|apply)\s[^{}]*\{', plain):
         depth, end = 1, start.end()
-        for sign in re.finditer('[{}]', plain[start.end():]):
+        for sign in re.finditer('[{}]', plain[start.end() :]):
             depth += 1 if sign[0] == '{' else -1
             end = start.end() + sign.end()
             if not depth:
                 break
-        block = plain[start.start():end]
+        block = plain[start.start() : end]
         if about.search(block):
             yield block
 
 
 class Call(NamedTuple):
     """A command of NRPE, split into its parts."""
+
     of: NrpeCommand
-    before: Sequence[str] = ()      # words before the program, such as sudo
-    program: str = ''               # as written there; '' if the line cannot be split into words
-    words: Sequence[str] = ()       # words after the program
-    is_startable: bool = False      # it does not need a shell, a macro or another program
+    before: Sequence[str] = ()  # words before the program, such as sudo
+    program: str = ''  # as written there; '' if the line cannot be split into words
+    words: Sequence[str] = ()  # words after the program
+    is_startable: bool = False  # it does not need a shell, a macro or another program
 
     def trial(self, path: str) -> tuple[str, ...]:
-        """Return a command line that starts the program with the options of this call and makes it exit at once.
+        """Return a command line that starts the program with the options of this call and makes it
+        exit at once.
 
         No drive is read.
         """
         command = self.words[:1] if self.words and not self.words[0].startswith('-') else ()
-        return (path, *command, '-V', *self.words[len(command):])
+        return (path, *command, '-V', *self.words[len(command) :])
 
 
-def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float) -> list[Finding]:
-    """Return the findings for NRPE commands. program: path of this program, which the user can start."""
+def examine(
+    commands: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float
+) -> list[Finding]:
+    """Return the findings for NRPE commands. program: path of this program, which the user can
+    start.
+    """
     calls = [call(each) for each in commands[:MOST_COMMANDS]]
     answers = _started(calls, how, min(deadline, time.monotonic() + 3 * _PATIENCE))
-    findings = [finding for each, answer in zip(calls, answers) for finding in faults(each, answer, program, user)]
+    findings = [
+        finding
+        for each, answer in zip(calls, answers)
+        for finding in faults(each, answer, program, user)
+    ]
     if len(commands) > MOST_COMMANDS:
         findings.append(found('nrpe-more-commands', commands=len(commands) - MOST_COMMANDS))
     if calls and not findings:
-        findings.append(found('nrpe-starts', user=user, commands=', '.join(each.of.name for each in calls)))
+        findings.append(
+            found('nrpe-starts', user=user, commands=', '.join(each.of.name for each in calls))
+        )
     return findings
 
 
@@ -250,25 +362,49 @@ def call(command: NrpeCommand) -> Call:
         words = shlex.split(command.line)
     except ValueError:
         return Call(command)
-    place = next((number for number, word in enumerate(words) if os.path.basename(word) in NAMES), 0)
+    place = next(
+        (number for number, word in enumerate(words) if os.path.basename(word) in NAMES), 0
+    )
     is_ours = bool(words) and os.path.basename(words[place]) in NAMES
-    return Call(command, words[:place], words[place] if words else '', words[place + 1:],
-                is_ours and not place and not _OF_THE_SHELL.search(command.line))
+    return Call(
+        command,
+        words[:place],
+        words[place] if words else '',
+        words[place + 1 :],
+        is_ours and not place and not _OF_THE_SHELL.search(command.line),
+    )
 
 
 def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
-    """Start the programs; return each result, or None if not started. Root never starts a configured program."""
-    missing = [next((path for path in (*each.before[:1], each.program) if path and not _executable(path)), '')
-               for each in calls]   # this plugin, or a program that starts it, such as sudo
-    lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
-             for each, path in zip(calls, missing)]
+    """Start the programs; return each result, or None if not started.
+
+    Root never starts a configured program.
+    """
+    missing = [
+        next(
+            (path for path in (*each.before[:1], each.program) if path and not _executable(path)),
+            '',
+        )
+        for each in calls
+    ]  # this plugin, or a program that starts it, such as sudo
+    lines = [
+        each.trial(_executable(each.program))
+        if each.is_startable and not path and os.geteuid() != 0
+        else ()
+        for each, path in zip(calls, missing)
+    ]
     runner = processes.Runner()  # a separate runner: these calls name drives but must not lock them
     try:
-        answers = {answer.command: answer for answer in runner.run(filter(None, lines), PARALLEL, _PATIENCE, deadline)}
+        answers = {
+            answer.command: answer
+            for answer in runner.run(filter(None, lines), PARALLEL, _PATIENCE, deadline)
+        }
     finally:
         runner.close()
-    return [answers[line] if line else Answer((path,), 'not started', _why_not(path)) if path else None
-            for path, line in zip(missing, lines)]
+    return [
+        answers[line] if line else Answer((path,), 'not started', _why_not(path)) if path else None
+        for path, line in zip(missing, lines)
+    ]
 
 
 def _executable(program: str) -> str:
@@ -286,6 +422,7 @@ def _why_not(program: str) -> str:
 
 # --- interpretation; pure -----------------------------------------------------------------
 
+
 def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
     """Yield a finding for each fault of an NRPE command. program: path of this program."""
     named = {'name': call.of.name, 'file': call.of.file}
@@ -293,10 +430,16 @@ def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterat
         yield found('nrpe-quotation-mark', **named)
         return
     if any(os.path.basename(word) == 'sudo' for word in call.before):
-        command = '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
+        command = (
+            '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
+        )
         yield found('nrpe-runs-sudo', **named)._replace(command=command)
     is_json = answer is not None and answer.status == 0 and answer.stdout.startswith(b'{')
-    if answer is None or is_started(answer) or (is_json and f'"{PROGRAM} '.encode() in answer.stdout):
+    if (
+        answer is None
+        or is_started(answer)
+        or (is_json and f'"{PROGRAM} '.encode() in answer.stdout)
+    ):
         return
     path, complaint = answer.command[0], complaint_of(answer)
     if complaint:
@@ -305,7 +448,11 @@ def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterat
         yield found('nrpe-wrapper-missing', **named, user=user, path=path, reason=_ending(answer))
     else:
         finding = found('nrpe-path-wrong', **named, user=user, path=path, reason=_ending(answer))
-        yield finding if call.before else finding._replace(command=_changed(call, _basic(call.program), program))
+        yield (
+            finding
+            if call.before
+            else finding._replace(command=_changed(call, _basic(call.program), program))
+        )
 
 
 def complaint_of(answer: Answer) -> str:
@@ -316,7 +463,11 @@ def complaint_of(answer: Answer) -> str:
             text = f'error: {json.loads(text)["error"]}'
         except (ValueError, KeyError, TypeError):
             return ''
-    is_ours = answer.status == 3 and text.startswith(('SMART UNKNOWN - ', 'error: ')) and 'cannot start: ' not in text
+    is_ours = (
+        answer.status == 3
+        and text.startswith(('SMART UNKNOWN - ', 'error: '))
+        and 'cannot start: ' not in text
+    )
     return text.removeprefix('SMART UNKNOWN - ').removeprefix('error: ') if is_ours else ''
 
 
@@ -326,7 +477,8 @@ def _ending(answer: Answer) -> str:
 
 
 def _changed(call: Call, before: str, after: str) -> str:
-    """Return the sed command that replaces a call's program in the configuration; '' if a path would need quoting.
+    """Return the sed command that replaces a call's program in the configuration; '' if a path
+    would need quoting.
 
     before: a basic regular expression that matches the words to replace.
     """

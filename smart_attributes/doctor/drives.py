@@ -1,4 +1,7 @@
-"""Report whether and how fast each address answers, and write configuration lines to check these drives. Pure."""
+"""Report whether and how fast each address answers, and write configuration lines to check these
+drives. Pure.
+"""
+
 from __future__ import annotations
 
 import json
@@ -11,7 +14,15 @@ from ..check import drive_tracking
 from ..check.survey import Survey
 from ..command_line.options import PROGRAM
 from ..constants import BEHIND_NRPE, TIMEOUT
-from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
+from ..errors import (
+    Coded,
+    ControllerElsewhere,
+    DriveAbsent,
+    DriveAsleep,
+    DriveIsNoDrive,
+    DriveNotReached,
+    SudoRefused,
+)
 from ..knowledge import drive_logs
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
@@ -19,16 +30,23 @@ from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import controller, is_raid
 from ..words import clean
 
-SHOWN = 8          # up to this many answering drives get a line each; more drives share a line
-SHOWN_GONE = 3      # missing drives that get a line each; all others share a line
-CHECK = 'drives'   # subject of findings about all drives together
-AT_LEAST = 3   # this many consecutive slots are written as a range
+SHOWN = 8  # up to this many answering drives get a line each; more drives share a line
+SHOWN_GONE = 3  # missing drives that get a line each; all others share a line
+CHECK = 'drives'  # subject of findings about all drives together
+AT_LEAST = 3  # this many consecutive slots are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
-_VARIABLES = {'--expect': 'expect', '-t': 'timeout', '-p': 'path', '--config': 'config', '--state-dir': 'state_dir'}
+_VARIABLES = {
+    '--expect': 'expect',
+    '-t': 'timeout',
+    '-p': 'path',
+    '--config': 'config',
+    '--state-dir': 'state_dir',
+}
 
 
 def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Finding]:
-    """Return a finding for each address with a problem, for the drives that answer, and for all drives together.
+    """Return a finding for each address with a problem, for the drives that answer, and for all
+    drives together.
 
     check: the command line of a check of this installation, as a list of words.
     """
@@ -37,24 +55,48 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     lines = [_answering(*pair, hide_serial) for pair in well]
     if len(well) > SHOWN:
         verdict, read = max(well, key=lambda pair: pair[1].seconds)
-        lines = [found('drives-answer', drives=len(well), address=verdict.device.address, seconds=read.seconds)]
-    lines += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
-              _silent(verdict, read, survey.whereabouts, hide_serial) for verdict, read in pairs
-              if not isinstance(read.outcome, Report)]
+        lines = [
+            found(
+                'drives-answer',
+                drives=len(well),
+                address=verdict.device.address,
+                seconds=read.seconds,
+            )
+        ]
+    lines += [
+        _sleeping(verdict, hide_serial, check)
+        if isinstance(read.outcome, DriveAsleep)
+        else _silent(verdict, read, survey.whereabouts, hide_serial)
+        for verdict, read in pairs
+        if not isinstance(read.outcome, Report)
+    ]
     # Unread slots, contradicting files, an old sudo rule.
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
-    lines += [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)]
+    lines += [
+        said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)
+    ]
     gone = [sentence for _, sentence in survey.demands if sentence.code == 'drive-gone']
     return [*lines, *_gone(gone), *([] if pairs else [_nobody(*survey.nobody)])]
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
-    """Return the finding for a drive that can be read: the installation works, whatever the drive reports."""
-    more = '' if verdict.state is State.OK else f'; a check reports {verdict.state.name}, and explain shows why'
+    """Return the finding for a drive that can be read: the installation works, whatever the
+    drive reports.
+    """
+    more = (
+        ''
+        if verdict.state is State.OK
+        else f'; a check reports {verdict.state.name}, and explain shows why'
+    )
     more += ''.join(f'; {note}' for note in verdict.notes if note.code in drive_logs.CODES)
-    finding = found('drive-answers', verdict.device.address, drive=_who(verdict.identity, hide_serial),
-                    seconds=read.seconds, state=verdict.state.name)
+    finding = found(
+        'drive-answers',
+        verdict.device.address,
+        drive=_who(verdict.identity, hide_serial),
+        seconds=read.seconds,
+        state=verdict.state.name,
+    )
     return finding._replace(message=finding.message + more)
 
 
@@ -63,7 +105,9 @@ def _who(identity: Identity, hide_serial: bool) -> str:
     return f'{clean(identity.model)}{serial}'.strip() or 'unknown drive'
 
 
-def _silent(verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | None, hide_serial: bool) -> Finding:
+def _silent(
+    verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | None, hide_serial: bool
+) -> Finding:
     """Return the finding for an address that returned no report."""
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
@@ -78,39 +122,68 @@ def _silent(verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | No
     is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
     earlier = drive_tracking.seen(known, address) if known and is_reached else None
     if earlier:
-        return found('drive-failing', address, drive=_who(earlier.identity, hide_serial), reason=finding.message)
+        return found(
+            'drive-failing',
+            address,
+            drive=_who(earlier.identity, hide_serial),
+            reason=finding.message,
+        )
     return finding
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
-    """Return the finding for a drive in standby; OK if an earlier check read the drive recently enough."""
+    """Return the finding for a drive in standby; OK if an earlier check read the drive recently
+    enough.
+    """
     device = verdict.device
     words, last = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
-        return found('drive-in-standby', device.address, drive=_who(verdict.identity, hide_serial),
-                     reason=f'{words}; {last}')
-    why = last or 'no check has read the drive while awake, so its model and serial number are unknown'
-    return found('drive-standby-too-long', device.address)._replace(message=f'{words}; {why}',
-                                                                    command=waking(device, check))
+        return found(
+            'drive-in-standby',
+            device.address,
+            drive=_who(verdict.identity, hide_serial),
+            reason=f'{words}; {last}',
+        )
+    why = (
+        last
+        or 'no check has read the drive while awake, so its model and serial number are unknown'
+    )
+    return found('drive-standby-too-long', device.address)._replace(
+        message=f'{words}; {why}', command=waking(device, check)
+    )
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
-    """Return the command that wakes up a drive by reading data, because an identity query does not wake up a drive.
+    """Return the command that wakes up a drive by reading data, because an identity query does not
+    wake up a drive.
 
-    Return '' if data cannot be read directly: the drive is behind a controller, or its node is not a block device.
+    Return '' if data cannot be read directly: the drive is behind a controller, or its node is not
+    a block device.
     """
-    if is_raid(device) or not re.fullmatch(r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path):
+    if is_raid(device) or not re.fullmatch(
+        r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path
+    ):
         return ''
     read = ['dd', f'if={device.path}', 'of=/dev/null', 'bs=4096', 'count=1', 'iflag=direct']
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
 def _gone(sentences: Sequence[Coded]) -> list[Finding]:
-    """Return a finding for each of the first few drives that an earlier check read and that are now missing."""
-    look = 'check cabling, controller and dmesg -T; if you removed the drive for good, remove it from the history'
-    lines = [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in sentences[:SHOWN_GONE]]
-    lines = [line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')
-             for line in lines]
+    """Return a finding for each of the first few drives that an earlier check read and that are
+    now missing.
+    """
+    look = (
+        'check cabling, controller and dmesg -T; if you removed the drive for good, '
+        'remove it from the history'
+    )
+    lines = [
+        said(sentence.code, sentence, CHECK, **sentence.fields)
+        for sentence in sentences[:SHOWN_GONE]
+    ]
+    lines = [
+        line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')
+        for line in lines
+    ]
     more = len(sentences) - len(lines)
     return lines + ([found('drives-more-gone', drives=more)] if more else [])
 
@@ -123,36 +196,58 @@ def _nobody(state: State, sentence: str) -> Finding:
 
 
 def to_watch(survey: Survey) -> list[Device]:
-    """Return the devices that a check of this machine should name: all except devices that cannot hold a drive."""
-    return [verdict.device for verdict, read in zip(survey.verdicts, survey.reads)
-            if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]
+    """Return the devices that a check of this machine should name: all except devices that
+    cannot hold a drive.
+    """
+    return [
+        verdict.device
+        for verdict, read in zip(survey.verdicts, survey.reads)
+        if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))
+    ]
 
 
-def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()) -> list[Paste]:
+def pastes(
+    addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()
+) -> list[Paste]:
     """Return a configuration line for each daemon.
 
-    timeout: time limit of the check in seconds. more: other options of the check with their values, such as -p FILE.
+    timeout: time limit of the check in seconds. more: other options of the check with their values,
+    such as -p FILE.
     """
     if not addresses:
         return []
     named = ranges(addresses)
     limit = [] if timeout == TIMEOUT else ['-t', f'{timeout:g}']
-    expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []  # empty slots are skipped
+    # empty slots are skipped
+    expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []
     drives = [word for address in named for word in ('-d', address)]
     line = shlex.join([*more, *drives, *expected, *limit])
     options = [*more, *expected, *limit]
     listed = json.dumps(named).replace('$', '$$')
-    icinga = ['vars.smart = true', f'vars.smart_attributes_device = {listed}',
-              *(f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}'
-                for name, value in zip(options[::2], options[1::2]) if name in _VARIABLES)]
-    return [Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
-            Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
-            Paste('nrpe', 'NRPE (call it with check_nrpe -t 60)',
-                  f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}')]
+    icinga = [
+        'vars.smart = true',
+        f'vars.smart_attributes_device = {listed}',
+        *(
+            f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}'
+            for name, value in zip(options[::2], options[1::2])
+            if name in _VARIABLES
+        ),
+    ]
+    return [
+        Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
+        Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
+        Paste(
+            'nrpe',
+            'NRPE (call it with check_nrpe -t 60)',
+            f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}',
+        ),
+    ]
 
 
 def ranges(addresses: Sequence[str]) -> list[str]:
-    """Return the addresses, with consecutive slots of one controller as a range: megaraid,0-7@/dev/bus/0."""
+    """Return the addresses, with consecutive slots of one controller as a range:
+    megaraid,0-7@/dev/bus/0.
+    """
     others: list[str] = []
     slots: dict[tuple[str, str], list[int]] = {}
     for address in addresses:

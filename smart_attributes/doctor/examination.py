@@ -1,4 +1,5 @@
 """Examine an installation step by step, and report steps that were skipped for lack of time."""
+
 from __future__ import annotations
 
 import os
@@ -25,16 +26,21 @@ from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
-RECENT = 7 * DAY   # seconds; a drive in standby can stay unread for days, although a check selects it
+# seconds; a drive in standby can stay unread for days, although a check selects it
+RECENT = 7 * DAY
 Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 
 
-def examine(options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> Examination:
+def examine(
+    options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses
+) -> Examination:
     """Return the findings; the process becomes the monitoring user to collect them.
 
-    printed: takes a survey and returns the output of the check. addresses: takes a survey and returns the -d arguments.
-    Raises UsageError if the process cannot become that user, or if the options do not describe an installation.
+    printed: takes a survey and returns the output of the check. addresses: takes a survey and
+    returns the -d arguments.
+    Raises UsageError if the process cannot become that user, or if the options do not describe an
+    installation.
     """
     if options.which.reports:
         raise UsageError('doctor examines drives, not recorded reports; remove --report')
@@ -45,32 +51,49 @@ def examine(options: Options, runner: processes.Runner, printed: Printed, addres
 
 
 class Examiner:
-    """One examination and its progress. The examination begins before this process becomes the monitoring user."""
+    """One examination and its progress.
 
-    def __init__(self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> None:
+    The examination begins before this process becomes the monitoring user.
+    """
+
+    def __init__(
+        self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses
+    ) -> None:
         how, name = options.how_read, options.own.user
-        self._options, self._runner, self._printed, self._addresses = options, runner, printed, addresses
-        here = os.path.realpath(sys.argv[0])   # before become(), which changes the working directory
+        self._options, self._runner, self._printed, self._addresses = (
+            options,
+            runner,
+            printed,
+            addresses,
+        )
+        # before become(), which changes the working directory
+        here = os.path.realpath(sys.argv[0])
         places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
-        self._path = next((place for place in places if os.path.realpath(place) == here), here)  # as daemons call it
+        # as daemons call it
+        self._path = next((place for place in places if os.path.realpath(place) == here), here)
         self._deadline = time.monotonic() + how.timeout - 2 * alarm.reserve(how.timeout)
         self._sudoers = SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
-                self._sudoers = facts(name, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4))
+                self._sudoers = facts(
+                    name, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4)
+                )
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)
         self._missing = installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
-        self._unfound: SmartError | None = None   # why no devices were found
+        self._unfound: SmartError | None = None  # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
 
     def examine(self) -> Examination:
-        """Return the findings. An alarm that ends the examination early is itself reported as a finding."""
+        """Return the findings.
+
+        An alarm that ends the examination early is itself reported as a finding.
+        """
         self._user = start.name_of(os.geteuid())
         try:
             for step in self._steps():
@@ -81,12 +104,23 @@ class Examiner:
         return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
-        """Return the steps to run; only the first ones if this user cannot even start the program."""
-        first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
+        """Return the steps to run; only the first ones if this user cannot even start the
+        program.
+        """
+        first = start.examine(
+            self._path, self._user, self._options.how_read, self._runner, self._deadline
+        )
         self._findings.append(first)
         if first.state == GOOD:
-            return lambda: self._missing, self._sudo, self._state, lambda: installed.site_files(self._options), \
-                self._daemons, self._drives, lambda: self._raid
+            return (
+                lambda: self._missing,
+                self._sudo,
+                self._state,
+                lambda: installed.site_files(self._options),
+                self._daemons,
+                self._drives,
+                lambda: self._raid,
+            )
         self._findings.append(found('examination-waits', user=self._user))
         return ()
 
@@ -108,10 +142,14 @@ class Examiner:
             return
         sudo = Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
-        yield from examine_rule(sudo, self._options, self._user, self._needed(devices), devices, self._sudoers)
+        yield from examine_rule(
+            sudo, self._options, self._user, self._needed(devices), devices, self._sudoers
+        )
 
     def _devices(self, sudo: Sudo) -> Sequence[Device]:
-        """Return the devices that a check would read; none if sudo refuses the scan that finds them."""
+        """Return the devices that a check would read; none if sudo refuses the scan that finds
+        them.
+        """
         try:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
@@ -129,7 +167,10 @@ class Examiner:
         """Return the smartctl command lines that a check would run."""
         lines: list[Arguments] = [smartctl_calls.SCAN] if self._is_scanning else []
         with suppress(SmartError):
-            lines += [smartctl_calls.split(planned.command)[1] for planned in reads.plan(devices, self._options)]
+            lines += [
+                smartctl_calls.split(planned.command)[1]
+                for planned in reads.plan(devices, self._options)
+            ]
         return lines
 
     def _state(self) -> Iterator[Finding]:
@@ -146,14 +187,17 @@ class Examiner:
         yield from daemons.examine(self._nrpe, self._path, self._user, how, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
-        """Yield the findings for the drives and for the size of a check's output, and store the lines to paste."""
+        """Yield the findings for the drives and for the size of a check's output, and store the
+        lines to paste.
+        """
         options = self._options
         if not os.path.exists(options.how_read.smartctl):
             yield found('drives-wait-for-smartctl')
             return
         try:
             if self._unfound:
-                raise self._unfound  # do not scan again: a scan that hangs uses its whole time limit
+                # do not scan again: a scan that hangs uses its whole time limit
+                raise self._unfound
             survey_of_all = survey.survey(options, self._runner, is_for_a_person=True)
         except SmartError as error:
             yield self._unread(error)
@@ -165,19 +209,31 @@ class Examiner:
             yield daemons.output(len(printed.encode()), budget.WHY in printed)
         yield from self._unmonitored(history_answers.in_use(survey_of_all.history, RECENT))
         watched = drives.to_watch(survey_of_all)
-        addresses = [address for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
-                     if verdict.device in watched]
+        addresses = [
+            address
+            for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
+            if verdict.device in watched
+        ]
         self._pastes = drives.pastes(addresses, self._path, self._timeout, more)
 
     def _unmonitored(self, used: Sequence[str]) -> list[Finding]:
-        """Return the finding for disks that no check reads. used: addresses that checks have read recently."""
+        """Return the finding for disks that no check reads. used: addresses that checks have
+        read recently.
+        """
+
         def scan() -> Sequence[Device]:
-            return machine.find(machine.DeviceList(()), True, self._options.how_read, self._runner,
-                                self._deadline).devices
-        return coverage.examine([*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan)
+            return machine.find(
+                machine.DeviceList(()), True, self._options.how_read, self._runner, self._deadline
+            ).devices
+
+        return coverage.examine(
+            [*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan
+        )
 
     def _unread(self, error: SmartError) -> Finding:
-        if any(finding.subject == SUDO_RULE and finding.state == PROBLEM for finding in self._findings):
+        if any(
+            finding.subject == SUDO_RULE and finding.state == PROBLEM for finding in self._findings
+        ):
             return found('drives-wait-for-sudo')
         cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
         # the rule was tested with sudo -l, which does not fail for all of these causes
@@ -191,16 +247,27 @@ class Examiner:
         return own if own < shortest else daemons.fitting(shortest)
 
 
-def _checks(options: Options, commands: Sequence[daemons.NrpeCommand], unread: str) -> list[coverage.Uses]:
-    """Return the addresses that the known checks use. unread: a configuration that could not be read."""
+def _checks(
+    options: Options, commands: Sequence[daemons.NrpeCommand], unread: str
+) -> list[coverage.Uses]:
+    """Return the addresses that the known checks use. unread: a configuration that could not be
+    read.
+    """
     calls = [coverage.of_call(daemons.call(each)) for each in commands]
     hidden = [coverage.Uses(is_known=False)] if unread else []
-    return [*coverage.of_options(options), *calls, *hidden,
-            *coverage.of_icinga(daemons.icinga_host(socket.gethostname()))]
+    return [
+        *coverage.of_options(options),
+        *calls,
+        *hidden,
+        *coverage.of_icinga(daemons.icinga_host(socket.gethostname())),
+    ]
 
 
 def _more(options: Options) -> list[str]:
     """Return the options of a check other than its drives and its time limit."""
     smartctl, config = options.how_read.smartctl, options.data.config
-    return [*(['-p', smartctl] if smartctl != SMARTCTL else []), *(['--config', config] if config != CONFIG else []),
-            *(['--state-dir', options.state_dir] if options.state_dir else [])]
+    return [
+        *(['-p', smartctl] if smartctl != SMARTCTL else []),
+        *(['--config', config] if config != CONFIG else []),
+        *(['--state-dir', options.state_dir] if options.state_dir else []),
+    ]

@@ -1,4 +1,7 @@
-"""Examine the state directory: whether history exists and can be used, and whether an earlier process still hangs."""
+"""Examine the state directory: whether history exists and can be used, and whether an earlier
+process still hangs.
+"""
+
 from __future__ import annotations
 
 import os
@@ -22,34 +25,42 @@ from ..words import clean
 from .start import group_of, is_person, name_of
 
 VOLATILE = ('tmpfs', 'ramfs')
-ON_DISK = '/srv'   # a directory here survives a restart even if /var/lib does not
-LONG_LOG = 8 << 20   # bytes; a check leaves less than 1 MB
-ROOM = 4 << 20   # bytes that the history of a few drives needs over years
+ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
+LONG_LOG = 8 << 20  # bytes; a check leaves less than 1 MB
+ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 
 class HistoryFiles(NamedTuple):
     """Size and age of the files in the state directory."""
+
     path: str
     owner: str
-    size: int = 0           # bytes, including log and index
-    written: float = 0.0    # seconds since 1970; 0: no file exists yet
+    size: int = 0  # bytes, including log and index
+    written: float = 0.0  # seconds since 1970; 0: no file exists yet
     remarks: Sequence[str] = ()
-    is_anew: bool = False   # it was damaged and has restarted; no action needed
+    is_anew: bool = False  # it was damaged and has restarted; no action needed
 
 
 def history(options: Options, user: str) -> Finding:
-    """Open the history as a check does, and return the finding; this may create the file, or rename a damaged file."""
-    place = options.state_dir or state_directory.PACKAGE  # not this user's home: other users look elsewhere
+    """Open the history as a check does, and return the finding; this may create the file, or
+    rename a damaged file.
+    """
+    # not this user's home: other users look elsewhere
+    place = options.state_dir or state_directory.PACKAGE
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
         return full(used, _room(used)) or unfit
     try:
-        if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
+        if not (
+            options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))
+        ):
             raise state_directory.Unusable('no history: this user has no home directory')
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
-            raise state_directory.Unusable(f'{state.path}: {user} cannot write there', path=state.path)
+            raise state_directory.Unusable(
+                f'{state.path}: {user} cannot write there', path=state.path
+            )
         return full(state.path, _room(state.path)) or usable(_stored(options, state), time.time())
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
@@ -60,25 +71,39 @@ def history(options: Options, user: str) -> Finding:
 
 
 def _is_denied(folder: str) -> bool:
-    """Return whether this user lacks permission to read or write a folder or a file in the folder."""
-    return os.path.isdir(folder) and not (os.access(folder, os.R_OK | os.W_OK | os.X_OK) and all(
-        os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)))
+    """Return whether this user lacks permission to read or write a folder or a file in the
+    folder.
+    """
+    return os.path.isdir(folder) and not (
+        os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+        and all(
+            os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)
+        )
+    )
 
 
 def _mount(path: str) -> tuple[str, str, str]:
-    """Return the mount point, type and options of a path's file system; the path need not exist. Source: proc(5)."""
+    """Return the mount point, type and options of a path's file system; the path need not exist.
+
+    Source: proc(5).
+    """
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
     try:
-        lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
+        lines = [
+            line.split(' ')
+            for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()
+        ]
     except OSError:  # a system without this file: the file system is unknown
         return '/', '', ''
     mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
-    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last mount hides others
+    # the last mount hides others
+    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
-    """Return the finding for a file system that cannot keep history because it is read-only or lost at a restart. Pure.
+    """Return the finding for a file system that cannot keep history because it is read-only or lost
+    at a restart. Pure.
 
     owner: the monitoring user.
     """
@@ -90,30 +115,50 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '')
         return found('history-on-a-mounted-tmpfs', path=path, mount=mount, kind=kind)
     disk = f'{ON_DISK}/{state_directory.NAME}'
     line = f'{disk} {path} none bind,X-mount.mkdir 0 0'  # Source: mount(8)
-    return found('history-on-a-tmpfs', path=path, mount=mount, kind=kind, owner=owner, disk=disk, line=line)
+    return found(
+        'history-on-a-tmpfs', path=path, mount=mount, kind=kind, owner=owner, disk=disk, line=line
+    )
 
 
 def others(state_dir: str, user: str) -> list[str]:
-    """Return the other history directories that root sees: root's own directory and one in the user's home."""
+    """Return the other history directories that root sees: root's own directory and one in the
+    user's home.
+    """
     if os.geteuid() != 0:
         return []
     homes = filter(os.path.isabs, map(os.path.expanduser, ('~', f'~{user}')))
-    places = [state_directory.location(),
-              *(os.path.join(home, '.local', 'state', state_directory.NAME) for home in homes)]
+    places = [
+        state_directory.location(),
+        *(os.path.join(home, '.local', 'state', state_directory.NAME) for home in homes),
+    ]
     used = os.path.realpath(state_dir) if state_dir else ''
-    return [path for path in dict.fromkeys(places) if os.path.realpath(path) != used
-            and os.path.isdir(os.path.join(path, state_directory.HISTORY))]
+    return [
+        path
+        for path in dict.fromkeys(places)
+        if os.path.realpath(path) != used
+        and os.path.isdir(os.path.join(path, state_directory.HISTORY))
+    ]
 
 
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
-    """Return a finding for each history that this user's checks do not use. histories: result of others()."""
+    """Return a finding for each history that this user's checks do not use. histories: result of
+    others().
+    """
     used = state_directory.location(state_dir)
-    return [found('histories-two', user=user, used=used, path=path) for path in histories if path != used]
+    return [
+        found('histories-two', user=user, used=used, path=path)
+        for path in histories
+        if path != used
+    ]
 
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
-    """Return the size and age of the stored history. Raises HistoryUnusable for any fault that would break a check."""
+    """Return the size and age of the stored history.
+
+    Raises HistoryUnusable for any fault that would break a check.
+    """
     from ..history import directory  # imported late: without _sqlite3, all other steps still run
+
     owner = name_of(state.user)
     is_made = os.path.isdir(os.path.join(state.path, state_directory.HISTORY))
     place = directory.below(state, is_made=False) if is_made else None
@@ -125,10 +170,19 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     opened = for_writing(options)
     opened.examine()
     grown = f'its log had grown to {amount(log, "B")}; it is short again' if log > LONG_LOG else ''
-    bad = [each for each in (opened.losses.recurring, opened.losses.missing, opened.not_written) if each]
-    return HistoryFiles(place.path, owner, sum(_size(place.file + tail) for tail in ('', '-wal', '-shm')),
-                        max((record.last_read for record in opened.records), default=0),
-                        [*bad, *(each for each in (opened.losses.restart, grown) if each)], not bad)
+    bad = [
+        each
+        for each in (opened.losses.recurring, opened.losses.missing, opened.not_written)
+        if each
+    ]
+    return HistoryFiles(
+        place.path,
+        owner,
+        sum(_size(place.file + tail) for tail in ('', '-wal', '-shm')),
+        max((record.last_read for record in opened.records), default=0),
+        [*bad, *(each for each in (opened.losses.restart, grown) if each)],
+        not bad,
+    )
 
 
 def _size(path: str) -> int:
@@ -136,13 +190,17 @@ def _size(path: str) -> int:
 
 
 def _room(path: str) -> int:
-    """Return the free bytes that an ordinary user may still use on the disk of a path; ROOM if that is unknown."""
+    """Return the free bytes that an ordinary user may still use on the disk of a path; ROOM if
+    that is unknown.
+    """
     disk = os.statvfs(path) if os.access(path, os.F_OK) else None
     return disk.f_bavail * disk.f_frsize if disk else ROOM
 
 
 def full(path: str, room: int) -> Finding | None:
-    """Return the finding for a disk with too little room for history; None if there is enough room. room: bytes."""
+    """Return the finding for a disk with too little room for history; None if there is enough
+    room. room: bytes.
+    """
     return found('history-disk-full', path=path, room=room) if room < ROOM else None
 
 
@@ -157,23 +215,36 @@ def usable(stored: HistoryFiles, now: float) -> Finding:
     return found('history-works', path=stored.path, owner=stored.owner, size=stored.size, age=age)
 
 
-def unusable(error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
-    """Return the finding for a state directory that cannot be used. place: where the directory is, or should be.
+def unusable(
+    error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False
+) -> Finding:
+    """Return the finding for a state directory that cannot be used. place: where the directory is,
+    or should be.
 
-    is_persons: the user is a person, who probably does not run the checks and must not own the directory.
+    is_persons: the user is a person, who probably does not run the checks and must not own the
+    directory.
     """
     reason, path = error.what, error.path
     if is_persons:
         return found('history-examined-by-a-person', reason=reason, path=path or place)
-    if error.is_open and os.path.isdir(path):  # its ACL may have users that the mode bits do not show
+    # its ACL may have users that the mode bits do not show
+    if error.is_open and os.path.isdir(path):
         close = 'chmod go-w'
         with suppress(OSError):
             close = 'setfacl -b' if trust.access_list(path) else close
         return found('history-open-to-others', reason=reason, path=path, close=close)
     if path not in ('', place):  # a folder above it is the cause
-        return found('history-folder-unusable', reason=reason, path=path)._replace(remedy=error.remedy)
-    aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
-    return found('history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside)
+        return found('history-folder-unusable', reason=reason, path=path)._replace(
+            remedy=error.remedy
+        )
+    aside = (
+        f'mv -n {place} {place}.old && '
+        if os.path.lexists(place) and not os.path.isdir(place)
+        else ''
+    )
+    return found(
+        'history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside
+    )
 
 
 def processes(options: Options) -> Finding:
@@ -188,10 +259,21 @@ def processes(options: Options) -> Finding:
 
 
 def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
-    """Return the finding for processes that still hang. stuck: address and process of each drive."""
+    """Return the finding for processes that still hang. stuck: address and process of each
+    drive.
+    """
     if not stuck:
         return found('processes-none')
     address, earlier = stuck[0]
-    finding = found('processes-hang', processes=len(stuck), address=clean(address), reason=str(earlier),
-                    process=earlier.pid or None)
-    return finding._replace(command=f'{finding.command}; kill {earlier.pid}') if earlier.pid else finding
+    finding = found(
+        'processes-hang',
+        processes=len(stuck),
+        address=clean(address),
+        reason=str(earlier),
+        process=earlier.pid or None,
+    )
+    return (
+        finding._replace(command=f'{finding.command}; kill {earlier.pid}')
+        if earlier.pid
+        else finding
+    )

@@ -1,4 +1,7 @@
-"""Find parts of the installation that are missing on this host, and validate the local configuration."""
+"""Find parts of the installation that are missing on this host, and validate the local
+configuration.
+"""
+
 from __future__ import annotations
 
 import importlib.util
@@ -18,30 +21,44 @@ from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
 from .start import installer
 
-ROOT = '/'   # the folder to use as /
-SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
-# Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
-PLUGIN_FOLDERS = ('/usr/lib/nagios/plugins', '/usr/lib64/nagios/plugins', '/usr/lib/monitoring-plugins',
-                  '/usr/local/libexec/nagios', '/usr/local/nagios/libexec')
-NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # of "make install", where none of these exists
+ROOT = '/'  # the folder to use as /
+SYSTEM_FOLDERS = ('/usr/', '/opt/')  # where only root can compile the program
+# Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD;
+# a build from source.
+PLUGIN_FOLDERS = (
+    '/usr/lib/nagios/plugins',
+    '/usr/lib64/nagios/plugins',
+    '/usr/lib/monitoring-plugins',
+    '/usr/local/libexec/nagios',
+    '/usr/local/nagios/libexec',
+)
+NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'  # of "make install", where none of these exists
 ICINGA = '/etc/icinga2'
-ICINGA_FOLDERS = ('/usr/share/icinga2/include/plugins-contrib.d', '/usr/local/share/icinga2/include/plugins-contrib.d',
-                  f'{ICINGA}/conf.d')
+ICINGA_FOLDERS = (
+    '/usr/share/icinga2/include/plugins-contrib.d',
+    '/usr/local/share/icinga2/include/plugins-contrib.d',
+    f'{ICINGA}/conf.d',
+)
 CHECK_COMMAND = 'check-smart-attributes.conf'
-OF_PACKAGE = '/usr/share/check-smart-attributes'   # modules of the Debian package and of the RPM
+OF_PACKAGE = '/usr/share/check-smart-attributes'  # modules of the Debian package and of the RPM
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
-_RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
-_PACKAGE = 'monitoring-plugins-check-smart-attributes'   # name of the Debian package and of the RPM
-SHOWN = 3   # mistakes that get a finding each; all others share a finding
+_RECEIVED = 'var/lib/icinga2/api/zones'  # configuration that an agent gets from its master
+_PACKAGE = 'monitoring-plugins-check-smart-attributes'  # name of the Debian package and of the RPM
+SHOWN = 3  # mistakes that get a finding each; all others share a finding
 
 
 def examine(program: str) -> list[Finding]:
-    """Return a finding for each missing part; [] if all parts exist. program: path of the running program."""
+    """Return a finding for each missing part; [] if all parts exist. program: path of the
+    running program.
+    """
     findings = [*_start(), *_missing(program)]
     if not os.path.lexists(_at(OF_PACKAGE)):
         return findings
     command = f'{installer().reinstall} {_PACKAGE}'
-    return [finding._replace(remedy='install the package again', command=command) for finding in findings]
+    return [
+        finding._replace(remedy='install the package again', command=command)
+        for finding in findings
+    ]
 
 
 def _at(path: str) -> str:
@@ -50,14 +67,19 @@ def _at(path: str) -> str:
 
 
 def _start() -> Iterator[Finding]:
-    """Yield a finding if each check has to compile the program. The single file has to, wherever it is."""
+    """Yield a finding if each check has to compile the program.
+
+    The single file has to, wherever it is.
+    """
     is_of_system = files.PROGRAM.startswith(SYSTEM_FOLDERS) and os.path.isdir(files.PROGRAM)
     if not is_of_system or is_compiled():
         return
     finding = found('program-not-compiled', path=files.PROGRAM, python=sys.executable)
     script = os.path.join(os.path.dirname(files.PROGRAM), 'configure-host')
     if os.path.isfile(script):
-        finding = finding._replace(remedy='as root, configure this host again', command=shlex.quote(script))
+        finding = finding._replace(
+            remedy='as root, configure this host again', command=shlex.quote(script)
+        )
     yield finding
 
 
@@ -76,20 +98,28 @@ def _missing(program: str) -> Iterator[Finding]:
         copy = f'{_data_folder(program)}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
         finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
         if os.path.isfile(copy):
-            finding = finding._replace(command=shlex.join(['install', '-m', '644', copy, f'{folder}/']))
+            finding = finding._replace(
+                command=shlex.join(['install', '-m', '644', copy, f'{folder}/'])
+            )
         yield finding
 
 
 def _data_folder(program: str) -> str:
-    """Return the folder "share" of an installation by "make install". program: its launcher in lib/nagios/plugins."""
+    """Return the folder "share" of an installation by "make install". program: its launcher in
+    lib/nagios/plugins.
+    """
     return os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
 
 
 def plugin_folder() -> str:
-    """Return the folder where the monitoring daemon looks for plugins; Icinga 2 defines it in constants.conf."""
+    """Return the folder where the monitoring daemon looks for plugins; Icinga 2 defines it in
+    constants.conf.
+    """
     text = files.text(_at(f'{ICINGA}/constants.conf'), LARGEST_FILE)
     named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
-    return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(_at(path))), NO_PLUGIN_FOLDER)
+    return next(
+        (path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(_at(path))), NO_PLUGIN_FOLDER
+    )
 
 
 def icinga_folder() -> str:
@@ -98,10 +128,18 @@ def icinga_folder() -> str:
 
 
 def _has_command(folder: str) -> bool:
-    """Return whether this host has our CheckCommand, or the site's own CheckCommand for the plugin."""
-    if any(os.path.lexists(_at(f'{place}/{CHECK_COMMAND}')) for place in (folder, f'{ICINGA}/conf.d')):
+    """Return whether this host has our CheckCommand, or the site's own CheckCommand for the
+    plugin.
+    """
+    if any(
+        os.path.lexists(_at(f'{place}/{CHECK_COMMAND}')) for place in (folder, f'{ICINGA}/conf.d')
+    ):
         return True
-    paths = [path for place in (ICINGA[1:], _RECEIVED) for path in daemons.below(_at('/'), place, '.conf')]
+    paths = [
+        path
+        for place in (ICINGA[1:], _RECEIVED)
+        for path in daemons.below(_at('/'), place, '.conf')
+    ]
     return any(_DEFINED.search(files.text(_at(f'/{path}'), LARGEST_SMALL_FILE)) for path in paths)
 
 
@@ -110,16 +148,24 @@ def site_files(options: Options) -> list[Finding]:
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
     mistakes = judge_of(options, site_of(options.data, None)).mistakes
-    usable = [path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)]
-    return site_findings(files, [*mistakes, *(validate.problems(usable) if usable else ())], options.data.config)
+    usable = [
+        path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)
+    ]
+    return site_findings(
+        files, [*mistakes, *(validate.problems(usable) if usable else ())], options.data.config
+    )
 
 
 def site_findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
-    """Return a single finding if all files are valid, else a finding for each mistake. config: configuration folder."""
+    """Return a single finding if all files are valid, else a finding for each mistake. config:
+    configuration folder.
+    """
     if not files and not mistakes:
         return [found('site-files-none', folder=config)]
     if not mistakes:
-        return [found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')]
+        return [
+            found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')
+        ]
     more = len(mistakes) - SHOWN
     rest = [found('site-files-more-errors', errors=more, files=' '.join(files))] if more > 0 else []
     return [_mistake(sentence, files) for sentence in mistakes[:SHOWN]] + rest
@@ -133,4 +179,6 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     if is_there(file) and not os.access(file, os.R_OK):
         return said('site-file-not-readable', sentence, file=file)
     ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
-    return said('site-file-invalid', sentence, file=file)._replace(remedy=(advice or 'correct it') + ending)
+    return said('site-file-invalid', sentence, file=file)._replace(
+        remedy=(advice or 'correct it') + ending
+    )

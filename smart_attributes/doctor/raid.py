@@ -1,7 +1,10 @@
-"""Examine members of redundant arrays for causes of failed rebuilds: endless retries and shingled disks.
+"""Examine members of redundant arrays for causes of failed rebuilds: endless retries and shingled
+disks.
 
-Only `doctor --raid`, run by root, does this, because the query for error recovery control writes SMART log E0h.
+Only `doctor --raid`, run by root, does this, because the query for error recovery control writes
+SMART log E0h.
 """
+
 from __future__ import annotations
 
 import os
@@ -15,7 +18,15 @@ from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls, system
-from ..reading.content import as_text, fraction_of, integer_at, loaded, object_of, objects_of, text_of
+from ..reading.content import (
+    as_text,
+    fraction_of,
+    integer_at,
+    loaded,
+    object_of,
+    objects_of,
+    text_of,
+)
 from ..reading.system import Disk, System, disks
 from ..reading.system import text_of as file_text
 from ..redundancy.block_devices import NO_STATUS
@@ -27,18 +38,22 @@ from ..words import clean
 from .coverage import allowed
 
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
-RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
-NAMED = 24     # disks named in a paragraph
-FEW_STEPS = 2    # steps below the maximum speed; 8 % of healthy disks run one step below the maximum
-_SHINGLED = '(SMR)'   # text in the name of a family in smartctl's database
+RETRY = 180  # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
+NAMED = 24  # disks named in a paragraph
+# steps below the maximum speed; 8 % of healthy disks run one step below the maximum
+FEW_STEPS = 2
+_SHINGLED = '(SMR)'  # text in the name of a family in smartctl's database
 
-Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the values in its sentences
+# code of a finding, and the values in its sentences
+Fact = tuple[str, tuple[tuple[str, Any], ...]]
 
 
 class Recovery(NamedTuple):
     """The time limits that a drive reports for its error recovery."""
+
     is_supported: bool
-    seconds: float | None = None  # the longer of the read and write limits; None: at least one is off
+    # the longer of the read and write limits; None: at least one is off
+    seconds: float | None = None
 
 
 def examine(options: Options, deadline: float) -> list[Finding]:
@@ -46,7 +61,11 @@ def examine(options: Options, deadline: float) -> list[Finding]:
     how, root = options.how_read, system.ROOT
     if not os.path.isdir(os.path.join(root, 'sys/block')):
         return [found('raid-unknown')]
-    arrays = redundant(groups(system=System(*(os.path.join(root, each) for each in ('sys', 'proc', 'run/udev/data')))))
+    arrays = redundant(
+        groups(
+            system=System(*(os.path.join(root, each) for each in ('sys', 'proc', 'run/udev/data')))
+        )
+    )
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
         return [found('raid-none')]
@@ -57,26 +76,47 @@ def examine(options: Options, deadline: float) -> list[Finding]:
         wanted = allowed(members, options)
     except SmartError as error:
         return [said('raid-not-asked', str(error))]
-    left = {disk.name: reason for disk in members for reason in [why_not(disk, disk in wanted)] if reason}
-    answers = _asked([disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline)
-    findings = [(clean(arrays[disk.name]), disk.name, fact) for disk in members
-                for fact in _facts(disk, answers.get(disk.name), root)]
+    left = {
+        disk.name: reason
+        for disk in members
+        for reason in [why_not(disk, disk in wanted)]
+        if reason
+    }
+    answers = _asked(
+        [disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline
+    )
+    findings = [
+        (clean(arrays[disk.name]), disk.name, fact)
+        for disk in members
+        for fact in _facts(disk, answers.get(disk.name), root)
+    ]
     return [*joined(findings), summary(len(members), left, bool(findings))]
 
 
 def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
-    """Return one finding for each fact, with all members that it concerns. findings: tuples (array, disk, fact)."""
+    """Return one finding for each fact, with all members that it concerns. findings: tuples
+    (array, disk, fact).
+    """
     same: dict[Fact, list[tuple[str, str]]] = {}
     for array, disk, fact in findings:
         same.setdefault(fact, []).append((array, disk))
     made = []
     for (code, fields), members in same.items():
         arrays, disks = (list(dict.fromkeys(names)) for names in zip(*members))
-        one = found(code, f'/dev/{disks[0]}' if len(disks) == 1 else 'RAID', disks=' '.join(disks), **dict(fields))
+        one = found(
+            code,
+            f'/dev/{disks[0]}' if len(disks) == 1 else 'RAID',
+            disks=' '.join(disks),
+            **dict(fields),
+        )
         named = listed(disks, NAMED) if len(disks) > 1 else ''
-        made.append(one._replace(message=f'{plural(len(disks), "member")} of {listed(arrays, NAMED)}'
-                                         f'{f" ({named})" if named else ""}: {one.message}',
-                                 fields={**one.fields, 'array': arrays[0]}))
+        made.append(
+            one._replace(
+                message=f'{plural(len(disks), "member")} of {listed(arrays, NAMED)}'
+                f'{f" ({named})" if named else ""}: {one.message}',
+                fields={**one.fields, 'array': arrays[0]},
+            )
+        )
     return made
 
 
@@ -84,33 +124,52 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
     """Return the answers of the drives, at the latest after half of the remaining time."""
     now = time.monotonic()
     commands: dict[tuple[str, ...], str] = {
-        (how.smartctl, *ARGUMENTS, f'/dev/{disk.name}'): disk.name for disk in askable}
+        (how.smartctl, *ARGUMENTS, f'/dev/{disk.name}'): disk.name for disk in askable
+    }
     runner = processes.Runner()  # a separate runner: its locks belong to the monitoring user
     try:
-        return {commands[answer.command]: answer for answer in runner.run(
-            commands, PARALLEL, how.drive_timeout, now + (deadline - now) / 2)}
+        return {
+            commands[answer.command]: answer
+            for answer in runner.run(
+                commands, PARALLEL, how.drive_timeout, now + (deadline - now) / 2
+            )
+        }
     finally:
         runner.close()
 
 
 # --- interpretation; pure -----------------------------------------------------------------
 
+
 def redundant(groups: Sequence[Group]) -> dict[str, str]:
     """For each disk in a redundant group, directly or indirectly, return the name of this group."""
     stack = Stack(groups)
-    return {disk: group.name for group in groups if _is_redundant(group) for disk in stack.disks(group.id)}
+    return {
+        disk: group.name
+        for group in groups
+        if _is_redundant(group)
+        for disk in stack.disks(group.id)
+    }
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether a group is redundant when all members work; True for LVM RAID and ZFS, as /sys has no level."""
-    return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
-        group.kind == 'zfs' and not group.level)
+    """Return whether a group is redundant when all members work; True for LVM RAID and ZFS, as
+    /sys has no level.
+    """
+    return (
+        bool(TOLERANCE.get(group.level))
+        or group.level == BY_SLOT
+        or group.unknown == NO_STATUS
+        or (group.kind == 'zfs' and not group.level)
+    )
 
 
 def why_not(disk: Disk, is_allowed: bool) -> str:
-    """Return why a disk must not be queried for error recovery control, which NVMe disks lack; '' if it may be queried.
+    """Return why a disk must not be queried for error recovery control, which NVMe disks lack; ''
+    if it may be queried.
 
-    is_allowed: no option excludes the disk, and no local file excludes it because reading would harm the disk.
+    is_allowed: no option excludes the disk, and no local file excludes it because reading would
+    harm the disk.
     """
     if disk.bus == 'NVMe':
         return ''
@@ -124,8 +183,11 @@ def _facts(disk: Disk, answer: Answer | None, root: str) -> Iterator[Fact]:
     document = _document(answer) if answer else {}
     zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
     # The kernel knows host-aware and host-managed disks; only smartctl knows device-managed disks.
-    if disk.bus != 'NVMe' and (zoned not in ('', 'none') or document.get('zoned_device')
-                               or _SHINGLED in text_of(document, 'model_family')):
+    if disk.bus != 'NVMe' and (
+        zoned not in ('', 'none')
+        or document.get('zoned_device')
+        or _SHINGLED in text_of(document, 'model_family')
+    ):
         yield _fact('member-shingled')
     if answer:
         yield from _answered(disk, answer, document)
@@ -137,13 +199,20 @@ def _answered(disk: Disk, answer: Answer, document: Json) -> Iterator[Fact]:
     if known is None:
         yield _unknown(answer, document)
         return
-    # Most SATA SSDs neither have nor need error recovery control, which limits how long a hard disk repositions its
-    # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which mention only hard disks.
+    # Most SATA SSDs neither have nor need error recovery control, which limits how long a hard disk
+    # repositions its
+    # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which mention only hard
+    # disks.
     if known.seconds is not None or document.get('rotation_rate') != 0:
         yield from _retries(disk, known)
-    current, most = (_gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max'))
-    if current and most and most >= current * 2 ** FEW_STEPS:
-        yield _fact('link-slow', link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s')
+    current, most = (
+        _gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max')
+    )
+    if current and most and most >= current * 2**FEW_STEPS:
+        yield _fact(
+            'link-slow',
+            link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s',
+        )
 
 
 def _fact(code: str, **fields: Any) -> Fact:
@@ -159,19 +228,32 @@ def _document(answer: Answer) -> Json:
 
 
 def recovery(document: Json) -> Recovery | None:
-    """Return the time limits in smartctl's JSON; None if the drive was not queried or did not answer."""
+    """Return the time limits in smartctl's JSON; None if the drive was not queried or did not
+    answer.
+    """
     limited = object_of(document, 'ata_sct_erc')
     if not limited:
         status = integer_at(document, 'smartctl.exit_status')
-        is_told = status is not None and not status & 7 and text_of(object_of(document, 'device'), 'protocol') == 'ATA'
+        is_told = (
+            status is not None
+            and not status & 7
+            and text_of(object_of(document, 'device'), 'protocol') == 'ATA'
+        )
         return Recovery(is_supported=False) if is_told else None
-    limits = [integer_at(limited, f'{what}.deciseconds') if object_of(limited, what).get('enabled') is True else None
-              for what in ('read', 'write')]
+    limits = [
+        integer_at(limited, f'{what}.deciseconds')
+        if object_of(limited, what).get('enabled') is True
+        else None
+        for what in ('read', 'write')
+    ]
     return Recovery(True, max(limit or 0 for limit in limits) / 10 if all(limits) else None)
 
 
 def _unknown(answer: Answer, document: Json) -> Fact:
-    messages = [clean(text_of(each, 'string'), 200) for each in objects_of(object_of(document, 'smartctl'), 'messages')]
+    messages = [
+        clean(text_of(each, 'string'), 200)
+        for each in objects_of(object_of(document, 'smartctl'), 'messages')
+    ]
     if any('exit(2)' in each for each in messages):  # "Device is in STANDBY mode, exit(2)"
         return _fact('member-in-standby')
     why = answer.reason or '; '.join(messages) or 'smartctl printed no JSON'
@@ -179,14 +261,20 @@ def _unknown(answer: Answer, document: Json) -> Fact:
 
 
 def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
-    """Yield a fact, with commands for a person to run, if the kernel gives up before the drive does."""
+    """Yield a fact, with commands for a person to run, if the kernel gives up before the drive
+    does.
+    """
     wait = disk.timeout
     if wait is None:
         yield _fact('kernel-timeout-unknown')
     elif wait < RETRY if known.seconds is None else wait <= known.seconds:
-        limit = ('no error recovery control' if not known.is_supported else
-                 'error recovery control is off' if known.seconds is None else
-                 f'retries of a bad sector take up to {known.seconds:g} s')
+        limit = (
+            'no error recovery control'
+            if not known.is_supported
+            else 'error recovery control is off'
+            if known.seconds is None
+            else f'retries of a bad sector take up to {known.seconds:g} s'
+        )
         code = 'error-recovery-too-long' if known.is_supported else 'kernel-timeout-too-short'
         yield _fact(code, limit=limit, seconds=wait)
 
@@ -198,8 +286,13 @@ def _gigabits(speed: Json) -> float:
 
 
 def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
-    """Return the finding that counts the members. left: the reason, for each member that was not queried."""
+    """Return the finding that counts the members. left: the reason, for each member that was not
+    queried.
+    """
     names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
-    parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
-             f'error recovery control was not read from: {names}' if left else '']
+    parts = [
+        f'{plural(count, "member")} of redundant arrays examined',
+        '' if is_faulty else 'no problem found',
+        f'error recovery control was not read from: {names}' if left else '',
+    ]
     return found('raid-examined', members=count, summary='; '.join(filter(None, parts)))

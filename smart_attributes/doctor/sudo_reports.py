@@ -1,4 +1,7 @@
-"""Reports of sudo and visudo, run as the monitoring user and as root: the allowed commands, and why sudo refuses."""
+"""Reports of sudo and visudo, run as the monitoring user and as root: the allowed commands, and
+why sudo refuses.
+"""
+
 from __future__ import annotations
 
 import grp
@@ -19,9 +22,10 @@ from ..reading.failure_reasons import DATA
 from ..reading.system import names_in
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
-PATIENCE = 10.0       # seconds to wait for visudo and sudo, run by root
+PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root
 VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
-# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8. LC_ALL=C.
+# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8.
+# LC_ALL=C.
 _BEGIN = re.compile('^Sudoers entry:', re.MULTILINE)
 _TIMEOUT = re.compile(r'^ *Timeout: *([0-9]+)$', re.MULTILINE)
 _OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
@@ -30,10 +34,12 @@ _PATH = re.compile(r'/\S+')
 
 # --- the commands that sudo allows; pure ----------------------------------------------------
 
+
 class SudoersEntry(NamedTuple):
     """One sudoers entry that applies to a user."""
-    commands: tuple[str, ...]       # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
-    timeout: int | None = None      # seconds after which sudo ends a command; None: never
+
+    commands: tuple[str, ...]  # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
+    timeout: int | None = None  # seconds after which sudo ends a command; None: never
     needs_password: bool = False
 
     def of(self, executable: str) -> tuple[str, ...]:
@@ -49,57 +55,79 @@ def entries_of(text: str) -> list[SudoersEntry]:
 
 def _entry(text: str) -> SudoersEntry:
     timeout = _TIMEOUT.search(text)
-    lines = takewhile(lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:])
-    return SudoersEntry(tuple(line.strip() for line in lines), int(timeout[1]) if timeout else None,
-                        not _OPTIONS.search(text))
+    lines = takewhile(
+        lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:]
+    )
+    return SudoersEntry(
+        tuple(line.strip() for line in lines),
+        int(timeout[1]) if timeout else None,
+        not _OPTIONS.search(text),
+    )
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """If a program's last entry denies the program or needs a password, return the entry's command as written, else ''.
+    """If a program's last entry denies the program or needs a password, return the entry's command
+    as written, else ''.
 
-    If several entries match a call, sudo obeys the last entry. A denial of only some arguments does not count.
+    If several entries match a call, sudo obeys the last entry. A denial of only some arguments does
+    not count.
     """
     listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
     for command, needs_password in reversed(listed):
         path, _, arguments = command.lstrip('!').partition(' ')
         is_denied = command.startswith('!')
-        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (is_denied and arguments):
+        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (
+            is_denied and arguments
+        ):
             return command if is_denied or (needs_password and not arguments) else ''
     return ''
 
 
 def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return, as written, the last command that allows all calls of a program without a password, or ''."""
+    """Return, as written, the last command that allows all calls of a program without a
+    password, or ''.
+    """
     commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
     return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
 
 
 def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
-    """Return the paths of the programs called *name* in the entries, such as "/usr/local/sbin/smartctl"."""
+    """Return the paths of the programs called *name* in the entries, such as
+    "/usr/local/sbin/smartctl".
+    """
     paths = (_PATH.match(command) for entry in rule for command in entry.commands)
-    return list(dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name))
+    return list(
+        dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name)
+    )
 
 
 # Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
-# Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
+# Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with
+# 1.9.13.
 REASONS: Sequence[tuple[str, str]] = DATA['sudo']
 _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 
 class SudoersFacts(NamedTuple):
     """Facts from the sudoers files, read as root before the process becomes the monitoring user."""
-    checked: str = ''                        # output of visudo -c
-    is_valid: bool = False                   # visudo accepts all files
-    rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
-    is_included: bool = True                 # SUDOERS includes FOLDER
-    entries: Sequence[SudoersEntry] = ()    # entries of this user, including entries that require a password
-    winner: Finding | None = None             # the line that denies smartctl after the rule allows it
-    widest: tuple[str, int, str] = ('', 0, '')   # file, number and text of the line that allows all calls
+
+    checked: str = ''  # output of visudo -c
+    is_valid: bool = False  # visudo accepts all files
+    rules: Sequence[str] = ()  # files in FOLDER that name this user and smartctl
+    is_included: bool = True  # SUDOERS includes FOLDER
+    # entries of this user, including entries that require a password
+    entries: Sequence[SudoersEntry] = ()
+    # the line that denies smartctl after the rule allows it
+    winner: Finding | None = None
+    # file, number and text of the line that allows all calls
+    widest: tuple[str, int, str] = ('', 0, '')
     program: str = SMARTCTL
 
 
 def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
-    """Return the facts that only root can read; empty if the user is not root or sudo is not installed."""
+    """Return the facts that only root can read; empty if the user is not root or sudo is not
+    installed.
+    """
     visudo = next(filter(os.path.isfile, VISUDO), '')
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
@@ -110,24 +138,44 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
     texts = _texts()
-    said = _BAD_MODE.sub(_as_sudo, (checked.stderr.strip() + b'\n' + checked.stdout).decode('utf-8', 'replace').strip())
+    said = _BAD_MODE.sub(
+        _as_sudo,
+        (checked.stderr.strip() + b'\n' + checked.stdout).decode('utf-8', 'replace').strip(),
+    )
     is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
     against, widest = denial(entries, executable), widest_command(entries, executable)
     names = [user]
-    with suppress(KeyError):   # a group without a name: only the user counts
-        groups = [grp.getgrgid(number).gr_name for number in os.getgrouplist(user, pwd.getpwnam(user).pw_gid)]
+    with suppress(KeyError):  # a group without a name: only the user counts
+        groups = [
+            grp.getgrgid(number).gr_name
+            for number in os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
+        ]
         names += [f'%{group}' for group in groups]
-    rules = [path for path, text in texts.items() if path != SUDOERS and os.path.basename(executable) in text
-             and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]
-    return SudoersFacts(said, is_valid, rules, not texts[SUDOERS] or bool(re.search(
-        rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE)), entries,
+    rules = [
+        path
+        for path, text in texts.items()
+        if path != SUDOERS
+        and os.path.basename(executable) in text
+        and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)
+    ]
+    return SudoersFacts(
+        said,
+        is_valid,
+        rules,
+        not texts[SUDOERS]
+        or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE)),
+        entries,
         winner(against, *located(against, texts, names), user) if against else None,
-        located(widest, texts, names) if widest else ('', 0, ''), executable)
+        located(widest, texts, names) if widest else ('', 0, ''),
+        executable,
+    )
 
 
 def _as_sudo(match: re.Match[str]) -> str:
-    """Return visudo's message about a file's mode; "parsed OK" if only root can write the file: then sudo reads it."""
+    """Return visudo's message about a file's mode; "parsed OK" if only root can write the file:
+    then sudo reads it.
+    """
     try:
         return match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
     except OSError:
@@ -142,8 +190,11 @@ def _texts() -> dict[str, str]:
 
 # --- interpretation; pure -----------------------------------------------------------------
 
+
 def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
-    """Return the finding for a message of sudo or visudo; None if the message blames only the rule."""
+    """Return the finding for a message of sudo or visudo; None if the message blames only the
+    rule.
+    """
     for pattern, code in REASONS:
         match = re.search(pattern, message)
         if match:
@@ -152,19 +203,31 @@ def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
 
 
 def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[str, int, str]:
-    """Return the file, number and text of the last line with a command that `sudo -l` lists; ('', 0, '') if not found.
+    """Return the file, number and text of the last line with a command that `sudo -l` lists; ('',
+    0, '') if not found.
 
-    command: as written, such as "!/usr/sbin/smartctl". names: the user and, with "%", the user's groups.
+    command: as written, such as "!/usr/sbin/smartctl". names: the user and, with "%", the user's
+    groups.
     """
     who = '|'.join([*map(re.escape, [*names, 'ALL']), '[A-Z][A-Z0-9_]*'])
-    line = re.compile(rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace('!', r'!\s*'))
-    return next(((path, number, text.strip()) for path in reversed(texts)
-                 for number, text in reversed(list(enumerate(texts[path].splitlines(), 1))) if line.match(text)),
-                ('', 0, ''))
+    line = re.compile(
+        rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace('!', r'!\s*')
+    )
+    return next(
+        (
+            (path, number, text.strip())
+            for path in reversed(texts)
+            for number, text in reversed(list(enumerate(texts[path].splitlines(), 1)))
+            if line.match(text)
+        ),
+        ('', 0, ''),
+    )
 
 
 def winner(command: str, path: str, number: int, text: str, user: str) -> Finding:
-    """Return the finding for a command that overrides the rule, with the line that located() found."""
+    """Return the finding for a command that overrides the rule, with the line that located()
+    found.
+    """
     if path:
         return found('sudo-rule-overridden', path=path, line=number, text=text)
     return found('sudo-rule-overridden-somewhere', rule=command, user=user)
@@ -180,10 +243,20 @@ def unread(sudoers: SudoersFacts) -> Finding | None:
     name = os.path.basename(path)
     if '.' not in name and not name.endswith('~'):
         return found('sudoers-not-read', path=path)
-    return found('sudoers-name-ignored', path=path, better=os.path.join(FOLDER, name.rstrip('~').replace('.', '-')))
+    return found(
+        'sudoers-name-ignored',
+        path=path,
+        better=os.path.join(FOLDER, name.rstrip('~').replace('.', '-')),
+    )
 
 
 def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:
-    """Return why sudo refuses, apart from a missing or wrong rule; None if unknown. message: output of sudo."""
-    return reason(message, user, sudoers.program) or reason(
-        '' if sudoers.is_valid else sudoers.checked, user) or sudoers.winner or unread(sudoers)
+    """Return why sudo refuses, apart from a missing or wrong rule; None if unknown. message:
+    output of sudo.
+    """
+    return (
+        reason(message, user, sudoers.program)
+        or reason('' if sudoers.is_valid else sudoers.checked, user)
+        or sudoers.winner
+        or unread(sudoers)
+    )

@@ -1,10 +1,12 @@
 """Query Icinga 2's API for the services that run the plugin and their latest results; read-only.
 
-This module uses http.client, because a library is not needed for one connection and one type of request. It requests
-the names first, then the results of BATCH services at a time: all results at once would use half a gigabyte both here
-and in Icinga. The length limit of an answer depends on its number of services. If an answer exceeds this limit, its
-services are split in half and requested again, so that one service with endless output does not affect the others.
+This module uses http.client, because a library is not needed for one connection and one type of
+request. It requests the names first, then the results of BATCH services at a time: all results at
+once would use half a gigabyte both here and in Icinga. The length limit of an answer depends on its
+number of services. If an answer exceeds this limit, its services are split in half and requested
+again, so that one service with endless output does not affect the others.
 """
+
 from __future__ import annotations
 
 import base64
@@ -20,7 +22,13 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
-from ..constants import LARGEST_ANSWER, LARGEST_NEXT_ANSWER, LARGEST_PASSWORD_FILE, LARGEST_SERVICE_LIST, MOST_UNREAD
+from ..constants import (
+    LARGEST_ANSWER,
+    LARGEST_NEXT_ANSWER,
+    LARGEST_PASSWORD_FILE,
+    LARGEST_SERVICE_LIST,
+    MOST_UNREAD,
+)
 from ..errors import SmartError, UsageError
 from ..typed import Json
 from ..words import visible
@@ -28,32 +36,38 @@ from . import services, untrusted
 from .services import Service
 
 PORT = 5665
-PATIENCE = 60.0            # seconds without receiving data
-BATCH = 250                # services in one request
-CHUNK = 64 << 10           # bytes read at a time
-# Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also runs this version.
+PATIENCE = 60.0  # seconds without receiving data
+BATCH = 250  # services in one request
+CHUNK = 64 << 10  # bytes read at a time
+# Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also
+# runs this version.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
-# NRPE and SSH have other CheckCommands, so the first word of the output identifies the plugin. If a daemon answers
-# instead, the command line and the locally chosen names identify the service.
-OURS = ('service.check_command in commands || match("SMART *", service.last_check_result.output)'
-        ' || match("*check_smart*", service.last_check_result.command, MatchAny)'
-        ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], MatchAny)')
-# Other users who may read a secret, by the bits of its mode. An access-control list grants at most the group's bits.
+# NRPE and SSH have other CheckCommands, so the first word of the output identifies the plugin. If a
+# daemon answers instead, the command line and the locally chosen names identify the service.
+OURS = (
+    'service.check_command in commands || match("SMART *", service.last_check_result.output)'
+    ' || match("*check_smart*", service.last_check_result.command, MatchAny)'
+    ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], '
+    'MatchAny)'
+)
+# Other users who may read a secret, by the bits of its mode. An access-control list grants at most
+# the group's bits.
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is too large for the services requested; request fewer with --filter'
-WORDS = 200                # characters of a message from OpenSSL
+WORDS = 200  # characters of a message from OpenSSL
 NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
 
 
 class Access(NamedTuple):
     """The address and credentials for the API."""
-    url: str                     # https://icinga.example.org:5665
+
+    url: str  # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''
-    certificate: str = ''        # client certificate, instead of a password
+    certificate: str = ''  # client certificate, instead of a password
     key: str = ''
-    authority: str = ''          # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
-    name: str = ''               # name in Icinga's certificate, if it differs from the URL
+    authority: str = ''  # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
+    name: str = ''  # name in Icinga's certificate, if it differs from the URL
 
 
 class Unanswered(SmartError):
@@ -70,35 +84,53 @@ class Icinga:
     def __init__(self, access: Access) -> None:
         """Raise SmartError if an option, or a file named by an option, cannot be used."""
         self._url = _address(access.url)
-        self._headers = {'Accept': 'application/json', 'X-HTTP-Method-Override': 'GET', **_login(access)}
+        self._headers = {
+            'Accept': 'application/json',
+            'X-HTTP-Method-Override': 'GET',
+            **_login(access),
+        }
         self._connection = _Connection(self._url, access.name, _trusted(access))
         self._access = access
-        self.unread: dict[str, str] = {}     # service -> reason why its answer could not be read
+        self.unread: dict[str, str] = {}  # service -> reason why its answer could not be read
 
     def names(self, condition: str) -> list[str]:
-        """Return the sorted names ("host!service") of all services with the plugin. condition: value of --filter."""
+        """Return the sorted names ("host!service") of all services with the plugin. condition:
+        value of --filter.
+        """
         wanted = f'({OURS}) && ({condition})' if condition else OURS
-        found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS}, 'attrs': ['__name']})
+        found = self._listed(
+            'services',
+            {'filter': wanted, 'filter_vars': {'commands': COMMANDS}, 'attrs': ['__name']},
+        )
         if found is None:
             raise Unanswered(
-                f'{self.where}: Icinga returned no services to {visible(self._user)}; give this ApiUser the '
-                'permission objects/query/Service' + (', and check --filter for mistakes' if condition else ''))
+                f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
+                f'ApiUser the '
+                'permission objects/query/Service'
+                + (', and check --filter for mistakes' if condition else '')
+            )
         return sorted(str(each.get('name', '')) for each in found)
 
     def hosts(self, condition: str) -> list[str]:
         """Return the names of all hosts or, if *condition* is given, of the hosts that match it."""
-        found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
+        found = self._listed(
+            'hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})}
+        )
         if found is None:
-            raise Unanswered(f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '
-                             'permission objects/query/Host and a valid filter')
+            raise Unanswered(
+                f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs '
+                f'the '
+                'permission objects/query/Host and a valid filter'
+            )
         return sorted(str(each.get('name', '')) for each in found)
 
     def services(self, names: Sequence[str]) -> Iterator[Service]:
-        """Yield the services with these names, BATCH at a time; a service that has been deleted is skipped.
+        """Yield the services with these names, BATCH at a time; a service that has been deleted is
+        skipped.
 
         The next request is sent while an answer is processed.
         """
-        batches = [names[start:start + BATCH] for start in range(0, len(names), BATCH)]
+        batches = [names[start : start + BATCH] for start in range(0, len(names), BATCH)]
         if batches:
             self._ask('services', _question(batches[0]))
         for batch, following in zip(batches, [*batches[1:], ()]):
@@ -111,14 +143,15 @@ class Icinga:
         self._connection.close()
 
     def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
-        """Yield the existing services of this request, and send the request for the *following* services.
+        """Yield the existing services of this request, and send the request for the *following*
+        services.
 
-        Split the services in half and request them again if the answer cannot be read, or if Icinga rejects the request
-        because a service was deleted.
+        Split the services in half and request them again if the answer cannot be read, or if Icinga
+        rejects the request because a service was deleted.
         """
         found, fault = self._part(names)
         if found is None and len(names) > 1:
-            first, second = names[:len(names) // 2], names[len(names) // 2:]
+            first, second = names[: len(names) // 2], names[len(names) // 2 :]
             self._ask('services', _question(first))
             yield from self._parts(first, second)
             yield from self._parts(second, following)
@@ -130,7 +163,9 @@ class Icinga:
         yield found or []
 
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
-        """Return the answer for some services, or None and the reason ('' if one of the services was deleted)."""
+        """Return the answer for some services, or None and the reason ('' if one of the services
+        was deleted).
+        """
         try:
             return self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)), ''
         except Unreadable as error:
@@ -138,13 +173,22 @@ class Icinga:
             return None, str(error)
 
     def _note(self, name: str, fault: str) -> None:
-        """Record a service whose answer cannot be read. Raises Unanswered if there are too many such services."""
+        """Record a service whose answer cannot be read.
+
+        Raises Unanswered if there are too many such services.
+        """
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
-            raise Unanswered(f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
+            raise Unanswered(
+                f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: '
+                f'{fault}'
+            )
 
     def _listed(self, kind: str, question: Json) -> list[Json] | None:
-        """Return the objects of a list request, which have only names. Raises Unanswered if the list cannot be read."""
+        """Return the objects of a list request, which have only names.
+
+        Raises Unanswered if the list cannot be read.
+        """
         self._ask(kind, question)
         try:
             return self._read(LARGEST_SERVICE_LIST)
@@ -162,16 +206,21 @@ class Icinga:
 
     def _ask(self, kind: str, question: Json) -> None:
         try:
-            self._connection.request('POST', f'{self._url.path.rstrip("/")}/v1/objects/{kind}',
-                                     json.dumps(question), self._headers)
+            self._connection.request(
+                'POST',
+                f'{self._url.path.rstrip("/")}/v1/objects/{kind}',
+                json.dumps(question),
+                self._headers,
+            )
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
 
     def _read(self, most: int) -> list[Json] | None:
-        """Return the objects in an answer that has at most *most* bytes; None if Icinga found no objects.
+        """Return the objects in an answer that has at most *most* bytes; None if Icinga found no
+        objects.
 
-        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a smaller request may
-        succeed, else Unanswered.
+        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a
+        smaller request may succeed, else Unanswered.
         """
         try:
             answer = self._connection.getresponse()
@@ -188,11 +237,17 @@ class Icinga:
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
         if answer.status == 401:
-            return (f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser in '
-                    'conf.d/api-users.conf')
+            return (
+                f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser '
+                f'in '
+                'conf.d/api-users.conf'
+            )
         if 300 <= answer.status < 400:
-            return (f'the server redirects to {visible(answer.headers.get("Location", "?"))[:200]}; give --icinga the '
-                    'address of the API')
+            return (
+                f'the server redirects to {visible(answer.headers.get("Location", "?"))[:200]}; '
+                f'give --icinga the '
+                'address of the API'
+            )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
 
     def _unanswered(self, error: Exception) -> Unanswered:
@@ -216,7 +271,10 @@ class _Connection(http.client.HTTPSConnection):
 
 
 def _look_up(host: str, port: int) -> None:
-    """Look up a host's address in a thread: no signal interrupts the C library's resolver. Raises TimeoutError."""
+    """Look up a host's address in a thread: no signal interrupts the C library's resolver.
+
+    Raises TimeoutError.
+    """
     thread = threading.Thread(target=_addresses, args=(host, port), daemon=True)
     thread.start()
     thread.join(PATIENCE)
@@ -232,7 +290,8 @@ def _addresses(host: str, port: int) -> None:
 def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
     """Return the body of an answer. Raises Unreadable if it is longer than *most* bytes.
 
-    A list of chunks is not used: if a server sends single bytes, each byte would take 50 bytes of memory.
+    A list of chunks is not used: if a server sends single bytes, each byte would take 50 bytes of
+    memory.
     """
     text = bytearray()
     room = memoryview(bytearray(CHUNK))
@@ -262,8 +321,12 @@ def _objects(text: bytearray) -> list[Json]:
 def _tls_reason(error: ssl.SSLError) -> str:
     """Return why TLS failed, in OpenSSL's words, and the option or the setting to correct."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return (f"Icinga's certificate is refused ({visible(error.verify_message)[:WORDS]}); for --ca, copy "
-                '/var/lib/icinga2/certs/ca.crt from the master again; set --icinga-name to the NodeName of the master')
+        return (
+            f"Icinga's certificate is refused ({visible(error.verify_message)[:WORDS]}); for "
+            f'--ca, copy '
+            '/var/lib/icinga2/certs/ca.crt from the master again; set --icinga-name to the '
+            'NodeName of the master'
+        )
     reason = error.reason or str(error)
     words = visible(reason)[:WORDS]
     if '_ALERT_' in reason and ('CERT' in reason or 'UNKNOWN_CA' in reason):
@@ -277,16 +340,24 @@ def _reason(error: Exception, url: SplitResult) -> str:
     if isinstance(error, socket.timeout):
         return f'no answer within {PATIENCE:g} s'
     if isinstance(error, OSError):
-        return f'{error.strerror or visible(str(error))[:200]}; is the API enabled (icinga2 api setup)?'
+        return (
+            f'{error.strerror or visible(str(error))[:200]}; is the API enabled '
+            f'(icinga2 api setup)?'
+        )
     return f'the answer is incomplete or not HTTP ({type(error).__name__})'
 
 
 # --- from the command line -----------------------------------------------------------
 
+
 def _address(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        is_sound = parts.scheme == 'https' and parts.hostname and not (parts.username or parts.query or parts.fragment)
+        is_sound = (
+            parts.scheme == 'https'
+            and parts.hostname
+            and not (parts.username or parts.query or parts.fragment)
+        )
         is_sound = is_sound and (parts.port is None or parts.port > 0)
     except ValueError:
         is_sound = False
@@ -296,12 +367,16 @@ def _address(url: str) -> SplitResult:
 
 
 def _trusted(access: Access) -> ssl.SSLContext:
-    """Return a TLS context that always verifies the server, with our client certificate if given. Raises SmartError."""
+    """Return a TLS context that always verifies the server, with our client certificate if given.
+
+    Raises SmartError.
+    """
     try:
         context = ssl.create_default_context(cafile=access.authority or None)
     except OSError as error:
         raise SmartError(f'--ca {visible(access.authority)}: {_wrong(error)}') from None
-    # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority lack the key usage.
+    # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority
+    # lack the key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if access.certificate:
         _refuse_open(access.key or access.certificate, '--key')
@@ -328,26 +403,36 @@ def _login(access: Access) -> dict[str, str]:
     try:
         lines = files.content(access.password_file, LARGEST_PASSWORD_FILE).decode().splitlines()
     except (OSError, ValueError) as error:
-        raise SmartError(f'--password-file {visible(access.password_file)}: '
-                         f'{getattr(error, "strerror", "") or "it is not a text file"}') from None
+        raise SmartError(
+            f'--password-file {visible(access.password_file)}: '
+            f'{getattr(error, "strerror", "") or "it is not a text file"}'
+        ) from None
     if not lines or not lines[0]:
-        raise SmartError(f'--password-file {visible(access.password_file)}: its first line is empty; write the '
-                         'password into it')
+        raise SmartError(
+            f'--password-file {visible(access.password_file)}: its first line is empty; write the '
+            'password into it'
+        )
     word = base64.b64encode(f'{access.user}:{lines[0]}'.encode()).decode()
     return {'Authorization': f'Basic {word}'}
 
 
 def _refuse_open(path: str, option: str) -> None:
-    """Raise SmartError if the file with a secret is missing, or if other users can read or change it."""
+    """Raise SmartError if the file with a secret is missing, or if other users can read or
+    change it.
+    """
     try:
         fault = trust.fault(path, os.geteuid())
         mode = os.stat(path).st_mode
-        fault = fault or next((f'{who} can read it' for bits, who in READERS.items() if mode & bits), '')
+        fault = fault or next(
+            (f'{who} can read it' for bits, who in READERS.items() if mode & bits), ''
+        )
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is not a valid path'
     if fault:
-        raise SmartError(f'{option} {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
-                         'directory that only you can write to')
+        raise SmartError(
+            f'{option} {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
+            'directory that only you can write to'
+        )
 
 
 def _question(names: Sequence[str]) -> Json:

@@ -1,10 +1,13 @@
-"""Convert the plugin's text and perfdata to drives in the format of the document that `triage` prints.
+"""Convert the plugin's text and perfdata to drives in the format of the document that `triage`
+prints.
 
-If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this plugin have a code;
-plugin_outputs.json has the error messages of Icinga, NRPE, SSH, Nagios and version 1.6.
-Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4; checks.c of Nagios 4;
-check_by_ssh.c of the monitoring plugins.
+If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this
+plugin have a code; plugin_outputs.json has the error messages of Icinga, NRPE, SSH, Nagios and
+version 1.6.
+Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4;
+checks.c of Nagios 4; check_by_ssh.c of the monitoring plugins.
 """
+
 from __future__ import annotations
 
 import re
@@ -35,40 +38,61 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
 SOURCE = 'perfdata'
-TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
-ALWAYS = ('endurance_', AGE)   # parts of the names of metrics that are read for every drive, shown or not
+TIME_LEFT, ENDURANCE, OWN_WORD, AGE = (
+    'endurance_time_left',
+    'endurance_used',
+    'smart_status',
+    'power_on_time',
+)
+# parts of the names of metrics that are read for every drive, shown or not
+ALWAYS = ('endurance_', AGE)
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
 # Start of a finding that does not name a metric -> its metric.
-FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
+FORMS = {
+    'attribute ': 'vendor_threshold',
+    'firmware ': 'firmware_advisory',
+    'no entry for ': 'unknown_model',
+}
 GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
-# Serial numbers in messages about drives that are missing or do not answer, even if the message was truncated.
-_SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
+# Serial numbers in messages about drives that are missing or do not answer, even if the message was
+# truncated.
+_SERIALS = re.compile(
+    r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)'
+)
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
-_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in files.data(
-    'fleet/plugin_outputs.json')['patterns'])
+_PATTERNS = tuple(
+    (code, re.compile(pattern, re.MULTILINE))
+    for code, pattern in files.data('fleet/plugin_outputs.json')['patterns']
+)
 _EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
 _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 
 
 class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts and readings."""
-    facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
+
+    facts: dict[str, Any]  # as in the document: host, name, model, state, action ...
     readings: Callable[[], list[Json]]  # called only for the few drives that are shown
-    used: float | None = None    # endurance used in %
+    used: float | None = None  # endurance used in %
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
     serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
     more: Callable[[], Json] = dict  # further facts, created only when shown
-    age: float | None = None     # power-on time in seconds
+    age: float | None = None  # power-on time in seconds
 
     @property
     def rank(self) -> Rank:
         """Return the drive's rank by severity."""
-        return severity.of_drive(State[self.facts['state']], self.weights, self.used or 0, self.facts['name'],
-                                 self.facts['host'])
+        return severity.of_drive(
+            State[self.facts['state']],
+            self.weights,
+            self.used or 0,
+            self.facts['name'],
+            self.facts['host'],
+        )
 
 
 def serials_in(words: str) -> tuple[str, ...]:
@@ -83,23 +107,26 @@ def dated(now: float, age: float) -> tuple[Json, ...]:
 
 class Origin(NamedTuple):
     """The service or document from which lines of output come."""
+
     host: str
     notes: tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
-    elapsed: float = 0           # seconds since the check
-    now: float = 0               # seconds since 1970
-    handling: Sequence[str] | None = None  # how users handle the problem in Icinga; None: the origin is not Icinga
+    elapsed: float = 0  # seconds since the check
+    now: float = 0  # seconds since 1970
+    # how users handle the problem in Icinga; None: the origin is not Icinga
+    handling: Sequence[str] | None = None
 
 
 class Alarm(NamedTuple):
     """A finding in a line of output."""
+
     metric: str
     state: State
-    code: str        # '' if the line does not contain it
+    code: str  # '' if the line does not contain it
     text: str
 
 
-# A metric or a label, its number, and its limits "warning;critical;minimum;maximum". A plain tuple, because a fleet has
-# millions of them.
+# A metric or a label, its number, and its limits "warning;critical;minimum;maximum". A plain tuple,
+# because a fleet has millions of them.
 Labelled = tuple[str, float, str]
 ByDrive = dict[str, list[Labelled]]
 
@@ -111,39 +138,70 @@ class Reader:
         self._metrics = metrics
         self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
         self._begins = _beginnings(metrics)
-        self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b')
+        self._readable = re.compile(
+            rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b'
+        )
 
-    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> list[FleetDrive]:
+    def drives(
+        self, lines: Sequence[Line], values: Sequence[str], origin: Origin
+    ) -> list[FleetDrive]:
         """Return the drives of one check.
 
-        Only the values for wear, age and findings are read at first, because most drives are never shown.
+        Only the values for wear, age and findings are read at first, because most drives are never
+        shown.
         """
         names = {line.name for line in lines}
         parted = [split(line) for line in lines]
         lines = [line for line, _, _ in parted]
         alarms = [self.alarms(line) for line in lines]
         wanted = {*ALWAYS, *(alarm.metric for found in alarms for alarm in found)}
-        first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
+        first = self._by_drive(
+            names, [value for value in values if any(each in value for each in wanted)]
+        )
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
-        return [self._drive(line, clause, told, found, first[line.name], known, origin)
-                for (line, clause, told), found in zip(parted, alarms)]
+        return [
+            self._drive(line, clause, told, found, first[line.name], known, origin)
+            for (line, clause, told), found in zip(parted, alarms)
+        ]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Return whether the perfdata has values of these drives; try the first value before the others."""
+        """Return whether the perfdata has values of these drives; try the first value before the
+        others.
+        """
         names, texts = {line.name for line in lines}, list(values)
-        return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
+        return any(
+            any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some
+        )
 
-    def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
-            serials: tuple[str, ...] = ()) -> FleetDrive:
+    def row(
+        self,
+        name: str,
+        state: State,
+        why: str,
+        origin: Origin,
+        cause: Code,
+        serials: tuple[str, ...] = (),
+    ) -> FleetDrive:
         """Return a row for a check without drives, or for a problem of the check as a whole."""
         action, to_do = of_problem(cause.name), next_step(cause)
         if state is State.OK:
             action = to_do = actions.NOTHING
-        return FleetDrive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                           'code': cause.name, 'to_do': to_do,
-                           'action': actions.REPAIR if action == actions.READ else action,
-                           'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
-                     serials=serials or serials_in(why))
+        return FleetDrive(
+            {
+                'host': origin.host,
+                'name': visible(name),
+                'state': state.name,
+                'why': visible(why),
+                'code': cause.name,
+                'to_do': to_do,
+                'action': actions.REPAIR if action == actions.READ else action,
+                'notes': origin.notes,
+                'is_check': True,
+                **handled(origin),
+            },
+            list,
+            serials=serials or serials_in(why),
+        )
 
     def readable(self, why: str) -> str:
         """Return a text with metric names written as words, such as "endurance used"."""
@@ -152,8 +210,8 @@ class Reader:
     def alarms(self, line: Line) -> list[Alarm]:
         """Return the findings of a line, or an empty list if the drive could not be read.
 
-        The worst finding comes first. So a finding without a state is at least as severe as the next finding with a
-        state.
+        The worst finding comes first. So a finding without a state is at least as severe as the
+        next finding with a state.
         """
         if line.state is State.OK:
             return []
@@ -166,80 +224,170 @@ class Reader:
         for place, end in reversed(list(zip(places, ends))):
             stated = _STATED.search(line.findings, place.start(), end)
             least = State[stated[1].upper()] if stated else least
-            metric, text = FORMS.get(place['form'] or '', place['metric'] or ''), line.findings[place.start():end]
-            code = ('growth' if GREW.match(text) else OF_STATUS.get(metric) or (f'{stated[2]}-limit' if stated else ''))
+            metric, text = (
+                FORMS.get(place['form'] or '', place['metric'] or ''),
+                line.findings[place.start() : end],
+            )
+            code = (
+                'growth'
+                if GREW.match(text)
+                else OF_STATUS.get(metric) or (f'{stated[2]}-limit' if stated else '')
+            )
             found.append(Alarm(metric, least, code, text.removesuffix('; ')))
         return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, clause: Clause | None, told: ToDo | None, alarms: Sequence[Alarm],
-               values: Sequence[Labelled], known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
+    def _drive(
+        self,
+        line: Line,
+        clause: Clause | None,
+        told: ToDo | None,
+        alarms: Sequence[Alarm],
+        values: Sequence[Labelled],
+        known: Callable[[], ByDrive],
+        origin: Origin,
+    ) -> FleetDrive:
         numbers = {metric: number for metric, number, _ in values}
         facts: dict[str, Any] = {
-            'host': origin.host, 'name': shown(line.name) or '-', 'model': shown(line.model) or None,
-            'serial': shown(line.serial or '') or None, 'firmware': shown(line.firmware) or None,
-            'state': line.state.name, 'notes': origin.notes, **handled(origin)}
+            'host': origin.host,
+            'name': shown(line.name) or '-',
+            'model': shown(line.model) or None,
+            'serial': shown(line.serial or '') or None,
+            'firmware': shown(line.firmware) or None,
+            'state': line.state.name,
+            'notes': origin.notes,
+            **handled(origin),
+        }
         if TIME_LEFT in numbers:
-            facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
+            facts['forecasts'] = {
+                ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}
+            }
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
         facts.update(of_groups(facts, clause) if clause else {})
-        facts.update(stated(told, left, origin.now, origin.elapsed) if told
-                     else due(facts['action'], left, origin.now)._asdict())
+        facts.update(
+            stated(told, left, origin.now, origin.elapsed)
+            if told
+            else due(facts['action'], left, origin.now)._asdict()
+        )
         code = getattr(line.findings, 'code', '')
-        is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
+        is_unread = (
+            line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
+        )
         facts.update(unread(of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
-        return FleetDrive(facts, partial(self._readings, line.name, known, alarms), numbers.get(ENDURANCE), weights,
-                          serials_in(line.findings) if is_unread else (), age=numbers.get(AGE))
+        return FleetDrive(
+            facts,
+            partial(self._readings, line.name, known, alarms),
+            numbers.get(ENDURANCE),
+            weights,
+            serials_in(line.findings) if is_unread else (),
+            age=numbers.get(AGE),
+        )
 
-    def weight(self, metric: str, state: State, number: float | None, limit: str, grown: float = 0,
-               is_growing: bool = False) -> Weight:
-        """Return the weight of a finding, as severity.weight does; an unknown metric has the lowest weight."""
+    def weight(
+        self,
+        metric: str,
+        state: State,
+        number: float | None,
+        limit: str,
+        grown: float = 0,
+        is_growing: bool = False,
+    ) -> Weight:
+        """Return the weight of a finding, as severity.weight does; an unknown metric has the
+        lowest weight.
+        """
         known = self._metrics.get(metric)
-        concern, unit, is_verdict = (known.concern, known.unit, known.is_verdict) if known else ('', '', False)
-        return severity.weight(state, concern, None if is_verdict else number, limit, unit, grown,
-                               is_growing and not is_verdict)
+        concern, unit, is_verdict = (
+            (known.concern, known.unit, known.is_verdict) if known else ('', '', False)
+        )
+        return severity.weight(
+            state,
+            concern,
+            None if is_verdict else number,
+            limit,
+            unit,
+            grown,
+            is_growing and not is_verdict,
+        )
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value. If the value is within the limits, growth caused the alert."""
-        number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
+        """Return the weight of a finding by its value.
+
+        If the value is within the limits, growth caused the alert.
+        """
+        number, limits = next(
+            ((number, limits) for name, number, limits in values if name == metric), (None, '')
+        )
         warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning
         is_growing = number is not None and not severity.is_beyond(limit, number)
         return self.weight(metric, state, number, limit, is_growing=is_growing)
 
-    def _advice(self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin) -> Json:
+    def _advice(
+        self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin
+    ) -> Json:
         is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
         action, _ = of_alarms(map(self._cause, alarms), is_worn)
         if line.state is not State.OK:
             action = action if alarms else of_problem(of_drive(line.findings).name)
-            return {'action': action, 'why': shown(line.findings), 'findings': [
-                {'code': alarm.code, 'text': shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
-                for alarm in alarms]}
+            return {
+                'action': action,
+                'why': shown(line.findings),
+                'findings': [
+                    {
+                        'code': alarm.code,
+                        'text': shown(alarm.text),
+                        'state': alarm.state.name,
+                        'metric': alarm.metric,
+                    }
+                    for alarm in alarms
+                ],
+            }
         if not self._begins.match(line.findings):  # the drive is in standby, so it was not read
-            return {'action': actions.NOTHING, 'notes': (*origin.notes, note(Coded('asleep', shown(line.findings))))}
-        return {'action': action, **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {})}
+            return {
+                'action': actions.NOTHING,
+                'notes': (*origin.notes, note(Coded('asleep', shown(line.findings)))),
+            }
+        return {
+            'action': action,
+            **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {}),
+        }
 
     def _cause(self, alarm: Alarm) -> Cause:
-        """Return the facts that determine the action for a finding whose line was cut off before the action."""
+        """Return the facts that determine the action for a finding whose line was cut off before
+        the action.
+        """
         known = self._metrics.get(alarm.metric)
         return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
 
-    def _readings(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> list[Json]:
+    def _readings(
+        self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]
+    ) -> list[Json]:
         of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
-        return [self._reading(metric, number, limits, of_metric.get(metric))
-                for metric, number, limits in known()[name]]
+        return [
+            self._reading(metric, number, limits, of_metric.get(metric))
+            for metric, number, limits in known()[name]
+        ]
 
     def _reading(self, metric: str, number: float, limits: str, state: State | None) -> Json:
         warning, critical = map(visible, levels(limits))
-        reading = {'metric': metric, 'unit': self._metrics[metric].unit, 'source': SOURCE, 'judged': True,
-                   'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
+        reading = {
+            'metric': metric,
+            'unit': self._metrics[metric].unit,
+            'source': SOURCE,
+            'judged': True,
+            'state': (state or State.OK).name,
+            'warning': warning,
+            'critical': critical,
+        }
         words = OWN_WORDS if metric == OWN_WORD else WORDS
         value = words.get(number, number) if self._metrics[metric].is_verdict else number
         return {**{key: text for key, text in reading.items() if text != ''}, 'value': value}
 
     def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> ByDrive:
-        """Return each drive's values; unknown metrics, such as the labels of version 1.6, are skipped."""
+        """Return each drive's values; unknown metrics, such as the labels of version 1.6, are
+        skipped.
+        """
         found: ByDrive = {name: [] for name in names}
         for label, number, limits in read_values(texts):
             for name, metric in self._labels.get(label) or self._split(label):
@@ -253,7 +401,11 @@ class Reader:
         if len(self._labels) >= MOST_LABELS:
             self._labels.clear()
         places = [place for place, sign in enumerate(label) if sign == '_']
-        known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._metrics)
+        known = tuple(
+            (label[:place], label[place + 1 :])
+            for place in places
+            if label[place + 1 :] in self._metrics
+        )
         self._labels[label] = known
         return known
 
@@ -269,22 +421,33 @@ def unread(cause: Code) -> Json:
 
 
 def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
-    named = sorted((metric for metric in metrics if metric not in SPEAKS_FOR_ITSELF), key=len, reverse=True)
-    return re.compile(rf'(?:^|(?<=; ))(?:(?P<metric>{"|".join(map(re.escape, named))})(?=[ :])|'
-                      rf'(?P<form>{"|".join(FORMS)}))')
+    named = sorted(
+        (metric for metric in metrics if metric not in SPEAKS_FOR_ITSELF), key=len, reverse=True
+    )
+    return re.compile(
+        rf'(?:^|(?<=; ))(?:(?P<metric>{"|".join(map(re.escape, named))})(?=[ :])|'
+        rf'(?P<form>{"|".join(FORMS)}))'
+    )
 
 
 # --- perfdata --------------------------------------------------------------------------
 
+
 def read_values(texts: Iterable[str]) -> list[Labelled]:
     """Return the values in texts such as "'sda_temperature'=22;60;70;;".
 
-    A text without fields for limits is truncated and is skipped: our values always have these fields. Also skipped are
-    invalid numbers, and numbers and labels that are too long.
+    A text without fields for limits is truncated and is skipped: our values always have these
+    fields. Also skipped are invalid numbers, and numbers and labels that are too long.
     """
-    found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
-                       '\n'.join(texts), re.MULTILINE | re.ASCII)
-    return [(label, float(number) if '.' in number else int(number), limits) for label, number, limits in found]
+    found = re.findall(
+        rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
+        '\n'.join(texts),
+        re.MULTILINE | re.ASCII,
+    )
+    return [
+        (label, float(number) if '.' in number else int(number), limits)
+        for label, number, limits in found
+    ]
 
 
 def levels(limits: str) -> tuple[str, str]:
@@ -295,6 +458,7 @@ def levels(limits: str) -> tuple[str, str]:
 
 # --- causes ------------------------------------------------------------------------------
 
+
 @lru_cache(maxsize=4096)
 def _shown_by(words: str) -> str:
     """Return the code that matches an output or a message, or '' if none matches."""
@@ -302,7 +466,9 @@ def _shown_by(words: str) -> str:
 
 
 def of_output(output: str, status: int) -> Code:
-    """Return the cause for an output that is not in the plugin's format. status: exit status of the check."""
+    """Return the cause for an output that is not in the plugin's format. status: exit status of
+    the check.
+    """
     return BY_NAME[_EXITS.get(status) or _shown_by(output[:LONGEST_HEAD]) or 'output-foreign']
 
 
@@ -317,7 +483,9 @@ def of_drive(words: str) -> Code:
 
 
 def _of(words: str, otherwise: str) -> Code:
-    """Return the cause for the code in *words*, even a newer version's code, else the cause that *words* match."""
+    """Return the cause for the code in *words*, even a newer version's code, else the cause that
+    *words* match.
+    """
     code = getattr(words, 'code', '')
     known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
     return known._replace(name=code) if code else known

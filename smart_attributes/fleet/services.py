@@ -1,8 +1,10 @@
-"""Services from Icinga 2's API: their latest result, how users handle problems, and the text of the plugin. Pure.
+"""Services from Icinga 2's API: their latest result, how users handle problems, and the text of the
+plugin. Pure.
 
 Nothing is guessed, and each omission is reported.
 Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.md ("CheckResult").
 """
+
 from __future__ import annotations
 
 import re
@@ -10,7 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .. import files
-from ..constants import DAY, LONGEST_HEAD, LONGEST_OUTPUT, LONGEST_SERVICE_NAME, LONGEST_TEXT, MOST_VALUES
+from ..constants import (
+    DAY,
+    LONGEST_HEAD,
+    LONGEST_OUTPUT,
+    LONGEST_SERVICE_NAME,
+    LONGEST_TEXT,
+    MOST_VALUES,
+)
 from ..errors import Coded
 from ..model import State, worst
 from ..output.budget import LEFT_OUT
@@ -21,58 +30,74 @@ from ..wording import listed, plural
 from ..words import visible
 from .plugin_output import FleetDrive, Origin, Reader, dated, of_check, of_output
 
-STALE = 2              # check intervals after which a result is out of date
-LEAST = 5 * 60         # shortest interval in seconds, because checks are not punctual to the second
-OK, HARD = 0, 1            # values of `state` and `state_type`
+STALE = 2  # check intervals after which a result is out of date
+LEAST = 5 * 60  # shortest interval in seconds, because checks are not punctual to the second
+OK, HARD = 0, 1  # values of `state` and `state_type`
 # Attributes that are above 0 while a user handles a problem.
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
-ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks', 'state_type', 'last_reachable',
-         *HANDLING)
-# Icinga shows these only to an ApiUser that may query hosts; for other users, it omits them without an error.
+ASKED = (
+    '__name',
+    'last_check_result',
+    'check_interval',
+    'enable_active_checks',
+    'state_type',
+    'last_reachable',
+    *HANDLING,
+)
+# Icinga shows these only to an ApiUser that may query hosts; for other users, it omits them without
+# an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
-_FEWEST = 3            # columns after the state: name, model, findings
+_FEWEST = 3  # columns after the state: name, model, findings
 _CODE = r'\[([a-z0-9.-]+)\] '
 _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
-# Remarks that apply to several services. The output puts the number of services before each, and some names into {}.
-REMARKS: Mapping[str, Coded] = {code: Coded(code, words) for code, words in files.data('fleet/remarks.json').items()}
+# Remarks that apply to several services. The output puts the number of services before each, and
+# some names into {}.
+REMARKS: Mapping[str, Coded] = {
+    code: Coded(code, words) for code, words in files.data('fleet/remarks.json').items()
+}
 
 
 class Result(NamedTuple):
     """The latest result of a check."""
-    state: int                   # as Icinga recorded it
+
+    state: int  # as Icinga recorded it
     output: str
-    values: Sequence[str]        # texts of the perfdata
-    ended: float                 # seconds since 1970
-    status: int = 0              # exit status of the check
+    values: Sequence[str]  # texts of the perfdata
+    ended: float  # seconds since 1970
+    status: int = 0  # exit status of the check
 
 
 class Service(NamedTuple):
     """A service that runs the plugin."""
+
     host: str
     name: str
-    result: Result | None     # None: not checked yet
-    interval: float              # seconds between two checks
-    is_active: bool              # scheduled by Icinga; passive results arrive at any time
-    handling: tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
+    result: Result | None  # None: not checked yet
+    interval: float  # seconds between two checks
+    is_active: bool  # scheduled by Icinga; passive results arrive at any time
+    # "host in downtime", "service acknowledged", "soft state", "not reachable"
+    handling: tuple[str, ...] = ()
     is_host_shown: bool = False  # Icinga shows the host, too, so the downtime of the host is known
 
 
 class PluginText(NamedTuple):
     """The content of the plugin's text, even if the text was truncated in transit."""
+
     state: State
-    headline: str                # the first line without the state; Coded if it has a code
-    counted: int                 # number of drives according to the first line; 0 if unknown
+    headline: str  # the first line without the state; Coded if it has a code
+    counted: int  # number of drives according to the first line; 0 if unknown
     lines: tuple[Line, ...]
     checks: tuple[tuple[State, str], ...]  # about the check as a whole
-    left_out: tuple[str, ...]    # items that the plugin reports as omitted
+    left_out: tuple[str, ...]  # items that the plugin reports as omitted
 
 
 class Told(NamedTuple):
     """The drives and remarks of a service."""
+
     drives: list[FleetDrive]
     remarks: tuple[Coded, ...] = ()  # some of the remarks above
 
@@ -83,19 +108,30 @@ def service(found: Json) -> Service:
     own = _object(found.get('attrs'))
     of_host = _object(_object(found.get('joins')).get('host'))
     result = own.get('last_check_result')
-    return Service(visible(host[:LONGEST_SERVICE_NAME]) or '-', visible(name[:LONGEST_SERVICE_NAME]),
-                   _result(result) if isinstance(result, dict) else None,
-                   _number(own.get('check_interval')), own.get('enable_active_checks') is not False,
-                   _handling(own, of_host), bool(of_host))
+    return Service(
+        visible(host[:LONGEST_SERVICE_NAME]) or '-',
+        visible(name[:LONGEST_SERVICE_NAME]),
+        _result(result) if isinstance(result, dict) else None,
+        _number(own.get('check_interval')),
+        own.get('enable_active_checks') is not False,
+        _handling(own, of_host),
+        bool(of_host),
+    )
 
 
 def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
     result = _object(own.get('last_check_result'))
     is_soft = own.get('state_type') != HARD and _number(result.get('state')) != OK
-    return (*(f'{thing} {words}' for thing, attributes in (('host', of_host), ('service', own))
-              for key, words in HANDLING.items() if _number(attributes.get(key)) > 0),
-            *(['soft state'] if is_soft and 'state_type' in own else []),
-            *(['not reachable'] if own.get('last_reachable') is False else []))
+    return (
+        *(
+            f'{thing} {words}'
+            for thing, attributes in (('host', of_host), ('service', own))
+            for key, words in HANDLING.items()
+            if _number(attributes.get(key)) > 0
+        ),
+        *(['soft state'] if is_soft and 'state_type' in own else []),
+        *(['not reachable'] if own.get('last_reachable') is False else []),
+    )
 
 
 def _object(found: object) -> Json:
@@ -105,9 +141,15 @@ def _object(found: object) -> Json:
 def _result(found: Json) -> Result:
     values = found.get('performance_data')
     output = found.get('output')
-    return Result(int(_number(found.get('state'))), output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
-                  [each for each in values[:MOST_VALUES] if isinstance(each, str)] if isinstance(values, list) else (),
-                  _number(found.get('execution_end')), int(_number(found.get('exit_status'))))
+    return Result(
+        int(_number(found.get('state'))),
+        output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
+        [each for each in values[:MOST_VALUES] if isinstance(each, str)]
+        if isinstance(values, list)
+        else (),
+        _number(found.get('execution_end')),
+        int(_number(found.get('exit_status'))),
+    )
 
 
 def _number(value: object) -> float:
@@ -115,7 +157,9 @@ def _number(value: object) -> float:
 
 
 def told(service: Service, reader: Reader, now: float) -> Told:
-    """Return the drives of a service; if it has no drives, one row with the reason and the state from Icinga."""
+    """Return the drives of a service; if it has no drives, one row with the reason and the state
+    from Icinga.
+    """
     handled = _handled(service)
     if service.result is None:
         cause = BY_NAME['never-checked']
@@ -128,11 +172,20 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
     origin = Origin(service.host, dated(now, age) if is_stale else (), age, now, service.handling)
     text = plugin_text(result.output)
-    found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
-                                                                                       origin)
+    found = (
+        _told_otherwise(service, result, reader, origin)
+        if text is None
+        else _told(service, result, text, reader, origin)
+    )
     is_ahead = result.ended > now + DAY
-    return found._replace(remarks=(*found.remarks, *handled, *((REMARKS['result-old'],) if is_stale else ()),
-                                   *((REMARKS['clock-ahead'],) if is_ahead else ())))
+    return found._replace(
+        remarks=(
+            *found.remarks,
+            *handled,
+            *((REMARKS['result-old'],) if is_stale else ()),
+            *((REMARKS['clock-ahead'],) if is_ahead else ()),
+        )
+    )
 
 
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
@@ -145,33 +198,57 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
-    """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does not show."""
-    found = {Coded('handled', REMARKS['handled'].format(words=words)) for words in HANDLING.values()
-             if any(each.endswith(words) for each in service.handling)}
+    """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does
+    not show.
+    """
+    found = {
+        Coded('handled', REMARKS['handled'].format(words=words))
+        for words in HANDLING.values()
+        if any(each.endswith(words) for each in service.handling)
+    }
     return (*sorted(found), *(() if service.is_host_shown else (REMARKS['downtime-hidden'],)))
 
 
-def _told(service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin) -> Told:
+def _told(
+    service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin
+) -> Told:
     drives = reader.drives(text.lines, result.values, origin)
-    rows = [reader.row(_name(service), state, words, origin, of_check(words)) for state, words in text.checks]
+    rows = [
+        reader.row(_name(service), state, words, origin, of_check(words))
+        for state, words in text.checks
+    ]
     missing = text.counted - len(text.lines)
     if missing > 0:
-        rows.append(reader.row(_name(service), State.UNKNOWN,
-                               f'output truncated: {missing} of {text.counted} drives are missing; to see all, run '
-                               'triage on the host', origin, BY_NAME['output-cut']))
-    known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
+        rows.append(
+            reader.row(
+                _name(service),
+                State.UNKNOWN,
+                f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
+                f'run '
+                'triage on the host',
+                origin,
+                BY_NAME['output-cut'],
+            )
+        )
+    known = worst(
+        {*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)}
+    )
     if text.state.urgency > known.urgency or not (drives or rows):
-        cause = of_check(text.headline)   # the whole headline, because a part might lack the code
-        rows.insert(0, reader.row(_name(service), text.state, text.headline[:LONGEST_TEXT], origin, cause))
+        cause = of_check(text.headline)  # the whole headline, because a part might lack the code
+        rows.insert(
+            0, reader.row(_name(service), text.state, text.headline[:LONGEST_TEXT], origin, cause)
+        )
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 
 def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> list[Coded]:
     read = [line for line in text.lines if line.model]
     found: dict[Coded, object] = {
-        REMARKS['output-cut']: is_cut, REMARKS['output-shortened']: text.left_out and not is_cut,
+        REMARKS['output-cut']: is_cut,
+        REMARKS['output-shortened']: text.left_out and not is_cut,
         REMARKS['no-perfdata']: read and not reader.has_numbers(read, result.values),
-        REMARKS['serial-hidden']: text.lines and all(line.serial is None for line in text.lines)}
+        REMARKS['serial-hidden']: text.lines and all(line.serial is None for line in text.lines),
+    }
     return [words for words, holds in found.items() if holds]
 
 
@@ -184,7 +261,9 @@ def _state(number: int) -> State:
 
 
 def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]:
-    """Return one message for each remark, with the number of its services and some of their names."""
+    """Return one message for each remark, with the number of its services and some of their
+    names.
+    """
     found = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
         named = words.format(listed(list(map(visible, names)), examples))
@@ -194,8 +273,11 @@ def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]
 
 # --- the plugin's text ---------------------------------------------------------------
 
+
 def plugin_text(text: str) -> PluginText | None:
-    """Return the content of the plugin's text, without perfdata; None if the text is not from this plugin."""
+    """Return the content of the plugin's text, without perfdata; None if the text is not from
+    this plugin.
+    """
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
     state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
@@ -203,8 +285,14 @@ def plugin_text(text: str) -> PluginText | None:
         return None
     counted = re.search(_COUNTED, headline)
     checks, drives = _parted(rest)
-    return PluginText(state, _coded(headline), int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
-                      tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
+    return PluginText(
+        state,
+        _coded(headline),
+        int(counted[1]) if counted else 0,
+        tuple(drives),
+        tuple(checks),
+        tuple(each[len(LEFT_OUT) :] for each in rest if each.startswith(LEFT_OUT)),
+    )
 
 
 def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
@@ -224,16 +312,25 @@ def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
 
 
 def _drive_line(state: State, columns: list[str]) -> Line:
-    """Return the fields of a drive's line; the firmware is missing in truncated lines and in lines of older builds."""
+    """Return the fields of a drive's line; the firmware is missing in truncated lines and in
+    lines of older builds.
+    """
     name, model, told, *more = columns
-    firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
-    return Line(state, name, _column(model), _coded(told), _column(more[0]) if more else None, _column(firmware))
+    firmware = more.pop()[len(FIRMWARE) :] if more and more[-1].startswith(FIRMWARE) else ''
+    return Line(
+        state,
+        name,
+        _column(model),
+        _coded(told),
+        _column(more[0]) if more else None,
+        _column(firmware),
+    )
 
 
 def _coded(text: str) -> str:
     """Return a text as Coded; the code is in brackets before the text."""
     code = re.match(_CODE, text)
-    return Coded(code[1], text[code.end():]) if code else text
+    return Coded(code[1], text[code.end() :]) if code else text
 
 
 def _column(column: str) -> str:

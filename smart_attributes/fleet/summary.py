@@ -1,7 +1,10 @@
-"""The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the plan. Pure.
+"""The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the
+plan. Pure.
 
-The plan shows the drives to replace, in order; the models to order, with dates; and the firmware to update.
+The plan shows the drives to replace, in order; the models to order, with dates; and the firmware to
+update.
 """
+
 from __future__ import annotations
 
 import csv
@@ -20,13 +23,13 @@ from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, ReplacementOrder, first_step
 
 NOW = 'now'
-UNDATED = 'no forecast'        # sorted after all quarters
-PLANNED = 3 * YEAR             # seconds ahead; later orders are not planned yet
-SHOWN_TWINS = 100               # duplicate drives listed individually
+UNDATED = 'no forecast'  # sorted after all quarters
+PLANNED = 3 * YEAR  # seconds ahead; later orders are not planned yet
+SHOWN_TWINS = 100  # duplicate drives listed individually
 UNTOLD = ''
-FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
-SHOWN = 50             # steps of each kind on the page
-SHORTEST_SERIAL = 4    # characters
+FORMULA = '=+-@\t\r'  # first characters of a formula in a spreadsheet
+SHOWN = 50  # steps of each kind on the page
+SHORTEST_SERIAL = 4  # characters
 BUY = 'order'
 
 
@@ -53,18 +56,22 @@ class Group:
 
 class Twin(NamedTuple):
     """A drive that several hosts, or several services of one host, have reported."""
+
     model: str
     serial: str
     hosts: tuple[str, str]
 
 
 class Summary:
-    """Counts drives one by one; its memory use depends only on the number of models and serial numbers."""
+    """Counts drives one by one; its memory use depends only on the number of models and serial
+    numbers.
+    """
 
     def __init__(self, now: float, hide_serial: bool = False) -> None:
         self.states: Counter[str] = Counter()
-        self.checks: Counter[str] = Counter()    # number of rows about a check instead of a drive, by state
-        self.codes: Counter[str] = Counter()     # causes of the rows that are not OK
+        # number of rows about a check instead of a drive, by state
+        self.checks: Counter[str] = Counter()
+        self.codes: Counter[str] = Counter()  # causes of the rows that are not OK
         self.hosts: dict[str, str] = {}
         self.models: dict[tuple[str, str], Group] = defaultdict(Group)
         self.plan: dict[tuple[str, str], Group] = defaultdict(Group)
@@ -72,15 +79,19 @@ class Summary:
         self.replace = ReplacementOrder(hide_serial)
         self.twins: list[Twin] = []
         self.twin_count = 0
-        self.repeats = 0                         # number of drives that two services of one host report
+        # number of drives that two services of one host report
+        self.repeats = 0
         self._now, self._hide_serial = now, hide_serial
         self._host: str | None = None
-        self._met: set[int] = set()              # drives of this host
-        self._seen: dict[int, str] = {}          # host by hash of model and serial number; text would use 40 MB more
-        self._worse: dict[int, str] = {}         # states that are not OK
+        self._met: set[int] = set()  # drives of this host
+        # host by hash of model and serial number; text would use 40 MB more
+        self._seen: dict[int, str] = {}
+        self._worse: dict[int, str] = {}  # states that are not OK
 
     def add(self, drive: FleetDrive) -> bool:
-        """Count a drive once, in its worst state; return False if the host already reported this or a worse state."""
+        """Count a drive once, in its worst state; return False if the host already reported this
+        or a worse state.
+        """
         facts = drive.facts
         host, state = self.hosts.setdefault(facts['host'], facts['host']), facts['state']
         if facts.get('is_check'):
@@ -89,7 +100,10 @@ class Summary:
             return True
         key, model = _key(facts), facts['model'] or UNTOLD
         is_twin, is_repeat = self._met_before(key, host, facts)
-        group, before = self.models[model, facts['firmware'] or UNTOLD], self._worse.get(key, State.OK.name)
+        group, before = (
+            self.models[model, facts['firmware'] or UNTOLD],
+            self._worse.get(key, State.OK.name),
+        )
         if is_twin or is_repeat:
             if State[state].urgency <= State[before].urgency:
                 return is_twin
@@ -106,12 +120,16 @@ class Summary:
         return True
 
     def has(self, facts: Json) -> bool | None:
-        """Return whether this host has reported a drive; None if the drive has no unique serial number."""
+        """Return whether this host has reported a drive; None if the drive has no unique serial
+        number.
+        """
         key = _key(facts)
         return self._seen.get(key) == facts['host'] if key else None
 
     def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return two values: whether another host, and whether this host, has reported a drive; record duplicates."""
+        """Return two values: whether another host, and whether this host, has reported a drive;
+        record duplicates.
+        """
         if not key:
             return False, False
         if host != self._host:  # the drives of a host follow each other
@@ -121,7 +139,9 @@ class Summary:
         self._met.add(key)
         self.repeats += is_repeat
         if is_known and not is_repeat:
-            self._note(Twin(facts['model'], '' if self._hide_serial else facts['serial'], (first, host)))
+            self._note(
+                Twin(facts['model'], '' if self._hide_serial else facts['serial'], (first, host))
+            )
         return is_known and not is_repeat, is_repeat
 
     def close(self) -> None:
@@ -135,18 +155,24 @@ class Summary:
 
 
 def identifies(serial: str) -> bool:
-    """Return whether a serial number can identify a drive: it is long enough and not a single repeated character."""
+    """Return whether a serial number can identify a drive: it is long enough and not a single
+    repeated character.
+    """
     return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
 
 
 def _key(facts: Json) -> int:
-    """Return a number that identifies a drive during this run; 0 if the drive has no unique serial number."""
+    """Return a number that identifies a drive during this run; 0 if the drive has no unique
+    serial number.
+    """
     serial, model = facts['serial'] or '', facts['model'] or ''
     return hash((model, serial)) if model and identifies(serial) else 0
 
 
 def due(facts: Json, now: float) -> str:
-    """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is planned."""
+    """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
+    planned.
+    """
     by = facts.get('order_by') or ''
     if actions.needs_spare(facts['action'], State[facts['state']]) or (by and by <= day(now)):
         return NOW
@@ -162,52 +188,98 @@ def quarter(by: str) -> str:
 
 class Defect(NamedTuple):
     """A known firmware defect and the affected drives."""
+
     model: str
     firmware: str
     group: Group
     words: str
-    is_fixed: bool = True   # a firmware version without the defect is known
+    is_fixed: bool = True  # a firmware version without the defect is known
 
 
 def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
     """Return the known firmware defects in the fleet, most affected drives first."""
-    found = [Defect(model, firmware, group, f'{advisory.effect}; {advisory.action}'
-                    + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''), bool(advisory.fixed_in))
-             for (model, firmware), group in summary.models.items() if model and firmware
-             for advisory in database.advisories(Identity(model=model, firmware=firmware))]
+    found = [
+        Defect(
+            model,
+            firmware,
+            group,
+            f'{advisory.effect}; {advisory.action}'
+            + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''),
+            bool(advisory.fixed_in),
+        )
+        for (model, firmware), group in summary.models.items()
+        if model and firmware
+        for advisory in database.advisories(Identity(model=model, firmware=firmware))
+    ]
     return sorted(found, key=lambda each: (-each.group.drives, each.model, each.firmware))
 
 
 def planned(summary: Summary) -> list[tuple[str, str, Group]]:
     """Return (quarter, model, drives), earliest quarter first."""
-    ordered = sorted(summary.plan.items(),
-                     key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]))
+    ordered = sorted(
+        summary.plan.items(),
+        key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]),
+    )
     return [(when, model, group) for (when, model), group in ordered]
 
 
 def by_model(summary: Summary) -> list[tuple[str, str, Group]]:
     """Return (model, firmware, drives), most alerts first."""
+
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         states = entry[1].states
-        return (*(-states[state.name] for state in (State.CRITICAL, State.UNKNOWN, State.WARNING)), -entry[1].drives,
-                entry[0])
-    return [(model, firmware, group) for (model, firmware), group in sorted(summary.models.items(), key=rank)]
+        return (
+            *(-states[state.name] for state in (State.CRITICAL, State.UNKNOWN, State.WARNING)),
+            -entry[1].drives,
+            entry[0],
+        )
+
+    return [
+        (model, firmware, group)
+        for (model, firmware), group in sorted(summary.models.items(), key=rank)
+    ]
 
 
 def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
     """Return the summary in the format of the JSON document."""
     return {
-        'groups_at_risk': [{**each.facts, 'first_step': first_step(each.facts) or None}
-                           for each in summary.groups.worst()], 'group_count': summary.groups.count,
-        'hosts': len(summary.hosts), 'drives': sum(summary.states.values()), 'states': _counts(summary.states),
-        'models': [{'model': model or None, 'firmware': firmware or None, **_group(group), **_counts(group.states)}
-                   for model, firmware, group in by_model(summary)],
-        'advisories': [{'model': each.model, 'firmware': each.firmware, **_group(each.group), 'what': each.words}
-                       for each in known],
-        'plan': [{'quarter': when, 'model': model or None, **_group(group)} for when, model, group in planned(summary)],
-        'twins': [{'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
-                  for each in summary.twins], 'twin_count': summary.twin_count,
-        'causes': {code: count for code, count in summary.codes.most_common() if count}}
+        'groups_at_risk': [
+            {**each.facts, 'first_step': first_step(each.facts) or None}
+            for each in summary.groups.worst()
+        ],
+        'group_count': summary.groups.count,
+        'hosts': len(summary.hosts),
+        'drives': sum(summary.states.values()),
+        'states': _counts(summary.states),
+        'models': [
+            {
+                'model': model or None,
+                'firmware': firmware or None,
+                **_group(group),
+                **_counts(group.states),
+            }
+            for model, firmware, group in by_model(summary)
+        ],
+        'advisories': [
+            {
+                'model': each.model,
+                'firmware': each.firmware,
+                **_group(each.group),
+                'what': each.words,
+            }
+            for each in known
+        ],
+        'plan': [
+            {'quarter': when, 'model': model or None, **_group(group)}
+            for when, model, group in planned(summary)
+        ],
+        'twins': [
+            {'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
+            for each in summary.twins
+        ],
+        'twin_count': summary.twin_count,
+        'causes': {code: count for code, count in summary.codes.most_common() if count},
+    }
 
 
 def _group(group: Group) -> Mapping[str, int]:
@@ -215,42 +287,78 @@ def _group(group: Group) -> Mapping[str, int]:
 
 
 def _counts(states: Counter[str]) -> Mapping[str, int]:
-    return {state.name.lower(): states[state.name] for state in sorted(State, key=lambda state: -state.urgency)}
+    return {
+        state.name.lower(): states[state.name]
+        for state in sorted(State, key=lambda state: -state.urgency)
+    }
 
 
 # --- the plan ----------------------------------------------------------------------------
 
+
 class Step(NamedTuple):
     """A row of the plan; '' means unknown or not applicable."""
+
     action: str
-    by: str            # "now", "2027-Q1", "no forecast"
+    by: str  # "now", "2027-Q1", "no forecast"
     host: str
     drive: str
     serial: str
     model: str
     firmware: str
     drives: int
-    hosts: int         # 0: unknown
+    hosts: int  # 0: unknown
     why: str
 
 
 def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
-    """Return the plan. known: firmware defects; an update is advised only if a corrected version exists."""
-    return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
-            *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
-              for by, model, group in planned(summary)),
-            *(Step(actions.action(actions.FIRMWARE if each.is_fixed else actions.WATCH).words, '', '', '', '',
-                   each.model, each.firmware, each.group.drives, each.group.hosts, each.words) for each in known)]
+    """Return the plan. known: firmware defects; an update is advised only if a corrected version
+    exists.
+    """
+    return [
+        *map(_replaced, summary.replace.drives(summary.groups.worst())),
+        *(
+            Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
+            for by, model, group in planned(summary)
+        ),
+        *(
+            Step(
+                actions.action(actions.FIRMWARE if each.is_fixed else actions.WATCH).words,
+                '',
+                '',
+                '',
+                '',
+                each.model,
+                each.firmware,
+                each.group.drives,
+                each.group.hosts,
+                each.words,
+            )
+            for each in known
+        ),
+    ]
 
 
 def _replaced(facts: Json) -> Step:
     words = facts.get('to_do') or actions.action(facts['action']).words
-    return Step(words, NOW, facts['host'], facts['name'], facts['serial'] or '',
-                facts['model'] or '', facts['firmware'] or '', 1, 1, facts.get('why') or '')
+    return Step(
+        words,
+        NOW,
+        facts['host'],
+        facts['name'],
+        facts['serial'] or '',
+        facts['model'] or '',
+        facts['firmware'] or '',
+        1,
+        1,
+        facts.get('why') or '',
+    )
 
 
 def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
-    """Return the first few steps of each kind: drives to replace, models to order, firmware to update."""
+    """Return the first few steps of each kind: drives to replace, models to order, firmware to
+    update.
+    """
     shown: Counter[str] = Counter()
     found = []
     for step in plan:
@@ -262,14 +370,20 @@ def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV; spreadsheets treat text from other machines as text, never as a formula."""
+    """Return rows as CSV; spreadsheets treat text from other machines as text, never as a
+    formula.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(columns)
-    writer.writerows([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in row] for row in rows)
+    writer.writerows(
+        [_as_text(cell) if isinstance(cell, str) else cell or '' for cell in row] for row in rows
+    )
     return text.getvalue()
 
 
 def _as_text(model: str) -> str:
-    """Return a cell that no spreadsheet evaluates as a formula, even if the program ignores leading spaces."""
+    """Return a cell that no spreadsheet evaluates as a formula, even if the program ignores
+    leading spaces.
+    """
     return f"'{model}" if model.strip()[:1] in tuple(FORMULA) else model

@@ -1,7 +1,10 @@
-"""The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing.
+"""The text report on a fleet: counts, orders, known firmware defects, then the worst drives.
+
+Pure: prints nothing.
 
 The worst drives, as many as a page can list, are kept in little memory.
 """
+
 from __future__ import annotations
 
 import json
@@ -27,14 +30,22 @@ from .summary import Defect, Step, Summary, by_model, first, steps
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
-LINES = 12             # lines of one table; further lines are only counted
+LINES = 12  # lines of one table; further lines are only counted
 # Metrics in the columns of the table of drives.
-COLUMNS = frozenset(('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written'))
+COLUMNS = frozenset(
+    ('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written')
+)
 NOT_TOLD = '-'
 GAP = '  '
-TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why')  # text columns; all others are numbers
-WITHOUT = {'past': {}, 'depends': (), 'notes': (
-    note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),)}
+# text columns; all others are numbers
+TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why')
+WITHOUT = {
+    'past': {},
+    'depends': (),
+    'notes': (
+        note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),
+    ),
+}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
@@ -45,16 +56,32 @@ def rows(drives: Iterable[Json], now: float) -> list[DriveRow]:
 
 def _row(drive: Json, now: float) -> DriveRow:
     judged = {each['metric']: each for each in drive['readings'] if each.get('judged')}
-    numbers = {metric: each['value'] for metric, each in judged.items() if isinstance(each['value'], (int, float))}
+    numbers = {
+        metric: each['value']
+        for metric, each in judged.items()
+        if isinstance(each['value'], (int, float))
+    }
     used = numbers.get('endurance_used')
-    said = {metric: amount(number, judged[metric].get('unit', '')) for metric, number in numbers.items()}
-    return DriveRow(State[drive['state']], drive['name'], drive.get('bay', ''),
-                    sentence(drive.get('model', NOT_TOLD), MODEL), sentence(drive.get('serial', ''), SERIAL),
-                    said.get('endurance_used', ''), None if used is None else max(0.0, min(used / 100, 1.0)),
-                    State[judged['endurance_used']['state']] if used is not None else State.OK, _until(drive, now),
-                    said.get('spare_available', ''), said.get('temperature', ''),
-                    f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',
-                    said.get('host_written', ''), _what(drive), drive['host'])
+    said = {
+        metric: amount(number, judged[metric].get('unit', '')) for metric, number in numbers.items()
+    }
+    return DriveRow(
+        State[drive['state']],
+        drive['name'],
+        drive.get('bay', ''),
+        sentence(drive.get('model', NOT_TOLD), MODEL),
+        sentence(drive.get('serial', ''), SERIAL),
+        said.get('endurance_used', ''),
+        None if used is None else max(0.0, min(used / 100, 1.0)),
+        State[judged['endurance_used']['state']] if used is not None else State.OK,
+        _until(drive, now),
+        said.get('spare_available', ''),
+        said.get('temperature', ''),
+        f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',
+        said.get('host_written', ''),
+        _what(drive),
+        drive['host'],
+    )
 
 
 def _until(drive: Json, now: float) -> str:
@@ -65,40 +92,86 @@ def _until(drive: Json, now: float) -> str:
 
 
 def _what(drive: Json) -> tuple[str, ...]:
-    action, why, code = drive.get('action', actions.NOTHING), drive.get('why', ''), drive.get('code', '')
+    action, why, code = (
+        drive.get('action', actions.NOTHING),
+        drive.get('why', ''),
+        drive.get('code', ''),
+    )
     to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
     words = [said, to_do] if code else [to_do, said]  # a code comes first, as in every message
-    notes = [note['text'] for note in drive['notes'] if drive['state'] != State.OK.name and not (
-        code and note['code'] == code)]
-    words = [*(each for each in words if each and each != actions.NOTHING), *drive.get('handling', ()), *notes]
+    notes = [
+        note['text']
+        for note in drive['notes']
+        if drive['state'] != State.OK.name and not (code and note['code'] == code)
+    ]
+    words = [
+        *(each for each in words if each and each != actions.NOTHING),
+        *drive.get('handling', ()),
+        *notes,
+    ]
     return tuple(sentence(each, WHAT) for each in words)
 
 
 def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     """Yield the lines above the drives."""
-    states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
-                       if summary.states[state.name])
-    yield f'{plural(sum(summary.states.values()), "drive")} on {plural(len(summary.hosts), "host")}: {states or "none"}'
+    states = ', '.join(
+        f'{summary.states[state.name]} {state.name.lower()}'
+        for state in worst_first()
+        if summary.states[state.name]
+    )
+    yield (
+        f'{plural(sum(summary.states.values()), "drive")} on '
+        f'{plural(len(summary.hosts), "host")}: {states or "none"}'
+    )
     checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
     if checks:
-        causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
+        causes = ', '.join(
+            f'{count} {code}' for code, count in summary.codes.most_common() if count
+        )
         yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _groups(summary.groups)
     yield from _plan(steps(summary, known))
-    yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
-        state.name.lower() for state in worst_first())), [
-            (model or NOT_TOLD, firmware or NOT_TOLD, str(group.drives), str(group.hosts),
-             *(str(group.states[state.name] or '') for state in worst_first()))
-            for model, firmware, group in by_model(summary)])
+    yield from _told(
+        'models and firmware',
+        ('model', 'firmware', 'drives', 'hosts', *(state.name.lower() for state in worst_first())),
+        [
+            (
+                model or NOT_TOLD,
+                firmware or NOT_TOLD,
+                str(group.drives),
+                str(group.hosts),
+                *(str(group.states[state.name] or '') for state in worst_first()),
+            )
+            for model, firmware, group in by_model(summary)
+        ],
+    )
     yield ''
 
 
 def _plan(plan: Sequence[Step]) -> Iterator[str]:
-    """Yield the first few steps of each kind: drives to replace, models to order, firmware to update."""
+    """Yield the first few steps of each kind: drives to replace, models to order, firmware to
+    update.
+    """
     shown = first(plan, LINES)
-    yield from _told('plan', ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why'), [
-        (step.action, step.by, step.host, step.drive, step.model or NOT_TOLD, step.firmware or NOT_TOLD,
-         str(step.drives), str(step.hosts or ''), sentence(step.why, WHAT)) for step in shown], len(shown))
+    yield from _told(
+        'plan',
+        ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why'),
+        [
+            (
+                step.action,
+                step.by,
+                step.host,
+                step.drive,
+                step.model or NOT_TOLD,
+                step.firmware or NOT_TOLD,
+                str(step.drives),
+                str(step.hosts or ''),
+                sentence(step.why, WHAT),
+            )
+            for step in shown
+        ],
+        len(shown),
+    )
     if len(plan) > len(shown):
         yield f'{GAP}and {len(plan) - len(shown)} more; --plan and --json list all'
 
@@ -122,7 +195,9 @@ def worst_first() -> list[State]:
     return sorted(State, key=lambda state: -state.urgency)
 
 
-def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES) -> Iterator[str]:
+def _told(
+    title: str, columns: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES
+) -> Iterator[str]:
     """Yield the lines of a small table with its title, or nothing if it is empty."""
     if not found:
         return
@@ -138,21 +213,29 @@ def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]], mo
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    return GAP.join(cell.rjust(width) if is_number else cell.ljust(width)
-                    for cell, width, is_number in zip(cells, widths, numeric)).rstrip()
+    return GAP.join(
+        cell.rjust(width) if is_number else cell.ljust(width)
+        for cell, width, is_number in zip(cells, widths, numeric)
+    ).rstrip()
 
 
 # --- the worst drives --------------------------------------------------------------------
 
+
 class WorstDrive(NamedTuple):
     """A drive as text, and its sort key."""
+
     key: Rank
-    text: str          # JSON
+    text: str  # JSON
 
 
 def in_table(drive: FleetDrive) -> Json:
     """Return what the table shows of a drive."""
-    readings = [reading for reading in drive.readings() if reading['metric'] in COLUMNS and reading.get('judged')]
+    readings = [
+        reading
+        for reading in drive.readings()
+        if reading['metric'] in COLUMNS and reading.get('judged')
+    ]
     return compact({**drive.facts, 'readings': readings})
 
 
@@ -168,16 +251,22 @@ def _never(_: Json) -> bool:
 class Kept:
     """Takes drives one by one and keeps all that are urgent, and the worst of the others."""
 
-    def __init__(self, most: int, shown: Callable[[FleetDrive], Json],
-                 is_urgent: Callable[[Json], bool] = _never) -> None:
+    def __init__(
+        self,
+        most: int,
+        shown: Callable[[FleetDrive], Json],
+        is_urgent: Callable[[Json], bool] = _never,
+    ) -> None:
         """Create an empty collection.
 
-        most: how many other drives to keep. shown: returns the part of a drive to keep. is_urgent: called with facts.
+        most: how many other drives to keep. shown: returns the part of a drive to keep. is_urgent:
+        called with facts.
         """
-        self.urgent, self.others = 0, 0            # drives that were added
+        self.urgent, self.others = 0, 0  # drives that were added
         self._most, self._shown, self._is_urgent, self._size = max(most, 1), shown, is_urgent, 0
-        self._urgent: list[WorstDrive] = []        # worst first
-        self._others: list[WorstDrive] = []        # worst first; only the key is computed for drives that are not kept
+        self._urgent: list[WorstDrive] = []  # worst first
+        # worst first; only the key is computed for drives that are not kept
+        self._others: list[WorstDrive] = []
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
@@ -217,7 +306,9 @@ class Kept:
         return sorted((*self._urgent, *self._others))
 
     def taken(self, now: float) -> str:
-        """Return the kept drives as data for the page's script, and free their memory. now: seconds since 1970."""
+        """Return the kept drives as data for the page's script, and free their memory. now:
+        seconds since 1970.
+        """
         texts = [row.text for row in self._rows()]
         self._urgent, self._others = [], []
         return f'{{"drives":[{",".join(texts)}],"made":{round(now)}}}'

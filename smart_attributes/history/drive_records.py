@@ -1,10 +1,13 @@
-"""The drives of a history: which record belongs to a drive, and which drives were added, removed or moved. Pure.
+"""The drives of a history: which record belongs to a drive, and which drives were added, removed or
+moved. Pure.
 
-The rules that match drives with records also detect duplicates; they do not rely on the WWN alone. A place is an
-address and the drive that was found there. A run marks only places within its scope as left, so a drive that two
-services check at different addresses is not reported as moved. No decision is stored. A change is reported for a day
-after a drive was first found at a place or first found to have left it. A missing drive is reported until it is back.
+The rules that match drives with records also detect duplicates; they do not rely on the WWN alone.
+A place is an address and the drive that was found there. A run marks only places within its scope
+as left, so a drive that two services check at different addresses is not reported as moved. No
+decision is stored. A change is reported for a day after a drive was first found at a place or first
+found to have left it. A missing drive is reported until it is back.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -15,37 +18,47 @@ from ..constants import DAY
 from ..model import Identity
 from ..typed import NamedTuple
 
-SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
+# reading's is_same_drive, which this package must not import
+SameDrive = Callable[[Identity, Identity], bool]
 
-LATEST = 2 ** 36   # the year 4147: a larger number is not a time
-NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so increases cause no alerts')
-AMBIGUOUS = ('cannot be distinguished from another drive by model, serial number and WWN; '
-             'the history stores neither drive, so increases cause no alerts')
+LATEST = 2**36  # the year 4147: a larger number is not a time
+NAMELESS = (
+    'has no serial number or WWN of its own; the history does not store it, so '
+    'increases cause no alerts'
+)
+AMBIGUOUS = (
+    'cannot be distinguished from another drive by model, serial number and WWN; '
+    'the history stores neither drive, so increases cause no alerts'
+)
 
 
 class Record(NamedTuple):
     """A drive in the history."""
+
     number: int
     identity: Identity
-    first_read: int      # seconds since 1970
+    first_read: int  # seconds since 1970
     last_read: int
-    sum: int = 0         # checksum of the drive's series
+    sum: int = 0  # checksum of the drive's series
 
 
 class Match(NamedTuple):
     """The record of a drive."""
-    record: Record | None = None      # None: the drive is new to the history, or cannot be stored
-    note: str = ''                    # why the drive cannot be stored
+
+    record: Record | None = None  # None: the drive is new to the history, or cannot be stored
+    note: str = ''  # why the drive cannot be stored
 
 
 class DrivePlace(NamedTuple):
     """A drive at an address."""
+
     address: str
-    drive: int                # number of the drive's record
-    first: int                # seconds since 1970: when the drive was first found here
-    gone: int = 0             # when a check first found the drive gone; 0: it is still here
+    drive: int  # number of the drive's record
+    first: int  # seconds since 1970: when the drive was first found here
+    gone: int = 0  # when a check first found the drive gone; 0: it is still here
     is_scanned: bool = False  # a scan has found the drive here
-    slot: str = ''            # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
+    # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
+    slot: str = ''
 
     @property
     def is_removable(self) -> bool:
@@ -55,8 +68,9 @@ class DrivePlace(NamedTuple):
 
 class Scope(NamedTuple):
     """The addresses that one run covers."""
+
     named: Collection[str] = ()  # addresses on its command line
-    is_scan: bool = False        # all addresses that a scan finds
+    is_scan: bool = False  # all addresses that a scan finds
 
     def covers(self, place: DrivePlace) -> bool:
         """Return whether the run would have found the drive at this place."""
@@ -65,37 +79,55 @@ class Scope(NamedTuple):
 
 class Change(NamedTuple):
     """A drive that left an address; the change is reported for a day."""
-    kind: str                    # "replaced", "moved", "missing"
-    address: str                 # where the drive was
+
+    kind: str  # "replaced", "moved", "missing"
+    address: str  # where the drive was
     drive: int
-    since: int                   # seconds since 1970: when a check noticed the change
-    now_at: str = ''             # "moved": its new address
+    since: int  # seconds since 1970: when a check noticed the change
+    now_at: str = ''  # "moved": its new address
     successor: int | None = None  # "replaced": the drive in its place
-    is_removable: bool = False   # drives often leave this place: USB
-    first: int = 0               # when the drive came to that address
+    is_removable: bool = False  # drives often leave this place: USB
+    first: int = 0  # when the drive came to that address
 
 
-def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: SameDrive) -> list[Match]:
+def matches(
+    identities: Sequence[Identity], records: Sequence[Record], is_same: SameDrive
+) -> list[Match]:
     """Return the match of each drive of one run.
 
     A match has no record if several records fit the drive, or several drives fit the record.
     """
-    # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more time than the rest.
+    # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more
+    # time than the rest.
     exact = {name(record.identity): [record] for record in records}
-    fits = [exact.get(name(identity)) or [record for record in records if is_same(identity, record.identity)]
-            for identity in identities]
+    fits = [
+        exact.get(name(identity))
+        or [record for record in records if is_same(identity, record.identity)]
+        for identity in identities
+    ]
     claims = Counter(record.number for fitting in fits for record in fitting)
-    return [_match(place, identities, fitting, claims, is_same) for place, fitting in enumerate(fits)]
+    return [
+        _match(place, identities, fitting, claims, is_same) for place, fitting in enumerate(fits)
+    ]
 
 
 def name(identity: Identity) -> tuple[str, str, str, str]:
-    """Return the parts of an identity that do not change as long as the drive is read in the same way."""
+    """Return the parts of an identity that do not change as long as the drive is read in the
+    same way.
+    """
     return identity.protocol, identity.model, identity.serial, identity.wwn
 
 
-def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record], claims: Mapping[int, int],
-           is_same: SameDrive) -> Match:
-    """Return the match of the drive at *place*. claims: how many drives of the run fit each record."""
+def _match(
+    place: int,
+    identities: Sequence[Identity],
+    fitting: Sequence[Record],
+    claims: Mapping[int, int],
+    is_same: SameDrive,
+) -> Match:
+    """Return the match of the drive at *place*. claims: how many drives of the run fit each
+    record.
+    """
     identity = identities[place]
     if not is_same(identity, identity):
         return Match(note=NAMELESS)
@@ -106,11 +138,17 @@ def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record]
     return Match(note=AMBIGUOUS if any(is_same(identity, other) for other in others) else '')
 
 
-def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
-            slots: Mapping[str, str] | None = None) -> list[DrivePlace]:
+def updated(
+    places: Sequence[DrivePlace],
+    drive_at: Mapping[str, int | None],
+    scope: Scope,
+    now: int,
+    slots: Mapping[str, str] | None = None,
+) -> list[DrivePlace]:
     """Return all places, changed and unchanged, as they are after a run.
 
-    drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or indistinguishable.
+    drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or
+    indistinguishable.
     slots: address -> slot, if known.
     """
     after = {}
@@ -123,80 +161,124 @@ def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], sc
             before = after.get((address, drive))
             if before is None or before.gone:
                 before = DrivePlace(address, drive, now)
-            after[address, drive] = before._replace(is_scanned=before.is_scanned or scope.is_scan,
-                                                    slot=(slots or {}).get(address) or before.slot)
+            after[address, drive] = before._replace(
+                is_scanned=before.is_scanned or scope.is_scan,
+                slot=(slots or {}).get(address) or before.slot,
+            )
     return list(after.values())
 
 
-def recent(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
-           within: int = DAY) -> list[Change]:
+def recent(
+    places: Sequence[DrivePlace],
+    records: Mapping[int, Record],
+    scope: Scope,
+    now: int,
+    within: int = DAY,
+) -> list[Change]:
     """Return the changes at the places that this run covers, in the last *within* seconds."""
-    return [change for change in changes(places, records, scope, now) if now - change.since < within]
+    return [
+        change for change in changes(places, records, scope, now) if now - change.since < within
+    ]
 
 
-def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return the known drives that were not found at any address, however long ago they disappeared."""
+def missing(
+    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int
+) -> list[Change]:
+    """Return the known drives that were not found at any address, however long ago they
+    disappeared.
+    """
     return [change for change in changes(places, records, scope, now) if change.kind == 'missing']
 
 
-def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return the changes, oldest first: one for each drive that has left a place within the scope of this run.
+def changes(
+    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int
+) -> list[Change]:
+    """Return the changes, oldest first: one for each drive that has left a place within the scope
+    of this run.
 
     places: the result of updated().
     """
     here = _present(places)
-    gone = sorted((place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone'))
+    gone = sorted(
+        (place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone')
+    )
     left = {place.drive: place for place in gone}
     became = (_change(place, here, records, now) for place in left.values())
     return sorted((change for change in became if change), key=attrgetter('since', 'address'))
 
 
-def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int) -> list[DrivePlace]:
+def arrived(
+    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int
+) -> list[DrivePlace]:
     """Return the places of new drives within the scope of this run, oldest first.
 
     Drives that were first read after *since* (in seconds since 1970) are new.
     """
-    new = [place for place in _present(places).values()
-           if scope.covers(place) and records[place.drive].first_read > since]
+    new = [
+        place
+        for place in _present(places).values()
+        if scope.covers(place) and records[place.drive].first_read > since
+    ]
     return sorted(new, key=attrgetter('first', 'address'))
 
 
 def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
     """Return the newest current place of each drive."""
-    return {place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone}
+    return {
+        place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone
+    }
 
 
-def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record],
-            now: int) -> Change | None:
-    """Return what happened to a drive that left a place; None if another service still reads it at another place."""
+def _change(
+    place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record], now: int
+) -> Change | None:
+    """Return what happened to a drive that left a place; None if another service still reads it
+    at another place.
+    """
     now_at = here.get(place.drive)
     if now_at and now_at.first >= place.gone:
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
     # If the drive was read within the last day, another service checks it at its other place.
     if now_at and now - records[place.drive].last_read < DAY:
         return None
-    successor = next((other.drive for other in here.values() if _replaces(other, place, records)), None)
-    return Change('replaced' if successor else 'missing', place.address, place.drive, place.gone, successor=successor,
-                  is_removable=place.is_removable, first=place.first)
+    successor = next(
+        (other.drive for other in here.values() if _replaces(other, place, records)), None
+    )
+    return Change(
+        'replaced' if successor else 'missing',
+        place.address,
+        place.drive,
+        place.gone,
+        successor=successor,
+        is_removable=place.is_removable,
+        first=place.first,
+    )
 
 
 def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
     """Return whether another drive is in the slot or at the address that a drive has left.
 
-    A drive at the same address must be new to the history, because the device names of known drives can change.
+    A drive at the same address must be new to the history, because the device names of known drives
+    can change.
     """
     return (place.slot != '' and other.slot == place.slot) or (
-        other.address == place.address and records[other.drive].first_read >= place.gone)
+        other.address == place.address and records[other.drive].first_read >= place.gone
+    )
 
 
 def unread(record: Record, now: int, longest: int) -> int:
-    """Return how long, in seconds, a drive has not been read; 0 if this is at most *longest* seconds."""
+    """Return how long, in seconds, a drive has not been read; 0 if this is at most *longest*
+    seconds.
+    """
     silence = now - record.last_read
     return silence if silence > longest else 0
 
 
 def moment(value: object) -> int:
-    """Return a time from the database in seconds since 1970. Raises ValueError if it is not a valid time."""
+    """Return a time from the database in seconds since 1970.
+
+    Raises ValueError if it is not a valid time.
+    """
     seconds = int(str(value))
     if not 0 <= seconds <= LATEST:
         raise ValueError

@@ -1,12 +1,16 @@
-"""Calculate how much a number has grown, over what time, and whether this growth still causes an alert. Pure.
+"""Calculate how much a number has grown, over what time, and whether this growth still causes an
+alert. Pure.
 
-No alert is stored. A rise is stored as a point: when the new number was first seen, and how long before then the old
-number was last seen. The rise is reported for a week after it was first seen. So neither a later check nor a manual run
-ends an alert. The alert period of a rise between two checks starts when the rise is detected. A number that falls (a
-counter that wraps or is reset) has not grown. A level goes up and down, so its changes are not added up as they are for
-a counter. Instead, the two ends of a period are compared. Each end is the median of three readings, so that a single
-wrong reading has no effect. If the level has also changed by as much in the good direction, it only fluctuates.
+No alert is stored. A rise is stored as a point: when the new number was first seen, and how long
+before then the old number was last seen. The rise is reported for a week after it was first seen.
+So neither a later check nor a manual run ends an alert. The alert period of a rise between two
+checks starts when the rise is detected. A number that falls (a counter that wraps or is reset) has
+not grown. A level goes up and down, so its changes are not added up as they are for a counter.
+Instead, the two ends of a period are compared. Each end is the median of three readings, so that a
+single wrong reading has no effect. If the level has also changed by as much in the good direction,
+it only fluctuates.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,28 +25,36 @@ from ..wording import amount, duration, plain
 from ..words import clean
 from .series import CHANGE, History, pace
 
-WORN = 100.0          # per cent
-_BEYOND = 1.2         # factor by which a change of a level must exceed its noise
-_OF = 3               # number of readings in a median
-_ENOUGH = 10          # minimum number of values to judge a level that changes at nearly every reading
-ONLY_RESET = ('media_errors', 'reported_uncorrect')   # counters of errors; sectors can become good again
-_AGO_FROM = HOUR      # seconds; messages state the age of growth only from this age on
+WORN = 100.0  # per cent
+_BEYOND = 1.2  # factor by which a change of a level must exceed its noise
+_OF = 3  # number of readings in a median
+# minimum number of values to judge a level that changes at nearly every reading
+_ENOUGH = 10
+# counters of errors; sectors can become good again
+ONLY_RESET = ('media_errors', 'reported_uncorrect')
+_AGO_FROM = HOUR  # seconds; messages state the age of growth only from this age on
 
 
 class GrowthRule(NamedTuple):
-    """When growth causes an alert, and for how long, in seconds. A metric can have several rules; all apply."""
-    within: int                     # period over which rises are added up
-    held: int                       # how long growth is an alert after it was detected
-    warning: float | None = None    # WARNING above this growth; None: never
+    """When growth causes an alert, and for how long, in seconds.
+
+    A metric can have several rules; all apply.
+    """
+
+    within: int  # period over which rises are added up
+    held: int  # how long growth is an alert after it was detected
+    warning: float | None = None  # WARNING above this growth; None: never
     critical: float | None = None
-    stands: int = 0                 # a rise counts only after it has lasted this long: for values that fluctuate
-    advice: str = ''                # "check cable and backplane"
+    # a rise counts only after it has lasted this long: for values that fluctuate
+    stands: int = 0
+    advice: str = ''  # "check cable and backplane"
 
 
 class Rise(NamedTuple):
     """A number that was higher than before."""
-    noticed: int       # seconds since 1970
-    since: int         # when the previous number was last seen
+
+    noticed: int  # seconds since 1970
+    since: int  # when the previous number was last seen
     before: float
     after: float
 
@@ -53,7 +65,10 @@ class Rise(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """The growth of a series, either because it causes an alert now or because a command has requested it."""
+    """The growth of a series, either because it causes an alert now or because a command has
+    requested it.
+    """
+
     state: State
     size: float
     before: float
@@ -61,37 +76,59 @@ class Growth(NamedTuple):
     since: int
     noticed: int
     rule: GrowthRule
-    is_level: bool = False   # the two ends of the period are compared
+    is_level: bool = False  # the two ends of the period are compared
 
 
 class GrowthAlert(NamedTuple):
     """Growth of a reading beyond a limit."""
+
     state: State
-    words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
-    against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
-    size: float = 0    # size of the growth, base unit
-    ago: int = 0       # seconds since the growth was noticed
+    words: str  # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
+    # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
+    against: Coded
+    size: float = 0  # size of the growth, base unit
+    ago: int = 0  # seconds since the growth was noticed
 
 
 # --- rules, in the format of limits files -------------------------------------------------
 
+
 def rule(data: Mapping[str, object], where: str) -> GrowthRule:
-    """Return the rule for data in the format of thresholds/, such as {"within": "24h", "warning": "0", "for": "7d"}.
+    """Return the rule for data in the format of thresholds/, such as {"within": "24h", "warning":
+    "0", "for": "7d"}.
 
     where: the place of the rule, for error messages. Raises DataError for an invalid value.
     """
-    warning, critical = (None if data.get(name) is None else _number(data[name], name, where)
-                         for name in ('warning', 'critical'))
-    return GrowthRule(seconds(data.get('within'), 'within', where), seconds(data.get('for'), 'for', where),
-                      warning, critical, seconds(data['stands'], 'stands', where) if 'stands' in data else 0,
-                      str(data.get('advice', '')))
+    warning, critical = (
+        None if data.get(name) is None else _number(data[name], name, where)
+        for name in ('warning', 'critical')
+    )
+    return GrowthRule(
+        seconds(data.get('within'), 'within', where),
+        seconds(data.get('for'), 'for', where),
+        warning,
+        critical,
+        seconds(data['stands'], 'stands', where) if 'stands' in data else 0,
+        str(data.get('advice', '')),
+    )
 
 
 def seconds(text: object, name: str, where: str) -> int:
-    """Return a time such as "24h" in seconds. name, where: for error messages. Raises DataError if it is invalid."""
-    if isinstance(text, str) and text[:-1].isascii() and text[:-1].isdigit() and text[-1] in 'mhd' and int(text[:-1]):
+    """Return a time such as "24h" in seconds. name, where: for error messages.
+
+    Raises DataError if it is invalid.
+    """
+    if (
+        isinstance(text, str)
+        and text[:-1].isascii()
+        and text[:-1].isdigit()
+        and text[-1] in 'mhd'
+        and int(text[:-1])
+    ):
         return int(text[:-1]) * int(LETTERS[text[-1]])
-    raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write a time such as 10m, 24h or 7d')
+    raise DataError(
+        f'{where}: "{name}" of growth is {clean(str(text))}; write a time such as 10m, 24h or 7d'
+    )
 
 
 def _number(text: object, name: str, where: str) -> float:
@@ -101,31 +138,61 @@ def _number(text: object, name: str, where: str) -> float:
             return number
     except ValueError:
         pass
-    raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth is bad, '
-                    f'such as "0"')
+    raise DataError(
+        f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth '
+        f'is bad, '
+        f'such as "0"'
+    )
 
 
-def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, falls: bool,
-          age: float | None = None) -> GrowthAlert | None:
-    """Return the worst growth of a reading that causes an alert now, or None. history: includes the reading of this
-    check (see series.with_reading). rules: in the format of thresholds/. now: seconds since 1970. falls: lower is
-    worse, as with spare blocks. age: the drive's power-on time in seconds, for rules about fast wear ("times", "gone").
+def alert(
+    history: History,
+    reading: Reading,
+    rules: Iterable[Json],
+    now: int,
+    falls: bool,
+    age: float | None = None,
+) -> GrowthAlert | None:
+    """Return the worst growth of a reading that causes an alert now, or None. history: includes the
+    reading of this
+    check (see series.with_reading). rules: in the format of thresholds/. now: seconds since 1970.
+    falls: lower is
+    worse, as with spare blocks. age: the drive's power-on time in seconds, for rules about fast
+    wear ("times", "gone").
     Raises DataError for an invalid rule.
     """
     given = []
     for data in rules:
         parsed = _parsed(tuple(sorted(data.items())))
-        if 'times' not in data or is_hasty(history, now, parsed.within, age or 0, data['times'], seconds(
-                data.get('gone', '180d'), 'gone', 'thresholds')):
+        if 'times' not in data or is_hasty(
+            history,
+            now,
+            parsed.within,
+            age or 0,
+            data['times'],
+            seconds(data.get('gone', '180d'), 'gone', 'thresholds'),
+        ):
             given.append(parsed)
-    grown = level_growth(history, given, now, falls) if _is_level(reading, falls) else growth(history, given, now)
+    grown = (
+        level_growth(history, given, now, falls)
+        if _is_level(reading, falls)
+        else growth(history, given, now)
+    )
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
-    against = Coded('growth', f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
-                    limit=None if limit is None else plain(limit))
-    return GrowthAlert(grown.state, sentence(reading.metric, reading.unit, grown, now), against, grown.size,
-                       now - grown.noticed)
+    against = Coded(
+        'growth',
+        f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
+        limit=None if limit is None else plain(limit),
+    )
+    return GrowthAlert(
+        grown.state,
+        sentence(reading.metric, reading.unit, grown, now),
+        against,
+        grown.size,
+        now - grown.noticed,
+    )
 
 
 @lru_cache(maxsize=None)
@@ -134,23 +201,31 @@ def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
 
 
 def _is_level(reading: Reading, falls: bool) -> bool:
-    """Return whether a number is a level, which can rise and fall: a temperature, or a number that must not fall."""
+    """Return whether a number is a level, which can rise and fall: a temperature, or a number
+    that must not fall.
+    """
     return falls or reading.unit == 'C'
 
 
 def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | None:
-    """Return the worst growth that causes an alert now, the newest if several are equally bad; None without an alert.
+    """Return the worst growth that causes an alert now, the newest if several are equally bad; None
+    without an alert.
 
     history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
     """
     if len(history.points) < 2:
         return None  # nearly all series of nearly all drives
     alerts = (_newest(rises(_recent(history, rule, now), rule.stands), rule, now) for rule in rules)
-    return max(filter(None, alerts), key=lambda each: (each.state.urgency, each.noticed, each.size), default=None)
+    return max(
+        filter(None, alerts),
+        key=lambda each: (each.state.urgency, each.noticed, each.size),
+        default=None,
+    )
 
 
 def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
-    """Return the total growth of a reading in the last *within* seconds, alert or not; None without growth.
+    """Return the total growth of a reading in the last *within* seconds, alert or not; None without
+    growth.
 
     The period in the result is never longer than the history of the series.
     """
@@ -164,18 +239,30 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
     if not recent:
         return None
     last = recent[-1]
-    return Growth(State.OK, sum(rise.size for rise in recent), recent[0].before, last.after, last.since, last.noticed,
-                  GrowthRule(within_history, within))
+    return Growth(
+        State.OK,
+        sum(rise.size for rise in recent),
+        recent[0].before,
+        last.after,
+        last.since,
+        last.noticed,
+        GrowthRule(within_history, within),
+    )
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series that have lasted for the given number of seconds or longer, oldest first.
+    """Return all rises of a series that have lasted for the given number of seconds or longer,
+    oldest first.
 
     If a number fell for less than a day, such as to 0, its return does not count as a rise.
     """
     found, points = [], history.points
     for place, (before, point) in enumerate(zip(points, points[1:]), 1):
-        former = points[place - 2].number if place > 1 and point.time - before.time < DAY else before.number
+        former = (
+            points[place - 2].number
+            if place > 1 and point.time - before.time < DAY
+            else before.number
+        )
         least = former if before.number < former <= point.number else before.number
         if point.number > least and (not stands or _lasted(history, place) >= stands):
             found.append(Rise(point.time + stands, point.time - point.gap, least, point.number))
@@ -183,13 +270,18 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
 
 
 def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
-    """Return how long, in seconds, a series has not grown, and whether the history includes the last growth.
+    """Return how long, in seconds, a series has not grown, and whether the history includes the
+    last growth.
 
-    If the history does not include the last growth, the actual time is longer than the time returned. metric: if its
-    counter falls only by a reset, a number above 0 after a fall is growth after this reset.
+    If the history does not include the last growth, the actual time is longer than the time
+    returned. metric: if its counter falls only by a reset, a number above 0 after a fall is growth
+    after this reset.
     """
-    falls = [point.time for before, point in zip(history.points, history.points[1:])
-             if metric in ONLY_RESET and 0 < point.number < before.number]
+    falls = [
+        point.time
+        for before, point in zip(history.points, history.points[1:])
+        if metric in ONLY_RESET and 0 < point.number < before.number
+    ]
     grown = [*falls, *(rise.noticed for rise in rises(history))]
     if grown:
         return now - max(grown), True
@@ -197,26 +289,34 @@ def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
 
 
 def _recent(history: History, rule: GrowthRule, now: int) -> History:
-    """Return the part of a history that a rule can still report, because a series can have 1,000 points."""
+    """Return the part of a history that a rule can still report, because a series can have 1,000
+    points.
+    """
     start = now - rule.held - rule.within - rule.stands
-    older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start),
-                 len(history.points))
-    return history._replace(points=history.points[-older - 1:])
+    older = next(
+        (place for place, point in enumerate(reversed(history.points)) if point.time <= start),
+        len(history.points),
+    )
+    return history._replace(points=history.points[-older - 1 :])
 
 
 def _lasted(history: History, place: int) -> int:
-    """Return how long, in seconds, the number has been at least as bad as at the point with the index *place*."""
+    """Return how long, in seconds, the number has been at least as bad as at the point with the
+    index *place*.
+    """
     start = history.points[place]
-    for later in history.points[place + 1:]:
+    for later in history.points[place + 1 :]:
         if later.number < start.number:
             return later.time - later.gap - start.time
     return history.last_read - start.time
 
 
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
-    """Return the newest growth that causes an alert now, preferably CRITICAL growth; None without an alert.
+    """Return the newest growth that causes an alert now, preferably CRITICAL growth; None without
+    an alert.
 
-    The growth at a rise includes all earlier rises within the rule's period. A counter can have 1,000 rises.
+    The growth at a rise includes all earlier rises within the rule's period. A counter can have
+    1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
     found, first = None, len(all_rises)
@@ -226,7 +326,7 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
             break
         while first and all_rises[first - 1].noticed > last.noticed - rule.within:
             first -= 1
-        size = round(totals[place + 1] - totals[first], 6)   # without rounding errors
+        size = round(totals[place + 1] - totals[first], 6)  # without rounding errors
         state = state_of(rule, size)
         if state.urgency > (found.state if found else State.OK).urgency:
             begin = all_rises[first]
@@ -238,24 +338,40 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
 
 def state_of(rule: GrowthRule, size: float) -> State:
     """Return the state that a rule gives to growth of this size."""
-    return (State.CRITICAL if rule.critical is not None and size > rule.critical else
-            State.WARNING if rule.warning is not None and size > rule.warning else State.OK)
+    return (
+        State.CRITICAL
+        if rule.critical is not None and size > rule.critical
+        else State.WARNING
+        if rule.warning is not None and size > rule.warning
+        else State.OK
+    )
 
 
 # --- levels: spare blocks, capacitors, temperature ----------------------------------------
 
-def level_growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool) -> Growth | None:
-    """Return the worst change that causes an alert now, or None. falls: lower levels are worse, else higher levels."""
-    found = [change for change in (_level_change(history, rule, now, falls) for rule in rules) if change]
+
+def level_growth(
+    history: History, rules: Sequence[GrowthRule], now: int, falls: bool
+) -> Growth | None:
+    """Return the worst change that causes an alert now, or None. falls: lower levels are worse,
+    else higher levels.
+    """
+    found = [
+        change for change in (_level_change(history, rule, now, falls) for rule in rules) if change
+    ]
     return max(found, key=lambda each: (each.state.urgency, each.size), default=None)
 
 
 def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
-    """Return the largest change in a rule's period, if it still lasts and is at most rule.held seconds old."""
+    """Return the largest change in a rule's period, if it still lasts and is at most rule.held
+    seconds old.
+    """
     sign = -1 if falls else 1
     read = list(_readings(history))
     steady = [(time, sorted(numbers)[len(numbers) // 2]) for time, numbers in _medians(read)]
-    noise = _noise([reading for reading in read if reading[0] > now - 2 * (rule.within + rule.held)], sign)
+    noise = _noise(
+        [reading for reading in read if reading[0] > now - 2 * (rule.within + rule.held)], sign
+    )
     if not steady or noise is None:
         return None
     last, changes = steady[-1][1], []
@@ -263,18 +379,30 @@ def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> 
         size = sign * (last - start[1])
         state = state_of(rule, min(size, sign * (end[1] - start[1])))
         if size > _BEYOND * noise and state is not State.OK:
-            changes.append(Growth(state, size, start[1], last, start[0], end[0], rule, is_level=True))
-    return max(changes, key=lambda each: (each.state.urgency, each.size, each.noticed), default=None)
+            changes.append(
+                Growth(state, size, start[1], last, start[0], end[0], rule, is_level=True)
+            )
+    return max(
+        changes, key=lambda each: (each.state.urgency, each.size, each.noticed), default=None
+    )
 
 
 def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
-    """For each number, yield the time when the number was first read, the number, and whether it was read again."""
+    """For each number, yield the time when the number was first read, the number, and whether it
+    was read again.
+    """
     for point, later in zip_longest(history.points, history.points[1:]):
-        yield point.time, point.number, (later.time - later.gap if later else history.last_read) > point.time
+        yield (
+            point.time,
+            point.number,
+            (later.time - later.gap if later else history.last_read) > point.time,
+        )
 
 
 def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Sequence[float]]]:
-    """From the third reading on, yield the time of each change and the newest three numbers at that time."""
+    """From the third reading on, yield the time of each change and the newest three numbers at
+    that time.
+    """
     numbers: list[float] = []
     for time, number, is_again in read:
         numbers = [*numbers, *[number] * (1 + is_again)][-_OF:]
@@ -283,7 +411,9 @@ def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Seq
 
 
 def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
-    """Return the largest improvement of a level; None if a fluctuating level has too few readings."""
+    """Return the largest improvement of a level; None if a fluctuating level has too few
+    readings.
+    """
     noise, worst = 0.0, float('-inf')
     for _, number, _ in read:
         worst = max(worst, sign * number)
@@ -292,29 +422,39 @@ def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
     return None if is_restless and len(read) < _ENOUGH else noise
 
 
-def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
-             now: int) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield both ends of each period that ends now, or that ends with a change in the last rule.held seconds."""
+def _periods(
+    steady: Sequence[tuple[int, float]], rule: GrowthRule, now: int
+) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
+    """Yield both ends of each period that ends now, or that ends with a change in the last
+    rule.held seconds.
+    """
     first = 0
-    for end, number in [*((time, number) for time, number in steady if time > now - rule.held), (now, steady[-1][1])]:
+    for end, number in [
+        *((time, number) for time, number in steady if time > now - rule.held),
+        (now, steady[-1][1]),
+    ]:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
             first += 1
         yield steady[first], (end, number)
 
 
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
-    """Return whether wear is over *times* times its average speed and the drive will wear out within *gone* seconds.
+    """Return whether wear is over *times* times its average speed and the drive will wear out
+    within *gone* seconds.
 
-    history: the series of endurance_used. age: power-on time in seconds. The speed in the last *within* seconds is
-    measured from one step of the counter to another, because the exact wear between two steps is unknown. False if the
-    history is too short or the counter has not risen.
+    history: the series of endurance_used. age: power-on time in seconds. The speed in the last
+    *within* seconds is measured from one step of the counter to another, because the exact wear
+    between two steps is unknown. False if the history is too short or the counter has not risen.
     """
     steps = [point.number for point in history.points if point.time > now - within]
     before = [point.number for point in history.points if point.time <= now - within]
     points = steps[-1] - before[-1] if steps and before else 0
     if points <= 0 or age <= 0:
         return False
-    return points / within > times * steps[-1] / age and max(WORN - steps[-1], 0) * within / points < gone
+    return (
+        points / within > times * steps[-1] / age
+        and max(WORN - steps[-1], 0) * within / points < gone
+    )
 
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
@@ -323,12 +463,20 @@ def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d".
     """
     is_reset = abs(grown.after - grown.before) != grown.size
-    verb = 'rose' if grown.is_level and grown.after > grown.before else 'fell' if grown.is_level else 'grew'
+    verb = (
+        'rose'
+        if grown.is_level and grown.after > grown.before
+        else 'fell'
+        if grown.is_level
+        else 'grew'
+    )
     span = duration(max(grown.noticed - grown.since, grown.rule.within))
     ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
     advice = f': {grown.rule.advice}' if grown.rule.advice else ''
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
     if grown.is_level:
         return f'{metric} {verb} from {ends} in {span}{ago}{advice}'
-    return (f'{metric} {verb} by {amount(grown.size, unit)} in {span} '
-            f'({ends}{", reset in between" if is_reset else ""}){ago}{advice}')
+    return (
+        f'{metric} {verb} by {amount(grown.size, unit)} in {span} '
+        f'({ends}{", reset in between" if is_reset else ""}){ago}{advice}'
+    )

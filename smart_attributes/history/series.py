@@ -1,10 +1,14 @@
-"""Series: the points that are stored for one number of one drive, and how often a point is stored. Pure.
+"""Series: the points that are stored for one number of one drive, and how often a point is stored.
 
-A series is identified by a drive, a metric and the reading's definition (attribute, formula, unit, log). If a database
-entry or a unit changes, a new series begins; this does not count as growth. The history stores readings, not decisions:
-each point states when a number was first seen and how long before that the previous number was last seen. Growth, and
-how long it is an alert, are derived only from the points.
+Pure.
+
+A series is identified by a drive, a metric and the reading's definition (attribute, formula, unit,
+log). If a database entry or a unit changes, a new series begins; this does not count as growth. The
+history stores readings, not decisions: each point states when a number was first seen and how long
+before that the previous number was last seen. Growth, and how long it is an alert, are derived only
+from the points.
 """
+
 from __future__ import annotations
 
 from itertools import chain
@@ -20,61 +24,94 @@ else:
     # the C module behind struct, which is imported faster
     from _struct import Struct, error, pack
 
-KEPT_DAILY = 400 * DAY   # points older than this are reduced to one per month
+KEPT_DAILY = 400 * DAY  # points older than this are reduced to one per month
 _ONE = Struct('<3d').pack
-MANY = 320               # a series with more points is treated as changing at every check
+MANY = 320  # a series with more points is treated as changing at every check
 
 # How often a series gets a point.
-CHANGE = 0    # at each change of its number: judged counters, states
-DAILY = 1     # the first number of each day: constantly changing numbers
-HIGHEST = 2   # the highest number of each day
-LATELY = 3    # at each change of its number, kept for a day: for hysteresis, and STATE
-# Numbers that change at every check. If each change were stored, six metrics of 24 drives would take at least 144 MB a
-# year.
-PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
-    'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
-    'ecc_corrected', 'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max',
-    'capacitor_test_age', 'capacitor_test_count', 'capacitor_test_result', 'non_medium_errors', 'thermal_throttle',
-    'over_temperature_time', 'temperature_max', 'error_log_count', 'hidden_power_on_time'), DAILY)}
+CHANGE = 0  # at each change of its number: judged counters, states
+DAILY = 1  # the first number of each day: constantly changing numbers
+HIGHEST = 2  # the highest number of each day
+LATELY = 3  # at each change of its number, kept for a day: for hysteresis, and STATE
+# Numbers that change at every check. If each change were stored, six metrics of 24 drives would
+# take at least 144 MB a year.
+PACES: Mapping[str, int] = {
+    'temperature': HIGHEST,
+    **dict.fromkeys(
+        (
+            'power_on_time',
+            'power_cycles',
+            'start_stop',
+            'load_cycles',
+            'host_read',
+            'host_written',
+            'nand_written',
+            'ecc_corrected',
+            'read_error_rate',
+            'seek_error_rate',
+            'spin_up_time',
+            'erase_count_avg',
+            'erase_count_max',
+            'capacitor_test_age',
+            'capacitor_test_count',
+            'capacitor_test_result',
+            'non_medium_errors',
+            'thermal_throttle',
+            'over_temperature_time',
+            'temperature_max',
+            'error_log_count',
+            'hidden_power_on_time',
+        ),
+        DAILY,
+    ),
+}
 
 
-# --- hysteresis: a limit stays exceeded until the number has been a margin below it for a day -----------------------
-# A whole day is needed because drives are warmer at a certain time of each day. With an hour, a drive near its limit
-# would change state twice a day. Only the peaks of a day, and the level that keeps limits exceeded, are stored.
+# --- hysteresis: a limit stays exceeded until the number has been a margin below it for a day -----
+# A whole day is needed because drives are warmer at a certain time of each day. With an hour, a
+# drive near its limit would change state twice a day. Only the peaks of a day, and the level that
+# keeps limits exceeded, are stored.
 
 SPAN = DAY
-# Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.
+# Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its
+# limits.
 MARGINS: Mapping[str, float] = {'temperature': 3}
 
 
 class Point(NamedTuple):
     """A number, and the time when it was first seen."""
-    time: int          # seconds since 1970
-    number: float      # in the metric's base unit
-    gap: int = 0       # seconds since the previous number was last seen; 0 for the first point
+
+    time: int  # seconds since 1970
+    number: float  # in the metric's base unit
+    gap: int = 0  # seconds since the previous number was last seen; 0 for the first point
 
 
 class Key(NamedTuple):
     """The identity of a series within its drive."""
+
     metric: str
-    definition: str    # "attribute 5, raw, 512B"; a different text is a different series
+    definition: str  # "attribute 5, raw, 512B"; a different text is a different series
 
 
 class History(NamedTuple):
     """The part of a series that is stored."""
-    points: tuple[Point, ...] = ()   # oldest first
-    last_read: int = 0               # when the newest number was last seen
+
+    points: tuple[Point, ...] = ()  # oldest first
+    last_read: int = 0  # when the newest number was last seen
 
 
-STATE = Key('state', '')   # state in the drive's last verdict, for checks of other drives of its array
+# state in the drive's last verdict, for checks of other drives of its array
+STATE = Key('state', '')
 
 
 class Observation(NamedTuple):
     """A number that this check has read, to store in the history."""
+
     key: Key
     number: float
     pace: int
-    gap: int = 0       # seconds since the previous number was last seen, if the series does not show this
+    # seconds since the previous number was last seen, if the series does not show this
+    gap: int = 0
 
 
 def pace(metric: str) -> int:
@@ -109,7 +146,7 @@ def checksum(points: Sequence[Point], before: int = 0) -> int:
     Raises ValueError for a field that is not a number.
     """
     try:
-        if len(points) == 1:   # nearly all series of nearly all drives
+        if len(points) == 1:  # nearly all series of nearly all drives
             return crc32(_ONE(*points[0]), before)
         numbers = list(chain.from_iterable(points))
         return crc32(pack(f'<{len(numbers)}d', *numbers), before)
@@ -118,13 +155,17 @@ def checksum(points: Sequence[Point], before: int = 0) -> int:
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:
-    """Return the points of the last *span* seconds and the point before them; [] if the history is shorter."""
+    """Return the points of the last *span* seconds and the point before them; [] if the history
+    is shorter.
+    """
     begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
-    return list(history.points[begins[-1]:]) if begins else []
+    return list(history.points[begins[-1] :]) if begins else []
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
-    """Drop each point that a later point equals or exceeds; the later point gets the earlier time. Return the rest.
+    """Drop each point that a later point equals or exceeds; the later point gets the earlier time.
+
+    Return the rest.
 
     For any span that ends now, the highest number stays the same, but may begin a little earlier.
     """
@@ -138,9 +179,11 @@ def peaks(points: Sequence[Point]) -> list[Point]:
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
-    """Return the number to compare with limits: the number from this check, or a higher number from earlier checks.
+    """Return the number to compare with limits: the number from this check, or a higher number from
+    earlier checks.
 
-    margin: how far below a limit, in the metric's unit, the number must be. before: the result of this function at the
+    margin: how far below a limit, in the metric's unit, the number must be. before: the result of
+    this function at the
     previous check. recent: the readings, including the reading of this check.
     """
     day = latest(recent, now, SPAN)

@@ -1,12 +1,16 @@
-"""Read the attribute logs of smartd, which many machines have kept for years, to fill the history of a drive.
+"""Read the attribute logs of smartd, which many machines have kept for years, to fill the history
+of a drive.
 
-logrotate renames and compresses the logs, so all files of a drive are read. Each row is used once, in order of time.
+logrotate renames and compresses the logs, so all files of a drive are read. Each row is used once,
+in order of time.
 
-Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads a drive,
-"2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
-"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is local, although the
-man page says otherwise, so one hour in autumn occurs twice. The drive's power-on hours show which line came first.
+Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads
+a drive, "2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
+"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is
+local, although the man page says otherwise, so one hour in autumn occurs twice. The drive's
+power-on hours show which line came first.
 """
+
 from __future__ import annotations
 
 import heapq
@@ -19,21 +23,40 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
-from ..constants import DAY, HOUR, LARGEST_SMARTD_LOGS, LARGEST_UNPACKED_LOGS, LONGEST_SMARTD_LINE, MOST_SMARTD_LOGS
+from ..constants import (
+    DAY,
+    HOUR,
+    LARGEST_SMARTD_LOGS,
+    LARGEST_UNPACKED_LOGS,
+    LONGEST_SMARTD_LINE,
+    MOST_SMARTD_LOGS,
+)
 from ..errors import HistoryUnusable
 from ..model import Identity
 from . import unpacking
 from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
 
 FOLDER = '/var/lib/smartmontools'
-STAMP = 19                 # characters of the time at the start of each line
-HOURS = '9'                # the attribute that orders the lines
-# The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the order of the standard. gb: 10^9 bytes.
-ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
-                  'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
-_SLACK = 2 * HOUR         # in autumn, two hours have the same local time, and a drive counts only whole hours
-# logrotate appends a number or a date, and the compressor's suffix. With "extension", it puts both before ".csv".
-_NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
+STAMP = 19  # characters of the time at the start of each line
+HOURS = '9'  # the attribute that orders the lines
+# The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the order of the standard.
+# gb: 10^9 bytes.
+ERROR_COUNTERS = (
+    'corr-by-ecc-fast',
+    'corr-by-ecc-delayed',
+    'corr-by-retry',
+    'total-err-corrected',
+    'corr-algorithm-invocations',
+    'gb-processed',
+    'total-unc-errors',
+)
+# in autumn, two hours have the same local time, and a drive counts only whole hours
+_SLACK = 2 * HOUR
+# logrotate appends a number or a date, and the compressor's suffix. With "extension", it puts both
+# before ".csv".
+_NAME = re.compile(
+    r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?'
+)
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
 _ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
 _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
@@ -41,24 +64,27 @@ _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 
 class LogRow(NamedTuple):
     """The readings that smartd logged at one time."""
-    time: int                               # seconds since 1970
-    ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw number (raw.value in JSON)
-    scsi: Mapping[str, float]               # counter -> number
-    before: int = 0                         # time of the previous line; 0: this is the first line
+
+    time: int  # seconds since 1970
+    ata: Mapping[int, tuple[int, int]]  # attribute -> value, raw number (raw.value in JSON)
+    scsi: Mapping[str, float]  # counter -> number
+    before: int = 0  # time of the previous line; 0: this is the first line
 
 
 class LogFault(NamedTuple):
     """The reason why a log was not read, or not completely."""
+
     path: str
-    words: str              # "is damaged (...); the lines before the damage were read"
+    words: str  # "is damaged (...); the lines before the damage were read"
 
 
 class Log(NamedTuple):
     """The content of a drive's logs."""
-    rows: tuple[LogRow, ...]   # oldest first: rows with a change, and one row of each day
-    read: int               # number of lines read
-    damaged: int            # number of lines skipped
-    left_out: int = 0       # number of bytes not read, all older than the rest
+
+    rows: tuple[LogRow, ...]  # oldest first: rows with a change, and one row of each day
+    read: int  # number of lines read
+    damaged: int  # number of lines skipped
+    left_out: int = 0  # number of bytes not read, all older than the rest
     faults: tuple[LogFault, ...] = ()
 
 
@@ -69,19 +95,26 @@ class _Line(NamedTuple):
 
 class _Part(NamedTuple):
     """The lines of one file."""
+
     lines: Sequence[_Line] = ()
     damaged: int = 0
-    size: int = 0          # bytes that were read
-    unpacked: int = 0      # bytes after unpacking, or bytes read to unpack the file
-    left_out: int = 0      # number of bytes not read, all older than the rest
+    size: int = 0  # bytes that were read
+    unpacked: int = 0  # bytes after unpacking, or bytes read to unpack the file
+    left_out: int = 0  # number of bytes not read, all older than the rest
     fault: str = ''
 
 
 def logs(folder: str = '') -> list[str]:
-    """Return the paths of all logs in a folder (default: smartd's); [] if it has no logs or cannot be read."""
+    """Return the paths of all logs in a folder (default: smartd's); [] if it has no logs or
+    cannot be read.
+    """
     folder = folder or FOLDER
     try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if _NAME.fullmatch(name)]
+        return [
+            os.path.join(folder, name)
+            for name in sorted(os.listdir(folder))
+            if _NAME.fullmatch(name)
+        ]
     except OSError:
         return []
 
@@ -89,26 +122,36 @@ def logs(folder: str = '') -> list[str]:
 def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
     """Return the logs of a drive; [] if no logs match, or if logs of two drives match.
 
-    smartd names a log after the model and the serial number, with special characters replaced by _ or -.
+    smartd names a log after the model and the serial number, with special characters replaced by _
+    or -.
     """
+
     def plain(text: str) -> str:
         return re.sub(r'[^0-9A-Za-z]', '', text)
 
     matches = ((path, _NAME.fullmatch(os.path.basename(path))) for path in paths)
-    own = {path: match['log'] for path, match in matches
-           if match and plain(match['drive']) == plain(identity.model + identity.serial)}
+    own = {
+        path: match['log']
+        for path, match in matches
+        if match and plain(match['drive']) == plain(identity.model + identity.serial)
+    }
     return list(own) if len(set(own.values())) == 1 and identity.serial else []
 
 
 def ending(path: str) -> str:
-    """Return the part of a log's file name that follows the name of the drive, such as ".csv.2.gz"."""
+    """Return the part of a log's file name that follows the name of the drive, such as
+    ".csv.2.gz".
+    """
     name = os.path.basename(path)
     match = _NAME.fullmatch(name)
-    return name[len(match['log']):] if match else ''
+    return name[len(match['log']) :] if match else ''
 
 
 def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
-    """Return the last *age* seconds of a drive's logs. Files that cannot be read are listed in Log.faults."""
+    """Return the last *age* seconds of a drive's logs.
+
+    Files that cannot be read are listed in Log.faults.
+    """
     stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now - age))
     newest_first = sorted(paths, key=_written, reverse=True)
     parts: dict[str, _Part] = {}
@@ -117,31 +160,46 @@ def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
         part = parts[path] = _part(path, stamp, room, unpacked)
         room, unpacked = room - part.size, unpacked - part.unpacked
     faults = [LogFault(path, part.fault) for path, part in parts.items() if part.fault]
-    faults += [LogFault(path, f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs')
-               for path in newest_first[MOST_SMARTD_LOGS:][:1]]
+    faults += [
+        LogFault(path, f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs')
+        for path in newest_first[MOST_SMARTD_LOGS:][:1]
+    ]
     lines = _merged([part.lines for part in parts.values()], now)
     rows = _telling([line for line in _dated(lines, now) if line.time >= now - age])
-    return Log(tuple(rows), len(lines), sum(part.damaged for part in parts.values()),
-               sum(part.left_out for part in parts.values()), tuple(faults))
+    return Log(
+        tuple(rows),
+        len(lines),
+        sum(part.damaged for part in parts.values()),
+        sum(part.left_out for part in parts.values()),
+        tuple(faults),
+    )
 
 
 def begun(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> int | None:
-    """Return the time of the first reading within the last *age* seconds, as seconds since 1970; None if unreadable."""
+    """Return the time of the first reading within the last *age* seconds, as seconds since 1970;
+    None if unreadable.
+    """
     moments = (_first_moment(path) for path in sorted(paths, key=_written))
-    return next((max(moment, now - age) for moment in moments if moment is not None and moment <= now), None)
+    return next(
+        (max(moment, now - age) for moment in moments if moment is not None and moment <= now), None
+    )
 
 
 def _first_moment(path: str) -> int | None:
     try:
         with _opened(path) as file:
-            first = next(unpacking.pieces(file), b'') if unpacking.kind(file) else file.readline(STAMP)
+            first = (
+                next(unpacking.pieces(file), b'') if unpacking.kind(file) else file.readline(STAMP)
+            )
     except (OSError, EOFError, ImportError, HistoryUnusable):
         return None
     return _moment(first[:STAMP].decode('ascii', 'replace'))
 
 
 def _written(path: str) -> float:
-    """Return when a log was last written (rotation and compression preserve this time); 0 if it no longer exists."""
+    """Return when a log was last written (rotation and compression preserve this time); 0 if it
+    no longer exists.
+    """
     try:
         return os.lstat(path).st_mtime
     except OSError:
@@ -149,7 +207,9 @@ def _written(path: str) -> float:
 
 
 def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
-    """Return the lines of a file from *stamp* on. room, unpacked: the maximum number of bytes to read and to unpack."""
+    """Return the lines of a file from *stamp* on. room, unpacked: the maximum number of bytes to
+    read and to unpack.
+    """
     try:
         with _opened(path) as file:
             name, size = unpacking.kind(file), os.fstat(file.fileno()).st_size
@@ -161,8 +221,10 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
     except HistoryUnusable as error:
         return _Part(fault=str(error))
     except unpacking.UnpackedTooLarge:
-        return _Part(fault=f'was not read: the compressed logs of this drive hold more than '
-                           f'{LARGEST_UNPACKED_LOGS >> 20} MiB; remove files that do not belong there')
+        return _Part(
+            fault=f'was not read: the compressed logs of this drive hold more than '
+            f'{LARGEST_UNPACKED_LOGS >> 20} MiB; remove files that do not belong there'
+        )
     part = _newest(io.BytesIO(text), len(text), stamp, room)
     return part._replace(unpacked=max(len(text), size), fault=fault or part.fault)
 
@@ -173,12 +235,20 @@ def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
     file.seek(start + left_out)
     text = file.read(room).decode('ascii', 'replace')
     lines, damaged = _lines(text.partition('\n')[2] if left_out else text)
-    return _Part(lines, damaged, len(text), left_out=left_out,
-                 fault='was not read: it contains no line of smartd' if damaged and not lines else '')
+    return _Part(
+        lines,
+        damaged,
+        len(text),
+        left_out=left_out,
+        fault='was not read: it contains no line of smartd' if damaged and not lines else '',
+    )
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a regular file. Raises OSError, or HistoryUnusable for any other file, which could block the check."""
+    """Open a regular file.
+
+    Raises OSError, or HistoryUnusable for any other file, which could block the check.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -187,7 +257,9 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _start(file: BinaryIO, size: int, stamp: str) -> int:
-    """Find the position of the first line from *stamp* on by bisection; the position can be slightly too early."""
+    """Find the position of the first line from *stamp* on by bisection; the position can be
+    slightly too early.
+    """
     low, high = 0, size
     while high - low > 4096:
         middle = (low + high) // 2
@@ -210,7 +282,11 @@ def _lines(text: str) -> tuple[list[_Line], int]:
         stamp, *parts = line[:LONGEST_SMARTD_LINE].rstrip('\t').rstrip(';').split(';\t')
         moment = _moment(stamp)
         try:
-            if moment is None or len(line) > LONGEST_SMARTD_LINE or not line.rstrip('\t').endswith(';'):
+            if (
+                moment is None
+                or len(line) > LONGEST_SMARTD_LINE
+                or not line.rstrip('\t').endswith(';')
+            ):
                 raise KeyError(line)
             lines.append(_Line(moment, tuple(map(cells.__getitem__, parts))))
         except KeyError:
@@ -219,7 +295,10 @@ def _lines(text: str) -> tuple[list[_Line], int]:
 
 
 class _Cells(dict[str, str]):
-    """Cache of a log's cells, most of which repeat from line to line. Raises KeyError for an invalid cell."""
+    """Cache of a log's cells, most of which repeat from line to line.
+
+    Raises KeyError for an invalid cell.
+    """
 
     def __missing__(self, text: str) -> str:
         if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
@@ -237,23 +316,36 @@ def _moment(stamp: str) -> int | None:
 
 
 def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
-    """Return the lines of several files in order of time, without duplicates. Each file keeps its own order."""
+    """Return the lines of several files in order of time, without duplicates.
+
+    Each file keeps its own order.
+    """
+
     def with_times(lines: Iterable[_Line]) -> Iterator[tuple[int, _Line]]:
-        """Yield each line with its time; a line with a time in the future gets the time of the previous line."""
+        """Yield each line with its time; a line with a time in the future gets the time of the
+        previous line.
+        """
         before = 0
         for line in lines:
             before = line.time if line.time <= now else before
             yield before, line
 
-    return list(dict.fromkeys(line for _, line in heapq.merge(*map(with_times, parts), key=lambda pair: pair[0])))
+    return list(
+        dict.fromkeys(
+            line for _, line in heapq.merge(*map(with_times, parts), key=lambda pair: pair[0])
+        )
+    )
 
 
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
-    """Yield the lines in order of the drive's power-on hours. Times from a wrong clock are corrected.
+    """Yield the lines in order of the drive's power-on hours.
 
-    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours in two cases:
-    the logged time is too late for the hours up to the newest line, or it is not later than the previous time. If
-    the log has no hours, lines dated in the future are left out, because it is unknown when they were written.
+    Times from a wrong clock are corrected.
+
+    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its
+    hours in two cases: the logged time is too late for the hours up to the newest line, or it is
+    not later than the previous time. If the log has no hours, lines dated in the future are left
+    out, because it is unknown when they were written.
     """
     hours = _hours(lines)
     if not any(hours):
@@ -278,15 +370,21 @@ def _hours(lines: Sequence[_Line]) -> list[int]:
 
     All hours are 0 if any line lacks this attribute, as with SCSI drives.
     """
-    raws = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
-            for line in lines]
+    raws = [
+        next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
+        for line in lines
+    ]
     return [int(raw) & 0xFFFFFFFF for raw in raws] if all(raws) else [0] * len(lines)
 
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
-    """Yield the first line of each day, and each line in which a rarely changing cell has changed."""
-    changed = [[cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
-               for before, line in zip(lines[:1] + lines[:-1], lines)]
+    """Yield the first line of each day, and each line in which a rarely changing cell has
+    changed.
+    """
+    changed = [
+        [cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
+        for before, line in zip(lines[:1] + lines[:-1], lines)
+    ]
     counts = Counter(name for names in changed for name in names)
     day, last = -1, 0
     for line, names in zip(lines, changed):
@@ -306,7 +404,9 @@ def _row(line: _Line, before: int) -> LogRow:
     return LogRow(line.time, ata, scsi, before)
 
 
-def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[Key, int], list[Point]]:
+def points(
+    rows: Iterable[tuple[LogRow, Iterable[Observation]]],
+) -> dict[tuple[Key, int], list[Point]]:
     """Return the points of each series and storage interval, for HistoryStore.keep_past().
 
     rows: log rows with the observations that the drive's database entry gives for them.
@@ -315,7 +415,9 @@ def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[K
     for row, observations in rows:
         for key, number, pace, _ in observations:
             before = by_series.setdefault((key, pace), [])
-            point = next_point(pace, History(tuple(before[-1:]), row.before or row.time), number, row.time)
+            point = next_point(
+                pace, History(tuple(before[-1:]), row.before or row.time), number, row.time
+            )
             if point and before and point.time == before[-1].time:
                 before[-1] = point
             elif point:

@@ -1,4 +1,7 @@
-"""Unpack gzip files, as logrotate writes them, up to a size limit: a small file can unpack to terabytes."""
+"""Unpack gzip files, as logrotate writes them, up to a size limit: a small file can unpack to
+terabytes.
+"""
+
 from __future__ import annotations
 
 import io
@@ -8,17 +11,20 @@ from typing import BinaryIO
 
 from ..constants import LARGEST_SMARTD_LOGS
 
-PIECE = 1 << 16          # bytes unpacked at once
+PIECE = 1 << 16  # bytes unpacked at once
 
 
 class UnpackedTooLarge(Exception):
-    """Raised if a file unpacks to more bytes than allowed, or is itself larger than LARGEST_SMARTD_LOGS."""
+    """Raised if a file unpacks to more bytes than allowed, or is itself larger than
+    LARGEST_SMARTD_LOGS.
+    """
 
 
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
     """Return the unpacked content of a compressed file, and an error message or ''.
 
-    For a damaged file, return the content before the damage. name: the result of kind(). size: the file's size in
+    For a damaged file, return the content before the damage. name: the result of kind(). size: the
+    file's size in
     bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name != 'gzip':
@@ -34,7 +40,10 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
     except (EOFError, OSError) as error:
         return text.getvalue(), f'is damaged ({error}); the lines before the damage were read'
     except ImportError as error:
-        return b'', f'was not read: this Python lacks the module {error.name}; decompress it by hand'
+        return (
+            b'',
+            f'was not read: this Python lacks the module {error.name}; decompress it by hand',
+        )
     return text.getvalue(), ''
 
 
@@ -47,6 +56,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
         return
     import gzip
     import zlib
+
     try:
         with gzip.GzipFile(fileobj=file) as unpacked:
             yield from iter(partial(unpacked.read1, PIECE), b'')
@@ -55,13 +65,22 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def kind(file: BinaryIO) -> str:
-    """Return the compression that the first bytes show, such as "gzip", or ''. The file position is 0 afterwards."""
-    head = file.read(6)   # length of the longest signature
+    """Return the compression that the first bytes show, such as "gzip", or ''.
+
+    The file position is 0 afterwards.
+    """
+    head = file.read(6)  # length of the longest signature
     file.seek(0)
     return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
 
 
 # The first bytes of compressed files. Source: RFC 1952, RFC 8878 and magic(5) of file 5.44.
 _KINDS: Mapping[bytes, str] = {
-    b'\x1f\x8b': 'gzip', b'BZh': 'bzip2', b'\xfd7zXZ\0': 'xz', b'\x28\xb5\x2f\xfd': 'zstd', b'\x04\x22\x4d\x18': 'lz4',
-    b'\x1f\x9d': 'compress', b'PK\x03\x04': 'zip'}
+    b'\x1f\x8b': 'gzip',
+    b'BZh': 'bzip2',
+    b'\xfd7zXZ\0': 'xz',
+    b'\x28\xb5\x2f\xfd': 'zstd',
+    b'\x04\x22\x4d\x18': 'lz4',
+    b'\x1f\x9d': 'compress',
+    b'PK\x03\x04': 'zip',
+}

@@ -2,6 +2,7 @@
 
 Everything else in the file is kept.
 """
+
 from __future__ import annotations
 
 import re
@@ -16,35 +17,49 @@ from . import data_file, site_file
 from .thresholds import FILE, GONE, NOTES, Acknowledgement, from_overrides
 
 _FORM = 'SERIAL:METRIC=VALUE[:UNTIL[:WHY]]'
-_WORD = (r'(?P<serial>.+?):(?P<metric>[A-Za-z][^:=]*)=(?P<value>[^:]+)'
-         r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?')
+_WORD = (
+    r'(?P<serial>.+?):(?P<metric>[A-Za-z][^:=]*)=(?P<value>[^:]+)'
+    r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?'
+)
 _NUMBER = r'-?[0-9]{1,30}(?:\.[0-9]{1,30})?'
-COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
+COMMENT = (
+    'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
+)
 # Keys of an override that holds only acknowledgements.
 _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', GONE))
 
 
 def parse(text: str) -> Acknowledgement:
-    """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is invalid."""
+    """Return the acknowledgement in an argument of --acknowledged.
+
+    Raises UsageError if the text is invalid.
+    """
     parts = re.fullmatch(_WORD, text)
     if not parts:
-        raise UsageError(f'--acknowledged "{clean(text)}" must have the form {_FORM}, such as '
-                         'EXAMPLE0001:reallocated=3:2027-01-31:stable')
+        raise UsageError(
+            f'--acknowledged "{clean(text)}" must have the form {_FORM}, such as '
+            'EXAMPLE0001:reallocated=3:2027-01-31:stable'
+        )
     serial, metric, value, until, why = parts.groups('')
     if not re.fullmatch(_NUMBER, value):
         raise UsageError(f'--acknowledged "{clean(text)}": {_no_number(value)}')
     if until and not is_day(until):
-        raise UsageError(f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31')
+        raise UsageError(
+            f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31'
+        )
     return Acknowledgement(serial, metric, float(value), why, until, origin='--acknowledged')
 
 
 def _no_number(value: str) -> str:
     number = re.match(_NUMBER, value)
-    if number and not value[number.end():].strip('0123456789.'):
+    if number and not value[number.end() :].strip('0123456789.'):
         return 'the number is too long; write at most 30 digits'
-    if number and value[number.end():].strip() in ('%', 'C', 'c', '\N{DEGREE SIGN}C'):
+    if number and value[number.end() :].strip() in ('%', 'C', 'c', '\N{DEGREE SIGN}C'):
         return f'leave out the unit: write {number[0]}'
-    return f'"{clean(value)}" is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
+    return (
+        f'"{clean(value)}" is not a number; write one in the base unit of the metric: '
+        f'%, C, seconds, bytes, a count'
+    )
 
 
 def is_day(text: str) -> bool:
@@ -56,23 +71,32 @@ def is_day(text: str) -> bool:
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:
-    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
+    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable
+    (acknowledged.json)".
+    """
     why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
-    return (f'{accepted.metric} is acknowledged at {amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
-            f'({accepted.origin})')
+    return (
+        f'{accepted.metric} is acknowledged at '
+        f'{amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
+        f'({accepted.origin})'
+    )
 
 
 def given_by(accepted: Acknowledgement, separator: str) -> str:
     """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
-    return ''.join(f'{separator}{word} {clean(text)}'
-                   for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
+    return ''.join(
+        f'{separator}{word} {clean(text)}'
+        for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until))
+        if text
+    )
 
 
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
-    data: Json                                          # all data, valid or not
+
+    data: Json  # all data, valid or not
     acknowledgements: tuple[Acknowledgement, ...] = ()  # the valid ones, in the order of the file
-    mistakes: tuple[str, ...] = ()                      # messages, as checks report them
+    mistakes: tuple[str, ...] = ()  # messages, as checks report them
 
 
 EMPTY = AcknowledgementsFile({'comment': COMMENT})
@@ -87,32 +111,48 @@ def document(text: str) -> AcknowledgementsFile:
     if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
         raise DataError(f'{FILE} is not an object with a list of objects under "overrides"')
     valid = site_file.understood(text, 'thresholds', FILE)
-    return AcknowledgementsFile(data, tuple(from_overrides(valid.data.get('overrides', ()))), valid.mistakes)
+    return AcknowledgementsFile(
+        data, tuple(from_overrides(valid.data.get('overrides', ()))), valid.mistakes
+    )
 
 
 def with_added(data: Json, given: Sequence[Acknowledgement]) -> Json:
-    """Return the data with the given acknowledgements, which replace earlier ones of the same drive and metric."""
+    """Return the data with the given acknowledgements, which replace earlier ones of the same
+    drive and metric.
+    """
     rest = without(data, {(each.serial, each.metric) for each in given})
     return {**rest, 'overrides': [*rest['overrides'], *map(override, given)]}
 
 
 def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
-    """Return the data without the acknowledgements of these (serial number, metric) pairs; limits are kept."""
+    """Return the data without the acknowledgements of these (serial number, metric) pairs;
+    limits are kept.
+    """
     rest = (_without(each, names) for each in data.get('overrides', ()))
     return {**data, 'overrides': [each for each in rest if each is not None]}
 
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
-    """Return an override, which may be invalid, without these acknowledgements; None if nothing is left."""
+    """Return an override, which may be invalid, without these acknowledgements; None if nothing
+    is left.
+    """
     device, metrics = override.get('for'), override.get('metrics', {})
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
         return override
-    kept: MutableJson = {key: value for key, value in override.items() if key != GONE or (serial, GONE) not in names}
+    kept: MutableJson = {
+        key: value for key, value in override.items() if key != GONE or (serial, GONE) not in names
+    }
     rest = {}
     for metric, limits in metrics.items():
-        is_ended = (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
-        others = {key: value for key, value in limits.items() if key != 'acknowledged'} if is_ended else limits
+        is_ended = (
+            (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
+        )
+        others = (
+            {key: value for key, value in limits.items() if key != 'acknowledged'}
+            if is_ended
+            else limits
+        )
         if not is_ended or set(others) - {'why'}:  # a reason is removed with its acknowledgement
             rest[metric] = others
     if rest == metrics and kept == override:
@@ -125,6 +165,9 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
 def override(accepted: Acknowledgement) -> Json:
     """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
-    what = {'gone': True} if accepted.metric == GONE else {
-        'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
+    what = (
+        {'gone': True}
+        if accepted.metric == GONE
+        else {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
+    )
     return {'for': {'serial': accepted.serial}, **notes, **what}

@@ -1,7 +1,10 @@
-"""Find mistakes in entries and limits: mistakes that the schema allows but that would break a check.
+"""Find mistakes in entries and limits: mistakes that the schema allows but that would break a
+check.
 
-Each mistake has the path to the part of the data that it makes unusable; the rest of the file is still used.
+Each mistake has the path to the part of the data that it makes unusable; the rest of the file is
+still used.
 """
+
 from __future__ import annotations
 
 import re
@@ -17,7 +20,7 @@ from .data_file import mistakes
 from .patterns import error_in, quoted
 from .thresholds import LEVELS, rank, several
 
-Path = tuple[Any, ...]   # keys and indexes
+Path = tuple[Any, ...]  # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 _DRIVES_OWN = 'threshold'  # a limit may refer to the drive's own threshold or to a metric
@@ -25,13 +28,17 @@ _DRIVES_OWN = 'threshold'  # a limit may refer to the drive's own threshold or t
 
 class Mistake(NamedTuple):
     """A mistake in a file."""
-    path: Path       # path to the unusable part
-    sentence: str    # place, error, next step; without the file's name
+
+    path: Path  # path to the unusable part
+    sentence: str  # place, error, next step; without the file's name
 
 
-def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
-               layouts: Collection[str] = ()) -> Iterator[Mistake]:
-    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries may use."""
+def of_entries(
+    data: Json, metrics: Collection[str], sets: Collection[str], layouts: Collection[str] = ()
+) -> Iterator[Mistake]:
+    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries
+    may use.
+    """
     for path, place, pattern in patterns(data):
         why = error_in(pattern)
         if why:
@@ -56,18 +63,27 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
         for field in layout['fields']:
             others = (field[key] for key in ('minus', 'share_of') if key in field)
             end = field['length'] + max(place['offset'] for place in (field, *others))
-            why = (f'unknown metric; {nearest_metric(field["metric"], metrics)}' if field['metric'] not in metrics
-                   else f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
-                   if end > layout.get('rows', 512)
-                   else 'it has a row, but the layout has no rows' if ('row' in field) > ('rows' in layout)
-                   else 'row is missing' if 'rows' in layout and 'row' not in field else '')
+            why = (
+                f'unknown metric; {nearest_metric(field["metric"], metrics)}'
+                if field['metric'] not in metrics
+                else f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
+                if end > layout.get('rows', 512)
+                else 'it has a row, but the layout has no rows'
+                if ('row' in field) > ('rows' in layout)
+                else 'row is missing'
+                if 'rows' in layout and 'row' not in field
+                else ''
+            )
             if why:
                 yield Mistake(('layouts', name), f'layout {name}, {field["metric"]}: {why}')
     for number, entry in enumerate(data['entries']):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
-                yield Mistake(('entries', number), f'{entry["family"]}: logs {page}: unknown layout "{name}"; '
-                              f'{nearest(name, layouts) or "layouts are " + ", ".join(sorted(layouts))}')
+                yield Mistake(
+                    ('entries', number),
+                    f'{entry["family"]}: logs {page}: unknown layout "{name}"; '
+                    f'{nearest(name, layouts) or "layouts are " + ", ".join(sorted(layouts))}',
+                )
 
 
 def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[str]:
@@ -80,22 +96,36 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
 
 
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
-    """Yield (path, place, regular expression) for every pattern of a file. path: keys to the entry or advisory."""
-    owners = [('entries', number, entry['family'], entry) for number, entry in enumerate(data['entries'])]
-    owners += [('advisories', number, f'advisory {advisory["id"]}', advisory)
-               for number, advisory in enumerate(data.get('advisories', ()))]
+    """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
+    entry or advisory.
+    """
+    owners = [
+        ('entries', number, entry['family'], entry) for number, entry in enumerate(data['entries'])
+    ]
+    owners += [
+        ('advisories', number, f'advisory {advisory["id"]}', advisory)
+        for number, advisory in enumerate(data.get('advisories', ()))
+    ]
     for key, number, name, owner in owners:
         for field in ('models', 'rated_written'):
-            yield from (((key, number), f'{name}: {field}', pattern) for pattern in owner.get(field, ()))
+            yield from (
+                ((key, number), f'{name}: {field}', pattern) for pattern in owner.get(field, ())
+            )
         if 'firmware' in owner:
             yield (key, number), f'{name}: firmware', owner['firmware']
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
-    """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to the set or entry."""
-    owners: list[tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value)
-                                            for name, value in data.get('sets', {}).items()]
-    owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
+    """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to
+    the set or entry.
+    """
+    owners: list[tuple[Path, str, Json]] = [
+        (('sets', name), f'set {name}', value) for name, value in data.get('sets', {}).items()
+    ]
+    owners += [
+        (('entries', number), entry['family'], entry)
+        for number, entry in enumerate(data['entries'])
+    ]
     for path, owner, value in owners:
         for number, row in value.get('attributes', {}).items():
             for metric, specs in (row or {}).get('readings', {}).items():
@@ -105,12 +135,18 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
                     yield path, f'{owner}, attribute {number}, {metric}{item}', metric, spec
 
 
-def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = (),
-              families: Collection[str] | None = None, worse: Mapping[str, str] = {}) -> Iterator[Mistake]:
+def of_limits(
+    data: Json,
+    units: Mapping[str, str],
+    groups: Collection[str] = (),
+    families: Collection[str] | None = None,
+    worse: Mapping[str, str] = {},
+) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
-    units: the base unit of each known metric. groups: the groups in the shipped limits. families: the families of all
-    entries; None: do not check family names. worse: whether "high" or "low" numbers of a metric are worse, or "none".
+    units: the base unit of each known metric. groups: the groups in the shipped limits. families:
+    the families of all entries; None: do not check family names. worse: whether "high" or "low"
+    numbers of a metric are worse, or "none".
     """
     groups = {*groups, *data.get('groups', ())}
     yield from _of_families(data, families)
@@ -122,51 +158,92 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
     for path, place, is_of_one_drive, metrics in _written_metrics(data):
         for metric, fields in metrics.items():
             if metric not in units:
-                yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}')
-            yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units, worse.get(metric, ''))
-            unknown = [(kind, name) for kind in KINDS for name in fields.get(kind, {}).get('groups', ())
-                       if name not in groups]
+                yield Mistake(
+                    (*path, metric),
+                    f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}',
+                )
+            yield from _of_metric(
+                (*path, metric), f'{place}, {metric}', fields, metric, units, worse.get(metric, '')
+            )
+            unknown = [
+                (kind, name)
+                for kind in KINDS
+                for name in fields.get(kind, {}).get('groups', ())
+                if name not in groups
+            ]
             for kind, name in unknown:
-                yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: unknown group '
-                              f'"{name}"; {nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}')
+                yield Mistake(
+                    (*path, metric, kind, 'groups', name),
+                    f'{place}, {metric}, {kind}: unknown group '
+                    f'"{name}"; '
+                    f'{nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}',
+                )
             if 'acknowledged' in fields and not is_of_one_drive:
-                yield Mistake((*path, metric, 'acknowledged'),
-                              f'{place}, {metric}: "acknowledged" is for one drive only; '
-                              'write it in overrides, with "serial" in "for"')
+                yield Mistake(
+                    (*path, metric, 'acknowledged'),
+                    f'{place}, {metric}: "acknowledged" is for one drive only; '
+                    'write it in overrides, with "serial" in "for"',
+                )
 
 
 def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mistake]:
-    """Yield a mistake for each family that a group or an override names although no entry has it."""
+    """Yield a mistake for each family that a group or an override names although no entry has
+    it.
+    """
     named: list[tuple[Path, str, str]] = [
-        (('groups', group), f'group {group}', family) for group, members in data.get('groups', {}).items()
-        for family in members]
-    named += [(('overrides', number), 'overrides', override['for']['family'])
-              for number, override in enumerate(data.get('overrides', ())) if 'family' in override['for']]
+        (('groups', group), f'group {group}', family)
+        for group, members in data.get('groups', {}).items()
+        for family in members
+    ]
+    named += [
+        (('overrides', number), 'overrides', override['for']['family'])
+        for number, override in enumerate(data.get('overrides', ()))
+        if 'family' in override['for']
+    ]
     for path, place, family in named:
         if families is not None and family not in families:
-            yield Mistake(path, f'{place}: no entry has the family "{family}"; '
-                          f'{nearest(family, families) or "triage -v shows the family of each drive"}')
+            yield Mistake(
+                path,
+                f'{place}: no entry has the family "{family}"; '
+                f'{nearest(family, families) or "triage -v shows the family of each drive"}',
+            )
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
-    """Yield (path, place, whether it is for one serial number, limits by metric) for each part of a limits file."""
+    """Yield (path, place, whether it is for one serial number, limits by metric) for each part
+    of a limits file.
+    """
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
         selector = rank(override)
-        yield (('overrides', number, 'metrics'), f'override for {selector} {override["for"][selector]}',
-               selector == 'serial', override.get('metrics', {}))
+        yield (
+            ('overrides', number, 'metrics'),
+            f'override for {selector} {override["for"][selector]}',
+            selector == 'serial',
+            override.get('metrics', {}),
+        )
 
 
-def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str],
-               worse: str) -> Iterator[Mistake]:
-    """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an unknown metric,
-    contradicts the other limit (warning or critical), or alerts on good values.
+def _of_metric(
+    path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str], worse: str
+) -> Iterator[Mistake]:
+    """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an
+    unknown metric, contradicts the other limit (warning or critical), or alerts on good values.
     """
-    parts: list[tuple[tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind])
-                                                                 for kind in KINDS if kind in fields)]
-    parts += [((kind, 'groups', name), limits) for kind in KINDS
-              for name, limits in fields.get(kind, {}).get('groups', {}).items()]
-    parts += [((*steps, 'aged'), stage) for steps, limits in parts for stage in several(limits.get('aged'))]
+    parts: list[tuple[tuple[str, ...], Json]] = [
+        ((), fields),
+        *(((kind,), fields[kind]) for kind in KINDS if kind in fields),
+    ]
+    parts += [
+        ((kind, 'groups', name), limits)
+        for kind in KINDS
+        for name, limits in fields.get(kind, {}).get('groups', {}).items()
+    ]
+    parts += [
+        ((*steps, 'aged'), stage)
+        for steps, limits in parts
+        for stage in several(limits.get('aged'))
+    ]
     for steps, limits in parts:
         for field in LEVELS:
             for why in _of_bound(limits.get(field), metric, units):
@@ -179,13 +256,15 @@ def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping
 def _of_both(limits: Json, worse: str, unit: str) -> Iterator[str]:
     """Yield the contradiction between the two limits if both are ranges."""
     warning, critical = (text if isinstance(text, str) else '' for text in map(limits.get, LEVELS))
-    with suppress(UsageError):   # reported by _of_bound
+    with suppress(UsageError):  # reported by _of_bound
         yield from filter(None, [ranges.contradiction(warning, critical, worse, unit)])
 
 
 def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str]:
     """Yield the errors in a limit, which is a range, null, or a limit that the drive reports."""
-    other, text = (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
+    other, text = (
+        (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
+    )
     if other != _DRIVES_OWN and other not in units:
         yield f'"drive": "{other}" is not a metric; {nearest_metric(other, units)}'
     try:
@@ -198,7 +277,7 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
 # --- suggestions for a mistyped word ----------------------------------------------------
 
 KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
-SHORTEST = 3     # minimum length of a part of a name, such as "wear" or "hot"
+SHORTEST = 3  # minimum length of a part of a name, such as "wear" or "hot"
 
 
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
@@ -206,12 +285,16 @@ def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
 
     metrics: the known metrics; if empty, the metrics of the shipped database.
     """
-    closest = _closest(_plain(word), metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics'])
+    closest = _closest(
+        _plain(word), metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics']
+    )
     return f'did you mean {closest}?' if closest else KNOWN
 
 
 def _plain(word: str) -> str:
-    """Return a name in the notation of metrics: media_wearout_indicator for "Media_Wearout-Indicator"."""
+    """Return a name in the notation of metrics: media_wearout_indicator for
+    "Media_Wearout-Indicator".
+    """
     return re.sub('[^a-z0-9]+', '_', word.lower()).strip('_')
 
 
@@ -224,19 +307,27 @@ def _closest(word: str, metrics: Collection[str]) -> str:
         return names[word]
     import difflib  # at the top, this import would cost each check with site files 2 ms
 
-    alike = [*difflib.get_close_matches(word, metrics, 1), *difflib.get_close_matches(word, names, 1, 0.8),
-             *_having(word, metrics), *_having(word, names)]
+    alike = [
+        *difflib.get_close_matches(word, metrics, 1),
+        *difflib.get_close_matches(word, names, 1, 0.8),
+        *_having(word, metrics),
+        *_having(word, names),
+    ]
     return names.get(alike[0], alike[0]) if alike else ''
 
 
 def _having(word: str, names: Collection[str]) -> Sequence[str]:
-    """Return the names with a part that begins with *word*; names that begin with *word* come first."""
+    """Return the names with a part that begins with *word*; names that begin with *word* come
+    first.
+    """
     having = [name for name in names if f'_{word}' in f'_{name}'] if len(word) >= SHORTEST else []
     return sorted(having, key=lambda name: (not name.startswith(word), name))
 
 
 def _names() -> Mapping[str, str]:
-    """Return the metric for each name in smartctl and the database; if a name has several, the most frequent metric."""
+    """Return the metric for each name in smartctl and the database; if a name has several, the
+    most frequent metric.
+    """
     counts: dict[str, Counter[str]] = {}
     data = shipped_data.load(shipped_data.path('attributes.json'))
     for owner in (*data['sets'].values(), *data['entries']):

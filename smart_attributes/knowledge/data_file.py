@@ -1,8 +1,9 @@
 """Read the data of a JSON file that a person wrote, and check whether it is valid by its schema.
 
-jsonschema takes longer to import than the rest of a check, so it is used only for the messages about invalid data (see
-`schema_errors`). Tests compare its results with those of this module.
+jsonschema takes longer to import than the rest of a check, so it is used only for the messages
+about invalid data (see `schema_errors`). Tests compare its results with those of this module.
 """
+
 from __future__ import annotations
 
 import errno
@@ -22,10 +23,14 @@ from .shipped_data import reason
 
 if TYPE_CHECKING:
     Path = Sequence[str | int]
-    Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
+    Pairs = list[tuple[str, Any]]  # keys and values of an object, in the order of the text
+
 
 def site_text(path: str) -> str:
-    """Return the text of a site's file. Raises DataError if a user other than root and this user can change it."""
+    """Return the text of a site's file.
+
+    Raises DataError if a user other than root and this user can change it.
+    """
     user = os.geteuid()
     try:
         fault = trust.fault(path, user)
@@ -33,15 +38,18 @@ def site_text(path: str) -> str:
         raise DataError(f'{path}: {reason(error)}; give a readable file') from None
     if fault:
         owner = 'root' if user == trust.ROOT else 'root or this user'
-        raise DataError(f'{path}: {fault}; the plugin reads only files that nobody except '
-                        f'{owner} can change; to fix this, use chown, chmod go-w or setfacl -b')
+        raise DataError(
+            f'{path}: {fault}; the plugin reads only files that nobody except '
+            f'{owner} can change; to fix this, use chown, chmod go-w or setfacl -b'
+        )
     return read_text(path)
 
 
 def read_text(path: str) -> str:
     """Return the text of a regular file of limited size.
 
-    Raises DataError for any other file, and if a user who cannot read the file may have placed a link to it here.
+    Raises DataError for any other file, and if a user who cannot read the file may have placed a
+    link to it here.
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
@@ -51,23 +59,31 @@ def read_text(path: str) -> str:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DataError(f'{path} is larger than {LARGEST_FILE >> 20} MiB, too large for a data file; '
-                            'give a JSON file') from None
+            raise DataError(
+                f'{path} is larger than {LARGEST_FILE >> 20} MiB, too large for a data file; '
+                'give a JSON file'
+            ) from None
         raise DataError(f'{path}: {reason(error)}; give a readable file') from None
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as error:
-        raise DataError(f'{path}: byte {error.start} is not UTF-8; save the file as UTF-8') from None
+        raise DataError(
+            f'{path}: byte {error.start} is not UTF-8; save the file as UTF-8'
+        ) from None
 
 
 class Doubled(str):
-    """A placeholder for the value of a key that an object has twice, because the intended value is unknown."""
+    """A placeholder for the value of a key that an object has twice, because the intended value
+    is unknown.
+    """
 
 
 def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
-    """Return the data of a JSON text and a message for each key that an object has twice; the key's value is Doubled.
+    """Return the data of a JSON text and a message for each key that an object has twice; the key's
+    value is Doubled.
 
-    within: the key that messages use to name the data; '' for a whole file. Raises DataError if the text is not JSON.
+    within: the key that messages use to name the data; '' for a whole file. Raises DataError if the
+    text is not JSON.
     """
     # Keyed by id. The objects are kept because Python would reuse the id of a deleted object.
     doubled: dict[int, tuple[MutableJson, list[str]]] = {}
@@ -76,15 +92,22 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
         content = dict(pairs)
         if len(content) < len(pairs):
             counts = Counter(key for key, _ in pairs)
-            doubled[id(content)] = content, sorted(key for key, count in counts.items() if count > 1)
+            doubled[id(content)] = (
+                content,
+                sorted(key for key, count in counts.items() if count > 1),
+            )
         return content
 
     data = decoded(text, name, of_pairs)
     if not doubled:
         return data, []
     whole, start = ({within: data}, [within]) if within else (data, [])
-    sentences = [sentence(name, place(whole, [*start, *path]), f'{shown(key)} is here twice; keep one')
-                 for path, content in _objects(data) if id(content) in doubled for key in doubled[id(content)][1]]
+    sentences = [
+        sentence(name, place(whole, [*start, *path]), f'{shown(key)} is here twice; keep one')
+        for path, content in _objects(data)
+        if id(content) in doubled
+        for key in doubled[id(content)][1]
+    ]
     for content, keys in doubled.values():
         content.update((key, Doubled()) for key in keys)
     return data, sentences
@@ -97,15 +120,29 @@ def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
         path, value = ahead.pop()
         if isinstance(value, dict):
             yield path, value
-        items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+        items = list(
+            value.items()
+            if isinstance(value, dict)
+            else enumerate(value)
+            if isinstance(value, list)
+            else ()
+        )
         ahead.extend(((*path, key), item) for key, item in reversed(items))
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
-    """Return the data of a JSON text. of_pairs: makes an object from pairs. Raises DataError for other text."""
+    """Return the data of a JSON text. of_pairs: makes an object from pairs.
+
+    Raises DataError for other text.
+    """
     try:
-        return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
-                          parse_float=_finite)
+        return json.loads(
+            text,
+            object_pairs_hook=of_pairs,
+            parse_constant=_refuse_constant,
+            parse_int=_whole,
+            parse_float=_finite,
+        )
     except json.JSONDecodeError as error:
         raise DataError(f'{name}: {_no_json(error)}') from None
     except (ValueError, RecursionError) as error:
@@ -121,7 +158,9 @@ def mistakes() -> Json:
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
-    """Return where a text is not valid JSON, and how to fix it; Python may report a line that is one too low."""
+    """Return where a text is not valid JSON, and how to fix it; Python may report a line that is
+    one too low.
+    """
     text, position = error.doc, error.pos
     before, rest = text[:position].rstrip(), text[position:].lstrip()
     comma = position if rest[:1] == ',' else len(before) - 1
@@ -133,8 +172,14 @@ def _no_json(error: json.JSONDecodeError) -> str:
         position, advice = comma, 'nothing follows this comma; remove it'
     else:
         known = mistakes()['syntax']
-        advice = next((words for start, words in known.items() if rest.startswith(start)
-                       or error.msg.startswith(start)), f'{error.msg}; correct the JSON there')
+        advice = next(
+            (
+                words
+                for start, words in known.items()
+                if rest.startswith(start) or error.msg.startswith(start)
+            ),
+            f'{error.msg}; correct the JSON there',
+        )
         position = len(before) if advice == known["Expecting ',' delimiter"] else position
     line, column = text.count('\n', 0, position) + 1, position - text.rfind('\n', 0, position)
     return f'line {line}, column {column}: {advice}'
@@ -159,10 +204,16 @@ def _finite(digits: str) -> float:
 
 # --- places and values in messages ------------------------------------------------------
 
-SHOWN = 60   # maximum number of characters of a value in a message
+SHOWN = 60  # maximum number of characters of a value in a message
 KINDS: Mapping[str, str] = {
-    'object': 'an object', 'array': 'a list', 'string': 'text in quotes', 'integer': 'a whole number',
-    'number': 'a number', 'boolean': 'true or false', 'null': 'null'}
+    'object': 'an object',
+    'array': 'a list',
+    'string': 'text in quotes',
+    'integer': 'a whole number',
+    'number': 'a number',
+    'boolean': 'true or false',
+    'null': 'null',
+}
 
 
 def sentence(name: str, where: str, complaint: str) -> str:
@@ -184,10 +235,20 @@ def listed(words: Sequence[str], last: str) -> str:
 
 
 # For objects: what a key of the object is called in messages.
-_NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
+_NAMED = {
+    'documents': 'document',
+    'metrics': 'metric',
+    'sets': 'set',
+    'attributes': 'attribute',
+    'readings': '',
+}
 # For lists: what an item is called in messages, and the key that identifies the item.
-_ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
-          'overrides': ('override', 'for')}
+_ITEMS = {
+    'entries': ('entry', 'family'),
+    'advisories': ('advisory', 'id'),
+    'samples': ('sample', 'family'),
+    'overrides': ('override', 'for'),
+}
 
 
 def place(data: Any, path: Path) -> str:
@@ -228,6 +289,7 @@ def _name(text: Any) -> str:
 
 # --- whether data fits its schema --------------------------------------------------------
 
+
 @lru_cache(maxsize=None)
 def schema(name: str) -> Any:
     """Return the schema called *name*, from schema/NAME.schema.json."""
@@ -242,7 +304,10 @@ def definition(part: Json, root: Json) -> Json:
 
 
 def is_fitting(value: Any, part: Json, root: Json) -> bool:
-    """Return whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that we do not use."""
+    """Return whether *value* fits a *part* of the schema *root*.
+
+    Raises KeyError for a keyword that we do not use.
+    """
     if isinstance(value, Doubled):
         return False
     part = definition(part, root)
@@ -284,16 +349,24 @@ def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.
 RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
-    'type': (object, lambda v, names, *_: any(_is_of(v, name)
-                                              for name in ([names] if isinstance(names, str) else names))),
+    'type': (
+        object,
+        lambda v, names, *_: any(
+            _is_of(v, name) for name in ([names] if isinstance(names, str) else names)
+        ),
+    ),
     'const': (object, lambda v, constant, *_: type(v) is type(constant) and bool(v == constant)),
     'enum': (object, lambda v, words, *_: isinstance(v, str) and v in words),
     'anyOf': (object, lambda v, parts, root, _: any(is_fitting(v, part, root) for part in parts)),
     'allOf': (object, lambda v, parts, root, _: all(is_fitting(v, part, root) for part in parts)),
     'minimum': (object, lambda v, least, *_: not _is_number(v) or v >= least),
     'maximum': (object, lambda v, most, *_: not _is_number(v) or v <= most),
-    'properties': (dict, lambda v, parts, root, _: all(is_fitting(item, parts[key], root) for key, item in v.items()
-                                                       if key in parts)),
+    'properties': (
+        dict,
+        lambda v, parts, root, _: all(
+            is_fitting(item, parts[key], root) for key, item in v.items() if key in parts
+        ),
+    ),
     'additionalProperties': (dict, _additional),
     'propertyNames': (dict, lambda v, part, root, _: all(is_fitting(key, part, root) for key in v)),
     'required': (dict, lambda v, keys, *_: all(key in v for key in keys)),
@@ -304,4 +377,5 @@ RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
     'maxItems': (list, lambda v, most, *_: len(v) <= most),
     'pattern': (str, lambda v, pattern, *_: re.search(pattern, v) is not None),
     'minLength': (str, lambda v, least, *_: len(v) >= least),
-    'maxLength': (str, lambda v, most, *_: len(v) <= most)}
+    'maxLength': (str, lambda v, most, *_: len(v) <= most),
+}

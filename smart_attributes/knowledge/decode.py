@@ -1,4 +1,5 @@
-"""Parse the formula in the key `from` of an entry, evaluate it for an attribute row, and convert the unit.
+"""Parse the formula in the key `from` of an entry, evaluate it for an attribute row, and convert
+the unit.
 
 The grammar is small and readable. A formula is never executed as code:
 
@@ -9,9 +10,10 @@ The grammar is small and readable. A formula is never executed as code:
     operand:  value | worst | raw | raw byte N | raw bytes A-B | bits of raw,
               each optionally followed by: of ID
 
-`raw` is the low 48 bits of the raw value. Byte 0 is the lowest. `raw bytes 5-4` reads the same bytes as `raw bytes
-4-5`, but in reverse order (big-endian). `bits of raw` counts the set bits.
+`raw` is the low 48 bits of the raw value. Byte 0 is the lowest. `raw bytes 5-4` reads the same
+bytes as `raw bytes 4-5`, but in reverse order (big-endian). `bits of raw` counts the set bits.
 """
+
 from __future__ import annotations
 
 import math
@@ -25,7 +27,8 @@ from ..model import AttributeRow, Identity
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    Bytes = Sequence[int | None]   # raw bytes, low byte first; None for a byte that the report lacks
+    # raw bytes, low byte first; None for a byte that the report lacks
+    Bytes = Sequence[int | None]
 
 RAW_BYTES = 6
 FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
@@ -33,18 +36,20 @@ FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
 
 class Operand(NamedTuple):
     """An operand of a formula: one number of one attribute row."""
-    column: str                 # 'value', 'worst', 'raw' or 'bits'
-    bytes: tuple[int, ...]      # the raw bytes, lowest first
-    attribute: int | None       # None: the row that the formula belongs to
+
+    column: str  # 'value', 'worst', 'raw' or 'bits'
+    bytes: tuple[int, ...]  # the raw bytes, lowest first
+    attribute: int | None  # None: the row that the formula belongs to
 
 
 class Formula(NamedTuple):
     """The parsed formula from the key `from` of an entry."""
+
     first: Operand
     second: Operand | None
-    minus_from: int             # 100 or 200; 0: nothing to subtract from
+    minus_from: int  # 100 or 200; 0: nothing to subtract from
     divisor: int
-    is_ratio: bool              # 100 * first / second
+    is_ratio: bool  # 100 * first / second
 
     @property
     def attributes(self) -> tuple[int, ...]:
@@ -56,10 +61,20 @@ class Formula(NamedTuple):
 _ALL_BYTES = tuple(range(RAW_BYTES))
 # (column, bytes) of each operand without "of ID".
 _OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
-    'value': ('value', ()), 'worst': ('worst', ()), 'raw': ('raw', _ALL_BYTES), 'bits of raw': ('bits', _ALL_BYTES),
+    'value': ('value', ()),
+    'worst': ('worst', ()),
+    'raw': ('raw', _ALL_BYTES),
+    'bits of raw': ('bits', _ALL_BYTES),
     **{f'raw byte {byte}': ('raw', (byte,)) for byte in _ALL_BYTES},
-    **{f'raw bytes {first}-{last}': ('raw', tuple(range(first, last + 1) or range(first, last - 1, -1)))
-       for first in _ALL_BYTES for last in _ALL_BYTES}}
+    **{
+        f'raw bytes {first}-{last}': (
+            'raw',
+            tuple(range(first, last + 1) or range(first, last - 1, -1)),
+        )
+        for first in _ALL_BYTES
+        for last in _ALL_BYTES
+    },
+}
 
 
 @lru_cache(maxsize=None)
@@ -68,11 +83,16 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not a formula; {_advice(text)}') from None
+        raise FormulaError(
+            f'from "{text[:LONGEST_RAW]}" is not a formula; {_advice(text)}'
+        ) from None
 
 
 def _formula(text: str) -> Formula:
-    """Return the formula. Raises KeyError for an invalid operand, and ValueError for an invalid number."""
+    """Return the formula.
+
+    Raises KeyError for an invalid operand, and ValueError for an invalid number.
+    """
     start, rest = text[:6], text[6:]
     if start == '100 * ':
         first, second = rest.split(' / ')
@@ -82,7 +102,9 @@ def _formula(text: str) -> Formula:
         return Formula(_operand(first), _operand(second), 0, 1, False)
     minus_from = int(start[:3]) if start in ('100 - ', '200 - ') else 0
     operand, slash, divisor = (rest if minus_from else text).partition(' / ')
-    return Formula(_operand(operand), None, minus_from, _whole(divisor, 2**48) if slash else 1, False)
+    return Formula(
+        _operand(operand), None, minus_from, _whole(divisor, 2**48) if slash else 1, False
+    )
 
 
 def _operand(text: str) -> Operand:
@@ -93,7 +115,10 @@ def _operand(text: str) -> Operand:
 
 
 def _whole(digits: str, most: int) -> int:
-    """Return the number from 1 to *most* in *digits*. Raises ValueError for any other number or notation."""
+    """Return the number from 1 to *most* in *digits*.
+
+    Raises ValueError for any other number or notation.
+    """
     number = int(digits)
     if str(number) != digits or not 1 <= number <= most:
         raise ValueError(digits)
@@ -101,14 +126,21 @@ def _whole(digits: str, most: int) -> int:
 
 
 def _advice(text: str) -> str:
-    """Return advice on how to correct *text*, which is not a formula: the most similar formula, or all forms."""
+    """Return advice on how to correct *text*, which is not a formula: the most similar formula,
+    or all forms.
+    """
     spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST_RAW].lower()).split())
-    near = re.sub('bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced))
+    near = re.sub(
+        'bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced)
+    )
     try:
         _formula(near)
     except (ValueError, KeyError):
-        return (f'write one of {FORMS}; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another attribute) '
-                'may follow it; for a ratio, write 100 * A / B; for a sum, A + B')
+        return (
+            f'write one of {FORMS}; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another '
+            f'attribute) '
+            'may follow it; for a ratio, write 100 * A / B; for a sum, A + B'
+        )
     return f'did you mean "{near}"?'
 
 
@@ -148,28 +180,41 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
 def raw_bytes(row: AttributeRow) -> Bytes:
     """Return raw bytes 0 to 5, low byte first; None for each byte that the report lacks.
 
-    smartctl's JSON contains these bytes as one number. smartctl's text, and reports without the number, contain one of
-    the formats of ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
+    smartctl's JSON contains these bytes as one number. smartctl's text, and reports without the
+    number, contain one of the formats of ata_format_attr_raw_value(). Source: smartmontools,
+    atacmds.cpp.
     """
     # A time is always printed in hours, but the number is still in the drive's own unit.
     if row.raw_number is not None and row.raw_number >= 0 and 'h+' not in row.raw:
-        return (row.raw_number & 0xffffffffffff).to_bytes(RAW_BYTES, 'little')
+        return (row.raw_number & 0xFFFFFFFFFFFF).to_bytes(RAW_BYTES, 'little')
     return printed_bytes(row.raw)
 
 
 _HEX = r'0[xX]([0-9a-fA-F]{1,16})'
-_LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
+_LEADING = r'(-?\d+)(?: \(.*\))?'  # "28 (Min/Max 20/32)": only the number is certain
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
-# For each format: text other than digits, blanks and parentheses; pattern; first byte and byte count of each number.
+# For each format: text other than digits, blanks and parentheses; pattern; first byte and byte
+# count of each number.
 _LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
-    ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),                                      # raw16(raw16)
-    ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),                                          # raw16
-    ('', r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),  # raw8
-    ('', r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)', ((0, 1), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1))),  # tempminmax
-    ('', r'(\d+) \((\d+) (\d+) (\d+)\)', ((0, 3), (5, 1), (4, 1), (3, 1))),                         # raw24(raw8)
+    # raw16(raw16)
+    ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
+    # raw16
+    ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
+    # raw8
+    ('', r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),
+    # tempminmax
+    (
+        '',
+        r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)',
+        ((0, 1), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1)),
+    ),
+    # raw24(raw8)
+    ('', r'(\d+) \((\d+) (\d+) (\d+)\)', ((0, 3), (5, 1), (4, 1), (3, 1))),
     ('h+', r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?', ((0, 4),)),
-    ('Average', r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))))                                     # raw16(avg16)
-_HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high / low
+    # raw16(avg16)
+    ('Average', r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
+)
+_HALVES = r'(\d+)/(\d+)'  # raw24/raw24 or raw24/raw32: high / low
 
 
 @lru_cache(maxsize=4096)
@@ -184,12 +229,13 @@ def printed_bytes(raw: str) -> Bytes:
         return _little(int(hexadecimal[1], 16), RAW_BYTES)
     signs = raw.strip('0123456789 ()')
     for sign, pattern, places in _LAYOUTS:
-        # A pattern is compiled only if its marker text is present, because most drives need only one or two.
+        # A pattern is compiled only if its marker text is present, because most drives need only
+        # one or two.
         match = re.fullmatch(pattern, raw) if (sign in signs if sign else not signs) else None
         if match:
             content = [*_NOTHING]
             for number, (first, count) in zip(map(int, match.groups()), places):
-                content[first:first + count] = _little(number, count)
+                content[first : first + count] = _little(number, count)
             return tuple(content)
     halves = re.fullmatch(_HALVES, raw) if '/' in signs else None
     if halves:
@@ -207,22 +253,42 @@ def _half_bytes(high: int, low: int) -> Bytes:
 
 
 def _little(number: int, count: int) -> tuple[int, ...]:
-    return tuple((number >> (8 * position)) & 0xff for position in range(count))
+    return tuple((number >> (8 * position)) & 0xFF for position in range(count))
 
 
 # --- the units in which drives count ------------------------------------------------
 
-# Disks with 4 KiB sectors usually present each sector as eight of 512 B, and some count errors in these small sectors.
+# Disks with 4 KiB sectors usually present each sector as eight of 512 B, and some count errors in
+# these small sectors.
 LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
 
-# Unit of the source: (base unit, factor). For logical sectors, the factor applies if the sector size is unknown.
+# Unit of the source: (base unit, factor). For logical sectors, the factor applies if the sector
+# size is unknown.
 UNITS: Mapping[str, tuple[str, float]] = {
-    '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_SECTORS_IN_ONE),
-    's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),
-    'B': ('B', 1), '512B': ('B', 512), '4KiB': ('B', 4096), '8KiB': ('B', 8192), '16KiB': ('B', 16384),
-    '1MiB': ('B', 2**20), '16MiB': ('B', 2**24), '32MiB': ('B', 2**25),
-    '1GiB': ('B', 2**30), '16GiB': ('B', 2**34), '64GiB': ('B', 2**36), '1GB': ('B', 1e9), '64GB': ('B', 64e9)}
+    '%': ('%', 1),
+    'C': ('C', 1),
+    LOGICAL_SECTORS: ('', 1 / MOST_SECTORS_IN_ONE),
+    's': ('s', 1),
+    'min': ('s', 60),
+    'h': ('s', 3600),
+    'ms': ('s', 1e-3),
+    'us': ('s', 1e-6),
+    '30s': ('s', 30),
+    'B': ('B', 1),
+    '512B': ('B', 512),
+    '4KiB': ('B', 4096),
+    '8KiB': ('B', 8192),
+    '16KiB': ('B', 16384),
+    '1MiB': ('B', 2**20),
+    '16MiB': ('B', 2**24),
+    '32MiB': ('B', 2**25),
+    '1GiB': ('B', 2**30),
+    '16GiB': ('B', 2**34),
+    '64GiB': ('B', 2**36),
+    '1GB': ('B', 1e9),
+    '64GB': ('B', 64e9),
+}
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:
@@ -233,8 +299,14 @@ def in_base_unit(count: float, unit: str, identity: Identity) -> float:
 
 
 def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
-    """Return the drive's own count if the drive counts smaller sectors than the limits refer to, else None."""
-    return int(count) if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1 else None
+    """Return the drive's own count if the drive counts smaller sectors than the limits refer to,
+    else None.
+    """
+    return (
+        int(count)
+        if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1
+        else None
+    )
 
 
 def logical_in_physical(identity: Identity) -> float:

@@ -1,8 +1,9 @@
 """Find the entry of attributes.json that describes a drive, and read this entry.
 
-The data is valid by its schema (see `site_file`). Entries that cannot match the drive are neither compiled nor copied,
-so the size of the database hardly affects the speed of a check.
+The data is valid by its schema (see `site_file`). Entries that cannot match the drive are neither
+compiled nor copied, so the size of the database hardly affects the speed of a check.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,70 +25,80 @@ CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
 GUARDS: Mapping[str, Callable[[Sequence[int], Sequence[int]], bool]] = {
     'has': lambda present, numbers: set(numbers) <= set(present),
     'lacks': lambda present, numbers: not set(numbers) & set(present),
-    'first': lambda present, numbers: list(present[:len(numbers)]) == list(numbers),
-    'only': lambda present, numbers: set(present) <= set(numbers)}
+    'first': lambda present, numbers: list(present[: len(numbers)]) == list(numbers),
+    'only': lambda present, numbers: set(present) <= set(numbers),
+}
 STATES = {'passed': State.OK, 'failed': State.CRITICAL}
 
 
 class Metric(NamedTuple):
     """The properties of a metric, the same for every drive."""
+
     name: str
     meaning: str
-    unit: str                # base unit: "%", "s", "B", "C" or ""
-    worse: str               # "high", "low" or "none"
+    unit: str  # base unit: "%", "s", "B", "C" or ""
+    worse: str  # "high", "low" or "none"
     valid: Interval
-    is_verdict: bool         # text with a state instead of a number with limits
+    is_verdict: bool  # text with a state instead of a number with limits
     minimum: float | None
     maximum: float | None
-    concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
-    order: int = 0           # priority in perfdata if space is short, 1 first; 0: last, by concern
-    remedy: str = ''         # code of the action for an alert whose cause is not the drive
-    beside: str = ''         # another metric; drives that report the other may later report this one, too
+    concern: str = ''  # kind of finding, for its severity: a name in severity.ORDER
+    order: int = 0  # priority in perfdata if space is short, 1 first; 0: last, by concern
+    remedy: str = ''  # code of the action for an alert whose cause is not the drive
+    # another metric; drives that report the other may later report this one, too
+    beside: str = ''
 
 
 class ReadingSpec(NamedTuple):
     """How to derive a reading of one metric from one attribute."""
+
     metric: str
     attribute: int
     formula: decode.Formula
     valid: Interval
-    sentinels: tuple[float, ...]   # results that mean "no value"
-    unit: str                       # unit of the source; '': the metric's own unit
-    ceiling: int | None             # the counter stops at this number
+    sentinels: tuple[float, ...]  # results that mean "no value"
+    unit: str  # unit of the source; '': the metric's own unit
+    ceiling: int | None  # the counter stops at this number
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
-    definition: str                 # as written in the entry: "raw bytes 2-3 min"
+    definition: str  # as written in the entry: "raw bytes 2-3 min"
 
 
 class DriveSpec(NamedTuple):
     """The content of the highest-ranked entry that matches a drive."""
-    family: str | None              # None: only the fallback matches
+
+    family: str | None  # None: only the fallback matches
     names: Mapping[int, str]
     readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
     ignored_thresholds: frozenset[int]
-    untrusted_statistics: Mapping[str, str]  # metrics whose device statistic is not judged -> what it predicts, or ''
-    statistic_units: Mapping[str, str]    # units of device statistics, by metric, if other than the base unit
+    # metrics whose device statistic is not judged -> what it predicts, or ''
+    untrusted_statistics: Mapping[str, str]
+    # units of device statistics, by metric, if other than the base unit
+    statistic_units: Mapping[str, str]
     is_generic: bool
-    is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
-    keeps_farm: bool = False        # smartctl can read the drive's FARM log (Seagate)
+    is_clock_trusted: bool = True  # the hours in the logs follow the power-on time
+    keeps_farm: bool = False  # smartctl can read the drive's FARM log (Seagate)
     log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
-    rated_written: tuple[float, str] | None = None  # bytes that the vendor's warranty covers, and the source
+    # bytes that the vendor's warranty covers, and the source
+    rated_written: tuple[float, str] | None = None
     notes: tuple[Coded, ...] = ()
 
 
 class Advisory(NamedTuple):
     """A firmware defect that affects a drive."""
+
     id: str
     effect: str
     action: str
     fixed_in: str
-    hour: int | None                # power-on hour from which the defect occurs
+    hour: int | None  # power-on hour from which the defect occurs
     state: State
     source: str
 
 
 class Candidate(NamedTuple):
     """An entry that matches a model, with its rank among the entries that match a drive."""
+
     rank: tuple[int, ...]
     is_shipped: bool
     file: str
@@ -95,7 +106,8 @@ class Candidate(NamedTuple):
 
 
 METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory')  # metrics that no data file defines
-COMMON = 'ata-common'  # the set that every entry uses after its other sets, unless "uses_common" is false
+# the set that every entry uses after its other sets, unless "uses_common" is false
+COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
 
@@ -107,20 +119,29 @@ class SpecDatabase:
         """Store the shipped data and the additions. local: (file, valid data) of each addition."""
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
-        self._specs: dict[int, DriveSpec] = {}            # by id of the entry
-        self._rated: dict[str, tuple[int, str] | None] = {}  # by model; see DriveSpec and _candidates()
+        self._specs: dict[int, DriveSpec] = {}  # by id of the entry
+        # by model; see DriveSpec and _candidates()
+        self._rated: dict[str, tuple[int, str] | None] = {}
         self._by_model: dict[str, list[Candidate]] = {}
-        self.metrics: Mapping[str, Metric] = {name: _metric(name, value) for _, data in self._sources
-                                              for name, value in data.get('metrics', {}).items()}
+        self.metrics: Mapping[str, Metric] = {
+            name: _metric(name, value)
+            for _, data in self._sources
+            for name, value in data.get('metrics', {}).items()
+        }
 
     @property
     def units(self) -> Mapping[str, str]:
         """Return the base unit of each metric that may have limits."""
-        return {**dict.fromkeys(METRICS_OF_OUR_OWN, ''), **{name: metric.unit for name, metric in self.metrics.items()}}
+        return {
+            **dict.fromkeys(METRICS_OF_OUR_OWN, ''),
+            **{name: metric.unit for name, metric in self.metrics.items()},
+        }
 
     @property
     def worse(self) -> Mapping[str, str]:
-        """For each metric, return whether high or low numbers are worse: "high", "low" or "none"."""
+        """For each metric, return whether high or low numbers are worse: "high", "low" or
+        "none".
+        """
         return {name: metric.worse for name, metric in self.metrics.items()}
 
     def entries(self) -> Iterator[tuple[str, Json]]:
@@ -136,8 +157,8 @@ class SpecDatabase:
     def identify(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the highest-ranked entry that matches the drive.
 
-        attributes: attribute IDs in the order of the drive's table. If entries of a site contradict each other, a
-        shipped entry is used; see dispute().
+        attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
+        each other, a shipped entry is used; see dispute().
         """
         winners = self.claims(identity, attributes)
         if len(winners) > 1 and winners[0][0] != SHIPPED:
@@ -146,52 +167,88 @@ class SpecDatabase:
             return NO_SPEC
         if len(winners) == 1:
             return self._spec(*winners[0])._replace(rated_written=self._rated[identity.plain_model])
-        fallback = next((self._spec(name, entry) for name, entry in self.entries()
-                         if entry.get('fallback') and matches(entry, '', identity, attributes)), NO_SPEC)
-        return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
+        fallback = next(
+            (
+                self._spec(name, entry)
+                for name, entry in self.entries()
+                if entry.get('fallback') and matches(entry, '', identity, attributes)
+            ),
+            NO_SPEC,
+        )
+        return fallback._replace(
+            notes=(Coded('entries-contradict', _contradiction(winners, identity)),)
+        )
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
-        return _contradiction(winners, identity) if len(winners) > 1 and winners[0][0] != SHIPPED else ''
+        return (
+            _contradiction(winners, identity)
+            if len(winners) > 1 and winners[0][0] != SHIPPED
+            else ''
+        )
 
-    def claims(self, identity: Identity, attributes: Sequence[int],
-               only_shipped: bool = False) -> list[tuple[str, Json]]:
-        """Return (file, entry) for each matching entry of the highest rank; only a mistake leads to more than one."""
+    def claims(
+        self, identity: Identity, attributes: Sequence[int], only_shipped: bool = False
+    ) -> list[tuple[str, Json]]:
+        """Return (file, entry) for each matching entry of the highest rank; only a mistake leads
+        to more than one.
+        """
         best: list[Candidate] = []
         for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:
                 break
-            if (candidate.is_shipped or not only_shipped) and conditions_hold(candidate.entry, identity, attributes):
+            if (candidate.is_shipped or not only_shipped) and conditions_hold(
+                candidate.entry, identity, attributes
+            ):
                 best.append(candidate)
         return [(candidate.file, candidate.entry) for candidate in best]
 
     def prepare(self) -> None:
-        """Sort entries and advisories by the beginnings of model names while smartctl is still running."""
+        """Sort entries and advisories by the beginnings of model names while smartctl is still
+        running.
+        """
         self._candidates('')
         self.advisories(Identity())
 
     def _candidates(self, model: str) -> list[Candidate]:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
-            found = sorted((Candidate(strength(entry, number > 0), number == 0, name, entry)
-                            for number, name, entry in self._sorted_entries.matching(model)),
-                           key=lambda candidate: candidate.rank, reverse=True)
-            self._rated[model] = next(((rated['bytes'], rated['source']) for candidate in found
-                                       for pattern, rated in candidate.entry.get('rated_written', {}).items()
-                                       if matches_pattern(pattern, model)), None)
+            found = sorted(
+                (
+                    Candidate(strength(entry, number > 0), number == 0, name, entry)
+                    for number, name, entry in self._sorted_entries.matching(model)
+                ),
+                key=lambda candidate: candidate.rank,
+                reverse=True,
+            )
+            self._rated[model] = next(
+                (
+                    (rated['bytes'], rated['source'])
+                    for candidate in found
+                    for pattern, rated in candidate.entry.get('rated_written', {}).items()
+                    if matches_pattern(pattern, model)
+                ),
+                None,
+            )
             self._by_model[model] = found
         return self._by_model[model]
 
     @cached_property
     def _sorted_entries(self) -> ByBeginning:
-        return ByBeginning((entry.get('models', ()), (number, name, entry))
-                           for number, (name, data) in enumerate(self._sources) for entry in data['entries'])
+        return ByBeginning(
+            (entry.get('models', ()), (number, name, entry))
+            for number, (name, data) in enumerate(self._sources)
+            for entry in data['entries']
+        )
 
     @cached_property
     def _sorted_advisories(self) -> ByBeginning:
-        return ByBeginning((advisory['models'], advisory) for _, data in self._sources
-                           for advisory in data.get('advisories', ()))
+        return ByBeginning(
+            (advisory['models'], advisory)
+            for _, data in self._sources
+            for advisory in data.get('advisories', ())
+        )
 
     def _spec(self, source: str, entry: Json) -> DriveSpec:
         key = id(entry)
@@ -200,31 +257,50 @@ class SpecDatabase:
         return self._specs[key]
 
     def read_entry(self, source: str, entry: Json) -> DriveSpec:
-        """Return the content of *entry*, from the file *source*, for the drives that the entry describes."""
+        """Return the content of *entry*, from the file *source*, for the drives that the entry
+        describes.
+        """
         rows = self.rows_of(source, entry)
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
-        # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915 measured disks, no
-        # matter whether they count logical or physical sectors.
-        in_sectors = {spec.metric: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS}
+        # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
+        # measured disks, no matter whether they count logical or physical sectors.
+        in_sectors = {
+            spec.metric: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS
+        }
         return DriveSpec(
-            family=None if entry.get('fallback') else entry['family'], readings=tuple(specs),
+            family=None if entry.get('fallback') else entry['family'],
+            readings=tuple(specs),
             names={number: row['name'] for number, row in rows.items()},
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
-            untrusted_statistics={**dict.fromkeys(entry.get('untrusted_statistics', ()), ''),
-                                  **{metric: why for name in self.sets_of(entry)
-                                     for metric, why in self._set(name).get('untrusted_statistics', {}).items()}},
+            untrusted_statistics={
+                **dict.fromkeys(entry.get('untrusted_statistics', ()), ''),
+                **{
+                    metric: why
+                    for name in self.sets_of(entry)
+                    for metric, why in self._set(name).get('untrusted_statistics', {}).items()
+                },
+            },
             statistic_units={**in_sectors, **entry.get('statistic_units', {})},
             is_generic=bool(entry.get('generic') or entry.get('fallback')),
-            is_clock_trusted='clock' not in entry, keeps_farm=bool(entry.get('farm')),
-            log=next(iter(entry.get('logs', {}).items()), None))
+            is_clock_trusted='clock' not in entry,
+            keeps_farm=bool(entry.get('farm')),
+            log=next(iter(entry.get('logs', {}).items()), None),
+        )
 
     def layout(self, name: str) -> Json | None:
         """Return the layout of a vendor's log page; None if no file defines it."""
-        return next((data['layouts'][name] for _, data in reversed(self._sources) if name in data.get('layouts', {})),
-                    None)
+        return next(
+            (
+                data['layouts'][name]
+                for _, data in reversed(self._sources)
+                if name in data.get('layouts', {})
+            ),
+            None,
+        )
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by ID: its own attributes have priority, then its sets, then the common set.
+        """Return the entry's attributes by ID: its own attributes have priority, then its sets,
+        then the common set.
 
         Raises DataError for a set that no file defines.
         """
@@ -232,11 +308,22 @@ class SpecDatabase:
         for name in self.sets_of(entry):
             if not self._set(name):
                 raise DataError(f'{source}: {entry["family"]}, uses: unknown set "{name}"')
-            rows.update((number, row) for number, row in self._set(name)['attributes'].items() if number not in rows)
+            rows.update(
+                (number, row)
+                for number, row in self._set(name)['attributes'].items()
+                if number not in rows
+            )
         return {int(number): row for number, row in rows.items() if row is not None}
 
     def _set(self, name: str) -> Json:
-        return next((data['sets'][name] for _, data in reversed(self._sources) if name in data.get('sets', {})), {})
+        return next(
+            (
+                data['sets'][name]
+                for _, data in reversed(self._sources)
+                if name in data.get('sets', {})
+            ),
+            {},
+        )
 
     def sets_of(self, entry: Json) -> Sequence[str]:
         """Return the sets whose attributes apply to an entry, in order of precedence."""
@@ -245,24 +332,36 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
-        return [_advisory(advisory) for advisory in self._sorted_advisories.matching(identity.plain_model)
-                if fits(advisory.get('firmware', '.*'), identity.firmware)]
+        return [
+            _advisory(advisory)
+            for advisory in self._sorted_advisories.matching(identity.plain_model)
+            if fits(advisory.get('firmware', '.*'), identity.firmware)
+        ]
 
 
 def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
     (source, entry), (_, other) = winners[:2]
-    return (f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and {other["family"]}; narrow '
-            f'one pattern')
+    return (
+        f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and '
+        f'{other["family"]}; narrow '
+        f'one pattern'
+    )
 
 
 def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Return whether the drive meets all conditions of *entry*. model: identity.model with single blanks."""
+    """Return whether the drive meets all conditions of *entry*. model: identity.model with
+    single blanks.
+    """
     return names_model(entry, model) and conditions_hold(entry, identity, attributes)
 
 
 def names_model(entry: Json, model: str) -> bool:
-    """Return whether an entry is for *model*: one of its patterns matches, or it has no patterns."""
-    return 'models' not in entry or any(matches_pattern(pattern, model) for pattern in entry['models'])
+    """Return whether an entry is for *model*: one of its patterns matches, or it has no
+    patterns.
+    """
+    return 'models' not in entry or any(
+        matches_pattern(pattern, model) for pattern in entry['models']
+    )
 
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
@@ -271,26 +370,51 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
         return False
     if 'firmware' in entry and not fits(entry['firmware'], identity.firmware):
         return False
-    # A condition is a list of attribute IDs, or a list of several such lists. One of these must fit.
-    return all(any(holds(attributes, numbers) for numbers in (
-        entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]))
-        for guard, holds in GUARDS.items() if guard in entry)
+    # A condition is a list of attribute IDs, or a list of several such lists. One of these must
+    # fit.
+    return all(
+        any(
+            holds(attributes, numbers)
+            for numbers in (
+                entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]
+            )
+        )
+        for guard, holds in GUARDS.items()
+        if guard in entry
+    )
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
-    """Return the rank of an entry among all entries that match a drive; the entry with the largest rank is selected."""
+    """Return the rank of an entry among all entries that match a drive; the entry with the
+    largest rank is selected.
+    """
     rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
-    # A family entry outranks a generic entry, no matter how many conditions the generic entry has. A local
-    # fallback outranks only the shipped fallback.
-    return (rank > 0 and is_local, rank, sum(condition in entry for condition in CONDITIONS), is_local)
+    # A family entry outranks a generic entry, no matter how many conditions the generic entry has.
+    # A local fallback outranks only the shipped fallback.
+    return (
+        rank > 0 and is_local,
+        rank,
+        sum(condition in entry for condition in CONDITIONS),
+        is_local,
+    )
 
 
 def _metric(name: str, value: Json) -> Metric:
     perfdata = value.get('perfdata', {})
-    return Metric(name=name, meaning=value['meaning'], unit=value['unit'], worse=value['worse'],
-                  valid=_interval(value.get('valid', (0, None))), is_verdict=bool(value.get('verdict')),
-                  minimum=value.get('minimum'), maximum=value.get('maximum'), concern=value.get('concern', ''),
-                  remedy=value.get('remedy', ''), order=perfdata.get('order', 0), beside=perfdata.get('with', ''))
+    return Metric(
+        name=name,
+        meaning=value['meaning'],
+        unit=value['unit'],
+        worse=value['worse'],
+        valid=_interval(value.get('valid', (0, None))),
+        is_verdict=bool(value.get('verdict')),
+        minimum=value.get('minimum'),
+        maximum=value.get('maximum'),
+        concern=value.get('concern', ''),
+        remedy=value.get('remedy', ''),
+        order=perfdata.get('order', 0),
+        beside=perfdata.get('with', ''),
+    )
 
 
 def is_inside(number: float, valid: Interval) -> bool:
@@ -307,11 +431,17 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
     for metric, specs in row.get('readings', {}).items():
         for spec in specs if isinstance(specs, list) else [specs]:
             yield ReadingSpec(
-                metric=metric, attribute=number, formula=decode.parse(spec['from']),
-                valid=_interval(spec.get('valid', (None, None))), sentinels=tuple(spec.get('not', ())),
-                unit=spec.get('unit', ''), ceiling=spec.get('ceiling'),
+                metric=metric,
+                attribute=number,
+                formula=decode.parse(spec['from']),
+                valid=_interval(spec.get('valid', (None, None))),
+                sentinels=tuple(spec.get('not', ())),
+                unit=spec.get('unit', ''),
+                ceiling=spec.get('ceiling'),
                 states=tuple((*span(key), word) for key, word in spec.get('states', {}).items()),
-                is_trap=bool(row.get('trap')), definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip())
+                is_trap=bool(row.get('trap')),
+                definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip(),
+            )
 
 
 def span(text: str) -> tuple[int, int]:
@@ -321,6 +451,12 @@ def span(text: str) -> tuple[int, int]:
 
 
 def _advisory(data: Json) -> Advisory:
-    return Advisory(id=data['id'], effect=data['effect'], action=data['action'], fixed_in=data.get('fixed_in', ''),
-                    hour=data.get('hour'), state=State[data.get('state', 'warning').upper()],
-                    source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'])
+    return Advisory(
+        id=data['id'],
+        effect=data['effect'],
+        action=data['action'],
+        fixed_in=data.get('fixed_in', ''),
+        hour=data.get('hour'),
+        state=State[data.get('state', 'warning').upper()],
+        source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'],
+    )

@@ -1,9 +1,11 @@
-"""Map the numbers in the ATA, NVMe and SCSI standard logs to metrics, and read self-test logs and hours in logs. Pure.
+"""Map the numbers in the ATA, NVMe and SCSI standard logs to metrics, and read self-test logs and
+hours in logs. Pure.
 
-Sources: ACS-4 sections 9.5 (device statistics log) and 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), NVM Express base
-specification (SMART / Health Information log, device self-test log), SBC-4 and SPC-5 (log pages, self-test code); the
-terms are from smartctl.
+Sources: ACS-4 sections 9.5 (device statistics log) and 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), NVM
+Express base specification (SMART / Health Information log, device self-test log), SBC-4 and SPC-5
+(log pages, self-test code); the terms are from smartctl.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +25,12 @@ SCSI_LOG = 'SCSI log'
 SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
-FARM_LOG = 'FARM log'     # only of Seagate disks
+FARM_LOG = 'FARM log'  # only of Seagate disks
 SMARTCTL = 'smartctl'  # source of numbers that smartctl derives with its own database
 RATED = 'the share of rated_written'  # source of the wear if the drive does not report any
 DERIVED = (SMARTCTL, RATED)
-FAR = 20  # a greater difference, in percentage points, means that two values of wear contradict each other
+# a greater difference, in percentage points, means that two values of wear contradict each other
+FAR = 20
 
 SECTORS = 0  # the factor is the drive's logical sector size
 ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normalized
@@ -35,38 +38,51 @@ ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normal
 
 class Standard(NamedTuple):
     """One number of a standard log."""
+
     metric: str
     factor: float = 1  # base units per count
-    unit: str = ''     # a key of decode.UNITS, if the standard counts in smaller parts
+    unit: str = ''  # a key of decode.UNITS, if the standard counts in smaller parts
 
 
 _DATA = files.data('knowledge/standard_logs.json')
 ATA: Mapping[tuple[int, int], Standard] = {
-    (int(page), int(offset, 16)): Standard(*row) for page, rows in _DATA['ata'].items() for offset, row in rows.items()}
-NVME: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['nvme'].items()}   # keys of Report.nvme
-SCSI: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['scsi'].items()}   # keys of Report.scsi
+    (int(page), int(offset, 16)): Standard(*row)
+    for page, rows in _DATA['ata'].items()
+    for offset, row in rows.items()
+}
+# keys of Report.nvme
+NVME: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['nvme'].items()}
+# keys of Report.scsi
+SCSI: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['scsi'].items()}
 SCSI_PAGES = 'read', 'write', 'verify'
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
-SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # errors whose correction takes time
-_ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # statuses of a background scan; all others are in scsi_codes.json
+# errors whose correction takes time
+SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'
+# statuses of a background scan; all others are in scsi_codes.json
+_ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))
 
-# A drive without a SMART health status is judged by these values; a temperature or an age alone is not enough.
+# A drive without a SMART health status is judged by these values; a temperature or an age alone is
+# not enough.
 NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
 SCSI_HEALTH = frozenset(('grown_defects', 'pending_defects', 'percentage_used', *SCSI_UNCORRECTED))
 
-# Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad period. A counter never
-# recovers: if it was at its threshold and no longer is, its worst value is invalid. On 15 measured drives, attribute
-# 5, 179, 180 or 183 has such a worst value, which is always 1.
+# Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad period. A
+# counter never
+# recovers: if it was at its threshold and no longer is, its worst value is invalid. On 15 measured
+# drives, attribute 5, 179, 180 or 183 has such a worst value, which is always 1.
 RATES = frozenset((1, 7))
 
 WRAPS = 65536  # ATA logs store hours in 16 bits
-CLOCKS_APART = 24  # hours by which a log may be ahead of the power-on counter, which is saved only at intervals
+# hours by which a log may be ahead of the power-on counter, which is saved only at intervals
+CLOCKS_APART = 24
 
 
 def seconds_since(hour: int, age: float | None) -> float | None:
-    """Return the power-on seconds since an hour in a log; None if the hour is in the future or *age* is None.
+    """Return the power-on seconds since an hour in a log; None if the hour is in the future or
+    *age* is None.
 
-    hour: has 16 bits on ATA, so several times are possible; the latest is used. age: power-on time in seconds.
+    hour: has 16 bits on ATA, so several times are possible; the latest is used. age: power-on time
+    in seconds.
     """
     if age is None or hour > age / HOUR + CLOCKS_APART:
         return None
@@ -75,14 +91,19 @@ def seconds_since(hour: int, age: float | None) -> float | None:
 
 
 def is_odd(report: Report) -> bool:
-    """Return whether a SCSI drive reports a sense code, or an unusual status or result of its background scan."""
+    """Return whether a SCSI drive reports a sense code, or an unusual status or result of its
+    background scan.
+    """
     return report.identity.protocol == 'SCSI' and bool(
-        report.smart_status is False or report.scsi.get('background_unknown')
-        or report.scsi.get('background_status', 0) not in _ORDINARY)
+        report.smart_status is False
+        or report.scsi.get('background_unknown')
+        or report.scsi.get('background_status', 0) not in _ORDINARY
+    )
 
 
 class WarningBit(NamedTuple):
     """The meaning of one set bit of the NVMe critical warning byte."""
+
     mask: int
     metric: str
     word: str
@@ -90,49 +111,67 @@ class WarningBit(NamedTuple):
 
 
 NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word, State[state]) for mask, metric, word, state in _DATA['nvme_warnings']]
+    WarningBit(mask, metric, word, State[state])
+    for mask, metric, word, state in _DATA['nvme_warnings']
+]
 
 
 # --- self-tests ----------------------------------------------------------------------
 
 WHOLE, SELECTIVE = 'whole', 'selective'
-COVERAGE: Mapping[str, str] = _DATA['self_tests']   # coverage of each kind of test, by smartctl's name
-ERASED_HOUR = 0xff00   # from here on: content of a log that was never written
-LAST_SCSI_HOUR = 0xffff  # SPC-5: means this hour or any later hour
+# coverage of each kind of test, by smartctl's name
+COVERAGE: Mapping[str, str] = _DATA['self_tests']
+ERASED_HOUR = 0xFF00  # from here on: content of a log that was never written
+LAST_SCSI_HOUR = 0xFFFF  # SPC-5: means this hour or any later hour
 
 
 class SelfTestResult(NamedTuple):
     """A test that passed or failed."""
+
     test: SelfTest
     coverage: str
     ago: float | None  # power-on seconds since the test; None if unknown
 
 
-def results(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> list[SelfTestResult]:
-    """Return the tests that passed or failed, newest first. age: the drive's power-on time, seconds."""
+def results(
+    tests: Sequence[SelfTest], identity: Identity, age: float | None
+) -> list[SelfTestResult]:
+    """Return the tests that passed or failed, newest first. age: the drive's power-on time,
+    seconds.
+    """
     conclusive = []
     for test in tests:
         coverage = COVERAGE.get(test.kind.lower())
         if coverage and test.passed is not None:
             is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
             ago = None if test.hours is None or is_any_later else seconds_since(test.hours, age)
-            if ago is not None or age is None or (test.hours or 0) < ERASED_HOUR or identity.protocol != 'ATA':
+            if (
+                ago is not None
+                or age is None
+                or (test.hours or 0) < ERASED_HOUR
+                or identity.protocol != 'ATA'
+            ):
                 conclusive.append(SelfTestResult(test, coverage, ago))
     return conclusive
 
 
 def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
-    """Return the newest failure that no later passed test supersedes, else the newest test; None for an empty list."""
+    """Return the newest failure that no later passed test supersedes, else the newest test; None
+    for an empty list.
+    """
     passed: set[str] = set()
     for result in newest_first:
         if result.test.passed:
             passed.add(result.coverage)
-        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # selective: maybe of another part
+        # selective: maybe of another part
+        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:
             return result
     return newest_first[0] if newest_first else None
 
 
-def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False) -> Reading | None:
+def verdict(
+    tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False
+) -> Reading | None:
     """Return the reading `self_test`, or None if the log has no result.
 
     age: the drive's power-on time, seconds. is_bound: the real power-on time may be longer.
@@ -143,48 +182,78 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is
     test = result.test
     ago = f', {"more than " * is_bound}{since(result.ago)}' if result.ago is not None else ''
     when = '' if test.hours is None else f' at {test.hours} h{ago}'
-    return Reading('self_test', 1 if test.passed else 0, '', Source(SELF_TEST_LOG),
-                   f'{test.kind}: {test.status}{when}', State.OK if test.passed else State.CRITICAL, quiet=result.ago)
+    return Reading(
+        'self_test',
+        1 if test.passed else 0,
+        '',
+        Source(SELF_TEST_LOG),
+        f'{test.kind}: {test.status}{when}',
+        State.OK if test.passed else State.CRITICAL,
+        quiet=result.ago,
+    )
 
 
 # --- logs that are ahead of the power-on time ------------------------------------------
 
-# Logs are ahead if the power-on counter was reset. In 22,039 of 22,176 dated reports of linuxhw/EnterpriseDrive, no log
-# entry is more than 2 hours ahead. The FARM log of Seagate disks has its own counter, which differs by a few hours.
-# Recertification resets both counters, so a log that agrees, or is missing, does not show that a disk is new.
+# Logs are ahead if the power-on counter was reset. In 22,039 of 22,176 dated reports of
+# linuxhw/EnterpriseDrive, no log entry is more than 2 hours ahead. The FARM log of Seagate disks
+# has its own counter, which differs by a few hours. Recertification resets both counters, so a log
+# that agrees, or is missing, does not show that a disk is new.
 AGE, HIDDEN = 'power_on_time', 'hidden_power_on_time'
 CODES = 'power-on-time-set-back', 'power-on-time-behind'
-APART = 1000                      # hours; a smaller lead is ignored
-AGREED = 24, 0.02                 # hours and share by which such a counter may differ from attribute 9
+APART = 1000  # hours; a smaller lead is ignored
+# hours and share by which such a counter may differ from attribute 9
+AGREED = 24, 0.02
 
 
-def hidden(report: Report, found: Iterable[Reading], metrics: Mapping[str, Metric]) -> list[Reading]:
-    """Return by how much power-on time each log is ahead of the counter; only the largest lead, the first, is judged.
+def hidden(
+    report: Report, found: Iterable[Reading], metrics: Mapping[str, Metric]
+) -> list[Reading]:
+    """Return by how much power-on time each log is ahead of the counter; only the largest lead, the
+    first, is judged.
 
-    The self-test log and the error log count as one log, the FARM log as another. found: the readings of the drive.
+    The self-test log and the error log count as one log, the FARM log as another. found: the
+    readings of the drive.
     """
     age = next((each.number for each in found if each.metric == AGE and each.judged), None)
     if age is None:
         return []
     logged, log = max(_logged(report, metrics[AGE].valid), default=(0, ''))
-    witnesses = ((logged, log, APART * HOUR),
-                 (_farm_hours(report, metrics[AGE].valid), FARM_LOG, AGREED[0] * HOUR + AGREED[1] * age))
-    ahead = sorted(((hours * HOUR - age, name) for hours, name, apart in witnesses if hours * HOUR > age + apart),
-                   reverse=True)
-    return [Reading(HIDDEN, seconds, 's', Source(name), judged=place == 0)
-            for place, (seconds, name) in enumerate(ahead)]
+    witnesses = (
+        (logged, log, APART * HOUR),
+        (_farm_hours(report, metrics[AGE].valid), FARM_LOG, AGREED[0] * HOUR + AGREED[1] * age),
+    )
+    ahead = sorted(
+        (
+            (hours * HOUR - age, name)
+            for hours, name, apart in witnesses
+            if hours * HOUR > age + apart
+        ),
+        reverse=True,
+    )
+    return [
+        Reading(HIDDEN, seconds, 's', Source(name), judged=place == 0)
+        for place, (seconds, name) in enumerate(ahead)
+    ]
 
 
 def _farm_hours(report: Report, valid: Interval) -> int:
-    """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to another drive."""
+    """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to
+    another drive.
+    """
     hours = 0 if report.farm is None or report.farm.is_foreign else report.farm.hours or 0
     return hours if hours * HOUR <= (valid[1] or 0) else 0
 
 
 def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
     """Yield (hour, name of the log) for each log entry whose hour is possible."""
-    # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this hour or later".
+    # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
+    # hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
     logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))
-    yield from ((entry.hours, log) for log, entries in logs for entry in entries
-                if entry.hours is not None and entry.hours < end)
+    yield from (
+        (entry.hours, log)
+        for log, entries in logs
+        for entry in entries
+        if entry.hours is not None and entry.hours < end
+    )

@@ -1,4 +1,5 @@
 """Write data files in one fixed layout, so that a diff shows only real changes."""
+
 from __future__ import annotations
 
 import json
@@ -11,16 +12,20 @@ from .data_file import definition, schema
 
 WIDTH = 160  # columns of a formatted file
 
-# Each item of these objects and lists gets its own line, even if it is short, so that a diff shows only real changes.
-_OPEN = re.compile('|documents|metrics|layouts|layouts/[^/]+(/fields)?|'
-                   '(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
+# Each item of these objects and lists gets its own line, even if it is short, so that a diff shows
+# only real changes.
+_OPEN = re.compile(
+    '|documents|metrics|layouts|layouts/[^/]+(/fields)?|'
+    '(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?'
+)
 
 
 def formatted(data: Json, schema_name: str) -> str:
     """Return *data*, which is valid by the schema, in the fixed layout of its file.
 
-    Keys are in the schema's order; documents, metrics, sets, entries and advisories are sorted. The order of attributes
-    is kept because it is significant. Characters outside ASCII are escaped, so that the text is safe on any terminal.
+    Keys are in the schema's order; documents, metrics, sets, entries and advisories are sorted. The
+    order of attributes is kept because it is significant. Characters outside ASCII are escaped, so
+    that the text is safe on any terminal.
     """
     root = schema(schema_name)
     ordered = _in_schema_order(data, root, root)
@@ -28,8 +33,12 @@ def formatted(data: Json, schema_name: str) -> str:
         if key in ordered:
             ordered[key] = dict(sorted(ordered[key].items()))
     if 'entries' in ordered:
-        ordered['entries'].sort(key=lambda entry: (2 if entry.get('fallback') else 1 if entry.get('generic') else 0,
-                                                   natural(entry['family'])))
+        ordered['entries'].sort(
+            key=lambda entry: (
+                2 if entry.get('fallback') else 1 if entry.get('generic') else 0,
+                natural(entry['family']),
+            )
+        )
     if 'advisories' in ordered:
         ordered['advisories'].sort(key=lambda advisory: natural(advisory['id']))
     return _laid_out(ordered, '', '', 0) + '\n'
@@ -38,12 +47,20 @@ def formatted(data: Json, schema_name: str) -> str:
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
     root = schema('attributes')
-    return _laid_out(_in_schema_order({'samples': list(data)}, root, root)['samples'], 'samples', '', 0) + '\n'
+    return (
+        _laid_out(
+            _in_schema_order({'samples': list(data)}, root, root)['samples'], 'samples', '', 0
+        )
+        + '\n'
+    )
 
 
 def natural(text: str) -> list[str | int]:
     """Return a sort key by which "Intel 330" comes before "Intel 1500"."""
-    return [int(part) if position % 2 else part.casefold() for position, part in enumerate(re.split('([0-9]+)', text))]
+    return [
+        int(part) if position % 2 else part.casefold()
+        for position, part in enumerate(re.split('([0-9]+)', text))
+    ]
 
 
 def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
@@ -58,7 +75,9 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
-    """Return the definition that *fits* refers to; of several alternatives, return the one for the type of *value*."""
+    """Return the definition that *fits* refers to; of several alternatives, return the one for
+    the type of *value*.
+    """
     fits = definition(fits, root)
     if 'anyOf' not in fits or 'properties' in fits:
         return fits
@@ -74,9 +93,14 @@ def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
         return text
     if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
         return text
-    items = ([(f'{json.dumps(key)}: ', key, item) for key, item in value.items()] if isinstance(value, dict)
-             else [('', number, item) for number, item in enumerate(value)])
-    lines = [' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1)
-             for start, key, item in items]
+    items = (
+        [(f'{json.dumps(key)}: ', key, item) for key, item in value.items()]
+        if isinstance(value, dict)
+        else [('', number, item) for number, item in enumerate(value)]
+    )
+    lines = [
+        ' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1)
+        for start, key, item in items
+    ]
     first, last = '{}' if isinstance(value, dict) else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

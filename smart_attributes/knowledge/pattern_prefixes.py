@@ -1,8 +1,10 @@
-"""Compare the beginnings of patterns with a text to find those that may match, without compiling any pattern.
+"""Compare the beginnings of patterns with a text to find those that may match, without compiling
+any pattern.
 
-Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and almost every pattern
-differs already in this beginning, usually in the first character.
+Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and
+almost every pattern differs already in this beginning, usually in the first character.
 """
+
 from __future__ import annotations
 
 import re
@@ -18,7 +20,10 @@ class ByBeginning:
     """A lookup of things by text: a thing is found if one of its patterns matches the text."""
 
     def __init__(self, things: Iterable[tuple[Sequence[str], Any]]):
-        """Store the things, given as (patterns, thing). A thing without patterns is found for every text."""
+        """Store the things, given as (patterns, thing).
+
+        A thing without patterns is found for every text.
+        """
         self._things: list[Any] = []
         self._always: list[int] = []
         self._patterns: dict[str, list[tuple[int, str]]] = {}  # by first character; '': unknown
@@ -33,13 +38,18 @@ class ByBeginning:
         """Return the things that are found for a text, in the order given."""
         places = set(self._always)
         for start in {text[:1], ''}:
-            places.update(place for place, pattern in self._patterns.get(start, ()) if matches_pattern(pattern, text))
+            places.update(
+                place
+                for place, pattern in self._patterns.get(start, ())
+                if matches_pattern(pattern, text)
+            )
         return [self._things[place] for place in sorted(places)]
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether *pattern* matches the whole *text*."""
-    if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last letter may be optional
+    # the last letter may be optional
+    if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):
         return False  # most patterns end here
     for places, rest in _alternatives(pattern):
         if len(text) >= len(places) and all(map(str.__contains__, places, text)):
@@ -52,11 +62,15 @@ def matches_pattern(pattern: str, text: str) -> bool:
 
 _MAKES_OPTIONAL = ('?', '*', '{')
 # A group of alternatives that all begin with a required character.
-_CHOICE = re.compile(r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])')
+_CHOICE = re.compile(
+    r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])'
+)
 
 
 def first_characters(pattern: str) -> str:
-    """Return the characters that a match of *pattern* can start with; '' if they are not obvious."""
+    """Return the characters that a match of *pattern* can start with; '' if they are not
+    obvious.
+    """
     if '|' in pattern and has_top_level_bar(pattern):
         return ''
     if pattern[:1].isalnum():
@@ -75,18 +89,25 @@ _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 @lru_cache(maxsize=None)
 def _alternatives(pattern: str) -> Sequence[tuple[Sequence[str], str]]:
-    """Return the parts of *pattern*; if a group of alternatives follows the first positions, the parts for each."""
+    """Return the parts of *pattern*; if a group of alternatives follows the first positions, the
+    parts for each.
+    """
     places, rest = _parts(pattern)
     choice = _CHOICE.match(rest)
     # Bars in escapes and in sets separate nothing.
-    if not choice or '|' in ''.join(ESCAPES_AND_SETS.findall(choice[1])) or has_top_level_bar(pattern):
+    if (
+        not choice
+        or '|' in ''.join(ESCAPES_AND_SETS.findall(choice[1]))
+        or has_top_level_bar(pattern)
+    ):
         return ((places, rest),)
-    head = pattern[:len(pattern) - len(rest)]
-    return tuple(_parts(head + part + rest[choice.end():]) for part in choice[1].split('|'))
+    head = pattern[: len(pattern) - len(rest)]
+    return tuple(_parts(head + part + rest[choice.end() :]) for part in choice[1].split('|'))
 
 
 def _parts(pattern: str) -> tuple[Sequence[str], str]:
-    """Return, for each of the first positions, the characters that a match can have there, and the rest of a pattern.
+    """Return, for each of the first positions, the characters that a match can have there, and the
+    rest of a pattern.
 
     Positions that a quantifier may make optional are in the rest.
     """
@@ -94,10 +115,12 @@ def _parts(pattern: str) -> tuple[Sequence[str], str]:
         return (), pattern
     start = _PLACES.match(pattern)[0]
     places = _EACH_PLACE.findall(start)
-    if pattern[len(start):len(start) + 1] in _MAKES_OPTIONAL:
-        start = start[:-len(places.pop())] if places else start
-    return [place[1] if place[0] == '\\' else '0123456789' if place == '[0-9]' else place.strip('[]')
-            for place in places], pattern[len(start):]
+    if pattern[len(start) : len(start) + 1] in _MAKES_OPTIONAL:
+        start = start[: -len(places.pop())] if places else start
+    return [
+        place[1] if place[0] == '\\' else '0123456789' if place == '[0-9]' else place.strip('[]')
+        for place in places
+    ], pattern[len(start) :]
 
 
 def literal_beginning(pattern: str) -> str:
@@ -110,7 +133,9 @@ ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 @lru_cache(maxsize=None)
 def has_top_level_bar(pattern: str) -> bool:
-    """Return whether *pattern* has alternatives at the top level, as in "ABC|DEF" but not in "A(BC|DEF)"."""
+    """Return whether *pattern* has alternatives at the top level, as in "ABC|DEF" but not in
+    "A(BC|DEF)".
+    """
     depth = 0
     for before in ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
         depth += before.count('(') - before.count(')')

@@ -1,4 +1,5 @@
 """Regular expressions of data files: errors in them, and matching that ends in time."""
+
 from __future__ import annotations
 
 import re
@@ -6,10 +7,12 @@ import re
 from .. import alarm
 from ..constants import MOST_REPETITIONS
 
-QUOTED = 60          # maximum number of characters of a pattern quoted in a message
-MATCHING_TIME = 0.5  # seconds of CPU time; a usual pattern takes microseconds for the forty characters of a model
+QUOTED = 60  # maximum number of characters of a pattern quoted in a message
+# seconds of CPU time; a usual pattern takes microseconds for the forty characters of a model
+MATCHING_TIME = 0.5
 
-_too_slow: dict[str, str] = {}   # patterns that took longer, each with the text; they match nothing anymore
+# patterns that took longer, each with the text; they match nothing anymore
+_too_slow: dict[str, str] = {}
 
 
 def error_in(pattern: str) -> str:
@@ -19,7 +22,8 @@ def error_in(pattern: str) -> str:
     """
     try:
         re.compile(pattern)
-    except (re.error, OverflowError, RuntimeError) as error:  # Python 3.9 raises RuntimeError for "(?(1)A)"
+    # Python 3.9 raises RuntimeError for "(?(1)A)"
+    except (re.error, OverflowError, RuntimeError) as error:
         return f'is not a valid regular expression: {error}; correct it'
     if _repetitions(pattern) > MOST_REPETITIONS:
         return 'repeats a part too often; use smaller numbers in {}'
@@ -27,7 +31,9 @@ def error_in(pattern: str) -> str:
 
 
 def _repetitions(pattern: str) -> int:
-    """Return how often the {n} and {n,m} of a pattern repeat the innermost part if they are all nested."""
+    """Return how often the {n} and {n,m} of a pattern repeat the innermost part if they are all
+    nested.
+    """
     repetitions = 1
     for least, most in re.findall(r'\{([0-9]*),?([0-9]*)\}', pattern):
         repetitions *= max(1, int(least or 0), int(most or 0))
@@ -40,7 +46,9 @@ def quoted(pattern: str) -> str:
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Return whether *pattern* matches the whole *text*; False if matching takes too long, see too_slow()."""
+    """Return whether *pattern* matches the whole *text*; False if matching takes too long, see
+    too_slow().
+    """
     if pattern in _too_slow:
         return False
     try:
@@ -52,6 +60,10 @@ def fits(pattern: str, text: str) -> bool:
 
 def too_slow() -> list[str]:
     """Return a sentence for each pattern that was ended in this run."""
-    return [f'matching the pattern {quoted(pattern)} with {quoted(text)} took more than {MATCHING_TIME:g} s of CPU '
-            f'time, so the pattern is not used; avoid a repetition inside another, write it like [A-Z0-9]+'
-            for pattern, text in _too_slow.items()]
+    return [
+        f'matching the pattern {quoted(pattern)} with {quoted(text)} took more than '
+        f'{MATCHING_TIME:g} s of CPU '
+        f'time, so the pattern is not used; avoid a repetition inside another, write it like '
+        f'[A-Z0-9]+'
+        for pattern, text in _too_slow.items()
+    ]

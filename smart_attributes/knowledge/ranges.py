@@ -2,6 +2,7 @@
 
 Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 """
+
 from __future__ import annotations
 
 import re
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 
 NAGIOSPLUGIN = 'nagiosplugin'
 INFINITY = float('inf')
-# Python accepts numbers that a monitoring daemon does not: "1_0", " 85", "1.e3", digits of other scripts.
+# Python accepts numbers that a monitoring daemon does not: "1_0", " 85", "1.e3", digits of other
+# scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
-# Units in a range of a metric in seconds: "30d:". Months have no letter, because "m" usually means minutes.
+# Units in a range of a metric in seconds: "30d:". Months have no letter, because "m" usually means
+# minutes.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
 # Compiled only after a mistake, so that a valid check spends no time on it.
@@ -30,11 +33,14 @@ _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 def _range_alone() -> Any:
     """Return nagiosplugin's class Range without importing the rest of the library.
 
-    The package also loads logging and tempfile, for features that are not used here. This takes 17 ms of CPU time, a
-    quarter of a check, so only the file of Range is loaded; a later import of nagiosplugin still loads all of it.
+    The package also loads logging and tempfile, for features that are not used here. This takes 17
+    ms of CPU time, a quarter of a check, so only the file of Range is loaded; a later import of
+    nagiosplugin still loads all of it.
     """
     package = PathFinder.find_spec(NAGIOSPLUGIN)
-    spec = PathFinder.find_spec(f'{NAGIOSPLUGIN}.range', package.submodule_search_locations if package else None)
+    spec = PathFinder.find_spec(
+        f'{NAGIOSPLUGIN}.range', package.submodule_search_locations if package else None
+    )
     if spec is None or spec.loader is None:
         raise ImportError(NAGIOSPLUGIN)
     module = ModuleType(f'{NAGIOSPLUGIN}.range')
@@ -51,16 +57,20 @@ if not TYPE_CHECKING:
 
 @lru_cache(maxsize=None)
 def parse(text: str, unit: str = '') -> Range:
-    """Return the range for a text such as "85", "11:", "~:5", "10:20", "@1:5"; for seconds also "30d:" or "@1d:2w".
+    """Return the range for a text such as "85", "11:", "~:5", "10:20", "@1:5"; for seconds also
+    "30d:" or "@1d:2w".
 
-    unit: the base unit of the metric. Raises UsageError for anything else, such as "" or a range that starts above its
+    unit: the base unit of the metric. Raises UsageError for anything else, such as "" or a range
+    that starts above its
     end, and for a number that is too large: such a range would never or always alert.
     """
     try:
         if len(text) > LONGEST_RANGE:
             raise ValueError
         plain = in_base_unit(text, unit)
-        is_endless = len(plain) > LONGEST_BOUND and INFINITY in map(float, re.findall('[0-9.]+', plain))
+        is_endless = len(plain) > LONGEST_BOUND and INFINITY in map(
+            float, re.findall('[0-9.]+', plain)
+        )
         if not text or set(plain) - CHARACTERS or is_endless:
             raise ValueError
         return Range(plain)
@@ -69,38 +79,61 @@ def parse(text: str, unit: str = '') -> Range:
 
 
 def in_base_unit(text: str, unit: str) -> str:
-    """Return a range in the form that monitoring daemons read: for a metric in seconds, "2592000:" for "30d:"."""
-    return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
+    """Return a range in the form that monitoring daemons read: for a metric in seconds,
+    "2592000:" for "30d:".
+    """
+    return (
+        _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text)
+        if unit == 's'
+        else text
+    )
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return advice for an error message: how to write this limit without units, or the allowed forms of a range."""
+    """Return advice for an error message: how to write this limit without units, or the allowed
+    forms of a range.
+    """
     plain = _without_units(text, unit) if len(text) <= LONGEST_RANGE else ''
     if plain:
         return plain
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'
     if unit == 's':
-        return ('; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '
-                'with d, w, y, or seconds without a letter')
+        return (
+            '; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or '
+            '@1d:2w (bad inside), '
+            'with d, w, y, or seconds without a letter'
+        )
     if _END.search(text):
-        return (f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
-                'metrics in seconds, such as endurance_time_left')
+        return (
+            f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, '
+            f'weeks, years) are for '
+            'metrics in seconds, such as endurance_time_left'
+        )
     return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
 
 
 def _without_units(text: str, unit: str) -> str:
-    """Return the advice to write a number such as "180000000" for "50000h"; '' if no unit fits the metric."""
+    """Return the advice to write a number such as "180000000" for "50000h"; '' if no unit fits
+    the metric.
+    """
     from .data_file import mistakes
+
     sizes = mistakes()['units'].get(unit, {})
     names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
     if not names or not all(name in sizes for name in names):
         return ''
-    plain = re.sub(_WITH_UNIT, lambda match: _plain(float(match[1]) * sizes[match[2].lower()]), text)
+    plain = re.sub(
+        _WITH_UNIT, lambda match: _plain(float(match[1]) * sizes[match[2].lower()]), text
+    )
     if set(plain) - CHARACTERS:
         return ''
     is_same = plain == re.sub(_WITH_UNIT, r'\1', text)
-    return f'; leave out the unit: write {plain}' if is_same else f'; write {plain}, in {mistakes()["bases"][unit]}'
+    return (
+        f'; leave out the unit: write {plain}'
+        if is_same
+        else f'; write {plain}, in {mistakes()["bases"][unit]}'
+    )
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
@@ -109,9 +142,11 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
 
 
 def excess(text: str, number: float, unit: str = '') -> float:
-    """Return how far *number* is beyond the range *text*, as a multiple of the range's end; 0 if inside.
+    """Return how far *number* is beyond the range *text*, as a multiple of the range's end; 0 if
+    inside.
 
-    An end between -1 and 1 counts as 1. Return 0 for a range that alerts inside. Raises UsageError like parse().
+    An end between -1 and 1 counts as 1. Return 0 for a range that alerts inside. Raises UsageError
+    like parse().
     """
     if not is_violated(text, number, unit) or parse(text, unit).invert:
         return 0.0
@@ -121,7 +156,9 @@ def excess(text: str, number: float, unit: str = '') -> float:
 
 
 def describe(text: str, number: float, unit: str = '') -> Coded:
-    """Return how *number* violates the range *text*, such as "above 95" or "below 30d", with a message code."""
+    """Return how *number* violates the range *text*, such as "above 95" or "below 30d", with a
+    message code.
+    """
     limit = parse(text, unit)
     # An end with a unit letter is shown as written.
     first, _, last = text.lstrip('@').rpartition(':')
@@ -130,21 +167,27 @@ def describe(text: str, number: float, unit: str = '') -> Coded:
     if limit.invert:
         return Coded('inside-limit', f'inside {start} to {end}')
     is_above = number > limit.end
-    return Coded('above-limit', f'above {end}') if is_above else Coded('below-limit', f'below {start}')
+    return (
+        Coded('above-limit', f'above {end}') if is_above else Coded('below-limit', f'below {start}')
+    )
 
 
 def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
-    """Return why two ranges for one metric are probably a mistake, with the remedy; '' if they are plausible.
+    """Return why two ranges for one metric are probably a mistake, with the remedy; '' if they are
+    plausible.
 
-    warning, critical: '' for no limit. worse: "low" or "high" if only such numbers of the metric are bad. Raises
-    UsageError like parse().
+    warning, critical: '' for no limit. worse: "low" or "high" if only such numbers of the metric
+    are bad. Raises UsageError like parse().
     """
     sides = {text: _side(text, unit) for text in (warning, critical) if text}
     for text, (side, _) in sides.items():
         if side and worse in ('low', 'high') and side != worse:
             end = text.rpartition(':')[2] if side == 'high' else text.rstrip(':')
             bad, right = ('above', f'{end}:') if side == 'high' else ('below', end)
-            return f'"{text}" alerts {bad} {end}, but {worse} values of this metric are bad; write {right}'
+            return (
+                f'"{text}" alerts {bad} {end}, but {worse} values of this metric are '
+                f'bad; write {right}'
+            )
     (first, least), (second, most) = sides.get(warning, ('', 0.0)), sides.get(critical, ('', 0.0))
     if first == second and (least > most if first == 'high' else least < most if first else False):
         return f'critical {critical} is reached before warning {warning}; exchange them'
@@ -152,7 +195,9 @@ def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> st
 
 
 def _side(text: str, unit: str) -> tuple[str, float]:
-    """Return the side on which a range alerts ("high", "low"; '' for both or inside), and the end on this side."""
+    """Return the side on which a range alerts ("high", "low"; '' for both or inside), and the
+    end on this side.
+    """
     limit = parse(text, unit)
     if limit.invert or (limit.start > 0 and limit.end < INFINITY):
         return '', 0.0

@@ -1,7 +1,9 @@
 """Derive vendor-neutral readings from a report and its database entry.
 
-Pure: all input is passed as values. A reading outside its valid range is unknown, and not 0 % or 100 %.
+Pure: all input is passed as values. A reading outside its valid range is unknown, and not 0 % or
+100 %.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,38 +17,63 @@ from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside
 _WEAR = 'endurance_used'
 
 
-def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
-             more: Iterable[Reading] = ()) -> tuple[Reading, ...]:
+def readings(
+    report: Report, spec: DriveSpec, metrics: Mapping[str, Metric], more: Iterable[Reading] = ()
+) -> tuple[Reading, ...]:
     """Return all readings of the report, beginning with the drive's own assessment.
 
     more: readings from a vendor's log.
 
-    Of several readings of one metric, only the worst is judged. Device statistics that the entry marks as untrusted are
-    not judged.
+    Of several readings of one metric, only the worst is judged. Device statistics that the entry
+    marks as untrusted are not judged.
     """
     by_metric: dict[str, list[Reading]] = {}
-    for reading in (*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics),
-                    *more):
+    for reading in (
+        *standard_readings(report, metrics, spec.statistic_units),
+        *vendor_readings(report, spec, metrics),
+        *more,
+    ):
         by_metric.setdefault(reading.metric, []).append(reading)
     for reading in tuple(_rated(by_metric, spec, metrics)):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
         by_metric[_WEAR] = _near(plausible_wear(by_metric, report.identity.capacity))
-    chosen = [reading for metric, same in by_metric.items() for reading in _choose(same, metrics[metric], spec)]
-    age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
+    chosen = [
+        reading
+        for metric, same in by_metric.items()
+        for reading in _choose(same, metrics[metric], spec)
+    ]
+    age = next(
+        (
+            reading.number
+            for reading in chosen
+            if reading.metric == 'power_on_time' and reading.judged
+        ),
+        None,
+    )
     hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
     if report.errors:
         from . import log_ages  # most drives have no errors
+
         chosen = log_ages.with_history(chosen, report, metrics, age)
     found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
     # If the counter was reset, an event in the log may be older than the counter shows.
-    return (*(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
-            *hidden) if hidden else found
+    return (
+        (
+            *(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
+            *hidden,
+        )
+        if hidden
+        else found
+    )
 
 
 # --- 1. the drive's own verdicts ----------------------------------------------
 
-def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: bool) -> list[Reading]:
+
+def _own_verdicts(
+    report: Report, spec: DriveSpec, age: float | None, is_bound: bool
+) -> list[Reading]:
     """Return the health status, failing attributes, warning bits and the decisive self-test.
 
     age: power-on time, seconds. is_bound: the real power-on time may be longer.
@@ -54,23 +81,39 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
     warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
-    verdicts = [_unreported(report) if report.smart_status is None
-                else _smart_status(report, failing, 0 < bits == sum(each.mask for each in warnings),
-                                   spec.ignored_thresholds)]
+    verdicts = [
+        _unreported(report)
+        if report.smart_status is None
+        else _smart_status(
+            report,
+            failing,
+            0 < bits == sum(each.mask for each in warnings),
+            spec.ignored_thresholds,
+        )
+    ]
     if drive_logs.is_odd(report):
         from . import scsi_codes  # few drives need the tables
+
         verdicts = scsi_codes.verdicts(report, *verdicts)
     verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
-    verdicts += [_failed_once(row) for row in report.attributes
-                 if row.when_failed == 'past' and row.prefail and row.id in drive_logs.RATES - spec.ignored_thresholds]
-    verdicts += [Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
-                 for warning in warnings]
+    verdicts += [
+        _failed_once(row)
+        for row in report.attributes
+        if row.when_failed == 'past'
+        and row.prefail
+        and row.id in drive_logs.RATES - spec.ignored_thresholds
+    ]
+    verdicts += [
+        Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
+        for warning in warnings
+    ]
     self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
 
 
-def _smart_status(report: Report, failing: Sequence[AttributeRow], is_explained: bool,
-                  ignored: frozenset[int]) -> Reading:
+def _smart_status(
+    report: Report, failing: Sequence[AttributeRow], is_explained: bool, ignored: frozenset[int]
+) -> Reading:
     number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
@@ -79,57 +122,115 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], is_explained:
     elif is_explained:  # by warning bits, which are more specific; an unknown bit explains nothing
         state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
-        word, state, is_judged = f'{word}, but only because of a threshold that is known to be wrong', State.OK, False
-    return Reading('smart_status', number, '', Source(drive_logs.SELF_ASSESSMENT), word, state, is_judged)
+        word, state, is_judged = (
+            f'{word}, but only because of a threshold that is known to be wrong',
+            State.OK,
+            False,
+        )
+    return Reading(
+        'smart_status', number, '', Source(drive_logs.SELF_ASSESSMENT), word, state, is_judged
+    )
 
 
 def _unreported(report: Report) -> Reading:
-    """Return a reading for a report without a health status; the state is UNKNOWN if no counters are usable."""
+    """Return a reading for a report without a health status; the state is UNKNOWN if no counters
+    are usable.
+    """
     source = Source(drive_logs.SELF_ASSESSMENT)
-    if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
-        word = 'not reported, because the drive stopped answering while it was read; check again, then run: dmesg -T'
+    if (
+        report.has_exit_bit(4)
+        and report.attributes
+        and all(row.threshold is None for row in report.attributes)
+    ):
+        word = (
+            'not reported, because the drive stopped answering while it was read; check '
+            'again, then run: dmesg -T'
+        )
     elif _has_counters(report):
         return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
     elif report.farm:
-        word = 'the report contains only the FARM log; record the rest as well: smartctl --json -x -l farm'
+        word = (
+            'the report contains only the FARM log; record the rest as well: smartctl '
+            '--json -x -l farm'
+        )
     else:
-        word = ('report not understood: it contains neither the SMART health status nor counters of the drive; record '
-                'it again: smartctl --json -x')
+        word = (
+            'report not understood: it contains neither the SMART health status nor counters of '
+            'the drive; record '
+            'it again: smartctl --json -x'
+        )
     return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
 
 
 def _has_counters(report: Report) -> bool:
-    """Return whether a report has attributes or a health log, either of which is enough to judge the drive."""
-    return bool(report.attributes or drive_logs.NVME_HEALTH.intersection(report.nvme)
-                or drive_logs.SCSI_HEALTH.intersection(report.scsi))
+    """Return whether a report has attributes or a health log, either of which is enough to judge
+    the drive.
+    """
+    return bool(
+        report.attributes
+        or drive_logs.NVME_HEALTH.intersection(report.nvme)
+        or drive_logs.SCSI_HEALTH.intersection(report.scsi)
+    )
 
 
 def _failing(row: AttributeRow) -> Reading:
-    word = f'attribute {row.id} {row.name} failed: value {row.value}, vendor threshold {row.threshold}'
+    word = (
+        f'attribute {row.id} {row.name} failed: value {row.value}, vendor threshold {row.threshold}'
+    )
     state = State.CRITICAL if row.prefail else State.WARNING
-    return Reading('vendor_threshold', row.value, '', Source(attribute=row.id), word, state, drive_limit=row.threshold)
+    return Reading(
+        'vendor_threshold',
+        row.value,
+        '',
+        Source(attribute=row.id),
+        word,
+        state,
+        drive_limit=row.threshold,
+    )
 
 
 def _failed_once(row: AttributeRow) -> Reading:
-    word = (f'attribute {row.id} {row.name} failed in the past: worst value {row.worst}, '
-            f'vendor threshold {row.threshold}, value now {row.value}')
-    return Reading('vendor_threshold_past', row.worst, '', Source(attribute=row.id), word, State.WARNING,
-                   drive_limit=row.threshold)
+    word = (
+        f'attribute {row.id} {row.name} failed in the past: worst value {row.worst}, '
+        f'vendor threshold {row.threshold}, value now {row.value}'
+    )
+    return Reading(
+        'vendor_threshold_past',
+        row.worst,
+        '',
+        Source(attribute=row.id),
+        word,
+        State.WARNING,
+        drive_limit=row.threshold,
+    )
 
 
 # --- 2. standard logs --------------------------------------------------------
 
-def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]) -> Iterable[Reading]:
-    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit in which a metric counts sectors."""
+
+def standard_readings(
+    report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]
+) -> Iterable[Reading]:
+    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit in which a metric
+    counts sectors.
+    """
     for place, statistic in report.statistics.items():
-        # 29 of the measured disks report a normalized value of 200 as the number of reallocated sectors.
-        if place in drive_logs.ATA and ('N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE):
+        # 29 of the measured disks report a normalized value of 200 as the number of reallocated
+        # sectors.
+        if place in drive_logs.ATA and (
+            'N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE
+        ):
             standard = drive_logs.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
             unit = standard.unit or sectors.get(standard.metric, '')
-            reading = _number(metrics[standard.metric], decode.in_base_unit(count, unit, report.identity),
-                              drive_logs.DEVICE_STATISTICS)
-            yield reading._replace(logical_sectors=decode.counted_sectors(count, unit, report.identity))
+            reading = _number(
+                metrics[standard.metric],
+                decode.in_base_unit(count, unit, report.identity),
+                drive_logs.DEVICE_STATISTICS,
+            )
+            yield reading._replace(
+                logical_sectors=decode.counted_sectors(count, unit, report.identity)
+            )
     yield from _nvme_readings(report.nvme, metrics)
     yield from _scsi_readings(report.scsi, metrics)
     for metric, number in report.derived.items():
@@ -143,14 +244,22 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
     for key, number in log.items():
         if key in drive_logs.NVME:
             standard, is_spare = drive_logs.NVME[key], key == 'available_spare'
-            # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was lost.
+            # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
+            # lost.
             if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
-                yield _unknown(metrics[standard.metric], Source(drive_logs.NVME_LOG),
-                               f'{number} with an empty error log is not plausible')
+                yield _unknown(
+                    metrics[standard.metric],
+                    Source(drive_logs.NVME_LOG),
+                    f'{number} with an empty error log is not plausible',
+                )
             # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
             elif not is_spare or number or threshold != 0:
-                yield _number(metrics[standard.metric], number * standard.factor, drive_logs.NVME_LOG,
-                              threshold if is_spare and threshold not in (0, 100) else None)
+                yield _number(
+                    metrics[standard.metric],
+                    number * standard.factor,
+                    drive_logs.NVME_LOG,
+                    threshold if is_spare and threshold not in (0, 100) else None,
+                )
 
 
 def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
@@ -159,10 +268,19 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
             standard = drive_logs.SCSI[key]
             yield _number(metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG)
     errors = [log[key] for key in drive_logs.SCSI_UNCORRECTED if key in log]
-    for is_possible in (True, False):   # an impossible count, such as 2^64 - 1, must not hide the others
-        counts = [each for each in errors if is_inside(each, metrics['reported_uncorrect'].valid) is is_possible]
-        yield from [_number(metrics['reported_uncorrect'], sum(counts), drive_logs.SCSI_LOG)] * bool(counts)
-    terabytes = sum(log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
+    # an impossible count, such as 2^64 - 1, must not hide the others
+    for is_possible in (True, False):
+        counts = [
+            each
+            for each in errors
+            if is_inside(each, metrics['reported_uncorrect'].valid) is is_possible
+        ]
+        yield from [
+            _number(metrics['reported_uncorrect'], sum(counts), drive_logs.SCSI_LOG)
+        ] * bool(counts)
+    terabytes = (
+        sum(log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
+    )
     if terabytes >= 1:
         slow = sum(number for key, number in log.items() if key.endswith(drive_logs.SLOW))
         yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
@@ -180,8 +298,13 @@ def _unknown(metric: Metric, source: Source, why: str) -> Reading:
 
 # --- 3. vendor attributes ----------------------------------------------------
 
-def vendor_readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    """Return one reading for each metric of the entry: the first valid reading, else the first unknown reading."""
+
+def vendor_readings(
+    report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]
+) -> Iterable[Reading]:
+    """Return one reading for each metric of the entry: the first valid reading, else the first
+    unknown reading.
+    """
     rows = {row.id: row for row in report.attributes}
     by_metric: dict[str, Reading] = {}
     for item in spec.readings:
@@ -193,8 +316,13 @@ def vendor_readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metri
     return by_metric.values()
 
 
-def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], metric: Metric,
-                    identity: Identity) -> Reading:
+def _vendor_reading(
+    item: ReadingSpec,
+    row: AttributeRow,
+    rows: Mapping[int, AttributeRow],
+    metric: Metric,
+    identity: Identity,
+) -> Reading:
     """Return the reading of one metric from one attribute, in the metric's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
@@ -212,93 +340,178 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
     if not is_inside(number, metric.valid):
         return _unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
-    is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)
-    return Reading(metric.name, number, metric.unit, source, judged=not item.is_trap,
-                   drive_limit=row.threshold if is_value and row.threshold else None, at_ceiling=at_ceiling,
-                   logical_sectors=decode.counted_sectors(count, item.unit, identity))
+    is_value = formula.first.column == 'value' and not (
+        formula.attributes or formula.minus_from or formula.second
+    )
+    return Reading(
+        metric.name,
+        number,
+        metric.unit,
+        source,
+        judged=not item.is_trap,
+        drive_limit=row.threshold if is_value and row.threshold else None,
+        at_ceiling=at_ceiling,
+        logical_sectors=decode.counted_sectors(count, item.unit, identity),
+    )
 
 
 def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
-    word = next((word for lowest, highest, word in item.states if lowest <= number <= highest), None)
+    word = next(
+        (word for lowest, highest, word in item.states if lowest <= number <= highest), None
+    )
     if word is None:
         return _unknown(metric, source, f'{number} is not a known result')
     state = STATES.get(word, State.WARNING)
-    return Reading(metric.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), metric.unit, source, word, state,
-                   judged=not item.is_trap)
+    return Reading(
+        metric.name,
+        {State.OK: 1, State.WARNING: 0.5}.get(state, 0),
+        metric.unit,
+        source,
+        word,
+        state,
+        judged=not item.is_trap,
+    )
 
 
 # --- which of several readings is judged ------------------------------------------------
 
+
 def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Reading]:
-    """Return the readings of one metric; all except the decisive reading are marked as not judged."""
-    usable = [reading for reading in same if reading.number is not None and reading.judged
-              and not (reading.source.log == drive_logs.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
-    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a better number.
+    """Return the readings of one metric; all except the decisive reading are marked as not
+    judged.
+    """
+    usable = [
+        reading
+        for reading in same
+        if reading.number is not None
+        and reading.judged
+        and not (
+            reading.source.log == drive_logs.DEVICE_STATISTICS
+            and metric.name in spec.untrusted_statistics
+        )
+    ]
+    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a
+    # better number.
     rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
     own = [reading for reading in usable if reading.source.log not in drive_logs.DERIVED]
     candidates = own or rated or ([] if spec.family else usable)
     worst = min if metric.worse == 'low' else max
     decisive = worst(candidates, key=lambda reading: reading.number or 0, default=None)
-    if decisive and metric.name == _WEAR:  # forecasts are better with decimals than with the rounded number
-        decisive = next((each for each in candidates if each.number is not None and each.number % 1 and
-                         abs(each.number - (decisive.number or 0)) < 1), decisive)
+    # forecasts are better with decimals than with the rounded number
+    if decisive and metric.name == _WEAR:
+        decisive = next(
+            (
+                each
+                for each in candidates
+                if each.number is not None
+                and each.number % 1
+                and abs(each.number - (decisive.number or 0)) < 1
+            ),
+            decisive,
+        )
     return [reading if reading is decisive else reading._replace(judged=False) for reading in same]
 
 
 # --- the writes that the warranty covers ---------------------------------------------
 
-def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
-           metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    """Yield the amount of writes that the warranty covers, and the percentage of this amount that was written."""
+
+def _rated(
+    by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec, metrics: Mapping[str, Metric]
+) -> Iterable[Reading]:
+    """Yield the amount of writes that the warranty covers, and the percentage of this amount
+    that was written.
+    """
     if spec.rated_written:
         rated, document = spec.rated_written
         yield Reading('rated_written', rated, 'B', Source(document))
         written = _largest(by_metric, 'host_written')
         if written is not None:
             share, most = 100 * written / rated, metrics[_WEAR].valid[1] or BEYOND_RATED
-            is_beyond = most < share <= BEYOND_RATED   # far more than the warranty covers is still wear
-            yield _number(metrics[_WEAR], most if is_beyond else share, drive_logs.RATED)._replace(at_ceiling=is_beyond)
+            # far more than the warranty covers is still wear
+            is_beyond = most < share <= BEYOND_RATED
+            yield _number(metrics[_WEAR], most if is_beyond else share, drive_logs.RATED)._replace(
+                at_ceiling=is_beyond
+            )
 
 
 # --- wear that age and written bytes contradict --------------------------------------
 
-# A value is implausible only if it is beyond both limits. These are far from all measured values: no worn drive loses
-# its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least 4.5 hours
-# per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per 100 % (at least 2.3, after
-# 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
-HOURS_A_PERCENT = 1    # 100 hours from 0 % to 100 %
-FULL_WRITES = 1        # writes of the full capacity for 100 %
-BEYOND_RATED = 1000.0    # % of the warranted writes; a counter that shows more has another unit
+# A value is implausible only if it is beyond both limits. These are far from all measured values:
+# no worn drive loses its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report
+# endurance_used: all have run at least 4.5 hours per percent. Of the drives that used 2 % or more,
+# 3 report fewer than 5 full writes per 100 % (at least 2.3, after 64,453 hours). 7,418 worn drives
+# that failed in Alibaba's fleet had all run at least 73 hours per percent.
+HOURS_A_PERCENT = 1  # 100 hours from 0 % to 100 %
+FULL_WRITES = 1  # writes of the full capacity for 100 %
+BEYOND_RATED = 1000.0  # % of the warranted writes; a counter that shows more has another unit
 
 
-def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:
-    """Return the readings of endurance_used; readings that contradict the age and the written bytes become unknown.
+def plausible_wear(
+    by_metric: Mapping[str, Sequence[Reading]], capacity: int | None
+) -> list[Reading]:
+    """Return the readings of endurance_used; readings that contradict the age and the written bytes
+    become unknown.
 
-    by_metric: all readings of a drive. capacity: in bytes. If age, written bytes or capacity is unknown, all are kept.
+    by_metric: all readings of a drive. capacity: in bytes. If age, written bytes or capacity is
+    unknown, all are kept.
     """
-    age, written = _largest(by_metric, 'power_on_time'), _largest(by_metric, 'host_written', 'nand_written')
+    age, written = (
+        _largest(by_metric, 'power_on_time'),
+        _largest(by_metric, 'host_written', 'nand_written'),
+    )
     if age is None or written is None or not capacity:
         return [*by_metric[_WEAR]]
     share = 100 * written / capacity
     most = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
-    return [reading if reading.number is None or reading.number <= most else
-            reading._replace(number=None, judged=False, unknown=(
-                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with {amount(written, "B")} '
-                f'written, {share:.2g} % of the capacity'))
-            for reading in by_metric[_WEAR]]
+    return [
+        reading
+        if reading.number is None or reading.number <= most
+        else reading._replace(
+            number=None,
+            judged=False,
+            unknown=(
+                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
+                f'{amount(written, "B")} '
+                f'written, {share:.2g} % of the capacity'
+            ),
+        )
+        for reading in by_metric[_WEAR]
+    ]
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return the readings of endurance_used; a vendor log's reading is made unknown if the NVMe log differs a lot."""
+    """Return the readings of endurance_used; a vendor log's reading is made unknown if the NVMe
+    log differs a lot.
+    """
     own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
-    return [each if own is None or each.number is None or not each.source.definition
-            or abs(each.number - own) <= drive_logs.FAR else
-            each._replace(number=None, judged=False, unknown=(
-                f'{amount(each.number, "%")} contradicts {amount(own, "%")} in the {drive_logs.NVME_LOG}'))
-            for each in same]
+    return [
+        each
+        if own is None
+        or each.number is None
+        or not each.source.definition
+        or abs(each.number - own) <= drive_logs.FAR
+        else each._replace(
+            number=None,
+            judged=False,
+            unknown=(
+                f'{amount(each.number, "%")} contradicts {amount(own, "%")} in the '
+                f'{drive_logs.NVME_LOG}'
+            ),
+        )
+        for each in same
+    ]
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
-    """Return the largest number of some metrics, because it fits the wear best; None if all are missing."""
-    return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
-                if reading.number is not None), default=None)
+    """Return the largest number of some metrics, because it fits the wear best; None if all are
+    missing.
+    """
+    return max(
+        (
+            reading.number
+            for metric in metrics
+            for reading in by_metric.get(metric, ())
+            if reading.number is not None
+        ),
+        default=None,
+    )

@@ -1,9 +1,13 @@
-"""Find in thresholds/risk.json how many drives failed after a finding. Only drives that alert load this module.
+"""Find in thresholds/risk.json how many drives failed after a finding.
 
-A *stratum* is a metric with two bands. In the form "level", the bands are for the metric's number and for the time
-since its last rise; in the form "rise", for its increase within a week and for the time since this increase. If a drive
-is in several strata, the first one in the file is used. tools/measure/risk.py counts the drives in each stratum.
+Only drives that alert load this module.
+
+A *stratum* is a metric with two bands. In the form "level", the bands are for the metric's number
+and for the time since its last rise; in the form "rise", for its increase within a week and for the
+time since this increase. If a drive is in several strata, the first one in the file is used.
+tools/measure/risk.py counts the drives in each stratum.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,31 +18,42 @@ from ..model import Judgement, Risk, State
 from ..typed import Json, NamedTuple
 from . import shipped_data
 
-Key = tuple[str, str, float, int]   # metric, form, lower end of the band, upper end of the time in days
+# metric, form, lower end of the band, upper end of the time in days
+Key = tuple[str, str, float, int]
 
 FILE = 'thresholds/risk.json'
 LEVEL, RISE = 'level', 'rise'
 POOL = 'all vendors'
-UNKNOWN = 0     # instead of a number of days: it is not known when the value last rose
+UNKNOWN = 0  # instead of a number of days: it is not known when the value last rose
 ALL, NONE = 'nearly all', 'almost none'
 NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 
 class Strata(NamedTuple):
     """The strata of a kind of drive."""
-    rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # place in the file, and a row for each group
-    bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: ends of all bands
 
-    def key(self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False) -> Key | None:
+    # place in the file, and a row for each group
+    rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]
+    # by metric and form: ends of all bands
+    bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]
+
+    def key(
+        self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False
+    ) -> Key | None:
         """Return the key of the stratum that contains a number or an increase.
 
-        seconds: since the last rise; None: not known. is_least: the last rise may have happened earlier.
+        seconds: since the last rise; None: not known. is_least: the last rise may have happened
+        earlier.
         """
         levels, days = self.bands.get((metric, form), ((), ()))
         if is_least and seconds is not None and days and seconds < days[0] * DAY:
             seconds = None
         above = max((each for each in levels if number > each), default=None)
-        ends = UNKNOWN if seconds is None else next((each for each in days if seconds < each * DAY), UNKNOWN)
+        ends = (
+            UNKNOWN
+            if seconds is None
+            else next((each for each in days if seconds < each * DAY), UNKNOWN)
+        )
         return None if above is None else (metric, form, above, ends)
 
 
@@ -49,8 +64,11 @@ class Risks:
         """Store the content of the file."""
         self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
 
-    def of(self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
-        """Return the risk of a drive with these findings; None if the file lacks the findings that decide the state.
+    def of(
+        self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]
+    ) -> Risk | None:
+        """Return the risk of a drive with these findings; None if the file lacks the findings that
+        decide the state.
 
         groups: the groups of the drive's family, as in thresholds/default.json.
         """
@@ -58,9 +76,15 @@ class Risks:
             return None
         strata = self._kinds[kind]
         # Only findings whose number was compared with limits.
-        found = [(*strata.rows[key], each) for each in judgements if each.state is not State.OK
-                 and each.reading.state is None and each.reading.number is not None
-                 for key in _keys(each, strata) if key in strata.rows]
+        found = [
+            (*strata.rows[key], each)
+            for each in judgements
+            if each.state is not State.OK
+            and each.reading.state is None
+            and each.reading.number is not None
+            for key in _keys(each, strata)
+            if key in strata.rows
+        ]
         if not any(each.state is state for *_, each in found):
             return None
         _, rows, decides = min(found, key=lambda each: each[0])
@@ -68,7 +92,9 @@ class Risks:
         drives, failures, soon, year, low, high = rows[group]
         whose = f'{group} {NOUNS[kind]}' if NOUNS[kind] not in group else group
         whose = f'{NOUNS[kind]} of all vendors' if group == POOL else whose
-        risk = Risk(decides.reading.metric, whose, soon, year, low, high, int(drives), int(failures))
+        risk = Risk(
+            decides.reading.metric, whose, soon, year, low, high, int(drives), int(failures)
+        )
         return risk._replace(said=_said(risk))
 
 
@@ -76,24 +102,46 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     """Yield the keys of the strata that contain a finding."""
     reading = judgement.reading
     quiet = None if reading.quiet_is_doubted else reading.quiet
-    yield from filter(None, (
-        strata.key(reading.metric, LEVEL, reading.number or 0, quiet, reading.quiet_is_bound),
-        strata.key(reading.metric, RISE, judgement.grown, judgement.grown_ago) if judgement.grown else None))
+    yield from filter(
+        None,
+        (
+            strata.key(reading.metric, LEVEL, reading.number or 0, quiet, reading.quiet_is_bound),
+            strata.key(reading.metric, RISE, judgement.grown, judgement.grown_ago)
+            if judgement.grown
+            else None,
+        ),
+    )
 
 
 def _strata(data: Sequence[Json]) -> Strata:
-    rows = {(each['metric'], each['form'], each['above'], each['days']): (place, each['rows'])
-            for place, each in enumerate(data)}
-    return Strata(rows, {pair: (sorted({each[2] for each in rows if each[:2] == pair}),
-                                sorted({each[3] for each in rows if each[:2] == pair} - {UNKNOWN}))
-                         for pair in {each[:2] for each in rows}})
+    rows = {
+        (each['metric'], each['form'], each['above'], each['days']): (place, each['rows'])
+        for place, each in enumerate(data)
+    }
+    return Strata(
+        rows,
+        {
+            pair: (
+                sorted({each[2] for each in rows if each[:2] == pair}),
+                sorted({each[3] for each in rows if each[:2] == pair} - {UNKNOWN}),
+            )
+            for pair in {each[:2] for each in rows}
+        },
+    )
 
 
 def _said(risk: Risk) -> str:
-    """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."."""
-    (first, when), *more = [(_part(share), when) for share, when in (
-        (risk.share_90, 'within 90 days'), (risk.share_365, 'within a year')) if share is not None]
-    start = f'About {first}' if first[0].isdigit() else {ALL: 'Nearly all', NONE: 'Almost no'}[first]
+    """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within
+    a year.".
+    """
+    (first, when), *more = [
+        (_part(share), when)
+        for share, when in ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
+        if share is not None
+    ]
+    start = (
+        f'About {first}' if first[0].isdigit() else {ALL: 'Nearly all', NONE: 'Almost no'}[first]
+    )
     return f'{", ".join([f"{start} such {risk.whose} failed {when}", *(f"{part} {when}" for part, when in more)])}.'
 
 

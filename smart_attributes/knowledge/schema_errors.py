@@ -1,4 +1,5 @@
 """Write a message for each place where data violates its schema: place, error, next step."""
+
 from __future__ import annotations
 
 import itertools
@@ -15,7 +16,10 @@ from .data_file import KINDS, is_fitting, listed, mistakes, parse, place, schema
 
 
 def checked(text: str, schema_name: str, name: str) -> Any:
-    """Return the data of *text*, the content of the file *name*. Raises DataError with the first error."""
+    """Return the data of *text*, the content of the file *name*.
+
+    Raises DataError with the first error.
+    """
     data, complaints = parse(text, name)
     complaints = complaints or schema_problems(data, schema_name, name)
     if complaints:
@@ -27,7 +31,8 @@ def checked(text: str, schema_name: str, name: str) -> Any:
 def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
     """Return a message for each place where *data*, from the file *name*, violates the schema.
 
-    jsonschema is imported only if there is an error, because this takes longer than all other imports of a check.
+    jsonschema is imported only if there is an error, because this takes longer than all other
+    imports of a check.
     """
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
@@ -35,7 +40,13 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
     try:
         import jsonschema
     except ImportError:
-        return [sentence(name, '', 'something is wrong; to see what and where, install the Python package jsonschema')]
+        return [
+            sentence(
+                name,
+                '',
+                'something is wrong; to see what and where, install the Python package jsonschema',
+            )
+        ]
     errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS)
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema reports the same missing keys once for each key.
@@ -60,7 +71,9 @@ def _explained(error: Any, data: Any, name: str) -> str:
 
 
 def _most_telling(error: Any) -> Any:
-    """Return the error; for a value with alternatives, the error of the alternative that was probably intended."""
+    """Return the error; for a value with alternatives, the error of the alternative that was
+    probably intended.
+    """
     while error.context and not _needs_one_of(error):
         closer = [inner for inner in error.context if inner.validator != 'type' or inner.path]
         if not closer:
@@ -70,7 +83,9 @@ def _most_telling(error: Any) -> Any:
 
 
 def _needs_one_of(error: Any) -> list[str]:
-    """Return the keys, at least one of which is required; [] if an alternative requires anything other than keys."""
+    """Return the keys, at least one of which is required; [] if an alternative requires anything
+    other than keys.
+    """
     if any(inner.validator != 'required' or inner.path for inner in error.context):
         return []
     return list(dict.fromkeys(key for inner in error.context for key in inner.validator_value))
@@ -84,7 +99,8 @@ def _unknown_keys(error: Any) -> str:
 
 
 def _wrong_key(error: Any, path: Sequence[Any]) -> str:
-    if path == ['metrics'] and 'description' not in error.schema:  # limits refer to metrics, entries define them
+    # limits refer to metrics, entries define them
+    if path == ['metrics'] and 'description' not in error.schema:
         return f'{shown(error.instance)} is not a metric; {nearest_metric(str(error.instance))}'
     return f'the key {shown(error.instance)} {_form(error)}'
 
@@ -104,24 +120,41 @@ def _advice(schema: Json) -> str:
 
 def _about_value(error: Any) -> str:
     if error.validator in ('type', 'anyOf'):
-        return f'{shown(error.instance)} is not {listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
+        return (
+            f'{shown(error.instance)} is not '
+            f'{listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
+        )
     words: str = mistakes()['values'][error.validator]
     items = len(error.instance) if isinstance(error.instance, list) else 0
-    return words.format(value=shown(error.instance), items=items, limit=shown(error.validator_value),
-                        advice=_advice(error.schema), form=_form(error))
+    return words.format(
+        value=shown(error.instance),
+        items=items,
+        limit=shown(error.validator_value),
+        advice=_advice(error.schema),
+        form=_form(error),
+    )
 
 
 def _expected_kinds(error: Any) -> list[str]:
     if error.validator == 'anyOf':
         return [kind for inner in error.context for kind in _expected_kinds(inner)]
-    kinds = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+    kinds = (
+        [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+    )
     return [KINDS[kind] for kind in kinds]
 
 
 def _form(error: Any) -> str:
     """Return the required form of a text: the schema's description if it has one."""
     description = error.schema.get('description')
-    return f'does not fit: {description}' if description else f'does not fit the pattern {error.validator_value}'
+    return (
+        f'does not fit: {description}'
+        if description
+        else f'does not fit the pattern {error.validator_value}'
+    )
 
 
-ABOUT_KEYS: Mapping[str, Callable[[Any], str]] = {'additionalProperties': _unknown_keys, 'required': _missing_keys}
+ABOUT_KEYS: Mapping[str, Callable[[Any], str]] = {
+    'additionalProperties': _unknown_keys,
+    'required': _missing_keys,
+}

@@ -1,7 +1,9 @@
 """Find and load the shipped data files. A check without site files reads no other data files.
 
-The shipped files are validated before a release (see the command `validate`), so a check does not validate them.
+The shipped files are validated before a release (see the command `validate`), so a check does not
+validate them.
 """
+
 from __future__ import annotations
 
 import json
@@ -18,7 +20,8 @@ PACKAGE = files.PROGRAM
 def path(name: str) -> str:
     """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
 
-    In a wheel and the single-file program, the data is inside the package; elsewhere, it is next to the package.
+    In a wheel and the single-file program, the data is inside the package; elsewhere, it is next to
+    the package.
     """
     if not os.path.isdir(PACKAGE):
         return os.path.join(PACKAGE, name)
@@ -26,11 +29,16 @@ def path(name: str) -> str:
         place = os.path.join(folder, name)
         if os.path.exists(place):
             return place
-    raise DataError(f'{name} is neither in {PACKAGE} nor beside it; install check_smart_attributes again')
+    raise DataError(
+        f'{name} is neither in {PACKAGE} nor beside it; install check_smart_attributes again'
+    )
 
 
 def load(file: str) -> Any:
-    """Return the data of a shipped file without validation. Raises DataError if it cannot be read."""
+    """Return the data of a shipped file without validation.
+
+    Raises DataError if it cannot be read.
+    """
     try:
         return json.loads(files.content(file, LARGEST_FILE))
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 A mistake must not hide a dying drive: everything else in the file still applies.
 """
+
 from __future__ import annotations
 
 import os
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from .data_errors import Mistake
 
 SHOWN = 10  # maximum number of mistakes reported for one file; validate reports all
-# Definitions in which each key can be used alone; in all others, a mistake makes the whole object unusable.
+# Definitions in which each key can be used alone; in all others, a mistake makes the whole object
+# unusable.
 OPEN = ('#/definitions/metric', '#/definitions/limits')
 OVERRIDE = '#/definitions/override'
 # Keys that prevent reading a drive; they apply even if other parts of the override are invalid.
@@ -26,14 +28,17 @@ _SPOILT = object()
 
 class SiteFile(NamedTuple):
     """The usable content of a file."""
-    name: str                      # name in verdicts: "site.json"
+
+    name: str  # name in verdicts: "site.json"
     data: Json
     mistakes: tuple[str, ...] = ()
-    shown: str = ''                # name in mistakes, if different: "thresholds.d/site.json"
+    shown: str = ''  # name in mistakes, if different: "thresholds.d/site.json"
 
 
 def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
-    """Return the valid parts of a file. shown: the file's name in messages, such as "thresholds.d/site.json"."""
+    """Return the valid parts of a file. shown: the file's name in messages, such as
+    "thresholds.d/site.json".
+    """
     name = os.path.basename(path)
     try:
         return understood(data_file.site_text(path), schema_name, name, shown)
@@ -48,6 +53,7 @@ def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteF
     if not doubled and is_fitting(data, rules, rules):
         return SiteFile(name, data, shown=shown)
     from .schema_errors import schema_problems
+
     sentences = doubled or schema_problems(data, schema_name, shown or name)
     return SiteFile(name, sound(data, schema_name), _shortened(sentences, shown or name), shown)
 
@@ -61,30 +67,48 @@ def sound(data: Any, schema_name: str) -> Json:
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
     rest = len(sentences) - SHOWN
-    more = [f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate'] if rest > 0 else []
+    more = (
+        [f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate']
+        if rest > 0
+        else []
+    )
     return (*sentences[:SHOWN], *more)
 
 
 def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
-    """Return the files with entries, but without the parts that would break a check. shipped: attributes.json."""
+    """Return the files with entries, but without the parts that would break a check. shipped:
+    attributes.json.
+    """
     from .data_errors import of_entries
+
     everything = [shipped, *(file.data for file in files)]
-    names = [{name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
+    names = [
+        {name for data in everything for name in data.get(key, ())}
+        for key in ('metrics', 'sets', 'layouts')
+    ]
     return [without(file, of_entries(file.data, *names)) for file in files]
 
 
-def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups: Collection[str],
-                     worse: Mapping[str, str]) -> list[SiteFile]:
-    """Return the files with limits, but without the parts that would break a check. groups: the vendor groups.
+def faultless_limits(
+    files: Sequence[SiteFile],
+    units: Mapping[str, str],
+    groups: Collection[str],
+    worse: Mapping[str, str],
+) -> list[SiteFile]:
+    """Return the files with limits, but without the parts that would break a check. groups: the
+    vendor groups.
 
     worse: for each metric, whether "high" or "low" numbers are worse, or "none".
     """
     from .data_errors import of_limits
+
     return [without(file, of_limits(file.data, units, groups, worse=worse)) for file in files]
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
-    """Return a file without the parts that mistakes make unusable, with a message for each of these mistakes."""
+    """Return a file without the parts that mistakes make unusable, with a message for each of
+    these mistakes.
+    """
     sentences: list[str] = []
     name = file.shown or file.name
     for path, sentence in list(mistakes):  # find all mistakes before removing the first part
@@ -92,13 +116,19 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
         _spoil(file.data, path)
     if not sentences:
         return file
-    data = {key: [item for item in value if item is not _SPOILT] if isinstance(value, list) else value
-            for key, value in file.data.items()}
-    return file._replace(data=data, mistakes=(*file.mistakes, *_shortened(list(dict.fromkeys(sentences)), name)))
+    data = {
+        key: [item for item in value if item is not _SPOILT] if isinstance(value, list) else value
+        for key, value in file.data.items()
+    }
+    return file._replace(
+        data=data, mistakes=(*file.mistakes, *_shortened(list(dict.fromkeys(sentences)), name))
+    )
 
 
 def _spoil(data: Any, path: Sequence[Any]) -> None:
-    """Remove the part at *path*; an item of a list is only marked, so that the other items keep their indexes."""
+    """Remove the part at *path*; an item of a list is only marked, so that the other items keep
+    their indexes.
+    """
     for step in path[:-1]:
         data = data.get(step, _SPOILT) if isinstance(data, dict) else data[step]
         if data is _SPOILT:  # already removed with the part that contains it
@@ -110,15 +140,23 @@ def _spoil(data: Any, path: Sequence[Any]) -> None:
 
 
 def _sound(value: Any, part: Json, rules: Json) -> Any:
-    """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the whole value unusable."""
+    """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the
+    whole value unusable.
+    """
     if is_fitting(value, part, rules):
         return value
     if isinstance(value, list) and 'items' in part:
-        return [item for item in (_sound(item, part['items'], rules) for item in value) if item is not _SPOILT]
+        return [
+            item
+            for item in (_sound(item, part['items'], rules) for item in value)
+            if item is not _SPOILT
+        ]
     rule, others = definition(part, rules), part.get('additionalProperties')
     if isinstance(value, dict) and isinstance(others, dict):
         names = part.get('propertyNames', {})
-        return _sound_parts(value, {key: others for key in value if is_fitting(key, names, rules)}, rules)
+        return _sound_parts(
+            value, {key: others for key in value if is_fitting(key, names, rules)}, rules
+        )
     if isinstance(value, dict) and part.get('$ref') in OPEN:
         parts = _sound_parts(value, rule['properties'], rules)
         return parts if parts.keys() >= set(rule.get('required', ())) else _SPOILT
@@ -135,11 +173,17 @@ def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
 
 def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     fits = part['properties']
-    repaired = {key: _sound(item, fits[key], rules) if key == 'metrics' else item for key, item in value.items()}
+    repaired = {
+        key: _sound(item, fits[key], rules) if key == 'metrics' else item
+        for key, item in value.items()
+    }
     if is_fitting(repaired, part, rules):
         return repaired
-    parts = {key: value[key] for key in ('for', *PROTECTING) if key in value
-             and is_fitting(value[key], fits[key], rules)}
+    parts = {
+        key: value[key]
+        for key in ('for', *PROTECTING)
+        if key in value and is_fitting(value[key], fits[key], rules)
+    }
     if 'for' in parts and len(parts) > 1:
         return {**parts, 'why': 'protected, though its override has a mistake'}
     return _SPOILT

@@ -1,8 +1,10 @@
-"""Find in thresholds/*.json the limits for one drive and one metric, with their origin, and acknowledged values.
+"""Find in thresholds/*.json the limits for one drive and one metric, with their origin, and
+acknowledged values.
 
-The data is valid by its schema. Each field comes from the first of these levels that sets the field: command line,
-serial, device, model, family, metric (site files), metric (default.json).
+The data is valid by its schema. Each field comes from the first of these levels that sets the
+field: command line, serial, device, model, family, metric (site files), metric (default.json).
 """
+
 from __future__ import annotations
 
 import math
@@ -24,16 +26,18 @@ ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
-GONE = 'gone'     # used instead of a metric: the drive is allowed to be missing
+GONE = 'gone'  # used instead of a metric: the drive is allowed to be missing
 NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
 class DriveLimit(NamedTuple):
     """A limit that the drive itself reports."""
-    reading: str              # "threshold": the threshold of the reading itself; else a metric
-    offset: float             # added to the limit
-    otherwise: str | None     # the range if the drive does not report the limit
-    at_least: float = -math.inf  # lowest result after adding the offset, unless the drive's own limit is lower
+
+    reading: str  # "threshold": the threshold of the reading itself; else a metric
+    offset: float  # added to the limit
+    otherwise: str | None  # the range if the drive does not report the limit
+    # lowest result after adding the offset, unless the drive's own limit is lower
+    at_least: float = -math.inf
 
     def beside(self, number: float) -> float:
         """Return the limit for a drive that reports *number* as its own limit."""
@@ -46,9 +50,11 @@ if TYPE_CHECKING:
 
 class Aged(NamedTuple):
     """A stage of a limit: the levels that apply if the newest event has a certain age."""
-    after: int                # seconds
-    before: float             # seconds; only for an event that is known to be younger
-    is_for_tested: bool       # only for drives that have since passed an extended self-test and have no pending sectors
+
+    after: int  # seconds
+    before: float  # seconds; only for an event that is known to be younger
+    # only for drives that have since passed an extended self-test and have no pending sectors
+    is_for_tested: bool
     levels: Mapping[str, Bound]  # by field, without levels set by a layer of higher precedence
     origin: str
     why: str
@@ -56,6 +62,7 @@ class Aged(NamedTuple):
 
 class Limit(NamedTuple):
     """The limits of one metric of one drive."""
+
     warning: Bound = None
     critical: Bound = None
     warning_origin: str = ''
@@ -63,24 +70,34 @@ class Limit(NamedTuple):
     is_graphed: bool = False
     set_fields: frozenset[str] = frozenset()  # fields that are set, even to null
     why: str = ''
-    growth: tuple[Json, ...] = ()             # rules as in the file; see history.growth
+    growth: tuple[Json, ...] = ()  # rules as in the file; see history.growth
     growth_origin: str = ''
     own_fields: frozenset[str] = frozenset()  # fields that are set for only this drive
-    aged: tuple[Aged, ...] = ()               # stages, the lowest age first
+    aged: tuple[Aged, ...] = ()  # stages, the lowest age first
 
 
 def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
-    """Yield the stages of a limit that apply to a reading; no stage if the age of the newest event is unknown."""
+    """Yield the stages of a limit that apply to a reading; no stage if the age of the newest
+    event is unknown.
+    """
     if reading.quiet is None:
         return
     for stage in limit.aged:
-        is_young = reading.quiet < stage.before and (stage.before == math.inf or not reading.quiet_is_bound)
-        if reading.quiet >= stage.after and is_young and (reading.is_tested or not stage.is_for_tested):
+        is_young = reading.quiet < stage.before and (
+            stage.before == math.inf or not reading.quiet_is_bound
+        )
+        if (
+            reading.quiet >= stage.after
+            and is_young
+            and (reading.is_tested or not stage.is_for_tested)
+        ):
             yield stage
 
 
 def when_quiet(limit: Limit, reading: Reading) -> Limit:
-    """Return the limit for the age of a reading's newest event; a later stage overrides an earlier one."""
+    """Return the limit for the age of a reading's newest event; a later stage overrides an
+    earlier one.
+    """
     for stage in stages(limit, reading):
         origins = {f'{field}_origin': f'{stage.origin}, aged' for field in stage.levels}
         changes: Mapping[str, Any] = {**stage.levels, **origins}
@@ -90,6 +107,7 @@ def when_quiet(limit: Limit, reading: Reading) -> Limit:
 
 class Exceptions(NamedTuple):
     """The settings, other than limits, that a site file has for a drive."""
+
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
     is_read: bool
@@ -97,6 +115,7 @@ class Exceptions(NamedTuple):
 
 class CommandLineLimits(NamedTuple):
     """The limits given with -w metric=RANGE and -c metric=RANGE."""
+
     warning: Mapping[str, str]
     critical: Mapping[str, str]
 
@@ -106,41 +125,58 @@ NO_LIMITS = CommandLineLimits({}, {})
 
 class Acknowledgement(NamedTuple):
     """An accepted value of one metric of one drive."""
+
     serial: str
     metric: str
-    value: float       # base unit
+    value: float  # base unit
     why: str = ''
-    until: str = ''    # last day, "2027-01-31"; '' for no end
+    until: str = ''  # last day, "2027-01-31"; '' for no end
     by: str = ''
-    at: str = ''       # day
+    at: str = ''  # day
     origin: str = FILE
 
 
 class Thresholds:
     """The limits of default.json, which site files override; the command line overrides both."""
 
-    def __init__(self, default: Json, sites: Sequence[tuple[str, Json]] = (),
-                 command_line: CommandLineLimits = NO_LIMITS, today: str = ''):
-        """Store the data. today: ISO date that the "until" of overrides is compared with; '' keeps all overrides."""
+    def __init__(
+        self,
+        default: Json,
+        sites: Sequence[tuple[str, Json]] = (),
+        command_line: CommandLineLimits = NO_LIMITS,
+        today: str = '',
+    ):
+        """Store the data. today: ISO date that the "until" of overrides is compared with; ''
+        keeps all overrides.
+        """
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
         self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
-        self._groups: dict[str, tuple[str, ...]] = {}   # family -> its groups
+        self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         for _, data in self._files:
             for group, families in data.get('groups', {}).items():
-                self._groups.update((family, (*self._groups.get(family, ()), group)) for family in families)
+                self._groups.update(
+                    (family, (*self._groups.get(family, ()), group)) for family in families
+                )
         self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
         self._command_line = command_line
         self._today = today
-        self._acknowledged = [each for name, data in reversed(self._files)
-                              for each in from_overrides(data.get('overrides', ()), name)]
+        self._acknowledged = [
+            each
+            for name, data in reversed(self._files)
+            for each in from_overrides(data.get('overrides', ()), name)
+        ]
 
     def metrics(self) -> frozenset[str]:
         """Return every metric with a limit in a file or on the command line."""
         names = set(self._command_line.warning) | set(self._command_line.critical)
         for _, data in self._files:
             names.update(data.get('metrics', ()))
-            names.update(metric for override in data.get('overrides', ()) for metric in override.get('metrics', ()))
+            names.update(
+                metric
+                for override in data.get('overrides', ())
+                for metric in override.get('metrics', ())
+            )
         return frozenset(names)
 
     def limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
@@ -157,18 +193,37 @@ class Thresholds:
             self._by_kind[key] = _merged(self._layers(*key, ()))
         return self._by_kind[key]
 
-    def _layers(self, metric: str, kinds: Sequence[str], groups: Sequence[str],
-                overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
+    def _layers(
+        self,
+        metric: str,
+        kinds: Sequence[str],
+        groups: Sequence[str],
+        overrides: Sequence[tuple[str, Json]],
+    ) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence."""
-        levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
-        layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
+        levels = {
+            level: ranges[metric]
+            for level, ranges in zip(LEVELS, self._command_line)
+            if metric in ranges
+        }
+        layers: list[Layer] = [
+            [('command line', {**levels, 'why': 'set on the command line'})] if levels else []
+        ]
         # The reason of a limit comes from its override, and not from an acknowledgement.
-        layers += [[(f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
-                    for name, override in overrides
-                    if rank(override) == selector and metric in override.get('metrics', ())
-                    for fields in [_of_kind(override['metrics'][metric], kinds, groups)]] for selector in SELECTORS]
-        layers += [[(name, _of_kind(data['metrics'][metric], kinds, groups))] for name, data in self._files
-                   if metric in data.get('metrics', ())]
+        layers += [
+            [
+                (f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
+                for name, override in overrides
+                if rank(override) == selector and metric in override.get('metrics', ())
+                for fields in [_of_kind(override['metrics'][metric], kinds, groups)]
+            ]
+            for selector in SELECTORS
+        ]
+        layers += [
+            [(name, _of_kind(data['metrics'][metric], kinds, groups))]
+            for name, data in self._files
+            if metric in data.get('metrics', ())
+        ]
         return layers
 
     def groups(self, family: str) -> tuple[str, ...]:
@@ -180,38 +235,58 @@ class Thresholds:
         return applying(self._acknowledged, identity.serial, metric, self._today)
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
-        """Return a message for each limit of this drive that two overrides of equal rank set to different values."""
+        """Return a message for each limit of this drive that two overrides of equal rank set to
+        different values.
+        """
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
-        return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
-                for metric in sorted(self.metrics() if self._has_overrides else ())
-                for layer in self._layers(metric, _kinds(identity), groups, overrides)
-                for field, who in _disagreements(layer)]
+        return [
+            f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
+            for metric in sorted(self.metrics() if self._has_overrides else ())
+            for layer in self._layers(metric, _kinds(identity), groups, overrides)
+            for field, who in _disagreements(layer)
+        ]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
-        # The result is kept: it is needed for each metric of a drive, and a site may have an override for each drive.
+        # The result is kept: it is needed for each metric of a drive, and a site may have an
+        # override for each drive.
         drive = device, identity, family
         if self._selected[0] != drive:
-            self._selected = drive, [(name, override) for name, data in self._files
-                                     for override in data.get('overrides', ()) if not self._is_over(override)
-                                     and selects(override['for'], device, identity, family)]
+            self._selected = (
+                drive,
+                [
+                    (name, override)
+                    for name, data in self._files
+                    for override in data.get('overrides', ())
+                    if not self._is_over(override)
+                    and selects(override['for'], device, identity, family)
+                ],
+            )
         return self._selected[1]
 
     def _is_over(self, override: Json) -> bool:
         return bool(self._today) and override.get('until', '9999') < self._today
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
-        """Return which data of the drive not to read or use. identity, family: empty until the drive is read."""
+        """Return which data of the drive not to read or use. identity, family: empty until the
+        drive is read.
+        """
         overrides = [override for _, override in self._overrides(device, identity, family)]
         return Exceptions(
-            ignored_attributes=frozenset(int(number) for o in overrides for number in o.get('attributes', ())),
+            ignored_attributes=frozenset(
+                int(number) for o in overrides for number in o.get('attributes', ())
+            ),
             skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
-            is_read=all(o.get('read', True) for o in overrides))
+            is_read=all(o.get('read', True) for o in overrides),
+        )
 
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
         """Return a message for each override of this drive that has expired."""
-        return [Coded('override-ended', f'{name}: the override for {_whose(o)} ended on {o["until"]}')
-                for name, data in self._files for o in data.get('overrides', ())
-                if self._is_over(o) and selects(o['for'], device, identity, family)]
+        return [
+            Coded('override-ended', f'{name}: the override for {_whose(o)} ended on {o["until"]}')
+            for name, data in self._files
+            for o in data.get('overrides', ())
+            if self._is_over(o) and selects(o['for'], device, identity, family)
+        ]
 
 
 def rank(override: Json) -> str:
@@ -220,9 +295,14 @@ def rank(override: Json) -> str:
 
 
 def _whose(override: Json) -> str:
-    """Return the selector in words, such as "model ACME.*". A serial number is left out, because it may be secret."""
+    """Return the selector in words, such as "model ACME.*".
+
+    A serial number is left out, because it may be secret.
+    """
     selector = rank(override)
-    return 'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
+    return (
+        'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
+    )
 
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
@@ -231,21 +311,29 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
         'serial': lambda value: bool(identity.serial) and value == identity.serial,
         'device': lambda value: value in (device.name, device.address),
         'model': lambda value: bool(identity.model) and fits(value, identity.model),
-        'family': lambda value: bool(family) and value == family}
+        'family': lambda value: bool(family) and value == family,
+    }
     return all(tests[key](value) for key, value in selector.items())
 
 
 def _kinds(identity: Identity) -> tuple[str, ...]:
-    """Return the kind of a drive; for SAS, also the kind of a similar SATA drive (hdd or ssd), and the vendor."""
+    """Return the kind of a drive; for SAS, also the kind of a similar SATA drive (hdd or ssd),
+    and the vendor.
+    """
     kind, twin = identity.kind, 'ssd' if identity.rotation == 0 else 'hdd'
     return (kind, twin, identity.model.partition(' ')[0]) if kind == 'sas' else (kind,)
 
 
 def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
-    """Return a metric's fields; fields for the drive's kind override them, and fields for its groups override both."""
+    """Return a metric's fields; fields for the drive's kind override them, and fields for its
+    groups override both.
+    """
     of_kind = metric.get(kinds[0], {})
     if 'like' in of_kind and len(kinds) > 1:
-        of_kind, groups = {**metric.get(kinds[1], {}), **of_kind}, (of_kind['like'].get(kinds[2], ''),)
+        of_kind, groups = (
+            {**metric.get(kinds[1], {}), **of_kind},
+            (of_kind['like'].get(kinds[2], ''),),
+        )
     fields = {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind}
     for group in groups:
         fields.update(of_kind.get('groups', {}).get(group, {}))
@@ -262,13 +350,29 @@ def _merged(layers: Sequence[Layer]) -> Limit:
                 fields[field], places[field] = value, place
     warning, critical, growth, _, graph, why = (fields.get(field, (None, '')) for field in FIELDS)
     own = frozenset(field for field, place in places.items() if 1 <= place <= ONE_DRIVE)
-    return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(fields),
-                 why[0] or '', tuple(several(growth[0])), growth[1], own, _aged(fields, places))
+    return Limit(
+        _bound(warning[0]),
+        _bound(critical[0]),
+        warning[1],
+        critical[1],
+        bool(graph[0]),
+        frozenset(fields),
+        why[0] or '',
+        tuple(several(growth[0])),
+        growth[1],
+        own,
+        _aged(fields, places),
+    )
 
 
 def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
     """Return the merged fields of a layer, without the fields on which its overrides disagree."""
-    merged = {field: (fields[field], origin) for origin, fields in layer for field in FIELDS if field in fields}
+    merged = {
+        field: (fields[field], origin)
+        for origin, fields in layer
+        for field in FIELDS
+        if field in fields
+    }
     for field, _ in _disagreements(layer):
         merged.pop(field, None)
     return merged
@@ -287,19 +391,33 @@ def _disagreements(layer: Layer) -> Iterator[tuple[str, str]]:
 
 def _bound(value: Any) -> Bound:
     if isinstance(value, dict):
-        return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'],
-                          value.get('at_least', -math.inf))
+        return DriveLimit(
+            value['drive'],
+            value.get('plus', 0) - value.get('minus', 0),
+            value['else'],
+            value.get('at_least', -math.inf),
+        )
     return value if value is None else str(value)
 
 
 def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> tuple[Aged, ...]:
     """Return the stages of a limit, without the levels that a layer of higher precedence sets."""
     rules, origin = fields.get('aged', (None, ''))
-    found = [Aged(_seconds(rule.get('after', '0d')), _seconds(rule['before']) if 'before' in rule else math.inf,
-                  rule.get('tested', False),
-                  {level: _bound(rule[level]) for level in LEVELS
-                   if level in rule and places.get(level, places['aged']) >= places['aged']},
-                  origin, rule.get('why', '')) for rule in several(rules)]
+    found = [
+        Aged(
+            _seconds(rule.get('after', '0d')),
+            _seconds(rule['before']) if 'before' in rule else math.inf,
+            rule.get('tested', False),
+            {
+                level: _bound(rule[level])
+                for level in LEVELS
+                if level in rule and places.get(level, places['aged']) >= places['aged']
+            },
+            origin,
+            rule.get('why', ''),
+        )
+        for rule in several(rules)
+    ]
     return tuple(sorted(found, key=lambda stage: stage.after))
 
 
@@ -308,44 +426,73 @@ def _seconds(text: str) -> int:
 
 
 def several(rules: Any) -> Sequence[Json]:
-    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or null."""
+    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or
+    null.
+    """
     return () if rules is None else (rules,) if isinstance(rules, dict) else tuple(rules)
 
 
-# --- acknowledgements: values that an admin accepts and that raise no alert until they get worse -------------------
+# --- acknowledgements: values that an admin accepts and that raise no alert until they get worse --
 
-# An acknowledgement is root's configuration and not part of the history: it is an override in thresholds.d or in
-# acknowledged.json of the configuration folder, or an argument of the command line. A user who can write only to the
-# history file cannot suppress an alert.
+# An acknowledgement is root's configuration and not part of the history: it is an override in
+# thresholds.d or in acknowledged.json of the configuration folder, or an argument of the command
+# line. A user who can write only to the history file cannot suppress an alert.
+
 
 def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
     """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
     for override in overrides:
-        serial, notes = override['for'].get('serial'), {note: override.get(note, '') for note in NOTES}
+        serial, notes = (
+            override['for'].get('serial'),
+            {note: override.get(note, '') for note in NOTES},
+        )
         if serial and override.get('gone'):
             yield Acknowledgement(serial, GONE, 0, origin=origin, **notes)
         for metric, limits in override.get('metrics', {}).items():
             if serial and 'acknowledged' in limits:
-                yield Acknowledgement(serial, metric, float(limits['acknowledged']), origin=origin, **notes)
+                yield Acknowledgement(
+                    serial, metric, float(limits['acknowledged']), origin=origin, **notes
+                )
 
 
-def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str) -> Acknowledgement | None:
-    """Return the last unexpired acknowledgement of a drive's metric, or None. today: a date such as "2026-11-22"."""
-    return next((each for each in reversed(accepted) if (each.serial, each.metric) == (serial, metric)
-                 and (not each.until or today <= each.until)), None)
+def applying(
+    accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str
+) -> Acknowledgement | None:
+    """Return the last unexpired acknowledgement of a drive's metric, or None. today: a date such
+    as "2026-11-22".
+    """
+    return next(
+        (
+            each
+            for each in reversed(accepted)
+            if (each.serial, each.metric) == (serial, metric)
+            and (not each.until or today <= each.until)
+        ),
+        None,
+    )
 
 
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
-    """Return whether a number is at least as good as the accepted value. falls: a smaller number is worse."""
-    return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
+    """Return whether a number is at least as good as the accepted value. falls: a smaller number
+    is worse.
+    """
+    return accepted is not None and (
+        number >= accepted.value if falls else number <= accepted.value
+    )
 
 
-def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,
-               override: State | None = None) -> State:
+def prevailing(
+    level: State,
+    growth: State = State.OK,
+    is_acknowledged: bool = False,
+    override: State | None = None,
+) -> State:
     """Return the state of a reading with limits, in the documented order of precedence.
 
-    level: the state from the limits for the reading's age. growth: the state from its increase. is_acknowledged: see
-    is_silent(). override: the state from a limit set for only this drive; None if there is no such limit.
+    level: the state from the limits for the reading's age. growth: the state from its increase.
+    is_acknowledged: see
+    is_silent(). override: the state from a limit set for only this drive; None if there is no such
+    limit.
     """
     if override is not None:
         return override

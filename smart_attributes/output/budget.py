@@ -1,8 +1,10 @@
 """Choose the metrics and the lines of text to print, so that the output fits a size limit. Pure.
 
-Perfdata is chosen first, by the largest possible size of its values. So a new state or number never adds or removes a
-graph series. The text gets the remaining space, and never less than its minimum share.
+Perfdata is chosen first, by the largest possible size of its values. So a new state or number never
+adds or removes a graph series. The text gets the remaining space, and never less than its minimum
+share.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -19,17 +21,19 @@ from . import perfdata
 LEFT_OUT = '... '
 WHY = 'left out to stay within'
 REMEDY = 'split the drives among several commands with -d, or use check_smart_attributes metrics'
-ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and lines
-NAMED = 200            # bytes of this line for the names of metrics
-DIGITS = 20            # assumed length of a number without bounds
-LIMITS = 9             # characters of both limits of a value; more if a limit of the metric is longer
-LAST = 1000            # position of metrics without a defined place
+ROOM_TO_SAY_SO = 500  # bytes of the line that names the omitted metrics and lines
+NAMED = 200  # bytes of this line for the names of metrics
+DIGITS = 20  # assumed length of a number without bounds
+# characters of both limits of a value; more if a limit of the metric is longer
+LIMITS = 9
+LAST = 1000  # position of metrics without a defined place
 
 
 class OutputText(NamedTuple):
     """The lines of text after the first line, most important first."""
-    checks: Sequence[str]    # about the check as a whole
-    drives: Sequence[str]    # most severe drive first
+
+    checks: Sequence[str]  # about the check as a whole
+    drives: Sequence[str]  # most severe drive first
     notes: Sequence[str]
 
 
@@ -57,24 +61,38 @@ def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit:
 
 
 def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
-    """Return metrics sorted by their order in attributes.json, then by concern (see severity), then by name."""
+    """Return metrics sorted by their order in attributes.json, then by concern (see severity),
+    then by name.
+    """
+
     def place(metric: str) -> tuple[int, int, str]:
         definition = definitions.get(metric)
-        return ((definition.order or LAST, severity.ORDER.index(definition.concern), metric) if definition
-                else (LAST, len(severity.ORDER), metric))
+        return (
+            (definition.order or LAST, severity.ORDER.index(definition.concern), metric)
+            if definition
+            else (LAST, len(severity.ORDER), metric)
+        )
+
     return sorted(found, key=place)
 
 
-def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], definitions: Mapping[str, Metric],
-           is_all: bool) -> dict[str, int]:
+def needed(
+    verdicts: Sequence[Verdict],
+    values: Sequence[perfdata.Value],
+    definitions: Mapping[str, Metric],
+    is_all: bool,
+) -> dict[str, int]:
     """Return the largest size in bytes that each metric can have at any later check.
 
-    Drives of the same type are assumed to have the same metrics; an unread drive is assumed to have all metrics.
+    Drives of the same type are assumed to have the same metrics; an unread drive is assumed to have
+    all metrics.
     """
     of_kind: dict[str, set[str]] = {}
     for verdict in verdicts:
         if not verdict.problem:
-            of_kind.setdefault(verdict.identity.kind, set()).update(_possible(verdict, definitions, is_all))
+            of_kind.setdefault(verdict.identity.kind, set()).update(
+                _possible(verdict, definitions, is_all)
+            )
     everything: set[str] = set().union(*of_kind.values())
     widths = {metric: _width(metric, values, definitions.get(metric)) for metric in everything}
     most: Counter[str] = Counter()
@@ -89,7 +107,11 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
 
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
     """Return a drive's metrics that can be graphed, even if this check has no number for them."""
-    told = {judgement.reading.metric for judgement in verdict.judgements if perfdata.is_possible(judgement, is_all)}
+    told = {
+        judgement.reading.metric
+        for judgement in verdict.judgements
+        if perfdata.is_possible(judgement, is_all)
+    }
     return told | {name for name, definition in definitions.items() if definition.beside in told}
 
 
@@ -99,26 +121,40 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | N
     number = len(plain(most)) if most is not None else DIGITS
     limits = max((len(value.limits) for value in values if value.metric == metric), default=0)
     fixed = 0 if definition and (definition.is_verdict or definition.worse == 'none') else LIMITS
-    ends = sum(len(plain(end)) for end in (definition.minimum, definition.maximum)
-               if end is not None) if definition else 0
+    ends = (
+        sum(len(plain(end)) for end in (definition.minimum, definition.maximum) if end is not None)
+        if definition
+        else 0
+    )
     return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
 
 
-def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> list[str]:
+def fitted(
+    text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]
+) -> list[str]:
     """Return the lines that fit, and a line about the omitted lines and metrics.
 
-    missing: omitted metrics. limit: bytes of the whole output. others: the first line and the perfdata.
+    missing: omitted metrics. limit: bytes of the whole output. others: the first line and the
+    perfdata.
     """
-    room, whole = limit - sum(map(size, others)) - ROOM_TO_SAY_SO, [*text.checks, *text.drives, *text.notes]
+    room, whole = (
+        limit - sum(map(size, others)) - ROOM_TO_SAY_SO,
+        [*text.checks, *text.drives, *text.notes],
+    )
     kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)
     parts = [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
     if missing:
         parts.append(_named(missing, len(others) == 1))
-    return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
+    return (
+        [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
+    )
 
 
 def _most_important(text: OutputText, room: int) -> list[str]:
-    """Return the lines that fit. Lines about the check get at most half of the space, so that drives get the rest."""
+    """Return the lines that fit.
+
+    Lines about the check get at most half of the space, so that drives get the rest.
+    """
     checks = first(text.checks, room // 2)
     return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]
 
@@ -130,4 +166,7 @@ def first(parts: Sequence[str], room: int) -> list[str]:
 
 def _named(missing: Sequence[str], is_all: bool) -> str:
     """Return "perfdata of all drives for host_written, power_on_time and 3 more"."""
-    return f'{"all " if is_all else ""}perfdata of all drives for {listed(missing, len(first(missing, NAMED)))}'
+    return (
+        f'{"all " if is_all else ""}perfdata of all drives for '
+        f'{listed(missing, len(first(missing, NAMED)))}'
+    )

@@ -1,7 +1,9 @@
 """The list of codes in codes.json: one stable name for each finding, note and reason for UNKNOWN.
 
-Programs decide by codes and fields, never by sentences. A code keeps its name and its meaning in later versions.
+Programs decide by codes and fields, never by sentences. A code keeps its name and its meaning in
+later versions.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,6 +14,7 @@ from ..typed import NamedTuple
 
 class Code(NamedTuple):
     """A code: its name, its usual state ('' for a note), its meaning, and the next step or ''."""
+
     name: str
     severity: str
     meaning: str
@@ -19,11 +22,13 @@ class Code(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A finding of `doctor`: its usual subject, its state, and the templates for its sentences and its command.
+    """A finding of `doctor`: its usual subject, its state, and the templates for its sentences and
+    its command.
 
-    {field} is a value, {field!q} is quoted for the shell, {field:#drive} is "1 drive" or "2 drives", and {field:bytes}
-    has a unit.
+    {field} is a value, {field!q} is quoted for the shell, {field:#drive} is "1 drive" or "2
+    drives", and {field:bytes} has a unit.
     """
+
     subject: str
     state: str
     meaning: str
@@ -32,18 +37,24 @@ class Finding(NamedTuple):
 
 
 def _group(name: str) -> tuple[Code, ...]:
-    return tuple(Code(code, entry.get('state', ''), entry['meaning'], entry.get('remedy', ''))
-                 for code, entry in _DATA[name].items())
+    return tuple(
+        Code(code, entry.get('state', ''), entry['meaning'], entry.get('remedy', ''))
+        for code, entry in _DATA[name].items()
+    )
 
 
 _DATA = files.data('codes.json')
-REASONS = _group('reasons')           # why a drive, or a whole check, is UNKNOWN
-FINDINGS = _group('findings')         # what is wrong with a drive that was read
-NOTES = _group('notes')               # information that does not change the state
-REDUNDANCY = _group('redundancy')   # how the groups on a drive affect its replacement
-CAUSES = _group('fleet_causes')       # why a fleet lacks drives of a host; only these remedies name the host
-FLEET_NOTES = _group('fleet_notes')   # what a fleet report says in addition to its drives
-BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES,
-                                                            *FLEET_NOTES)}
+REASONS = _group('reasons')  # why a drive, or a whole check, is UNKNOWN
+FINDINGS = _group('findings')  # what is wrong with a drive that was read
+NOTES = _group('notes')  # information that does not change the state
+REDUNDANCY = _group('redundancy')  # how the groups on a drive affect its replacement
+# why a fleet lacks drives of a host; only these remedies name the host
+CAUSES = _group('fleet_causes')
+FLEET_NOTES = _group('fleet_notes')  # what a fleet report says in addition to its drives
+BY_NAME: Mapping[str, Code] = {
+    each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES, *FLEET_NOTES)
+}
 # Findings of doctor about an installation.
-DOCTOR: Mapping[str, Finding] = {name: Finding(**{'subject': '', **entry}) for name, entry in _DATA['doctor'].items()}
+DOCTOR: Mapping[str, Finding] = {
+    name: Finding(**{'subject': '', **entry}) for name, entry in _DATA['doctor'].items()
+}

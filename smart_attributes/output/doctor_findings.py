@@ -1,4 +1,7 @@
-"""Results of an installation check as text or JSON: each line reports a success, or a problem and the next step."""
+"""Results of an installation check as text or JSON: each line reports a success, or a problem
+and the next step.
+"""
+
 from __future__ import annotations
 
 import json
@@ -16,33 +19,36 @@ from . import codes
 
 GOOD, PROBLEM, UNCHECKED = 'good', 'problem', 'unchecked'
 _HEADS = {GOOD: 'good', PROBLEM: 'TO DO', UNCHECKED: '-'}
-NARROWEST, WIDEST = 80, 110   # limits of the column at which text is wrapped
-_WORDS = 600                  # characters of a sentence
-_INDENT = 9                   # column where subjects begin; the next step is printed below
+NARROWEST, WIDEST = 80, 110  # limits of the column at which text is wrapped
+_WORDS = 600  # characters of a sentence
+_INDENT = 9  # column where subjects begin; the next step is printed below
 
 
 class Finding(NamedTuple):
     """The result of one check of the installation."""
-    code: str                    # a name in codes.json
-    subject: str                 # "sudo rule", "/dev/sda"
-    state: str                   # GOOD, PROBLEM, or UNCHECKED because of another finding
+
+    code: str  # a name in codes.json
+    subject: str  # "sudo rule", "/dev/sda"
+    state: str  # GOOD, PROBLEM, or UNCHECKED because of another finding
     message: str
-    remedy: str = ''             # next step, a sentence; '' if no action is needed
-    command: str = ''            # command for the next step, ready to paste
-    fields: Mapping[str, Any] = {}   # the values in the sentences
+    remedy: str = ''  # next step, a sentence; '' if no action is needed
+    command: str = ''  # command for the next step, ready to paste
+    fields: Mapping[str, Any] = {}  # the values in the sentences
 
 
 class Paste(NamedTuple):
     """A line to paste into a configuration file."""
-    daemon: str                  # "icinga", "nagios" or "nrpe"
-    place: str                   # "NRPE (call it with check_nrpe -t 60)"
+
+    daemon: str  # "icinga", "nagios" or "nrpe"
+    place: str  # "NRPE (call it with check_nrpe -t 60)"
     text: str
 
 
 class Examination(NamedTuple):
     """All results of an installation check."""
+
     host: str
-    user: str                    # the user whose view was examined
+    user: str  # the user whose view was examined
     findings: Sequence[Finding]
     pastes: Sequence[Paste] = ()
 
@@ -57,25 +63,40 @@ class _Template(string.Formatter):
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         """Return a value, quoted for the shell if the conversion is "q"."""
-        return shlex.quote(str(value)) if conversion == 'q' else super().convert_field(value, conversion)
+        return (
+            shlex.quote(str(value))
+            if conversion == 'q'
+            else super().convert_field(value, conversion)
+        )
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return a number, with its unit if the format is "bytes", or with a noun if it is "#noun" or "#noun|nouns"."""
+        """Return a number, with its unit if the format is "bytes", or with a noun if it is
+        "#noun" or "#noun|nouns".
+        """
         if format_spec.startswith('#'):
             return plural(value, *format_spec[1:].split('|'))
-        return amount(value, 'B') if format_spec == 'bytes' else str(super().format_field(value, format_spec))
+        return (
+            amount(value, 'B')
+            if format_spec == 'bytes'
+            else str(super().format_field(value, format_spec))
+        )
 
 
 def found(code: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding with this code. subject: replaces the usual subject. fields: values for the sentences."""
+    """Return the finding with this code. subject: replaces the usual subject. fields: values for
+    the sentences.
+    """
     entry = codes.DOCTOR[code]
-    message, remedy, command = (_Template().vformat(text, (), fields)
-                                for text in (entry.meaning, entry.remedy, entry.command))
+    message, remedy, command = (
+        _Template().vformat(text, (), fields)
+        for text in (entry.meaning, entry.remedy, entry.command)
+    )
     return Finding(code, subject or entry.subject, entry.state, message, remedy, command, fields)
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding for an error or a note. sentence: states the problem and, optionally, the next step.
+    """Return the finding for an error or a note. sentence: states the problem and, optionally, the
+    next step.
 
     code: a name in any group of codes.json.
     """
@@ -87,7 +108,10 @@ def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
 
 
 def halves(sentence: str) -> tuple[str, str]:
-    """Return (problem, next step) from a message "place: problem; next step". The next step may be ''."""
+    """Return (problem, next step) from a message "place: problem; next step".
+
+    The next step may be ''.
+    """
     words, _, advice = sentence.partition('; ')
     return words, advice
 
@@ -103,16 +127,29 @@ def as_text(examination: Examination) -> str:
 
 
 def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
-    yield from _wrapped(f'{_HEADS[finding.state]:<7}{visible(finding.subject):<{subjects}}  ', finding.message, width)
+    yield from _wrapped(
+        f'{_HEADS[finding.state]:<7}{visible(finding.subject):<{subjects}}  ',
+        finding.message,
+        width,
+    )
     if finding.remedy:
-        yield from _wrapped(f'{"":<{_INDENT - 2}}-> ', finding.remedy + (':' if finding.command else ''), width)
+        yield from _wrapped(
+            f'{"":<{_INDENT - 2}}-> ', finding.remedy + (':' if finding.command else ''), width
+        )
     if finding.command:
-        yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'  # never wrapped, so that it can be pasted
+        # never wrapped, so that it can be pasted
+        yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'
 
 
 def _wrapped(head: str, words: str, width: int) -> list[str]:
-    return textwrap.wrap(sentence(words, _WORDS), width, initial_indent=head, subsequent_indent=' ' * len(head),
-                         break_long_words=False, break_on_hyphens=False) or [head.rstrip()]
+    return textwrap.wrap(
+        sentence(words, _WORDS),
+        width,
+        initial_indent=head,
+        subsequent_indent=' ' * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [head.rstrip()]
 
 
 def _summary(examination: Examination) -> str:
@@ -134,8 +171,21 @@ def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
 
 def as_json(examination: Examination) -> str:
     """Return the results as JSON."""
-    return json.dumps({'version': DOCUMENTS['doctor'], 'good': examination.is_good, 'host': examination.host,
-                       'user': examination.user,
-                       'findings': [{**finding._asdict(), 'remedy': finding.remedy or None,
-                                     'command': finding.command or None} for finding in examination.findings],
-                       'paste': [paste._asdict() for paste in examination.pastes]}, indent=1)
+    return json.dumps(
+        {
+            'version': DOCUMENTS['doctor'],
+            'good': examination.is_good,
+            'host': examination.host,
+            'user': examination.user,
+            'findings': [
+                {
+                    **finding._asdict(),
+                    'remedy': finding.remedy or None,
+                    'command': finding.command or None,
+                }
+                for finding in examination.findings
+            ],
+            'paste': [paste._asdict() for paste in examination.pastes],
+        },
+        indent=1,
+    )

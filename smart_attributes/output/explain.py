@@ -1,4 +1,7 @@
-"""The report on one drive: the action and its reason, each alert with its limit and, on request, all readings."""
+"""The report on one drive: the action and its reason, each alert with its limit and, on request,
+all readings.
+"""
+
 from __future__ import annotations
 
 import time
@@ -19,15 +22,29 @@ from .triage_table import console
 WIDTH_WITHOUT_TERMINAL = 140
 
 
-def print_drive(verdict: Verdict, report: Report | None, database: SpecDatabase, thresholds: Thresholds,
-                hide_serial: bool, is_verbose: bool) -> None:
-    """Print the action, the alerts and the drive. is_verbose: also all readings, limits and unmapped attributes."""
+def print_drive(
+    verdict: Verdict,
+    report: Report | None,
+    database: SpecDatabase,
+    thresholds: Thresholds,
+    hide_serial: bool,
+    is_verbose: bool,
+) -> None:
+    """Print the action, the alerts and the drive. is_verbose: also all readings, limits and
+    unmapped attributes.
+    """
     from rich.text import Text
 
     screen = console(WIDTH_WITHOUT_TERMINAL)
     alerting = list(_alerts(verdict))
-    blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []),
-              [*details(verdict, hide_serial), *(_farm(report, database, hide_serial, is_verbose) if report else ())])
+    blocks = (
+        head(verdict, hide_serial, time.time()),
+        *([alerting] if alerting else []),
+        [
+            *details(verdict, hide_serial),
+            *(_farm(report, database, hide_serial, is_verbose) if report else ()),
+        ],
+    )
     screen.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
     if report is not None:
         _print_tables(screen, verdict, report, database, thresholds, is_verbose)
@@ -35,21 +52,32 @@ def print_drive(verdict: Verdict, report: Report | None, database: SpecDatabase,
         screen.print(Text(f'note: {sentence(note, 500)}'))
 
 
-def _print_tables(console: Any, verdict: Verdict, report: Report, database: SpecDatabase,
-                  thresholds: Thresholds, is_verbose: bool) -> None:
+def _print_tables(
+    console: Any,
+    verdict: Verdict,
+    report: Report,
+    database: SpecDatabase,
+    thresholds: Thresholds,
+    is_verbose: bool,
+) -> None:
     """Print all tables that are not empty. Imports rich only when called."""
     from rich.table import Table
     from rich.text import Text
 
     heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
-    all_tables = (('heads', ('head', 'reallocated', 'unrecoverable', 'repeated'),
-                   (tuple(map(str, head)) for head in heads)),
-                  ('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
-                  ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
-                  ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)))
+    all_tables = (
+        (
+            'heads',
+            ('head', 'reallocated', 'unrecoverable', 'repeated'),
+            (tuple(map(str, head)) for head in heads),
+        ),
+        ('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
+        ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
+        ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)),
+    )
     for title, columns, rows in all_tables if is_verbose else all_tables[:1]:
         table = Table(box=None, pad_edge=False, header_style='bold')
-        for column in columns:   # never cut, because people copy the names of metrics
+        for column in columns:  # never cut, because people copy the names of metrics
             table.add_column(column, overflow='fold', no_wrap=column == 'metric')
         for row in rows:
             table.add_row(*(Text(sentence(cell, 300)) for cell in row))
@@ -65,7 +93,8 @@ def print_faults(faults: Sequence[str], state: State = State.UNKNOWN) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
-    """Return the drive with its state, the action with the reason and, if known, the effect of groups and the risk.
+    """Return the drive with its state, the action with the reason and, if known, the effect of
+    groups and the risk.
 
     now: seconds since 1970.
     """
@@ -74,9 +103,16 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
     drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
     told = item(verdict, now)
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
-    reason = headline(verdict) if verdict.problem or verdict.state is not State.OK else told.why or findings(verdict)
+    reason = (
+        headline(verdict)
+        if verdict.problem or verdict.state is not State.OK
+        else told.why or findings(verdict)
+    )
     label = ' Status: ' if told.action == actions.NOTHING else ' Reason: '
-    lines = [f'{drive}  {verdict.state.name}', f'What to do: {told.to_do}.{label if reason else ""}{reason}']
+    lines = [
+        f'{drive}  {verdict.state.name}',
+        f'What to do: {told.to_do}.{label if reason else ""}{reason}',
+    ]
     if told.step:
         lines.append(f'Redundancy: {sentence(told.step.why, 300)}')
     if told.unknown:
@@ -85,18 +121,32 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
 
 
 def _alerts(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines of each alert: metric, value, limit and source, then the increase and the limit's reason."""
+    """Yield the lines of each alert: metric, value, limit and source, then the increase and the
+    limit's reason.
+    """
     alerting = [each for each in verdict.judgements if each.state is not State.OK]
     width = max((len(each.reading.metric) for each in alerting), default=0)
     for judgement in alerting:
         reading = judgement.reading
-        limit = f'{judgement.state.name.lower()} {judgement.growth_against or judgement.against}'.rstrip()
-        yield '  '.join((f'{reading.metric:{width}}', sentence(_value(reading), 300), limit, str(reading.source)))
+        limit = (
+            f'{judgement.state.name.lower()} {judgement.growth_against or judgement.against}'
+        ).rstrip()
+        yield '  '.join(
+            (
+                f'{reading.metric:{width}}',
+                sentence(_value(reading), 300),
+                limit,
+                str(reading.source),
+            )
+        )
         if judgement.growth:
             yield f'  {sentence(judgement.growth, 300)}'
-        # If the origin is the source, the drive itself set this limit, and the line above shows the source.
+        # If the origin is the source, the drive itself set this limit, and the line above shows the
+        # source.
         origin = '' if judgement.origin == str(reading.source) else judgement.origin
-        reason = ' '.join(part for part in (judgement.reason, f'({origin})' if origin else '') if part)
+        reason = ' '.join(
+            part for part in (judgement.reason, f'({origin})' if origin else '') if part
+        )
         if reason:
             yield f'  {sentence(reason, 500)}'
 
@@ -108,15 +158,29 @@ def _value(reading: Reading) -> str:
 def details(verdict: Verdict, hide_serial: bool) -> list[str]:
     """Return the drive's identity, database entry, location and forecasts, one line each."""
     identity, device = verdict.identity, verdict.device
-    lines = [f'device      {device.address}, name {device.name}',
-             f'model       {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, type '
-             f'{kind(verdict) or "-"}']
+    lines = [
+        f'device      {device.address}, name {device.name}',
+        f'model       {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, '
+        f'type '
+        f'{kind(verdict) or "-"}',
+    ]
     if not hide_serial:
-        lines.append(f'serial      {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
-    lines.append(f'entry       {verdict.entry or "none; only metrics that every drive reports in the same way"}')
-    return [*lines, *_place(verdict.place),
-            *(f'in use by   {sentence(each.said, 300)}' for each in verdict.depends),
-            *(f'wears out   {lasting(metric, each, time.time())}' for metric, each in verdict.forecasts.items())]
+        lines.append(
+            f'serial      {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}'
+        )
+    lines.append(
+        f'entry       '
+        f'{verdict.entry or "none; only metrics that every drive reports in the same way"}'
+    )
+    return [
+        *lines,
+        *_place(verdict.place),
+        *(f'in use by   {sentence(each.said, 300)}' for each in verdict.depends),
+        *(
+            f'wears out   {lasting(metric, each, time.time())}'
+            for metric, each in verdict.forecasts.items()
+        ),
+    ]
 
 
 def _place(place: Place) -> Iterator[str]:
@@ -127,38 +191,70 @@ def _place(place: Place) -> Iterator[str]:
         yield f'locate LED  on: echo 1 > {sentence(place.light, 300)}; off: echo 0'
 
 
-def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool) -> Iterator[str]:
-    """Yield the line about a disk's FARM log, if the log was read. is_verbose: also if the log was not read."""
+def _farm(
+    report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool
+) -> Iterator[str]:
+    """Yield the line about a disk's FARM log, if the log was read. is_verbose: also if the log
+    was not read.
+    """
     farm = report.farm
-    if farm is None and is_verbose and database.identify(report.identity,
-                                                         [row.id for row in report.attributes]).keeps_farm:
-        yield 'FARM log    not read; to see it, run as root (smartctl 7.4 or newer): smartctl -l farm DEVICE'
+    if (
+        farm is None
+        and is_verbose
+        and database.identify(report.identity, [row.id for row in report.attributes]).keeps_farm
+    ):
+        yield (
+            'FARM log    not read; to see it, run as root (smartctl 7.4 or newer): '
+            'smartctl -l farm DEVICE'
+        )
     elif farm and (farm.hours or farm.serial):
-        parts = (f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
-                 *([f'serial {clean(farm.serial)}'] if farm.serial and not hide_serial else ()),
-                 *([time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))] if farm.asked else ()))
+        parts = (
+            f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
+            *([f'serial {clean(farm.serial)}'] if farm.serial and not hide_serial else ()),
+            *(
+                [time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))]
+                if farm.asked
+                else ()
+            ),
+        )
         yield f'FARM log    {", ".join(parts)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
     for judgement in verdict.judgements:
         reading = judgement.reading
-        why_not = '' if reading.judged else f'not judged{": " + reading.unknown if reading.unknown else ""}'
-        yield (judgement.state.name if reading.judged else '-', reading.metric, _value(reading), str(reading.source),
-               why_not or _limits(judgement))
+        why_not = (
+            ''
+            if reading.judged
+            else f'not judged{": " + reading.unknown if reading.unknown else ""}'
+        )
+        yield (
+            judgement.state.name if reading.judged else '-',
+            reading.metric,
+            _value(reading),
+            str(reading.source),
+            why_not or _limits(judgement),
+        )
 
 
 def _limits(judgement: Judgement) -> str:
-    words = [f'{name} {text}' for name, text in (('warning', judgement.warning), ('critical', judgement.critical))
-             if text]
+    words = [
+        f'{name} {text}'
+        for name, text in (('warning', judgement.warning), ('critical', judgement.critical))
+        if text
+    ]
     return ', '.join(words) or 'none'
 
 
 def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str, ...]]:
     for judgement in verdict.judgements:
         if judgement.reading.judged:
-            limit = thresholds.limit(judgement.reading.metric, verdict.device, verdict.identity, verdict.entry or '')
-            origins = sorted({origin for origin in (limit.warning_origin, limit.critical_origin) if origin})
+            limit = thresholds.limit(
+                judgement.reading.metric, verdict.device, verdict.identity, verdict.entry or ''
+            )
+            origins = sorted(
+                {origin for origin in (limit.warning_origin, limit.critical_origin) if origin}
+            )
             if limit.why:
                 yield judgement.reading.metric, ', '.join(origins) or 'default.json', limit.why
             for stage in stages(limit, judgement.reading):
@@ -169,8 +265,14 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str,
 
 def _growth(rule: Mapping[str, Any]) -> str:
     """Return "growth within 24h: warning above 0, alerts for 7d: Each one is ..."."""
-    limits = ', '.join(f'{name} above {rule[name]}' for name in ('warning', 'critical')
-                       if rule.get(name) is not None) or 'no limit'
+    limits = (
+        ', '.join(
+            f'{name} above {rule[name]}'
+            for name in ('warning', 'critical')
+            if rule.get(name) is not None
+        )
+        or 'no limit'
+    )
     why = f': {rule["why"]}' if 'why' in rule else ''
     return f'growth within {rule["within"]}: {limits}, alerts for {rule["for"]}{why}'
 
@@ -180,6 +282,9 @@ def _unused_rows(report: Report, database: SpecDatabase) -> Iterator[tuple[str, 
     used = {item.attribute for item in spec.readings}
     for row in report.attributes:
         if row.id not in used:
-            yield str(row.id), spec.names.get(row.id, row.name), '-' if row.value is None else str(row.value), row.raw
-
-
+            yield (
+                str(row.id),
+                spec.names.get(row.id, row.name),
+                '-' if row.value is None else str(row.value),
+                row.raw,
+            )

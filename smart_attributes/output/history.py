@@ -1,4 +1,5 @@
 """The history of a drive as a table with small graphs, or as JSON."""
+
 from __future__ import annotations
 
 import json
@@ -12,14 +13,15 @@ from ..wording import amount
 from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
-WIDTH = 24                # characters of a graph in the table
-ROWS = 8                  # lines of a separate graph
+WIDTH = 24  # characters of a graph in the table
+ROWS = 8  # lines of a separate graph
 
-Points = Sequence[tuple[float, float]]   # seconds since 1970, number
+Points = Sequence[tuple[float, float]]  # seconds since 1970, number
 
 
 class Series(NamedTuple):
     """The history of one metric of a drive, read from one source."""
+
     metric: str
     definition: str
     unit: str
@@ -29,31 +31,51 @@ class Series(NamedTuple):
 
 class DriveHistory(NamedTuple):
     """A drive with its history."""
+
     identity: Identity
     first_read: float
     last_read: float
     series: Sequence[Series]
 
 
-def drive(identity: Identity, read: tuple[float, float], series: Sequence[Series],
-          metrics: Sequence[str] = ()) -> DriveHistory:
-    """Return a drive with the series of *metrics* (all series if empty) and the days of its first and last reading.
+def drive(
+    identity: Identity,
+    read: tuple[float, float],
+    series: Sequence[Series],
+    metrics: Sequence[str] = (),
+) -> DriveHistory:
+    """Return a drive with the series of *metrics* (all series if empty) and the days of its first
+    and last reading.
 
     read: times of the first and last reading by a check; imported readings may be earlier.
     """
-    first, last = (*(each.points[0][0] for each in series), read[0]), (*(each.last_read for each in series), read[1])
-    return DriveHistory(identity, min(first), max(last),
-                        [each for each in series if not metrics or each.metric in metrics])
+    first, last = (
+        (*(each.points[0][0] for each in series), read[0]),
+        (*(each.last_read for each in series), read[1]),
+    )
+    return DriveHistory(
+        identity,
+        min(first),
+        max(last),
+        [each for each in series if not metrics or each.metric in metrics],
+    )
 
 
 def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
-    """Yield a heading and a row for each series: first value, present value, last change, graph and source.
+    """Yield a heading and a row for each series: first value, present value, last change, graph and
+    source.
 
     A metric has two series if the drive reports the metric in two places.
     """
     serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
-    yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'
-    cells = [('metric', 'first', 'last', 'changed', 'points', 'course', 'source'), *map(_row, drive.series)]
+    yield (
+        f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to '
+        f'{_day(drive.last_read)}'
+    )
+    cells = [
+        ('metric', 'first', 'last', 'changed', 'points', 'course', 'source'),
+        *map(_row, drive.series),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:
         yield '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
@@ -62,8 +84,15 @@ def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
 def _row(series: Series) -> tuple[str, ...]:
     first, last = series.points[0], series.points[-1]
     changed = _day(last[0]) if len(series.points) > 1 else '-'
-    return (clean(series.metric), amount(first[1], series.unit), amount(last[1], series.unit), changed,
-            str(len(series.points)), graph(series.points, series.last_read), clean(series.definition))
+    return (
+        clean(series.metric),
+        amount(first[1], series.unit),
+        amount(last[1], series.unit),
+        changed,
+        str(len(series.points)),
+        graph(series.points, series.last_read),
+        clean(series.definition),
+    )
 
 
 def graph(points: Points, end: float, width: int = WIDTH) -> str:
@@ -71,13 +100,17 @@ def graph(points: Points, end: float, width: int = WIDTH) -> str:
 
     Each character covers an interval; its height is the number at the end of the interval.
 
-    A series that never changed has no graph, because a flat line shows less than the number beside it.
+    A series that never changed has no graph, because a flat line shows less than the number beside
+    it.
     """
     return ''.join(BARS[level] for level in _levels(points, end, width, len(BARS)))
 
 
 def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
-    """Return the height of each column; the lowest number has 0. Return [] for a series that never changed."""
+    """Return the height of each column; the lowest number has 0.
+
+    Return [] for a series that never changed.
+    """
     numbers = [number for _, number in points]
     lowest, highest = min(numbers), max(numbers)
     start, found, place = points[0][0], [], 0
@@ -90,22 +123,32 @@ def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
 
 
 def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
-    """Yield each series as a graph, with the lowest and highest number and with the first and last day."""
+    """Yield each series as a graph, with the lowest and highest number and with the first and
+    last day.
+    """
     for each in drive.series:
         numbers = [number for _, number in each.points]
         high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)
         left, begin = max(len(high), len(low)), _day(each.points[0][0])
         columns = max(width - left - 2, 2 * len(begin) + 1)
         serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
-        yield f'{clean(drive.identity.model)}{serial}: {clean(each.metric)}, {clean(each.definition)}'
+        yield (
+            f'{clean(drive.identity.model)}{serial}: {clean(each.metric)}, {clean(each.definition)}'
+        )
         levels = _levels(each.points, each.last_read, columns, ROWS * len(BARS))
         if not levels:
             yield f'{high} since {begin}, without a change'
         for row in reversed(range(ROWS if levels else 0)):
             label = high if row == ROWS - 1 else '' if row else low
             signs = (max(-1, min(level - row * len(BARS), len(BARS) - 1)) for level in levels)
-            yield f'{label:>{left}} |{"".join(BARS[sign] if sign >= 0 else " " for sign in signs)}'.rstrip()
-        yield from [f'{"":{left}}  {begin}{_day(each.last_read):>{columns - len(begin)}}'] if levels else []
+            yield (
+                f'{label:>{left}} |{"".join(BARS[sign] if sign >= 0 else " " for sign in signs)}'
+            ).rstrip()
+        yield from (
+            [f'{"":{left}}  {begin}{_day(each.last_read):>{columns - len(begin)}}']
+            if levels
+            else []
+        )
 
 
 def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
@@ -118,13 +161,22 @@ def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str
 
 
 def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:
-    series: list[dict[str, Any]] = [{'metric': clean(each.metric), 'definition': clean(each.definition),
-                                     'unit': each.unit,
-                                     'points': [[round(moment), number] for moment, number in each.points]}
-                                     for each in drive.series]
-    return {'model': clean(drive.identity.model) or None,
-            'serial': None if hide_serial else clean(drive.identity.serial) or None,
-            'first_read': round(drive.first_read), 'last_read': round(drive.last_read), 'series': series}
+    series: list[dict[str, Any]] = [
+        {
+            'metric': clean(each.metric),
+            'definition': clean(each.definition),
+            'unit': each.unit,
+            'points': [[round(moment), number] for moment, number in each.points],
+        }
+        for each in drive.series
+    ]
+    return {
+        'model': clean(drive.identity.model) or None,
+        'serial': None if hide_serial else clean(drive.identity.serial) or None,
+        'first_read': round(drive.first_read),
+        'last_read': round(drive.last_read),
+        'series': series,
+    }
 
 
 def _day(moment: float) -> str:

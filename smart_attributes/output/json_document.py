@@ -1,8 +1,10 @@
-"""The JSON document of verdicts: `triage --json` prints it, the HTML page shows it, and the fleet report reads it.
+"""The JSON document of verdicts: `triage --json` prints it, the HTML page shows it, and the fleet
+report reads it.
 
-Policy: within a version of the document, keys may be added, but no key is removed or changes its meaning. A reader
-ignores unknown keys.
+Policy: within a version of the document, keys may be added, but no key is removed or changes its
+meaning. A reader ignores unknown keys.
 """
+
 from __future__ import annotations
 
 import json
@@ -22,33 +24,67 @@ from ..work.statements import finding, kind
 from ..work.work_list import item
 
 NOTE = 500  # characters
-# Metrics whose value is a status in words -> the code of their findings. All other metrics have limits.
+# Metrics whose value is a status in words -> the code of their findings. All other metrics have
+# limits.
 OF_STATUS: Mapping[str, str] = {
-    HEALTH: 'health-failed', 'vendor_threshold': 'attribute-failing',
-    'vendor_threshold_past': 'error-rate-failed-before', 'self_test': 'self-test-failed',
-    'self_test_age': 'self-test-overdue', 'spare_warning': 'spare-below-threshold',
-    'temperature_warning': 'temperature-outside-limits', 'reliability': 'reliability-degraded',
-    'write_protect': 'read-only', 'power_loss_protection': 'power-loss-protection-failed',
-    'persistent_memory': 'persistent-memory-failed', 'firmware_advisory': 'firmware-defect',
-    'background_scan': 'background-scan-halted', 'unknown_model': 'unknown-model'}
-STATUS = 'status-reported'   # for metrics that the local configuration defines
+    HEALTH: 'health-failed',
+    'vendor_threshold': 'attribute-failing',
+    'vendor_threshold_past': 'error-rate-failed-before',
+    'self_test': 'self-test-failed',
+    'self_test_age': 'self-test-overdue',
+    'spare_warning': 'spare-below-threshold',
+    'temperature_warning': 'temperature-outside-limits',
+    'reliability': 'reliability-degraded',
+    'write_protect': 'read-only',
+    'power_loss_protection': 'power-loss-protection-failed',
+    'persistent_memory': 'persistent-memory-failed',
+    'firmware_advisory': 'firmware-defect',
+    'background_scan': 'background-scan-halted',
+    'unknown_model': 'unknown-model',
+}
+STATUS = 'status-reported'  # for metrics that the local configuration defines
 
 
-def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
-             faults: Sequence[Coded] = (), demands: Sequence[tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
-             lately: Lately | None = None) -> Json:
+def document(
+    verdicts: Sequence[Verdict],
+    failures: Sequence[Coded],
+    hide_serial: bool,
+    now: float,
+    faults: Sequence[Coded] = (),
+    demands: Sequence[tuple[State, Coded]] = (),
+    remarks: Sequence[Coded] = (),
+    lately: Lately | None = None,
+) -> Json:
     """Return the document, with the verdicts in order of severity. An unknown value becomes null.
 
     now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
     """
-    state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
-                   *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
-    data: MutableJson = {'version': DOCUMENTS['triage'], 'state': state.name,
-                         'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)]}
-    notes = [{**note(text), 'state': state.name}
-             for state, text in (*((State.CRITICAL, each) for each in failures), *demands,
-                                 *((State.UNKNOWN, each) for each in faults))]
-    data.update((key, each) for key, each in (('notes', notes), ('remarks', list(map(note, remarks)))) if each)
+    state = worst(
+        [
+            *(verdict.state for verdict in verdicts),
+            *(state for state, _ in demands),
+            *([State.CRITICAL] if failures else []),
+            *([] if verdicts and not faults else [State.UNKNOWN]),
+        ]
+    )
+    data: MutableJson = {
+        'version': DOCUMENTS['triage'],
+        'state': state.name,
+        'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)],
+    }
+    notes = [
+        {**note(text), 'state': state.name}
+        for state, text in (
+            *((State.CRITICAL, each) for each in failures),
+            *demands,
+            *((State.UNKNOWN, each) for each in faults),
+        )
+    ]
+    data.update(
+        (key, each)
+        for key, each in (('notes', notes), ('remarks', list(map(note, remarks))))
+        if each
+    )
     return {**data, 'lately': _lately(lately)} if lately else data
 
 
@@ -65,24 +101,57 @@ def note(text: Coded) -> MutableJson:
 def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     device, identity, place = verdict.device, verdict.identity, verdict.place
     told = item(verdict, now)
-    notes = (Coded(verdict.code, verdict.problem), *verdict.notes) if verdict.problem else verdict.notes
+    notes = (
+        (Coded(verdict.code, verdict.problem), *verdict.notes) if verdict.problem else verdict.notes
+    )
     drive: MutableJson = {
-        'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
-        'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
-        'kind': kind(verdict) or None, 'entry': verdict.entry, 'state': verdict.state.name,
-        'code': verdict.code or None, 'readings': [_reading(judgement) for judgement in verdict.judgements],
+        'device': device.path,
+        'type': device.type or None,
+        'model': clean(identity.model) or None,
+        'serial': None if hide_serial else clean(identity.serial) or None,
+        'firmware': clean(identity.firmware) or None,
+        'kind': kind(verdict) or None,
+        'entry': verdict.entry,
+        'state': verdict.state.name,
+        'code': verdict.code or None,
+        'readings': [_reading(judgement) for judgement in verdict.judgements],
         'notes': [note(each) for each in notes],
-        'name': device.name, 'action': told.action, 'why': sentence(told.why, NOTE) or None,
-        'findings': _findings(verdict), 'to_do': told.to_do, 'order_by': told.order_by, 'reason': told.reason or None}
+        'name': device.name,
+        'action': told.action,
+        'why': sentence(told.why, NOTE) or None,
+        'findings': _findings(verdict),
+        'to_do': told.to_do,
+        'order_by': told.order_by,
+        'reason': told.reason or None,
+    }
     seen, grade = verdict.last_seen, told.step
-    more = {'again': told.again, 'not_known': told.unknown, 'risk': told.risk and _risk(told.risk),
-            'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
-            'depends': replacement.depends(verdict), 'replacement': grade and {'label': grade.label, **note(grade.why)},
-            'last_seen': seen and {'model': clean(seen.model) or None,
-                                   'serial': None if hide_serial else clean(seen.serial) or None},
-            'forecasts': {metric: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest),
-                                   'estimate': f.is_estimate} for metric, f in verdict.forecasts.items()}, 'past': {
-                metric: [[round(time), number] for time, number in points] for metric, points in verdict.past.items()}}
+    more = {
+        'again': told.again,
+        'not_known': told.unknown,
+        'risk': told.risk and _risk(told.risk),
+        'bay': clean(place.bay),
+        'light': sentence(place.light, NOTE),
+        'depends': replacement.depends(verdict),
+        'replacement': grade and {'label': grade.label, **note(grade.why)},
+        'last_seen': seen
+        and {
+            'model': clean(seen.model) or None,
+            'serial': None if hide_serial else clean(seen.serial) or None,
+        },
+        'forecasts': {
+            metric: {
+                'left': round(f.left),
+                'earliest': round(f.earliest),
+                'latest': round(f.latest),
+                'estimate': f.is_estimate,
+            }
+            for metric, f in verdict.forecasts.items()
+        },
+        'past': {
+            metric: [[round(time), number] for time, number in points]
+            for metric, points in verdict.past.items()
+        },
+    }
     return {**drive, **{key: value for key, value in more.items() if value}}
 
 
@@ -92,50 +161,99 @@ def _risk(risk: Risk) -> Json:
 
 def work_list(items: Sequence[Item]) -> list[Json]:
     """Return the work list's drives that need an action, most urgent first."""
-    return [{'name': each.drive, 'state': each.state.name, 'action': each.action, 'to_do': each.to_do,
-             'order_by': each.order_by, 'reason': each.reason or None,
-             **({'not_known': each.unknown} if each.unknown else {})}
-            for each in items if each.action != actions.NOTHING]
+    return [
+        {
+            'name': each.drive,
+            'state': each.state.name,
+            'action': each.action,
+            'to_do': each.to_do,
+            'order_by': each.order_by,
+            'reason': each.reason or None,
+            **({'not_known': each.unknown} if each.unknown else {}),
+        }
+        for each in items
+        if each.action != actions.NOTHING
+    ]
 
 
 def _lately(lately: Lately) -> Json:
-    grew, fell = ([{'name': each.drive, 'metric': each.metric, 'before': each.before, 'after': each.after,
-                    'noticed': round(each.noticed), 'said': sentence(each.said, NOTE)} for each in changed]
-                  for changed in (lately.grew, lately.fell))
-    return {'since': round(lately.since), 'grew': grew, 'came': list(map(note, lately.came)),
-            'went': list(map(note, lately.went)), 'unknown': sentence(lately.unknown, NOTE) or None,
-            **({'fell': fell} if fell else {})}
+    grew, fell = (
+        [
+            {
+                'name': each.drive,
+                'metric': each.metric,
+                'before': each.before,
+                'after': each.after,
+                'noticed': round(each.noticed),
+                'said': sentence(each.said, NOTE),
+            }
+            for each in changed
+        ]
+        for changed in (lately.grew, lately.fell)
+    )
+    return {
+        'since': round(lately.since),
+        'grew': grew,
+        'came': list(map(note, lately.came)),
+        'went': list(map(note, lately.went)),
+        'unknown': sentence(lately.unknown, NOTE) or None,
+        **({'fell': fell} if fell else {}),
+    }
 
 
 def _findings(verdict: Verdict) -> list[Json]:
-    """Return the findings, most severe first; "limit" is a range in base units of the value or the growth."""
-    return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+    """Return the findings, most severe first; "limit" is a range in base units of the value or
+    the growth.
+    """
+    return [
+        _finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK
+    ]
 
 
 def _finding(judgement: Judgement) -> Json:
     reading, growth = judgement.reading, judgement.growth_against
     value, unit = _value(judgement)
     limit = judgement.critical if judgement.state is State.CRITICAL else judgement.warning
-    return {'code': growth.code or judgement.against.code or OF_STATUS.get(reading.metric, STATUS),
-            'text': finding(judgement), 'state': judgement.state.name, 'metric': reading.metric, 'value': value,
-            'unit': unit, 'limit': growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit) or None,
-            'grown': judgement.grown if growth else None,
-            'age': None if reading.quiet is None else round(reading.quiet), 'source': str(reading.source)}
+    return {
+        'code': growth.code or judgement.against.code or OF_STATUS.get(reading.metric, STATUS),
+        'text': finding(judgement),
+        'state': judgement.state.name,
+        'metric': reading.metric,
+        'value': value,
+        'unit': unit,
+        'limit': growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit) or None,
+        'grown': judgement.grown if growth else None,
+        'age': None if reading.quiet is None else round(reading.quiet),
+        'source': str(reading.source),
+    }
 
 
 def _reading(judgement: Judgement) -> Json:
     reading = judgement.reading
     value, unit = _value(judgement)
-    return {'metric': reading.metric, 'value': value, 'unit': unit, 'source': str(reading.source),
-            'judged': reading.judged,
-            'state': judgement.state.name, 'warning': ranges.in_base_unit(judgement.warning, reading.unit) or None,
-            'critical': ranges.in_base_unit(judgement.critical, reading.unit) or None,
-            'reason': sentence(judgement.reason, NOTE) or None, 'said': clean(statement(reading), limit=NOTE),
-            **({'growth': sentence(judgement.growth, NOTE), 'grown': judgement.grown} if judgement.growth else {})}
+    return {
+        'metric': reading.metric,
+        'value': value,
+        'unit': unit,
+        'source': str(reading.source),
+        'judged': reading.judged,
+        'state': judgement.state.name,
+        'warning': ranges.in_base_unit(judgement.warning, reading.unit) or None,
+        'critical': ranges.in_base_unit(judgement.critical, reading.unit) or None,
+        'reason': sentence(judgement.reason, NOTE) or None,
+        'said': clean(statement(reading), limit=NOTE),
+        **(
+            {'growth': sentence(judgement.growth, NOTE), 'grown': judgement.grown}
+            if judgement.growth
+            else {}
+        ),
+    }
 
 
 def _value(judgement: Judgement) -> tuple[Any, str]:
-    """Return a value and its unit; the value is a status word or a number, which is an integer if whole."""
+    """Return a value and its unit; the value is a status word or a number, which is an integer
+    if whole.
+    """
     reading = judgement.reading
     if reading.number is None:
         return None, reading.unit

@@ -1,8 +1,11 @@
-"""Convert verdicts to Prometheus metrics in base units; each name consists of our metric's name and the unit.
+"""Convert verdicts to Prometheus metrics in base units; each name consists of our metric's name and
+the unit.
 
-Source: Prometheus, "Family and label naming" and "Exposition formats". All metrics are gauges: a drive may correct a
-number, and a replacement drive starts at zero. prometheus_client prints the metrics and escapes labels.
+Source: Prometheus, "Family and label naming" and "Exposition formats". All metrics are gauges: a
+drive may correct a number, and a replacement drive starts at zero. prometheus_client prints the
+metrics and escapes labels.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -20,12 +23,21 @@ from ..work.work_list import item
 from .perfdata import is_graphed
 
 PREFIX = 'smart_'
-# Unit of a metric -> the ending of its name, and how many of this unit equal one Prometheus base unit.
-UNITS: Mapping[str, tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
-                                        'C': ('_celsius', 1), '': ('', 1)}
+# Unit of a metric -> the ending of its name, and how many of this unit equal one Prometheus base
+# unit.
+UNITS: Mapping[str, tuple[str, int]] = {
+    '%': ('_ratio', 100),
+    's': ('_seconds', 1),
+    'B': ('_bytes', 1),
+    'C': ('_celsius', 1),
+    '': ('', 1),
+}
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
-FORECAST: Mapping[str, str] = {'left': 'Predicted time until it is used up', 'earliest': 'Earliest predicted time',
-                               'latest': 'Latest predicted time'}
+FORECAST: Mapping[str, str] = {
+    'left': 'Predicted time until it is used up',
+    'earliest': 'Earliest predicted time',
+    'latest': 'Latest predicted time',
+}
 DRIVE, READING = ('device',), ('device', 'metric')
 GROUP = ('group', 'name', 'kind', 'level')
 PART = (*GROUP, 'state')
@@ -37,6 +49,7 @@ Sample = tuple[tuple[str, ...], float]  # values of the labels, number
 
 class Family(NamedTuple):
     """One Prometheus metric with its samples, one per drive."""
+
     name: str
     help: str
     labels: tuple[str, ...]
@@ -45,60 +58,110 @@ class Family(NamedTuple):
 
 class Run(NamedTuple):
     """The result of one run."""
+
     verdicts: Sequence[Verdict]
-    state: State              # state of the run as a whole: missing drives, errors in the local configuration
-    now: float                # seconds since 1970
+    # state of the run as a whole: missing drives, errors in the local configuration
+    state: State
+    now: float  # seconds since 1970
     hide_serial: bool = False
     groups: Sequence[Membership] = ()
 
 
 def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
     """Return all metrics; graphed metrics that no drive reports are left out."""
-    return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts),
-            *_of_groups(run.groups)]
+    return [
+        *_of_the_run(run),
+        *_of_drives(run),
+        *_of_readings(run.verdicts, metrics),
+        *_of_forecasts(run.verdicts),
+        *_of_groups(run.groups),
+    ]
 
 
 def name(metric: str, unit: str) -> str:
-    """Return the Prometheus name of a metric: "smart_endurance_used_ratio", "smart_power_on_seconds"."""
-    words = metric[len(PREFIX):] if metric.startswith(PREFIX) else metric
+    """Return the Prometheus name of a metric: "smart_endurance_used_ratio",
+    "smart_power_on_seconds".
+    """
+    words = metric[len(PREFIX) :] if metric.startswith(PREFIX) else metric
     if unit == 's':
         words = words.replace('_time', '')
     if words.endswith('_count'):  # reserved by Prometheus for histograms
-        words = words[:-len('_count')] + '_events'
+        words = words[: -len('_count')] + '_events'
     return PREFIX + words + UNITS[unit][0]
 
 
 def said(metric: Metric) -> str:
     """Return the help text of a metric: the meaning of the metric and of its numbers."""
-    scale = '; 1 good, 0.5 in between, 0 bad' if metric.is_verdict else '; 1 is 100 %' if metric.unit == '%' else ''
+    scale = (
+        '; 1 good, 0.5 in between, 0 bad'
+        if metric.is_verdict
+        else '; 1 is 100 %'
+        if metric.unit == '%'
+        else ''
+    )
     return metric.meaning + scale
 
 
 def _of_the_run(run: Run) -> Iterator[Family]:
-    yield Family(f'{PREFIX}run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))])
-    yield Family(f'{PREFIX}run_state', 'State of the run itself (no drives, missing drives, configuration '
-                 f'errors); {STATES}', (), [((), run.state)])
+    yield Family(
+        f'{PREFIX}run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))]
+    )
+    yield Family(
+        f'{PREFIX}run_state',
+        f'State of the run itself (no drives, missing drives, configuration errors); {STATES}',
+        (),
+        [((), run.state)],
+    )
 
 
 def _of_drives(run: Run) -> Iterator[Family]:
     drives = run.verdicts
-    yield Family(f'{PREFIX}drive_info', 'Drive identity as labels; the value is always 1', WHO,
-                 [(_who(v, run.hide_serial), 1) for v in drives])
-    yield Family(f'{PREFIX}drive_read_ok', 'Whether the drive was read; if 0, smart_drive_state is OK for a drive '
-                 'in standby', DRIVE, [((v.device.name,), not v.problem) for v in drives])
-    yield Family(f'{PREFIX}drive_state', f'State of the drive; {STATES}', DRIVE,
-                 [((v.device.name,), v.state) for v in drives])
-    yield Family(f'{PREFIX}drive_action', 'Recommended action, as a code and in words; the value is always 1',
-                 TO_DO, [((v.device.name, told.action, told.to_do), 1) for v in drives for told in [item(v, run.now)]])
-    yield Family(f'{PREFIX}reading_state', f'State of one metric of the drive; {STATES}',
-                 READING,
-                 [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()])
+    yield Family(
+        f'{PREFIX}drive_info',
+        'Drive identity as labels; the value is always 1',
+        WHO,
+        [(_who(v, run.hide_serial), 1) for v in drives],
+    )
+    yield Family(
+        f'{PREFIX}drive_read_ok',
+        'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+        DRIVE,
+        [((v.device.name,), not v.problem) for v in drives],
+    )
+    yield Family(
+        f'{PREFIX}drive_state',
+        f'State of the drive; {STATES}',
+        DRIVE,
+        [((v.device.name,), v.state) for v in drives],
+    )
+    yield Family(
+        f'{PREFIX}drive_action',
+        'Recommended action, as a code and in words; the value is always 1',
+        TO_DO,
+        [
+            ((v.device.name, told.action, told.to_do), 1)
+            for v in drives
+            for told in [item(v, run.now)]
+        ],
+    )
+    yield Family(
+        f'{PREFIX}reading_state',
+        f'State of one metric of the drive; {STATES}',
+        READING,
+        [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()],
+    )
 
 
 def _who(verdict: Verdict, hide_serial: bool) -> tuple[str, ...]:
     who = verdict.identity
-    return (verdict.device.name, clean(who.model), '' if hide_serial else clean(who.serial), clean(who.firmware),
-            kind(verdict), clean(verdict.device.address))
+    return (
+        verdict.device.name,
+        clean(who.model),
+        '' if hide_serial else clean(who.serial),
+        clean(who.firmware),
+        kind(verdict),
+        clean(verdict.device.address),
+    )
 
 
 def _states(verdict: Verdict) -> dict[str, State]:
@@ -120,7 +183,9 @@ def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> 
             number = (judgement.reading.number or 0) / UNITS[metric.unit][1]
             named.setdefault(metric.name, []).append(((verdict.device.name,), number))
     for metric_name, samples in sorted(named.items()):
-        yield Family(name(metric_name, metrics[metric_name].unit), said(metrics[metric_name]), DRIVE, samples)
+        yield Family(
+            name(metric_name, metrics[metric_name].unit), said(metrics[metric_name]), DRIVE, samples
+        )
 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
@@ -133,21 +198,42 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
 
 
 def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
-    told = [((verdict.device.name, metric, 'use and age' if forecast.is_estimate else 'readings'), forecast)
-            for verdict in verdicts for metric, forecast in sorted(verdict.forecasts.items())]
+    told = [
+        (
+            (verdict.device.name, metric, 'use and age' if forecast.is_estimate else 'readings'),
+            forecast,
+        )
+        for verdict in verdicts
+        for metric, forecast in sorted(verdict.forecasts.items())
+    ]
     for field, meaning in FORECAST.items():
-        yield Family(f'{PREFIX}forecast_{field}_seconds', f'{meaning}; the label basis names its source', BASIS,
-                     [(labels, round(getattr(forecast, field))) for labels, forecast in told])
+        yield Family(
+            f'{PREFIX}forecast_{field}_seconds',
+            f'{meaning}; the label basis names its source',
+            BASIS,
+            [(labels, round(getattr(forecast, field))) for labels, forecast in told],
+        )
 
 
 def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
     known = [(_group(each), each.tolerates) for each in groups if each.tolerates is not None]
-    yield Family(f'{PREFIX}group_tolerance', 'Members that an array, a volume or a file system can still lose in '
-                 'addition to failing ones; negative if too many fail; 0 without redundancy; not reported if unknown',
-                 GROUP, known)
-    counts = Counter((*_group(each), member.state) for each in groups for member in each.group.members)
-    yield Family(f'{PREFIX}group_members', 'Members of an array, a volume or a file system by state', PART,
-                 sorted(counts.items()))
+    yield Family(
+        f'{PREFIX}group_tolerance',
+        'Members that an array, a volume or a file system can still lose in '
+        'addition to failing ones; negative if too many fail; 0 without redundancy; not reported '
+        'if unknown',
+        GROUP,
+        known,
+    )
+    counts = Counter(
+        (*_group(each), member.state) for each in groups for member in each.group.members
+    )
+    yield Family(
+        f'{PREFIX}group_members',
+        'Members of an array, a volume or a file system by state',
+        PART,
+        sorted(counts.items()),
+    )
 
 
 def _group(found: Membership) -> tuple[str, ...]:
@@ -172,14 +258,18 @@ class _Collector:
 
 
 def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
-    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or in OpenMetrics format.
+    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or in
+    OpenMetrics format.
 
     Raises SmartError if prometheus_client is not installed.
     """
     client = library()
-    registry = client.CollectorRegistry(auto_describe=True)  # refuses two metrics with the same name
+    # refuses two metrics with the same name
+    registry = client.CollectorRegistry(auto_describe=True)
     registry.register(_Collector(found))
-    printed: bytes = (client.openmetrics.exposition if is_openmetrics else client).generate_latest(registry)
+    printed: bytes = (client.openmetrics.exposition if is_openmetrics else client).generate_latest(
+        registry
+    )
     return printed.decode()
 
 
@@ -189,6 +279,8 @@ def library() -> Any:
         import prometheus_client.core
         import prometheus_client.openmetrics.exposition
     except ImportError:
-        raise SmartError(f'metrics require prometheus_client, which is not installed; '
-                         f'{installing("prometheus_client")}') from None
+        raise SmartError(
+            f'metrics require prometheus_client, which is not installed; '
+            f'{installing("prometheus_client")}'
+        ) from None
     return prometheus_client

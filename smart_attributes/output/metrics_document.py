@@ -1,8 +1,12 @@
-"""The JSON document of `metrics --json`: the state, the findings and the graphed values of each drive.
+"""The JSON document of `metrics --json`: the state, the findings and the graphed values of each
+drive.
 
-The document is small, because Zabbix 6.0 accepts at most 512 KB from a command. Lists are flat, and each value has a
-key that stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage --json` has more details.
+The document is small, because Zabbix 6.0 accepts at most 512 KB from a command. Lists are flat, and
+each value has a
+key that stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage
+--json` has more details.
 """
+
 from __future__ import annotations
 
 import json
@@ -25,14 +29,16 @@ TEXT = 500  # characters
 
 class Run(NamedTuple):
     """The result of one run."""
+
     verdicts: Sequence[Verdict]
-    state: State                # the worst state
-    summary: str                # the first line of a check
-    of_itself: State            # state of the run as a whole: missing drives, errors in the local configuration
-    problems: Sequence[str]     # about the run as a whole
+    state: State  # the worst state
+    summary: str  # the first line of a check
+    # state of the run as a whole: missing drives, errors in the local configuration
+    of_itself: State
+    problems: Sequence[str]  # about the run as a whole
     remarks: Sequence[Coded]
     host: str
-    now: float                  # seconds since 1970
+    now: float  # seconds since 1970
     hide_serial: bool = False
 
 
@@ -41,25 +47,43 @@ def as_text(run: Run) -> str:
     keys, ordered = ids(run), sorted(run.verdicts, key=severity.of_verdict)
     # A drive in standby is OK unless options give it another state.
     unread = [verdict for verdict in ordered if verdict.problem and verdict.state is not State.OK]
-    return json.dumps({
-        'version': DOCUMENTS['metrics'], 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
-        'remarks': list(map(json_document.note, run.remarks)), 'unread': len(unread), 'host': run.host,
-        'made': int(run.now), 'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
-        'readings': [reading for verdict in ordered for reading in _readings(verdict, keys[verdict.device])],
-    }, separators=(',', ':'))
+    return json.dumps(
+        {
+            'version': DOCUMENTS['metrics'],
+            'state': run.state.name,
+            'summary': run.summary,
+            'run': _of_the_run(run),
+            'remarks': list(map(json_document.note, run.remarks)),
+            'unread': len(unread),
+            'host': run.host,
+            'made': int(run.now),
+            'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
+            'readings': [
+                reading
+                for verdict in ordered
+                for reading in _readings(verdict, keys[verdict.device])
+            ],
+        },
+        separators=(',', ':'),
+    )
 
 
 def ids(run: Run) -> Mapping[Device, str]:
-    """Return a key for each drive: the serial number, which survives a change of device name, else the name.
+    """Return a key for each drive: the serial number, which survives a change of device name, else
+    the name.
 
-    An unreadable drive gets the serial number that was last seen at the drive's address. A name that equals another
-    drive's serial number gets the prefix "device:". All characters except letters, digits and ._- become _, so that a
-    key never needs quotes.
+    An unreadable drive gets the serial number that was last seen at the drive's address. A name
+    that equals another drive's serial number gets the prefix "device:". All characters except
+    letters, digits and ._- become _, so that a key never needs quotes.
     """
-    serials = {verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts}
+    serials = {
+        verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts
+    }
     times = Counter(serials.values())
-    return {device: serial if serial and times[serial] == 1 else _name(device, times)
-            for device, serial in serials.items()}
+    return {
+        device: serial if serial and times[serial] == 1 else _name(device, times)
+        for device, serial in serials.items()
+    }
 
 
 def _name(device: Device, serials: Container[str]) -> str:
@@ -68,7 +92,9 @@ def _name(device: Device, serials: Container[str]) -> str:
 
 
 def _serial(verdict: Verdict) -> str:
-    return _plain(verdict.identity.serial or (verdict.last_seen.serial if verdict.last_seen else ''))
+    return _plain(
+        verdict.identity.serial or (verdict.last_seen.serial if verdict.last_seen else '')
+    )
 
 
 def _plain(text: str) -> str:
@@ -81,16 +107,31 @@ def _of_the_run(run: Run) -> str:
 
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:
-    """Return the JSON object of a drive. Unknown values are left out, because Zabbix would store null as a word."""
+    """Return the JSON object of a drive.
+
+    Unknown values are left out, because Zabbix would store null as a word.
+    """
     line, told = plugin.line(verdict, run.hide_serial), item(verdict, run.now)
-    return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
-            **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
-            'state': verdict.state.name, 'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
-            'action': told.action, 'to_do': told.to_do}
+    return {
+        'id': key,
+        'name': line.name,
+        'title': f'{line.name} {line.model}'.strip(),
+        **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
+        'state': verdict.state.name,
+        'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
+        'action': told.action,
+        'to_do': told.to_do,
+    }
 
 
 def _readings(verdict: Verdict, key: str) -> Iterator[Json]:
     for judgement in graphed(verdict):
         reading = judgement.reading
-        yield {'id': f'{key} {reading.metric}', 'drive': key, 'name': verdict.device.name, 'metric': reading.metric,
-               'value': json_document.whole(reading.number or 0), 'unit': reading.unit}
+        yield {
+            'id': f'{key} {reading.metric}',
+            'drive': key,
+            'name': verdict.device.name,
+            'metric': reading.metric,
+            'value': json_document.whole(reading.number or 0),
+            'unit': reading.unit,
+        }

@@ -1,10 +1,13 @@
-"""The document as one self-contained HTML file: a list of all drives in work list order, a map, and charts.
+"""The document as one self-contained HTML file: a list of all drives in work list order, a map, and
+charts.
 
-Strings from drives may be hostile. Jinja2 escapes all text. The data is in a block that browsers do not run, with `<`,
-`>` and `&` escaped. The content security policy allows one script and one style, by their hashes, and loads nothing.
-The list is plain HTML, drawn one screen at a time by our own code: a grid library would add half a megabyte and make
-sorting inaccessible to keyboards and screen readers. Without JavaScript, the page shows the list and static charts.
+Strings from drives may be hostile. Jinja2 escapes all text. The data is in a block that browsers do
+not run, with `<`, `>` and `&` escaped. The content security policy allows one script and one style,
+by their hashes, and loads nothing. The list is plain HTML, drawn one screen at a time by our own
+code: a grid library would add half a megabyte and make sorting inaccessible to keyboards and screen
+readers. Without JavaScript, the page shows the list and static charts.
 """
+
 from __future__ import annotations
 
 import base64
@@ -32,91 +35,159 @@ from .page_drives import compact, is_urgent, placed, sentence
 from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
-WITHOUT_SCRIPT = 1000   # drives that are listed without the page's script
-READ, TRENDS = 200, 20_000   # how many of these show readings; points in the histories of all drives
+WITHOUT_SCRIPT = 1000  # drives that are listed without the page's script
+# how many of these show readings; points in the histories of all drives
+READ, TRENDS = 200, 20_000
 WORDS = {code: actions.action(code).words for code in actions.CODES}
-DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
+DRAWN, NAMED = 64, 12  # groups that are drawn, and groups without redundancy that are named
 # Class in the page's style, by which a risk is coloured.
-OF_RISK: Mapping[Risk, str] = {Risk.BEYOND: 'CRITICAL', Risk.LAST: 'WARNING', Risk.UNSURE: 'UNKNOWN',
-                               Risk.DEGRADED: 'WARNING', Risk.UNKNOWN: 'UNKNOWN'}
-RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # states of the drives of a member, the worst first
+OF_RISK: Mapping[Risk, str] = {
+    Risk.BEYOND: 'CRITICAL',
+    Risk.LAST: 'WARNING',
+    Risk.UNSURE: 'UNKNOWN',
+    Risk.DEGRADED: 'WARNING',
+    Risk.UNKNOWN: 'UNKNOWN',
+}
+# states of the drives of a member, the worst first
+RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')
 
 
 class Groups(NamedTuple):
     """The groups of a machine for the page's template."""
+
     drawn: Sequence[Json]
-    left_out: str = ''         # how many further groups there are
-    plain: str = ''            # the groups without redundancy, by name
-    places: Mapping[str, int] = {}   # drive -> its place in the list
+    left_out: str = ''  # how many further groups there are
+    plain: str = ''  # the groups without redundancy, by name
+    places: Mapping[str, int] = {}  # drive -> its place in the list
 
 
 class Content(NamedTuple):
     """The content of a page. All strings are safe to display."""
-    data: str                                    # document for page.js, as JSON, with the shown drives only
-    counts: Mapping[str, int]                    # by state
-    drives: Sequence[Json] = ()                  # the first drives, for readers without script
-    shown: str = ''                              # which drives the page shows; '' means all
+
+    # document for page.js, as JSON, with the shown drives only
+    data: str
+    counts: Mapping[str, int]  # by state
+    drives: Sequence[Json] = ()  # the first drives, for readers without script
+    shown: str = ''  # which drives the page shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
-    groups: Groups = Groups(())                  # arrays and volumes
-    charts: Mapping[str, Any] = {}               # of page_charts
-    shelves: Sequence[tuple[str, Sequence[Json]]] = ()   # the map: drives by enclosure
-    lately: Json | None = None                # recent increases, and drives added and removed
-    fleet: Json | None = None                 # parts that only a fleet has
+    groups: Groups = Groups(())  # arrays and volumes
+    charts: Mapping[str, Any] = {}  # of page_charts
+    shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # the map: drives by enclosure
+    lately: Json | None = None  # recent increases, and drives added and removed
+    fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
 
 def page(document: Json, title: str, now: float) -> str:
-    """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
+    """Return the HTML page of a document. now: seconds since 1970.
+
+    Raises SmartError if Jinja2 is not installed.
+    """
     document = _seen({**document, 'drives': placed(_readable(_listed(document)))})
     shown = [drive for drive in document['drives'] if drive['place'] is not None]
     arrays = groups(document)
-    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work')}
+    data = {
+        key: value
+        for key, value in document.items()
+        if key not in ('groups', 'replace_order', 'work')
+    }
     data.update(drives=[compact(drive) for drive in _with_trends(shown)], made=round(now))
-    return ''.join(rendered(Content(
-        json.dumps(data, separators=(',', ':')), _counts(document), shown[:WITHOUT_SCRIPT], _which(document, shown),
-        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), arrays,
-        charts({**document, 'drives': shown}, now), shelves(document['drives'], arrays.drawn),
-        _lately(document.get('lately'))), title, now))
+    return ''.join(
+        rendered(
+            Content(
+                json.dumps(data, separators=(',', ':')),
+                _counts(document),
+                shown[:WITHOUT_SCRIPT],
+                _which(document, shown),
+                _texts(document.get('notes', [])),
+                _texts(document.get('remarks', [])),
+                arrays,
+                charts({**document, 'drives': shown}, now),
+                shelves(document['drives'], arrays.drawn),
+                _lately(document.get('lately')),
+            ),
+            title,
+            now,
+        )
+    )
 
 
 def _which(document: Json, shown: Sequence[Json]) -> str:
     """Return the sentence that says which drives of a document are shown; '' means all."""
     urgent = sum(map(is_urgent, document['drives']))
     others = len(shown) - urgent, len(document['drives']) - urgent
-    return sentence('list, and each chart of single drives,', (urgent, urgent), others, 'triage --json')
+    return sentence(
+        'list, and each chart of single drives,', (urgent, urgent), others, 'triage --json'
+    )
 
 
 def _listed(document: Json) -> list[Json]:
     """Return the drives in work list order, then the others. Some are read by no check."""
     drives = {drive.get('name'): drive for drive in document['drives']}
-    found = {each['name']: drives.get(each['name'], {
-        **each, 'why': each['reason'], 'device': None, 'unread': True, 'readings': [], 'notes': []})
-        for each in document.get('work', ())}
+    found = {
+        each['name']: drives.get(
+            each['name'],
+            {
+                **each,
+                'why': each['reason'],
+                'device': None,
+                'unread': True,
+                'readings': [],
+                'notes': [],
+            },
+        )
+        for each in document.get('work', ())
+    }
     taken = {*map(id, found.values())}
     rest = [drive for drive in document['drives'] if id(drive) not in taken]
     return [*found.values(), *rest]
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives with as much history as the page has room for, without values that never changed.
+    """Return the drives with as much history as the page has room for, without values that never
+    changed.
 
-    Points are a flat list: the factor for all values, the first point's time in seconds, the first value, then for each
-    further point the hours since the previous point and the value.
+    Points are a flat list: the factor for all values, the first point's time in seconds, the first
+    value, then for each further point the hours since the previous point and the value.
     """
-    changed_ones = [{metric: points for metric, points in drive.get('past', {}).items()
-                     if len({number for _, number in points}) > 1} for drive in drives]
+    changed_ones = [
+        {
+            metric: points
+            for metric, points in drive.get('past', {}).items()
+            if len({number for _, number in points}) > 1
+        }
+        for drive in drives
+    ]
     most = max(FEWEST, TRENDS // (sum(map(len, changed_ones)) or 1))
-    return [{**drive, 'since': min((points[0][0] for points in drive.get('past', {}).values() if points), default=None),
-             'past': {metric: _flat(thinned(sorted(points), most)) for metric, points in past.items()}}
-            for drive, past in zip(drives, changed_ones)]
+    return [
+        {
+            **drive,
+            'since': min(
+                (points[0][0] for points in drive.get('past', {}).values() if points), default=None
+            ),
+            'past': {
+                metric: _flat(thinned(sorted(points), most)) for metric, points in past.items()
+            },
+        }
+        for drive, past in zip(drives, changed_ones)
+    ]
 
 
 def _flat(points: Points) -> list[float]:
     scale = 10 ** max(len(str(int(max(value for _, value in points)))) - 5, 0)
     before = [points[0][0], *(moment for moment, _ in points)]
-    return [scale, *(number for place, (moment, value) in enumerate(points) for number in (
-        round((moment - before[place]) / HOUR) if place else moment, round(value / scale) if scale > 1 else value))]
+    return [
+        scale,
+        *(
+            number
+            for place, (moment, value) in enumerate(points)
+            for number in (
+                round((moment - before[place]) / HOUR) if place else moment,
+                round(value / scale) if scale > 1 else value,
+            )
+        ),
+    ]
 
 
 def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
@@ -127,45 +198,72 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     try:
         from jinja2 import Environment
     except ImportError:
-        raise SmartError(f'the page requires Jinja2, which is not installed; {installing("Jinja2")}') from None
+        raise SmartError(
+            f'the page requires Jinja2, which is not installed; {installing("Jinja2")}'
+        ) from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    # Megabytes of data bypass the template, which would copy them three times. As a separate string, they take one byte
-    # per character, whatever characters the rest of the page contains.
+    # Megabytes of data bypass the template, which would copy them three times. As a separate
+    # string, they take one byte per character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
-        content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
-        number=sum(content.counts.values()), data=place,
-        words=WORDS, codes=json.dumps(WORDS), read=READ, day=day, at=now, year=YEAR, shares=shares,
-        script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
+        content._asdict(),
+        title=title,
+        made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
+        number=sum(content.counts.values()),
+        data=place,
+        words=WORDS,
+        codes=json.dumps(WORDS),
+        read=READ,
+        day=day,
+        at=now,
+        year=YEAR,
+        shares=shares,
+        script=script,
+        style=style,
+        script_hash=_hash(script),
+        style_hash=_hash(style),
+    )
     head, _, tail = text.partition(place)
     return head, _as_data(content.data), tail
 
 
 def _lately(lately: Json | None) -> Json:
-    """Return recent increases and added or removed drives, formatted for the page; {} if not requested."""
+    """Return recent increases and added or removed drives, formatted for the page; {} if not
+    requested.
+    """
     if not lately:
         return {}
-    told = [*(f'{each["name"]} {each["said"]}' for each in (*lately['grew'], *lately.get('fell', ()))),
-            *(each['text'] for each in (*lately['came'], *lately['went']))]
+    told = [
+        *(f'{each["name"]} {each["said"]}' for each in (*lately['grew'], *lately.get('fell', ()))),
+        *(each['text'] for each in (*lately['came'], *lately['went'])),
+    ]
     return {'day': day(lately['since']), 'said': changed(told, lately['unknown'])}
 
 
 def _readable(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives; in their reasons, metric names become words: "endurance used" for endurance_used."""
+    """Return the drives; in their reasons, metric names become words: "endurance used" for
+    endurance_used.
+    """
     metrics = {reading['metric'] for drive in drives for reading in drive['readings']}
     names = re.compile(rf'\b({"|".join(sorted(metrics)) or "(?!)"})\b')
-    return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why')
-            else drive
-            for drive in drives]
+    return [
+        {**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])}
+        if drive.get('why')
+        else drive
+        for drive in drives
+    ]
 
 
 def _seen(value: Any) -> Any:
-    """Return a value with all strings made safe to display; paths and documents of other hosts may hold anything."""
+    """Return a value with all strings made safe to display; paths and documents of other hosts
+    may hold anything.
+    """
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}   # thousands of numbers
+        # thousands of numbers
+        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}
     return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
@@ -193,33 +291,59 @@ def _content(name: str) -> str:
 
 # --- groups: those at risk first -----------------------------------------------------
 
+
 def groups(document: Json) -> Groups:
     """Return the groups of a document."""
-    found = sorted(((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0])
+    found = sorted(
+        ((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0]
+    )
     others = [(grade, group) for grade, group in found if grade is not Risk.PLAIN]
     left_out = len(others) - DRAWN
-    return Groups([_group(grade, group) for grade, group in others[:DRAWN]],
-                  f'and {plural(left_out, "more group", "more groups")}; triage --json lists all' if left_out > 0
-                  else '', _plain([group for grade, group in found if grade is Risk.PLAIN]),
-                  {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')})
+    return Groups(
+        [_group(grade, group) for grade, group in others[:DRAWN]],
+        f'and {plural(left_out, "more group", "more groups")}; triage --json lists all'
+        if left_out > 0
+        else '',
+        _plain([group for grade, group in found if grade is Risk.PLAIN]),
+        {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')},
+    )
 
 
 def _plain(found: Sequence[Json]) -> str:
-    """Return one sentence that lists the groups without redundancy; '' if all groups have redundancy."""
+    """Return one sentence that lists the groups without redundancy; '' if all groups have
+    redundancy.
+    """
     if not found:
         return ''
-    names = [f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']
-             for group in found]
+    names = [
+        f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']
+        for group in found
+    ]
     return f'{plural(len(found), "volume")} without redundancy of their own: {listed(names, NAMED)}'
 
 
 def _group(grade: Risk, group: Json) -> Json:
-    """Return a group in words, with the members in slot order and, within a member, the worst drive first."""
+    """Return a group in words, with the members in slot order and, within a member, the worst
+    drive first.
+    """
     level = group['level'] or ''
     unknown = f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
-    members = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))
-    return {**group, 'level': sentences.of_level(group['kind'], level), 'state': OF_RISK.get(grade, 'OK'),
-            'tolerance': unknown if group['tolerates'] is None else sentences.losses(group['tolerates'], level),
-            'activity': sentences.BUSY.get(group['activity'], group['activity']),
-            'members': [{**member, 'drives': sorted(member['drives'], key=lambda drive: RANKS.index(drive['state']))}
-                        for member in members]}
+    members = sorted(
+        group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0)
+    )
+    return {
+        **group,
+        'level': sentences.of_level(group['kind'], level),
+        'state': OF_RISK.get(grade, 'OK'),
+        'tolerance': unknown
+        if group['tolerates'] is None
+        else sentences.losses(group['tolerates'], level),
+        'activity': sentences.BUSY.get(group['activity'], group['activity']),
+        'members': [
+            {
+                **member,
+                'drives': sorted(member['drives'], key=lambda drive: RANKS.index(drive['state'])),
+            }
+            for member in members
+        ],
+    }

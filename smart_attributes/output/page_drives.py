@@ -1,8 +1,9 @@
 """The drives that a page shows, and the form in which its script reads them. Pure.
 
-A browser needs seconds for a page of tens of thousands of drives, and nobody reads it. So a page shows all drives that
-need attention and the most worn of the others, and counts the rest.
+A browser needs seconds for a page of tens of thousands of drives, and nobody reads it. So a page
+shows all drives that need attention and the most worn of the others, and counts the rest.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from ..typed import Json
 from ..wording import amount
 from ..work import actions
 
-NOT_SHOWN = ('findings', 'last_seen', 'replacement', 'reason', 'risk', 'place')  # contained in `why`, or in the order
+# contained in `why`, or in the order
+NOT_SHOWN = ('findings', 'last_seen', 'replacement', 'reason', 'risk', 'place')
 EMPTY: tuple[Any, ...] = (None, '', [], {})
 
 
@@ -25,7 +27,8 @@ def is_urgent(drive: Json) -> bool:
 
 
 def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, Any]]:
-    """Return the drives with their "place": the number among the drives that the page shows, or None.
+    """Return the drives with their "place": the number among the drives that the page shows, or
+    None.
 
     most: drives to show in addition to the urgent ones, the most worn first.
     """
@@ -45,15 +48,19 @@ def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, An
 
 def _wear(drive: Json) -> float:
     """Return the endurance used in %; 0 if the drive does not report it."""
-    values = [reading['value'] for reading in drive['readings']
-              if reading['metric'] == 'endurance_used' and reading.get('judged')]
+    values = [
+        reading['value']
+        for reading in drive['readings']
+        if reading['metric'] == 'endurance_used' and reading.get('judged')
+    ]
     return max((value for value in values if isinstance(value, (int, float))), default=0)
 
 
 def sentence(part: str, urgent: tuple[int, int], others: tuple[int, int], command: str) -> str:
     """Return which drives a part of the page has; '' if it has all.
 
-    part: such as "list". urgent, others: how many drives are shown, and how many there are. command: lists all drives.
+    part: such as "list". urgent, others: how many drives are shown, and how many there are.
+    command: lists all drives.
     """
     if urgent[0] == urgent[1] and others[0] == others[1]:
         return ''
@@ -61,8 +68,13 @@ def sentence(part: str, urgent: tuple[int, int], others: tuple[int, int], comman
     if urgent[1]:
         parts.append(_urgent_drives(*urgent))
     if others[0]:
-        parts.append(f'the {others[0]:,} most worn of {others[1]:,} {"others" if urgent[1] else "drives"}')
-    return f'The {part} shows {" and ".join(parts)}. All other figures count all drives. {command} has all.'
+        parts.append(
+            f'the {others[0]:,} most worn of {others[1]:,} {"others" if urgent[1] else "drives"}'
+        )
+    return (
+        f'The {part} shows {" and ".join(parts)}. All other figures count all drives. '
+        f'{command} has all.'
+    )
 
 
 def _urgent_drives(shown: int, count: int) -> str:
@@ -74,8 +86,12 @@ def _urgent_drives(shown: int, count: int) -> str:
 
 def compact(drive: Json) -> dict[str, Any]:
     """Return what the page shows of a drive, without null and empty values."""
-    result = {key: value for key, value in drive.items() if value not in EMPTY and key not in NOT_SHOWN}
-    result['notes'] = [{'code': note['code'], 'text': note['text']} for note in drive.get('notes', ())]
+    result = {
+        key: value for key, value in drive.items() if value not in EMPTY and key not in NOT_SHOWN
+    }
+    result['notes'] = [
+        {'code': note['code'], 'text': note['text']} for note in drive.get('notes', ())
+    ]
     result['readings'] = [compact_reading(reading) for reading in drive['readings']]
     if 'depends' in result:
         result['depends'] = [{'text': group['text']} for group in result['depends']]
@@ -83,7 +99,9 @@ def compact(drive: Json) -> dict[str, Any]:
 
 
 def compact_reading(reading: Json) -> dict[str, Any]:
-    """Return a reading without null and empty values, and without words that only repeat its value."""
+    """Return a reading without null and empty values, and without words that only repeat its
+    value.
+    """
     result = {key: value for key, value in reading.items() if value not in (None, '')}
     result['value'] = reading['value']
     if _follows(reading):

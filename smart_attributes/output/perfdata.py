@@ -1,8 +1,9 @@
 """Write perfdata, the values that a daemon graphs, in base units and under stable labels.
 
-Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed, and labels are
-always quoted, so that a value can be found by its position.
+Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always
+printed, and labels are always quoted, so that a value can be found by its position.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -13,16 +14,18 @@ from ..model import Judgement, Verdict
 from ..typed import NamedTuple
 from ..wording import plain
 
-# Printed as the drive reports it, even if its status is ignored or a more precise status is printed as well.
+# Printed as the drive reports it, even if its status is ignored or a more precise status is printed
+# as well.
 OWN_WORD = 'smart_status'
-UNITS = '%sB'               # units printed after a number
+UNITS = '%sB'  # units printed after a number
 
 
 class Value(NamedTuple):
     """One value of the perfdata."""
-    text: str                   # 'sda_endurance_used'=9%;85;95;0;
+
+    text: str  # 'sda_endurance_used'=9%;85;95;0;
     metric: str
-    limits: str = ''            # warning and critical limit, joined; only the length matters
+    limits: str = ''  # warning and critical limit, joined; only the length matters
 
 
 def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool) -> list[Value]:
@@ -30,15 +33,24 @@ def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: b
 
     is_all: include all metrics, not only the graphed ones.
     """
-    return sorted(_value(verdict.device.name, judgement, metrics.get(judgement.reading.metric))
-                  for verdict in verdicts for judgement in verdict.judgements if is_graphed(judgement, is_all))
+    return sorted(
+        _value(verdict.device.name, judgement, metrics.get(judgement.reading.metric))
+        for verdict in verdicts
+        for judgement in verdict.judgements
+        if is_graphed(judgement, is_all)
+    )
 
 
 def is_graphed(judgement: Judgement, is_all: bool) -> bool:
-    """Return whether a reading has a number to print. is_all: include all metrics, not only the graphed ones."""
+    """Return whether a reading has a number to print. is_all: include all metrics, not only the
+    graphed ones.
+    """
     reading = judgement.reading
-    return (reading.number is not None and (reading.judged or reading.metric == OWN_WORD)
-            and is_possible(judgement, is_all))
+    return (
+        reading.number is not None
+        and (reading.judged or reading.metric == OWN_WORD)
+        and is_possible(judgement, is_all)
+    )
 
 
 def is_possible(judgement: Judgement, is_all: bool) -> bool:
@@ -47,13 +59,29 @@ def is_possible(judgement: Judgement, is_all: bool) -> bool:
 
 
 def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
-    """Return a drive's reading with its label and the metric's bounds. Nagios does not know the unit C (Celsius)."""
+    """Return a drive's reading with its label and the metric's bounds.
+
+    Nagios does not know the unit C (Celsius).
+    """
     reading = judgement.reading
-    ends = ['' if end is None else plain(end) for end in ((metric.minimum, metric.maximum) if metric else (None, None))]
-    limits = [ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)]
-    return Value(_printed(f'{name}_{reading.metric}', reading.number or 0, reading.unit.replace('C', ''), *limits,
-                          *ends),
-                 reading.metric, ''.join(limits))
+    ends = [
+        '' if end is None else plain(end)
+        for end in ((metric.minimum, metric.maximum) if metric else (None, None))
+    ]
+    limits = [
+        ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)
+    ]
+    return Value(
+        _printed(
+            f'{name}_{reading.metric}',
+            reading.number or 0,
+            reading.unit.replace('C', ''),
+            *limits,
+            *ends,
+        ),
+        reading.metric,
+        ''.join(limits),
+    )
 
 
 def _printed(label: str, number: float, unit: str, *limits: str) -> str:

@@ -1,8 +1,10 @@
-"""The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on the last line.
+"""The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on
+the last line.
 
-The columns of a line are separated by two spaces. No column contains two spaces: `clean` and `sentence` leave only
-single spaces. fleet.services reads these lines.
+The columns of a line are separated by two spaces. No column contains two spaces: `clean` and
+`sentence` leave only single spaces. fleet.services reads these lines.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -24,12 +26,16 @@ GAP = '  '
 WIDTH = max(len(state.name) for state in State)
 NOT_TOLD = '-'
 ACKNOWLEDGED = 'acknowledged'
-CHECK = '(check)'      # replaces the drive name in lines about the check as a whole
+CHECK = '(check)'  # replaces the drive name in lines about the check as a whole
 NOTE = 'note: '
 FIRMWARE = 'firmware '
 
 # Metrics that the first line shows if all drives are OK; a zero is not shown.
-TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
+TELLING = (
+    ('most worn', 'endurance_used'),
+    ('most reallocated', 'reallocated'),
+    ('warmest', 'temperature'),
+)
 
 # Codes of a clause that appears only in the line of the drive.
 NOT_KNOWN = ('redundancy-unknown', 'use-unknown')
@@ -37,20 +43,24 @@ NOT_KNOWN = ('redundancy-unknown', 'use-unknown')
 
 class Face(NamedTuple):
     """The level of detail of the output."""
+
     verbose: int = 0
     hide_serial: bool = False
     all_perfdata: bool = False
-    max_output: int = OUTPUT_LIMIT   # bytes
+    max_output: int = OUTPUT_LIMIT  # bytes
 
 
 class Whole(NamedTuple):
     """Messages about the check as a whole."""
+
     failures: Sequence[str] = ()  # make the check CRITICAL: missing drives
-    faults: Sequence[str] = ()    # make the check UNKNOWN unless something is CRITICAL: slots not read
+    # make the check UNKNOWN unless something is CRITICAL: slots not read
+    faults: Sequence[str] = ()
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
-    remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
-    notes: Sequence[str] = ()     # do not change the state; shown with -v
-    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message for a run without verdicts
+    remarks: Sequence[str] = ()  # do not change the state, but an admin can act on them
+    notes: Sequence[str] = ()  # do not change the state; shown with -v
+    # state and message for a run without verdicts
+    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')
 
 
 NOTHING_MORE = Whole()
@@ -58,25 +68,32 @@ NOTHING_MORE = Whole()
 
 class Line(NamedTuple):
     """The fields of a drive's line; '' for a field that the drive does not report."""
+
     state: State
     name: str
     model: str
-    findings: str                # Coded if it is the reason why the drive was not read
-    serial: str | None = ''   # None: hidden
-    firmware: str = ''           # also '' in lines of early builds of 2.0, which did not print the firmware
+    findings: str  # Coded if it is the reason why the drive was not read
+    serial: str | None = ''  # None: hidden
+    # also '' in lines of early builds of 2.0, which did not print the firmware
+    firmware: str = ''
 
 
 class Outcome(NamedTuple):
     """The state and the output for the daemon."""
+
     text: str
     state: State
 
 
-def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0, milder: str = '') -> str:
+def first_line(
+    verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0, milder: str = ''
+) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
-    verdicts: in order of severity. extra: messages that determine the state of the check as a whole; milder: less
-    severe messages. nobody: the message if *verdicts* is empty. most: maximum characters of each part; 0: unlimited.
+    verdicts: in order of severity. extra: messages that determine the state of the check as a
+    whole; milder: less
+    severe messages. nobody: the message if *verdicts* is empty. most: maximum characters of each
+    part; 0: unlimited.
     """
     nobody = coded(nobody)
     if most:
@@ -97,37 +114,57 @@ def _worst(verdict: Verdict) -> str:
     return '; '.join(filter(None, parts))
 
 
-def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Face, whole: Whole = NOTHING_MORE,
-           transcript: Sequence[str] = ()) -> Outcome:
+def render(
+    verdicts: Iterable[Verdict],
+    metrics: Mapping[str, Metric],
+    face: Face,
+    whole: Whole = NOTHING_MORE,
+    transcript: Sequence[str] = (),
+) -> Outcome:
     """Return the complete output of the plugin and its state.
 
-    transcript: lines of smartctl's output. With a transcript, nothing is omitted, because a person reads the output.
+    transcript: lines of smartctl's output. With a transcript, nothing is omitted, because a person
+    reads the output.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state, extra, milder = state_and_reasons(ordered, whole)
     first = summary(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
     text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
     if transcript:
-        return _outcome(state, [first, *(line for part in text for line in part), *transcript], values)
+        return _outcome(
+            state, [first, *(line for part in text for line in part), *transcript], values
+        )
     most = budget.share(face.max_output)
     if budget.size(first) > most:
         first = summary(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
-    kept = budget.metrics(budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output)
+    kept = budget.metrics(
+        budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output
+    )
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, metrics)
-    return _outcome(state, [first, *budget.fitted(text, missing, face.max_output, [first, *(v.text for v in printed)])],
-                    printed)
+    return _outcome(
+        state,
+        [
+            first,
+            *budget.fitted(text, missing, face.max_output, [first, *(v.text for v in printed)]),
+        ],
+        printed,
+    )
 
 
 def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, str, str]:
-    """Return the check's state, the messages about the whole check that determine this state, and milder messages.
+    """Return the check's state, the messages about the whole check that determine this state, and
+    milder messages.
 
     ordered: verdicts in order of severity.
     """
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
-    worse = [*map(coded, whole.failures),
-             *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each fault has its own line
-             *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
+    worse = [
+        *map(coded, whole.failures),
+        # each fault has its own line
+        *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),
+        *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK),
+    ]
     milder = [coded(said) for demanded, said in whole.demands if demanded not in (state, State.OK)]
     return state, '; '.join(worse), '; '.join(milder)
 
@@ -138,8 +175,11 @@ def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.Output
     return budget.OutputText(
         [check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
         [line for verdict in ordered for line in drive_lines(verdict, face)],
-        [NOTE + sentence(note, 500)
-         for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))])
+        [
+            NOTE + sentence(note, 500)
+            for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))
+        ],
+    )
 
 
 def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]) -> Outcome:
@@ -149,16 +189,26 @@ def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]
 
 def states(whole: Whole) -> list[State]:
     """Return the states that result from messages about the check as a whole."""
-    return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else []),
-            *(state for state, _ in whole.demands)]
+    return [
+        *([State.CRITICAL] if whole.failures else []),
+        *([State.UNKNOWN] if whole.faults else []),
+        *(state for state, _ in whole.demands),
+    ]
 
 
 def most_telling(verdicts: Sequence[Verdict]) -> str:
-    """Return "most worn: sdc endurance_used 9 %" for drives that are all OK, or '' if all values are zero."""
+    """Return "most worn: sdc endurance_used 9 %" for drives that are all OK, or '' if all values
+    are zero.
+    """
     for title, metric in TELLING:
-        known = [(judgement.reading.number, verdict.device.name, judgement.reading) for verdict in verdicts
-                 for judgement in verdict.judgements
-                 if judgement.reading.metric == metric and judgement.reading.judged and judgement.reading.number]
+        known = [
+            (judgement.reading.number, verdict.device.name, judgement.reading)
+            for verdict in verdicts
+            for judgement in verdict.judgements
+            if judgement.reading.metric == metric
+            and judgement.reading.judged
+            and judgement.reading.number
+        ]
         if known:
             _, name, reading = max(known, key=lambda entry: entry[0])
             return f'{title}: {name} {statement(reading)}'
@@ -177,32 +227,47 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
 
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
-    """Return the fields of a drive's line. The findings end with the clause about its groups, then the action."""
+    """Return the fields of a drive's line.
+
+    The findings end with the clause about its groups, then the action.
+    """
     identity, told = verdict.identity, findings(verdict)
     joined = '; '.join(part for part in (told, clause(verdict), action_of(verdict)) if part)
-    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60),
-                Coded(told.code, joined) if isinstance(told, Coded) else joined,
-                None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
+    return Line(
+        verdict.state,
+        verdict.device.name,
+        clean(identity.model, limit=60),
+        Coded(told.code, joined) if isinstance(told, Coded) else joined,
+        None if hide_serial else clean(identity.serial, limit=40),
+        clean(identity.firmware, limit=20),
+    )
 
 
 def clause(verdict: Verdict) -> str:
-    """Return the coded clause on whether the groups on an alerting drive allow its replacement; '' if unknown."""
+    """Return the coded clause on whether the groups on an alerting drive allow its replacement;
+    '' if unknown.
+    """
     if verdict.state is State.OK or not verdict.replacement:
         return ''
     return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the coded action for an alerting drive; '' for an unread drive, because its message has the next step."""
+    """Return the coded action for an alerting drive; '' for an unread drive, because its message
+    has the next step.
+    """
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it
+
     told = item(verdict)
     return f'[{told.action}] {told.to_do}'
 
 
 def written(told: Line) -> str:
-    """Return the text of a drive's line, ending with "firmware" and the version if the drive answered."""
+    """Return the text of a drive's line, ending with "firmware" and the version if the drive
+    answered.
+    """
     columns = [_padded(told.state), told.name, told.model or NOT_TOLD, coded(told.findings)]
     if told.serial is not None:
         columns.append(told.serial or NOT_TOLD)
@@ -233,7 +298,9 @@ def count(verdicts: Sequence[Verdict]) -> str:
 
 
 def _counted_as(verdict: Verdict) -> str:
-    is_accepted = verdict.state is State.OK and any(each.acknowledged for each in verdict.judgements)
+    is_accepted = verdict.state is State.OK and any(
+        each.acknowledged for each in verdict.judgements
+    )
     return ACKNOWLEDGED if is_accepted else verdict.state.name.lower()
 
 

@@ -1,8 +1,10 @@
 """Convert an admin's addresses into Devices, name these Devices, and apply --match and --ignore.
 
-Names are short and consist of [a-z0-9_]; each name is unique among the drives of one run. In /dev/disk, udev makes the
-by-id names from the identity of a drive, and the by-path names from the socket.
+Names are short and consist of [a-z0-9_]; each name is unique among the drives of one run. In
+/dev/disk, udev makes the by-id names from the identity of a drive, and the by-path names from the
+socket.
 """
+
 from __future__ import annotations
 
 import os
@@ -24,22 +26,47 @@ from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceT
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# The characters of a path: all characters of udev's names under /dev/disk, and of the registry path in macOS scans.
+# The characters of a path: all characters of udev's names under /dev/disk, and of the registry path
+# in macOS scans.
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
-# Links to other files, memory, terminals, and a device that reboots the machine if it is opened and closed.
-_NO_DRIVES = frozenset((
-    'shm', 'fd', 'stdin', 'stdout', 'stderr', 'mqueue', 'hugepages', 'mem', 'kmem', 'port', 'kmsg', 'core', 'log',
-    'initctl', 'console', 'ptmx', 'pts', 'input', 'net', 'cpu', 'snapshot'))
+# Links to other files, memory, terminals, and a device that reboots the machine if it is opened and
+# closed.
+_NO_DRIVES = frozenset(
+    (
+        'shm',
+        'fd',
+        'stdin',
+        'stdout',
+        'stderr',
+        'mqueue',
+        'hugepages',
+        'mem',
+        'kmem',
+        'port',
+        'kmsg',
+        'core',
+        'log',
+        'initctl',
+        'console',
+        'ptmx',
+        'pts',
+        'input',
+        'net',
+        'cpu',
+        'snapshot',
+    )
+)
 _NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
 def parse(text: str) -> list[Device]:
     """Return the devices that an address names: one device, or one for each slot of a range.
 
-    Forms: TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the original plugin
-    ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Only named() makes the names unique. Raises UsageError.
+    Forms: TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the
+    original plugin ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Only named() makes the names
+    unique. Raises UsageError.
     """
     written, path = _split(text)
     glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
@@ -47,7 +74,8 @@ def parse(text: str) -> list[Device]:
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
-    """Return the devices of a type (or of a range of types) at a path; each device has its short name.
+    """Return the devices of a type (or of a range of types) at a path; each device has its short
+    name.
 
     text: the address as written, for the error message. Raises UsageError.
     """
@@ -60,8 +88,10 @@ def at(path: str, device_type: str, text: str) -> list[Device]:
 def _split(text: str) -> tuple[str, str]:
     """Return the type and the path of an address; the type is not yet checked."""
     if not text.isascii() or not text.isprintable():
-        raise UsageError(f'{quoted(ascii(text)[1:-1])} contains characters that a device address cannot have; '
-                         'type it again by hand')
+        raise UsageError(
+            f'{quoted(ascii(text)[1:-1])} contains characters that a device address cannot have; '
+            'type it again by hand'
+        )
     if text.startswith('/dev/') and ' ' not in text:
         return '', text
     words = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
@@ -70,10 +100,12 @@ def _split(text: str) -> tuple[str, str]:
     start = re.search(rf'/dev(?:/|$)|{_MACOS}', text)
     if not start:
         raise UsageError(_without_path(text))
-    before = re.sub(r'^-d ?', '', text[:start.start()])
+    before = re.sub(r'^-d ?', '', text[: start.start()])
     if before == '@' or (before and before[-1] not in '@, _'):
-        raise UsageError(f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0')
-    return before[:-1], text[start.start():]
+        raise UsageError(
+            f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0'
+        )
+    return before[:-1], text[start.start() :]
 
 
 def quoted(text: str) -> str:
@@ -85,27 +117,44 @@ def _without_path(text: str) -> str:
     """Return the message for an address that names no path under /dev."""
     name = re.split(r'[,0-9\[+]', text)[0] if not text.startswith('3ware') else '3ware'
     if name in BY_NAME or name in REFUSED:
-        return f'{quoted(text)} names a type but no device; write TYPE@PATH, such as megaraid,6@/dev/bus/0'
+        return (
+            f'{quoted(text)} names a type but no device; write TYPE@PATH, such as '
+            f'megaraid,6@/dev/bus/0'
+        )
     if of_short_name(text):
         return f'{quoted(text)} is the name of a device; write its address, {of_short_name(text)}'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):
         return f'{quoted(text)} is not a device; write /dev/{text}'
-    return f'{quoted(text)} is not a device; write a path such as /dev/sda, or TYPE@PATH such as megaraid,6@/dev/bus/0'
+    return (
+        f'{quoted(text)} is not a device; write a path such as /dev/sda, or TYPE@PATH '
+        f'such as megaraid,6@/dev/bus/0'
+    )
 
 
 def _check_path(path: str, text: str) -> None:
     parts = path.split('/')
     if '..' in parts or '.' in parts:
-        raise UsageError(f'{quoted(text)}: a device path must not contain . or ..; write the path that it leads to')
+        raise UsageError(
+            f'{quoted(text)}: a device path must not contain . or ..; write the path that it '
+            f'leads to'
+        )
     is_macos = parts[0] == _MACOS
     names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
-    is_path = names and (is_macos or parts[:2] == ['', 'dev']) and all(
-        name and signs.issuperset(name) for name in names)
+    is_path = (
+        names
+        and (is_macos or parts[:2] == ['', 'dev'])
+        and all(name and signs.issuperset(name) for name in names)
+    )
     if not is_path or len(path) > LONGEST_PATH:
-        raise UsageError(f'{quoted(text)} contains no valid device path; write one under /dev, such as /dev/sda, '
-                         'with letters, digits and . _ : + = @ - only')
+        raise UsageError(
+            f'{quoted(text)} contains no valid device path; write one under /dev, such as '
+            f'/dev/sda, '
+            'with letters, digits and . _ : + = @ - only'
+        )
     if not is_macos and (names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES)):
-        raise UsageError(f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda')
+        raise UsageError(
+            f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda'
+        )
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
@@ -114,10 +163,13 @@ def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
         return [''], False
     match = re.match(TUNNELS, device_type)
     tunnel = match[0] if match else ''
-    base = device_type[len(tunnel):]
+    base = device_type[len(tunnel) :]
     entry = _entry(base, text)
     if tunnel and not entry.is_scsi:
-        raise UsageError(f'{quoted(text)}: {entry.name} does not work through {tunnel}; write {clean(base)}@{path}')
+        raise UsageError(
+            f'{quoted(text)}: {entry.name} does not work through {tunnel}; write '
+            f'{clean(base)}@{path}'
+        )
     if entry.slots:
         bases, is_range = _slots(entry, base, text)
         return [tunnel + each for each in bases], is_range
@@ -129,46 +181,68 @@ def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
 def _entry(base: str, text: str) -> DeviceType:
     name = re.split(r'[],[/+]', base)[0]
     if name in REFUSED:
-        raise UsageError(f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}')
+        raise UsageError(
+            f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}'
+        )
     if 'force' in re.split(r'[,+]', base):
-        raise UsageError(f'{quoted(text)}: force is not allowed, because it disables a safety check of '
-                         f'smartctl; remove it')
+        raise UsageError(
+            f'{quoted(text)}: force is not allowed, because it disables a safety check of '
+            f'smartctl; remove it'
+        )
     if name not in BY_NAME:
         meant = nearest(name, BY_NAME, TYPED)
-        raise UsageError(f'{quoted(text)}: unknown type "{clean(name)}"; {meant and f"{meant} "}use one of '
-                         + ', '.join(entry.form for entry in TYPES))
+        raise UsageError(
+            f'{quoted(text)}: unknown type "{clean(name)}"; {meant and f"{meant} "}use one of '
+            + ', '.join(entry.form for entry in TYPES)
+        )
     return BY_NAME[name]
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether it contains ranges."""
+    """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether
+    it contains ranges.
+    """
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
     match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), base)
     if not match:
-        raise UsageError(f'{quoted(text)}: write the type as {entry.form}, '
-                         'with numbers, or with ranges such as [0-7,16]')
+        raise UsageError(
+            f'{quoted(text)}: write the type as {entry.form}, '
+            'with numbers, or with ranges such as [0-7,16]'
+        )
     groups = [group for group in match.groups() if group is not None]
     choices = [_numbers(group, limits, entry, text) for group, limits in zip(groups, entry.slots)]
     count = prod(map(len, choices))
     if count > MOST_SLOTS:
-        raise UsageError(f'{quoted(text)} covers {count} slots, more than the maximum of {MOST_SLOTS}; name fewer')
-    bases = [f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)]
+        raise UsageError(
+            f'{quoted(text)} covers {count} slots, more than the maximum of {MOST_SLOTS}; name '
+            f'fewer'
+        )
+    bases = [
+        f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)
+    ]
     return bases, any(not group.isdigit() for group in groups)
 
 
 def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str) -> list[int]:
-    """Return the slots in a text such as "6", "0-7" or "[0-7,16]", each once, in the order written."""
+    """Return the slots in a text such as "6", "0-7" or "[0-7,16]", each once, in the order
+    written.
+    """
     numbers: dict[int, None] = {}
     for item in written.strip('[]').split(','):
         ends = re.fullmatch(r'([0-9]{1,6})(?:-([0-9]{1,6}))?', item)
         if not ends:
-            raise UsageError(f'{quoted(text)}: {written} is not a range; write it like 0-7 or [0-7,16]')
+            raise UsageError(
+                f'{quoted(text)}: {written} is not a range; write it like 0-7 or [0-7,16]'
+            )
         low, high = int(ends[1]), int(ends[2] or ends[1])
         if low > high:
             raise UsageError(f'{quoted(text)}: the range {item} runs backwards; write {high}-{low}')
         if low < limits[0] or high > limits[1]:
-            raise UsageError(f'{quoted(text)}: this number in {entry.form} must be from {limits[0]} to {limits[1]}')
+            raise UsageError(
+                f'{quoted(text)}: this number in {entry.form} must be from {limits[0]} to '
+                f'{limits[1]}'
+            )
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)
 
@@ -182,7 +256,9 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     names = [next(each) for each in left]
     while True:
         bearers = Counter(names)
-        longer = [(place, next(left[place], '')) for place, name in enumerate(names) if bearers[name] > 1]
+        longer = [
+            (place, next(left[place], '')) for place, name in enumerate(names) if bearers[name] > 1
+        ]
         if not any(name for _, name in longer):
             return names
         for place, name in longer:
@@ -202,8 +278,14 @@ def named(devices: Iterable[Device]) -> list[Device]:
 
 
 def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
-    """Return the devices, named by their labels. Equal labels are lengthened; for the label '', the name is kept."""
-    return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
+    """Return the devices, named by their labels.
+
+    Equal labels are lengthened; for the label '', the name is kept.
+    """
+    return _renamed(
+        [device for device, _ in devices],
+        (_label_forms(device, label) for device, label in devices),
+    )
 
 
 def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> list[Device]:
@@ -233,7 +315,8 @@ def short_name(device: Device) -> str:
 
 
 def of_short_name(name: str) -> str:
-    """Return the address of a drive behind a controller, from its short name; '' if the name has another form.
+    """Return the address of a drive behind a controller, from its short name; '' if the name has
+    another form.
 
     bus_0_megaraid_6 means megaraid,6@/dev/bus/0.
     """
@@ -249,7 +332,9 @@ def of_short_name(name: str) -> str:
 
 
 def _certain_name(device: Device) -> str:
-    """Return a unique name even if addresses differ only in punctuation or case: _2fdev_2fsd_41 for "/dev/sdA"."""
+    """Return a unique name even if addresses differ only in punctuation or case: _2fdev_2fsd_41
+    for "/dev/sdA".
+    """
     return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', device.address)
 
 
@@ -264,7 +349,9 @@ _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
-    """Map each device path to its name in the folder, preferring names with the model; {} if the folder is missing."""
+    """Map each device path to its name in the folder, preferring names with the model; {} if the
+    folder is missing.
+    """
     try:
         names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
     except OSError:
@@ -280,11 +367,15 @@ def name_of(device: Device, names: Mapping[str, str]) -> str:
     if is_raid(device):
         return ''  # the path and its link belong to the controller
     path = os.path.realpath(device.path)
-    return names.get(path) or (names.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else '')
+    return names.get(path) or (
+        names.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else ''
+    )
 
 
 def stable(device: Device, names: Mapping[str, str]) -> Device:
-    """Return the device under its name in *names* (the result of links()), or unchanged if it has none."""
+    """Return the device under its name in *names* (the result of links()), or unchanged if it
+    has none.
+    """
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
 
@@ -296,20 +387,34 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
         try:
             compiled.append(re.compile(text))
         except (re.error, RuntimeError, OverflowError) as error:
-            raise UsageError(f'{quoted(text)} is not a valid regular expression ({error}); '
-                             'write one such as "^/dev/sd" or "ST4000.*"') from None
+            raise UsageError(
+                f'{quoted(text)} is not a valid regular expression ({error}); '
+                'write one such as "^/dev/sd" or "ST4000.*"'
+            ) from None
     return compiled
 
 
-def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
-              is_final: bool = True) -> bool | None:
-    """Return whether to check a drive, or None if this depends on a model or serial number that is not yet known.
+def is_wanted(
+    device: Device,
+    identity: Identity | None,
+    match: Sequence[Pattern[str]],
+    ignore: Sequence[Pattern[str]],
+    is_final: bool = True,
+) -> bool | None:
+    """Return whether to check a drive, or None if this depends on a model or serial number that is
+    not yet known.
 
-    Each pattern is searched for in the address, the path, the name, the model and the serial number. identity: None
-    until known. is_final: the identity will not become more complete. Return None only if the patterns may need a model
-    or serial number that can still become known.
+    Each pattern is searched for in the address, the path, the name, the model and the serial
+    number. identity: None
+    until known. is_final: the identity will not become more complete. Return None only if the
+    patterns may need a model or serial number that can still become known.
     """
-    texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
+    texts = [
+        device.address,
+        device.path,
+        device.name,
+        *((identity.model, identity.serial) if identity else ()),
+    ]
     if _any_in(ignore, texts):
         return False
     if identity is None or not (is_final or (identity.model and identity.serial)):
@@ -323,5 +428,7 @@ def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
             if any(expression.search(text) for text in texts):
                 return True
         except alarm.TakesTooLong as slow:
-            raise alarm.TakesTooLong(f'{slow} for the pattern {quoted(expression.pattern)}') from None
+            raise alarm.TakesTooLong(
+                f'{slow} for the pattern {quoted(expression.pattern)}'
+            ) from None
     return False

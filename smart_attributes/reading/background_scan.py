@@ -1,4 +1,8 @@
-"""Count the results of a SCSI disk's background scan; only disks with results need this. Pure. Source: SBC-4, 6.4.2."""
+"""Count the results of a SCSI disk's background scan; only disks with results need this.
+
+Pure. Source: SBC-4, 6.4.2.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -7,14 +11,15 @@ from ..constants import MOST_RESULTS
 from ..typed import Json, NamedTuple
 from .content import integer_at, integer_of, object_of
 
-_WAITING = frozenset((1, 4, 8))     # reassign statuses: not reassigned yet, or reassignment failed
-_DONE = frozenset((2, 5, 6, 7))     # reassigned or rewritten
+_WAITING = frozenset((1, 4, 8))  # reassign statuses: not reassigned yet, or reassignment failed
+_DONE = frozenset((2, 5, 6, 7))  # reassigned or rewritten
 
 
 class Result(NamedTuple):
     """One block that the disk could not read at the first attempt."""
-    block: int | str    # its address, or the name of the result if it has no address
-    minutes: int        # power-on time when the block was found
+
+    block: int | str  # its address, or the name of the result if it has no address
+    minutes: int  # power-on time when the block was found
     status: int | None  # reassign status; None: not printed
 
 
@@ -22,17 +27,33 @@ def of_json(scan: Json, age: float) -> dict[str, float]:
     """Return the counts of blocks from the section *scan* of smartctl's JSON. age: see counts()."""
     rows = [(key, object_of(scan, key)) for key in scan if key.startswith('result_')][:MOST_RESULTS]
     blocks = ((key, row, integer_of(row, 'lba')) for key, row in rows)
-    return counts((Result(key if block is None else block, integer_at(row, 'accumulated_power_on.minutes') or 0,
-                          integer_at(row, 'reassign_status.value')) for key, row, block in blocks), age)
+    return counts(
+        (
+            Result(
+                key if block is None else block,
+                integer_at(row, 'accumulated_power_on.minutes') or 0,
+                integer_at(row, 'reassign_status.value'),
+            )
+            for key, row, block in blocks
+        ),
+        age,
+    )
 
 
 def counts(results: Iterable[Result], age: float) -> dict[str, float]:
-    """Return, for Report.scsi, the number of blocks that are pending, were recovered, or have an unknown status.
+    """Return, for Report.scsi, the number of blocks that are pending, were recovered, or have an
+    unknown status.
 
-    For each block, the newest result counts, but a result later than *age* (power-on minutes) replaces no other result.
+    For each block, the newest result counts, but a result later than *age* (power-on minutes)
+    replaces no other result.
     """
-    order = sorted(results, key=lambda each: (each.minutes <= age, each.minutes, each.status in _WAITING))
+    order = sorted(
+        results, key=lambda each: (each.minutes <= age, each.minutes, each.status in _WAITING)
+    )
     statuses = list({each.block: each.status for each in order}.values())
     waiting, done = (sum(status in known for status in statuses) for known in (_WAITING, _DONE))
-    return {'background_pending': waiting, 'background_recovered': done,
-            'background_unknown': len(statuses) - waiting - done}
+    return {
+        'background_pending': waiting,
+        'background_recovered': done,
+        'background_unknown': len(statuses) - waiting - done,
+    }

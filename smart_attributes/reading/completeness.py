@@ -1,12 +1,17 @@
-"""Find requested parts that are missing in a report, and values that smartctl would never print. Pure.
+"""Find requested parts that are missing in a report, and values that smartctl would never print.
 
-A report may have lost lines in a ticket or on a full disk, or a bridge may have invented an answer. The rest of such a
-report is judged, and a note reports each defect, because a defect can only make a drive look better.
+Pure.
 
-Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp. smartctl prints each requested part, or the
-reason why it cannot. Some parts are printed only if they exist, so their loss cannot be detected: the "verify" row of
-the SCSI error counter log (only if a counter is not 0), device statistics, pending defects and self-tests.
+A report may have lost lines in a ticket or on a full disk, or a bridge may have invented an answer.
+The rest of such a report is judged, and a note reports each defect, because a defect can only make
+a drive look better.
+
+Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp. smartctl prints each
+requested part, or the reason why it cannot. Some parts are printed only if they exist, so their
+loss cannot be detected: the "verify" row of the SCSI error counter log (only if a counter is not
+0), device statistics, pending defects and self-tests.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +22,18 @@ from ..model import Report
 from ..typed import Any, Json, NamedTuple
 from ..wording import listed
 from . import content
-from .content import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
+from .content import (
+    BYTES,
+    SAFE,
+    byte_of,
+    fraction_of,
+    integer_of,
+    object_of,
+    objects_of,
+    offset_of,
+    word_of,
+    words_of,
+)
 
 _WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's one-letter options that take no value
 _LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', '--info': '-i'}
@@ -25,37 +41,77 @@ _LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', 
 ALL = frozenset(('-a', '-x'))
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
-_ERROR_LOGS, _TEST_LOGS, _WEAR = ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
-LIKELY = frozenset(('-A', '-a'))   # assumed if the arguments of a report are unknown
+_ERROR_LOGS, _TEST_LOGS, _WEAR = (
+    ALL | {'error', 'xerror'},
+    ALL | {'selftest', 'xselftest'},
+    ALL | {'ssd'},
+)
+LIKELY = frozenset(('-A', '-a'))  # assumed if the arguments of a report are unknown
 _ALWAYS: frozenset[str] = frozenset()
 
-# Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not keep this log.
-NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = 'error_logging_supported', 'self_tests_supported', 'no device statistics'
+# Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not
+# keep this log.
+NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = (
+    'error_logging_supported',
+    'self_tests_supported',
+    'no device statistics',
+)
 NO_FARM_LOG = 'no FARM log'
-_TEST_LOG = frozenset((
-    'ata_smart_self_test_log', NO_TEST_LOG, 'smart self-test log not supported', 'no self-tests have been logged',
-    'no self-tests have been logged. [to run self-tests, use', 'read self-test log failed'))
-_STATISTICS = frozenset((
-    'ata_device_statistics', NO_STATISTICS, 'device statistics (gp log 0x04)', 'device statistics (smart log 0x04)',
-    'device statistics (gp/smart log 0x04) not supported'))
-_NO_COUNTERS = frozenset(('error counter logging not supported', 'device does not support error counter logging'))
+_TEST_LOG = frozenset(
+    (
+        'ata_smart_self_test_log',
+        NO_TEST_LOG,
+        'smart self-test log not supported',
+        'no self-tests have been logged',
+        'no self-tests have been logged. [to run self-tests, use',
+        'read self-test log failed',
+    )
+)
+_STATISTICS = frozenset(
+    (
+        'ata_device_statistics',
+        NO_STATISTICS,
+        'device statistics (gp log 0x04)',
+        'device statistics (smart log 0x04)',
+        'device statistics (gp/smart log 0x04) not supported',
+    )
+)
+_NO_COUNTERS = frozenset(
+    ('error counter logging not supported', 'device does not support error counter logging')
+)
 
-_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # also outside the log
-_OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {'critical_warning'}
+# also outside the log
+_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))
+_OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {
+    'critical_warning'
+}
 
-# kind -> (attribute, other attributes that only drives with this attribute have). Among 18,433 hard disks and 14,403
-# solid state drives of linuxhw/EnterpriseDrive, there is one exception: a hard disk with attribute 4 but without 198.
+# kind -> (attribute, other attributes that only drives with this attribute have). Among 18,433 hard
+# disks and 14,403 solid state drives of linuxhw/EnterpriseDrive, there is one exception: a hard
+# disk with attribute 4 but without 198.
 _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
-    'hdd': ((5, {1}), (5, {3}), (10, {7}), (197, {4, 191}), (197, {4, 22}), (197, {4, 200}), (197, {187}), (198, {4})),
-    'ssd': ((5, {183}), (5, {184}), (5, {190}), (5, {197}))}
+    'hdd': (
+        (5, {1}),
+        (5, {3}),
+        (10, {7}),
+        (197, {4, 191}),
+        (197, {4, 22}),
+        (197, {4, 200}),
+        (197, {187}),
+        (198, {4}),
+    ),
+    'ssd': ((5, {183}), (5, {184}), (5, {190}), (5, {197})),
+}
 
 
 class Part(NamedTuple):
     """A part that a report must have."""
-    name: str                          # as shown in the note
-    arguments: frozenset[str]          # each of these arguments requests the part; empty: always printed
+
+    name: str  # as shown in the note
+    # each of these arguments requests the part; empty: always printed
+    arguments: frozenset[str]
     holds: Callable[[Report], object]  # whether a report has the part
-    places: frozenset[str] = _ALWAYS   # each of these keys or lines of a report is sufficient, too
+    places: frozenset[str] = _ALWAYS  # each of these keys or lines of a report is sufficient, too
 
 
 def _is_error_log_whole(report: Report) -> bool:
@@ -73,66 +129,144 @@ def _nvme_part(key: str) -> Part:
 
 
 def _counters_part(row: str) -> Part:
-    return Part(f'row "{row}" of the error counter log', _ERROR_LOGS,
-                lambda report: f'{row}.total_uncorrected_errors' in report.scsi, _NO_COUNTERS)
+    return Part(
+        f'row "{row}" of the error counter log',
+        _ERROR_LOGS,
+        lambda report: f'{row}.total_uncorrected_errors' in report.scsi,
+        _NO_COUNTERS,
+    )
 
 
 _ANY: Sequence[Part] = (
     Part('the SMART health status', _ALWAYS, lambda report: report.smart_status is not None),
     Part('the model', _ALWAYS, lambda report: report.identity.model),
-    Part('the firmware', _ALWAYS, lambda report: report.identity.firmware or not report.identity.model),
-    Part('failed self-tests, which the exit status of smartctl reports', _TEST_LOGS,
-         lambda report: not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)),
-    Part('the FARM log', frozenset(('farm',)), lambda report: report.farm, frozenset((NO_FARM_LOG,))))
+    Part(
+        'the firmware',
+        _ALWAYS,
+        lambda report: report.identity.firmware or not report.identity.model,
+    ),
+    Part(
+        'failed self-tests, which the exit status of smartctl reports',
+        _TEST_LOGS,
+        lambda report: (
+            not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)
+        ),
+    ),
+    Part(
+        'the FARM log', frozenset(('farm',)), lambda report: report.farm, frozenset((NO_FARM_LOG,))
+    ),
+)
 
-PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
-    *_ANY,
-    Part('the attribute table', TABLE, lambda report: report.attributes),
-    Part('the thresholds of the attributes', TABLE,
-         lambda report: not report.attributes or any(row.threshold is not None for row in report.attributes)),
-    Part('attributes at their threshold, which the exit status of smartctl reports', TABLE,
-         lambda report: not report.has_exit_bit(0x30) or any(row.when_failed for row in report.attributes)),
-    Part('the rotation rate, so the drive is treated as a solid state drive', _ALWAYS,
-         lambda report: report.identity.rotation is not None or report.identity.spins or not report.attributes),
-    Part('the error log', _ERROR_LOGS, lambda report: report.error_count is not None, frozenset((NO_ERROR_LOG,))),
-    Part('errors in the error log, which the exit status of smartctl reports', _ERROR_LOGS,
-         lambda report: not report.has_exit_bit(0x40) or report.error_count != 0),
-    Part('some of the error log', _ALWAYS, _is_error_log_whole),
-    Part('the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG),
-    Part('the device statistics', frozenset(('-x',)), lambda report: report.statistics, _STATISTICS),
-), 'SCSI': (
-    *_ANY,
-    Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
-    Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
-    _counters_part('read'), _counters_part('write'),
-    Part('the power-on time, which the FARM log is compared with', frozenset(('farm',)),
-         lambda report: not report.farm or 'power_on_hours' in report.scsi),
-    Part('the background scan', frozenset(('background',)), lambda report: (
-        report.version < (7, 3) or report.has_exit_bit(4) or 'background_status' in report.scsi)),
-    Part('the used endurance', _WEAR,
-         lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi),
-), 'NVMe': (
-    *_ANY,
-    Part('the SMART/Health Information log', TABLE, _has_nvme_log),
-    *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME))}
+PARTS: Mapping[str, Sequence[Part]] = {
+    '': _ANY,
+    'ATA': (
+        *_ANY,
+        Part('the attribute table', TABLE, lambda report: report.attributes),
+        Part(
+            'the thresholds of the attributes',
+            TABLE,
+            lambda report: (
+                not report.attributes or any(row.threshold is not None for row in report.attributes)
+            ),
+        ),
+        Part(
+            'attributes at their threshold, which the exit status of smartctl reports',
+            TABLE,
+            lambda report: (
+                not report.has_exit_bit(0x30) or any(row.when_failed for row in report.attributes)
+            ),
+        ),
+        Part(
+            'the rotation rate, so the drive is treated as a solid state drive',
+            _ALWAYS,
+            lambda report: (
+                report.identity.rotation is not None
+                or report.identity.spins
+                or not report.attributes
+            ),
+        ),
+        Part(
+            'the error log',
+            _ERROR_LOGS,
+            lambda report: report.error_count is not None,
+            frozenset((NO_ERROR_LOG,)),
+        ),
+        Part(
+            'errors in the error log, which the exit status of smartctl reports',
+            _ERROR_LOGS,
+            lambda report: not report.has_exit_bit(0x40) or report.error_count != 0,
+        ),
+        Part('some of the error log', _ALWAYS, _is_error_log_whole),
+        Part('the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG),
+        Part(
+            'the device statistics',
+            frozenset(('-x',)),
+            lambda report: report.statistics,
+            _STATISTICS,
+        ),
+    ),
+    'SCSI': (
+        *_ANY,
+        Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
+        Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
+        _counters_part('read'),
+        _counters_part('write'),
+        Part(
+            'the power-on time, which the FARM log is compared with',
+            frozenset(('farm',)),
+            lambda report: not report.farm or 'power_on_hours' in report.scsi,
+        ),
+        Part(
+            'the background scan',
+            frozenset(('background',)),
+            lambda report: (
+                report.version < (7, 3)
+                or report.has_exit_bit(4)
+                or 'background_status' in report.scsi
+            ),
+        ),
+        Part(
+            'the used endurance',
+            _WEAR,
+            lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi,
+        ),
+    ),
+    'NVMe': (
+        *_ANY,
+        Part('the SMART/Health Information log', TABLE, _has_nvme_log),
+        *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
+    ),
+}
 """The parts that a report must have, for each protocol; '' means a report without a protocol."""
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of the parts that a report lacks, worst first, then the missing rows of the attribute table.
+    """Return the names of the parts that a report lacks, worst first, then the missing rows of the
+    attribute table.
 
-    arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines of a text report.
+    arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
+    of a text report.
     """
-    parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
-             and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
+    parts = [
+        part.name
+        for part in PARTS.get(report.identity.protocol, _ANY)
+        if not part.holds(report)
+        and not (part.arguments and part.arguments.isdisjoint(arguments))
+        and part.places.isdisjoint(places)
+    ]
     numbers = {row.id for row in report.attributes}
-    rows = dict.fromkeys(f'attribute {attribute}' for attribute, others in _COMPANIONS.get(report.identity.kind, ())
-                         if attribute not in numbers and others <= numbers)
+    rows = dict.fromkeys(
+        f'attribute {attribute}'
+        for attribute, others in _COMPANIONS.get(report.identity.kind, ())
+        if attribute not in numbers and others <= numbers
+    )
     return [*parts, *rows]
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
-    """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A, "--log=a,7" is --log, a and 7."""
+    """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A,
+    "--log=a,7" is --log, a and 7.
+    """
     arguments: list[str] = []
     for word in command:
         rest = word
@@ -141,21 +275,22 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
             arguments.append(_LONG.get(name, name))
         elif word.startswith('-'):
             behind = word[1:].lstrip(_WITHOUT_VALUE)
-            arguments += ['-' + letter for letter in word[1:len(word) - len(behind)] + behind[:1]]
+            arguments += ['-' + letter for letter in word[1 : len(word) - len(behind)] + behind[:1]]
             rest = behind[1:]
         arguments += rest.split(',')
     return frozenset(arguments)
 
 
-_SHOWN = 5                # maximum number of damaged places listed
-_WITH_SUPPORT = (7, 3)    # the first version of smartctl that prints "smart_support"
+_SHOWN = 5  # maximum number of damaged places listed
+_WITH_SUPPORT = (7, 3)  # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}
 _STATISTICS_PAGES = range(1, 8)  # a vendor page may be empty. Source: ACS-4, 9.5
-_STATISTICS_LOG = 4       # its address in the log directory. Source: ACS-4, table A.2
+_STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
-# In a shape, each key has one of these: a type; a function that returns None for an invalid value; the shape of an
-# object; a list with one shape, for a list of objects. Keys in _NEEDED are required; other keys may be absent.
+# In a shape, each key has one of these: a type; a function that returns None for an invalid value;
+# the shape of an object; a list with one shape, for a list of objects. Keys in _NEEDED are
+# required; other keys may be absent.
 _NEEDED = '!'
 
 
@@ -165,44 +300,97 @@ def _all_of(**shape: object) -> dict[str, object]:
 
 
 _STRING = _all_of(string=str)
-_TESTS = {'count': integer_of, 'table': [_all_of(type=_STRING, status=_STRING, lifetime_hours=integer_of)]}
-_ERRORS = {**_all_of(count=integer_of), 'table': [{
-    **_all_of(error_number=integer_of, lifetime_hours=integer_of),
-    'error_description': str, 'completion_registers': {'error': byte_of}}]}
-_ROW = {**_all_of(id=byte_of, name=str, raw={**_all_of(string=str), 'value': word_of}, flags=_all_of(prefailure=bool)),
-        'value': byte_of, 'worst': byte_of, 'thresh': byte_of, 'when_failed': str}
-_STATISTIC = {**_all_of(offset=offset_of, flags={'valid': bool, 'normalized': bool}), 'value': integer_of, 'name': str}
-_COUNTERS = _all_of(**{name: fraction_of if name == 'gigabytes_processed' else integer_of
-                         for name in content.ERROR_COUNTERS})
-_CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_lifetime',
-           'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
+_TESTS = {
+    'count': integer_of,
+    'table': [_all_of(type=_STRING, status=_STRING, lifetime_hours=integer_of)],
+}
+_ERRORS = {
+    **_all_of(count=integer_of),
+    'table': [
+        {
+            **_all_of(error_number=integer_of, lifetime_hours=integer_of),
+            'error_description': str,
+            'completion_registers': {'error': byte_of},
+        }
+    ],
+}
+_ROW = {
+    **_all_of(
+        id=byte_of,
+        name=str,
+        raw={**_all_of(string=str), 'value': word_of},
+        flags=_all_of(prefailure=bool),
+    ),
+    'value': byte_of,
+    'worst': byte_of,
+    'thresh': byte_of,
+    'when_failed': str,
+}
+_STATISTIC = {
+    **_all_of(offset=offset_of, flags={'valid': bool, 'normalized': bool}),
+    'value': integer_of,
+    'name': str,
+}
+_COUNTERS = _all_of(
+    **{
+        name: fraction_of if name == 'gigabytes_processed' else integer_of
+        for name in content.ERROR_COUNTERS
+    }
+)
+_CYCLES = (
+    'accumulated_start_stop_cycles',
+    'specified_cycle_count_over_device_lifetime',
+    'accumulated_load_unload_cycles',
+    'specified_load_unload_count_over_device_lifetime',
+)
 _SHAPE: Json = {
     **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=words_of)),
     **dict.fromkeys(('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str),
-    **dict.fromkeys(('rotation_rate', 'logical_block_size', 'physical_block_size', 'scsi_grown_defect_list',
-                     'scsi_percentage_used_endurance_indicator'), integer_of),
-    'user_capacity': {'bytes': integer_of}, 'smart_support': _all_of(available=bool, enabled=bool),
+    **dict.fromkeys(
+        (
+            'rotation_rate',
+            'logical_block_size',
+            'physical_block_size',
+            'scsi_grown_defect_list',
+            'scsi_percentage_used_endurance_indicator',
+        ),
+        integer_of,
+    ),
+    'user_capacity': {'bytes': integer_of},
+    'smart_support': _all_of(available=bool, enabled=bool),
     'smart_status': {**_all_of(passed=bool), 'scsi': {'ie_string': str}},
     'ata_smart_attributes': _all_of(table=[_ROW]),
     'ata_device_statistics': _all_of(pages=[{**_all_of(number=byte_of), 'table': [_STATISTIC]}]),
     'ata_pending_defects_log': {'count': integer_of},
     'ata_smart_error_log': {'extended': _ERRORS, 'summary': _ERRORS},
     'ata_smart_self_test_log': {'extended': _TESTS, 'standard': _TESTS},
-    'ata_smart_data': {'self_test': {'status': {'value': byte_of}},
-                       'capabilities': {NO_ERROR_LOG: bool, NO_TEST_LOG: bool}},
+    'ata_smart_data': {
+        'self_test': {'status': {'value': byte_of}},
+        'capabilities': {NO_ERROR_LOG: bool, NO_TEST_LOG: bool},
+    },
     'ata_log_directory': {'table': [{'address': byte_of}]},
     'nvme_smart_health_information_log': dict.fromkeys(content.NVME_KEYS, integer_of),
     'nvme_composite_temperature_threshold': {'warning': integer_of, 'critical': integer_of},
-    'nvme_self_test_log': {'table': [{
-        **_all_of(self_test_code=_STRING, self_test_result=_STRING), 'power_on_hours': integer_of}]},
+    'nvme_self_test_log': {
+        'table': [
+            {
+                **_all_of(self_test_code=_STRING, self_test_result=_STRING),
+                'power_on_hours': integer_of,
+            }
+        ]
+    },
     'scsi_background_scan': {'status': {'value': integer_of}},
-    'scsi_pending_defects': {'count': integer_of}, 'temperature': {'current': integer_of, 'drive_trip': integer_of},
-    'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of), 'power_on_time': {'hours': integer_of},
+    'scsi_pending_defects': {'count': integer_of},
+    'temperature': {'current': integer_of, 'drive_trip': integer_of},
+    'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of),
+    'power_on_time': {'hours': integer_of},
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
     **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
-    'endurance_used': {'current_percent': integer_of}, 'spare_available': {'current_percent': integer_of}}
+    'endurance_used': {'current_percent': integer_of},
+    'spare_available': {'current_percent': integer_of},
+}
 # Integers that are certainly valid; the function need not be called for them.
-_PLAIN: Mapping[object, range] = {integer_of: SAFE, word_of: range(2 ** 53), byte_of: BYTES}
+_PLAIN: Mapping[object, range] = {integer_of: SAFE, word_of: range(2**53), byte_of: BYTES}
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
@@ -212,45 +400,78 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
     arguments: smartctl's, as `arguments_of` returns them.
     """
     lost = missing(report, arguments, _places(data))
-    if report.version >= _WITH_SUPPORT and 'smart_support' not in data and not _INFO.isdisjoint(arguments):
+    if (
+        report.version >= _WITH_SUPPORT
+        and 'smart_support' not in data
+        and not _INFO.isdisjoint(arguments)
+    ):
         lost.append('whether SMART is enabled')
     return tuple(sentences(_unfit(data, _shape_of(data), '', []), [*lost, *_lost_rows(data)]))
 
 
 def _shape_of(data: Json) -> Json:
-    """Return the shape of a report; it includes the shape of a FARM log only if the report has such a log."""
+    """Return the shape of a report; it includes the shape of a FARM log only if the report has
+    such a log.
+    """
     if content.FARM_LOG not in data:
         return _SHAPE
     from .farm import count_of
+
     heads = range(24)
     unrecoverable = dict.fromkeys(
-        ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'), count_of)
-    return {**_SHAPE, content.FARM_LOG: {
-        **_all_of(supported=bool),
-        'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
-        'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': unrecoverable for head in heads},
-        'page_5_reliability_statistics': {f'number_of_reallocated_sectors_by_head_{head}': count_of for head in heads},
-        'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
-        'head_information': {f'{name}_{head}': count_of for head in heads
-                             for name in ('number_of_reallocated_sectors', *unrecoverable)}}}
+        ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'),
+        count_of,
+    )
+    return {
+        **_SHAPE,
+        content.FARM_LOG: {
+            **_all_of(supported=bool),
+            'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
+            'page_3_error_statistics': {
+                f'cum_lifetime_unrecoverable_by_head_{head}': unrecoverable for head in heads
+            },
+            'page_5_reliability_statistics': {
+                f'number_of_reallocated_sectors_by_head_{head}': count_of for head in heads
+            },
+            'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
+            'head_information': {
+                f'{name}_{head}': count_of
+                for head in heads
+                for name in ('number_of_reallocated_sectors', *unrecoverable)
+            },
+        },
+    }
 
 
 def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
     """Yield up to two sentences: one on damaged data, and one on missing data."""
-    for code, begin, places in (('values-damaged', 'damaged in the report: ', damaged),
-                                ('values-missing', 'not in the report: ', lost)):
+    for code, begin, places in (
+        ('values-damaged', 'damaged in the report: ', damaged),
+        ('values-missing', 'not in the report: ', lost),
+    ):
         if places:
             yield Coded(code, begin + listed(places, _SHOWN))
 
 
 def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
-    """Add the places of bad values, such as "ata_smart_attributes.table.4.value", to *places*, and return *places*."""
+    """Add the places of bad values, such as "ata_smart_attributes.table.4.value", to *places*,
+    and return *places*.
+    """
     if _NEEDED in shape:
         places += [where + key for key in shape[_NEEDED] if key not in data]
     for key, value in data.items():
         fits = shape.get(key)
-        if fits is None or type(value) is fits or (type(fits) is FunctionType and (
-                (type(value) is int and value in _PLAIN.get(fits, ())) or fits(data, key) is not None)):
+        if (
+            fits is None
+            or type(value) is fits
+            or (
+                type(fits) is FunctionType
+                and (
+                    (type(value) is int and value in _PLAIN.get(fits, ()))
+                    or fits(data, key) is not None
+                )
+            )
+        ):
             continue
         if type(fits) is dict and isinstance(value, dict):
             _unfit(value, fits, f'{where}{key}.', places)
@@ -262,8 +483,13 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
 
 
 def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Append the places of bad values in a table to *places*. A column of one attribute row must be in all rows."""
-    columns = _COLUMNS.intersection(key for item in items if shape is _ROW and isinstance(item, dict) for key in item)
+    """Append the places of bad values in a table to *places*.
+
+    A column of one attribute row must be in all rows.
+    """
+    columns = _COLUMNS.intersection(
+        key for item in items if shape is _ROW and isinstance(item, dict) for key in item
+    )
     for number, item in enumerate(items):
         if isinstance(item, dict):
             _unfit(item, shape, f'{where}.{number}.', places)
@@ -273,7 +499,9 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
 
 
 def _places(data: Json) -> set[str]:
-    """Return a report's keys, and a constant such as NO_ERROR_LOG for each log that the drive does not support."""
+    """Return a report's keys, and a constant such as NO_ERROR_LOG for each log that the drive
+    does not support.
+    """
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
@@ -285,7 +513,9 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield the missing parts: self-tests that are counted but not listed, and statistics that are wrongly empty."""
+    """Yield the missing parts: self-tests that are counted but not listed, and statistics that
+    are wrongly empty.
+    """
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

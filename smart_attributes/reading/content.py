@@ -1,8 +1,10 @@
-"""Decode smartctl's output, read single values of its JSON, and decide whether a report is enough to judge a drive.
+"""Decode smartctl's output, read single values of its JSON, and decide whether a report is enough
+to judge a drive.
 
-A value counts as absent if it does not have the type that smartctl documents, because a report may come from a ticket,
-an anonymiser or a program that imitates smartctl.
+A value counts as absent if it does not have the type that smartctl documents, because a report may
+come from a ticket, an anonymiser or a program that imitates smartctl.
 """
+
 from __future__ import annotations
 
 import json
@@ -17,30 +19,37 @@ from ..typed import TYPE_CHECKING, Json
 if TYPE_CHECKING:
     from typing import Any
 
-SAFE = range(1 - 2 ** 53, 2 ** 53)  # a JSON number outside this range may have been rounded
+SAFE = range(1 - 2**53, 2**53)  # a JSON number outside this range may have been rounded
 BYTES = range(256)
 OFFSETS = range(8, 512, 8)  # offsets of device statistics in their page. Source: ACS-4, 9.5
 
 # Patterns for the identifiers of a single drive, in JSON and text -> their replacement.
-_NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
-          (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
-          (r'^((?:Serial [Nn]umber|LU WWN Device Id|Logical Unit id|Namespace \d+ IEEE EUI-64):).*', r'\1'))
+_NAMES = (
+    (r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
+    (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
+    (
+        r'^((?:Serial [Nn]umber|LU WWN Device Id|Logical Unit id|Namespace \d+ IEEE EUI-64):).*',
+        r'\1',
+    ),
+)
 
 
 def as_text(data: bytes) -> str:
     """Return the text of a recorded file in any common encoding.
 
-    PowerShell redirects output as UTF-16. A thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe
-    (92). Raises DriveError for a file that is too large to be a report.
+    PowerShell redirects output as UTF-16. A thousands separator may be a Latin-1 blank (A0) or a
+    Windows apostrophe (92). Raises DriveError for a file that is too large to be a report.
     """
     if len(data) > LARGEST_FILE:
         raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
-    if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):  # a single 0 byte is damage
+    # a single 0 byte is damage
+    if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):
         return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
     try:
-        return data.decode('utf-8').removeprefix('\ufeff')  # the utf-8-sig codec would be another import
+        # the utf-8-sig codec would be another import
+        return data.decode('utf-8').removeprefix('\ufeff')
     except UnicodeDecodeError:
         return data.decode('cp1252', 'replace')
 
@@ -60,7 +69,8 @@ def looks_like_json(text: str) -> bool:
 def json_start(text: str) -> int:
     """Return the index at which the JSON starts, or -1 if the text contains no JSON.
 
-    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, and a login shell may print text as well.
+    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, and a login shell may print
+    text as well.
     """
     if text[:1] == '{':
         return 0
@@ -71,19 +81,27 @@ def json_start(text: str) -> int:
 
 
 def loaded(text: str, start: int) -> Any:
-    """Return the JSON document that starts at *start*. Raises DriveError if it is damaged or not the only one."""
+    """Return the JSON document that starts at *start*.
+
+    Raises DriveError if it is damaged or not the only one.
+    """
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
         # json also raises ValueError for a number with more than 4300 digits (Python 3.11).
-        raise DriveError('is damaged JSON: cut off or modified; record it again with smartctl --json -x',
-                         'report-damaged') from None
+        raise DriveError(
+            'is damaged JSON: cut off or modified; record it again with smartctl --json -x',
+            'report-damaged',
+        ) from None
     if looks_like_json(text[end:]):
-        raise DriveError('contains several reports; save each one in its own file', 'several-reports')
+        raise DriveError(
+            'contains several reports; save each one in its own file', 'several-reports'
+        )
     return data
 
 
-# --- values of JSON ----------------------------------------------------------------------------------------
+# --- values of JSON -------------------------------------------------------------------------------
+
 
 def object_of(data: Json, *path: str) -> Json:
     """Return the object at a path of keys, or an empty object if absent."""
@@ -107,7 +125,9 @@ def objects_of(data: Json, key: str) -> list[Json]:
 def words_of(data: Json, key: str) -> list[str] | None:
     """Return the list of strings under a key, or None if the list is absent or has other items."""
     value = data.get(key)
-    return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
+    return (
+        value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
+    )
 
 
 def text_of(data: Json, key: str) -> str:
@@ -119,7 +139,8 @@ def text_of(data: Json, key: str) -> str:
 def integer_of(data: Json, key: str) -> int | None:
     """Return the exact integer under a key, or None if the key is absent.
 
-    If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends with "_s".
+    If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends
+    with "_s".
     """
     value: Any = data.get(key)
     if type(value) is int and value in SAFE:
@@ -128,7 +149,11 @@ def integer_of(data: Json, key: str) -> int | None:
     if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
         return int(exact)
     # NaN fails every comparison.
-    if type(value) in (int, float) and -HIGHEST_COUNTER < value < HIGHEST_COUNTER and value % 1 == 0:
+    if (
+        type(value) in (int, float)
+        and -HIGHEST_COUNTER < value < HIGHEST_COUNTER
+        and value % 1 == 0
+    ):
         return int(value)
     return None
 
@@ -154,102 +179,164 @@ def offset_of(data: Json, key: str) -> int | None:
 
 
 def word_of(data: Json, key: str) -> int | None:
-    """Return the integer of at most 64 bits, such as the raw bytes of an attribute, or None if absent."""
+    """Return the integer of at most 64 bits, such as the raw bytes of an attribute, or None if
+    absent.
+    """
     value = integer_of(data, key)
-    return value if value is not None and 0 <= value < 2 ** 64 else None
+    return value if value is not None and 0 <= value < 2**64 else None
 
 
 def fraction_of(data: Json, key: str) -> float | None:
-    """Return the number that smartctl writes as a string: "71532.573", or "71532,573" in some locales."""
+    """Return the number that smartctl writes as a string: "71532.573", or "71532,573" in some
+    locales.
+    """
     value: Any = data.get(key)
     if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
         return float(value.strip().replace(',', '.'))
     return float(value) if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER else None
 
-# --- reports -----------------------------------------------------------------------------------------------
+
+# --- reports --------------------------------------------------------------------------------------
 
 FARM_LOG = 'seagate_farm_log'
 
 ERROR_COUNTERS = (
-    'errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',
-    'total_errors_corrected', 'correction_algorithm_invocations', 'gigabytes_processed', 'total_uncorrected_errors')
+    'errors_corrected_by_eccfast',
+    'errors_corrected_by_eccdelayed',
+    'errors_corrected_by_rereads_rewrites',
+    'total_errors_corrected',
+    'correction_algorithm_invocations',
+    'gigabytes_processed',
+    'total_uncorrected_errors',
+)
 """The columns of the SCSI error counter log, in the order in which smartctl prints them. A gigabyte is 10^9 bytes."""
 
 NVME_KEYS = (
-    'critical_warning', 'temperature', 'available_spare', 'available_spare_threshold', 'percentage_used',
-    'data_units_read', 'data_units_written', 'host_reads', 'host_writes', 'controller_busy_time', 'power_cycles',
-    'power_on_hours', 'unsafe_shutdowns', 'media_errors', 'num_err_log_entries', 'warning_temp_time',
-    'critical_comp_time', 'warning_temp_threshold', 'critical_temp_threshold')
+    'critical_warning',
+    'temperature',
+    'available_spare',
+    'available_spare_threshold',
+    'percentage_used',
+    'data_units_read',
+    'data_units_written',
+    'host_reads',
+    'host_writes',
+    'controller_busy_time',
+    'power_cycles',
+    'power_on_hours',
+    'unsafe_shutdowns',
+    'media_errors',
+    'num_err_log_entries',
+    'warning_temp_time',
+    'critical_comp_time',
+    'warning_temp_threshold',
+    'critical_temp_threshold',
+)
 """The keys of Report.nvme: those of the health log in smartctl's JSON, then the thresholds of the composite temperature
 (Identify Controller). Temperatures are in degrees Celsius; a data unit is 512,000 bytes."""
 
 
 _CYCLES = 'scsi_start_stop_cycle_counter.'
-# Key of Report.scsi -> its places in the JSON, which depend on the version of smartctl. smartctl_messages.json has the
-# labels in the text. Temperatures are in degrees Celsius, defects in blocks; percentage_used may exceed 100.
+# Key of Report.scsi -> its places in the JSON, which depend on the version of smartctl.
+# smartctl_messages.json has the labels in the text. Temperatures are in degrees Celsius, defects in
+# blocks; percentage_used may exceed 100.
 # Source: SPC-5 and SBC-4.
 SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
     'temperature': ('temperature.current', 'scsi_environmental_reports.temperature_1.current'),
     'drive_trip': ('temperature.drive_trip', 'scsi_temperature.drive_trip'),
-    'grown_defects': ('scsi_grown_defect_list',), 'pending_defects': ('scsi_pending_defects.count',),
-    'percentage_used': ('scsi_percentage_used_endurance_indicator', 'endurance_used.current_percent'),
+    'grown_defects': ('scsi_grown_defect_list',),
+    'pending_defects': ('scsi_pending_defects.count',),
+    'percentage_used': (
+        'scsi_percentage_used_endurance_indicator',
+        'endurance_used.current_percent',
+    ),
     'start_stop_cycles': (_CYCLES + 'accumulated_start_stop_cycles',),
     'start_stop_cycles_rated': (_CYCLES + 'specified_cycle_count_over_device_lifetime',),
     'load_unload_cycles': (_CYCLES + 'accumulated_load_unload_cycles',),
     'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
-    'power_on_hours': ('power_on_time.hours',), 'background_status': ('scsi_background_scan.status.value',)}
+    'power_on_hours': ('power_on_time.hours',),
+    'background_status': ('scsi_background_scan.status.value',),
+}
 
-# The states of a failed self-test, in the upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
+# The states of a failed self-test, in the upper half of the status byte. Source: ACS-4, 9.6
+# "Self-test log".
 _FAILED_SELF_TESTS = {
-    3: 'Fatal or unknown error', 4: 'Completed: unknown failure', 5: 'Completed: electrical failure',
-    6: 'Completed: servo/seek failure', 7: 'Completed: read failure', 8: 'Completed: handling damage??'}
-# The bits of the ATA error register after a read or write. Source: ACS-4, 6.3; names and order as smartctl prints them.
+    3: 'Fatal or unknown error',
+    4: 'Completed: unknown failure',
+    5: 'Completed: electrical failure',
+    6: 'Completed: servo/seek failure',
+    7: 'Completed: read failure',
+    8: 'Completed: handling damage??',
+}
+# The bits of the ATA error register after a read or write. Source: ACS-4, 6.3; names and order as
+# smartctl prints them.
 _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
-# Start_Stop_Count and Spin_Retry_Count: 98 % of 18,433 hard disks report both; none of 14,403 solid state drives does
-# (linuxhw/EnterpriseDrive).
+# Start_Stop_Count and Spin_Retry_Count: 98 % of 18,433 hard disks report both; none of 14,403 solid
+# state drives does (linuxhw/EnterpriseDrive).
 _SPINDLE = frozenset((4, 10))
 # Warnings and errors of smartctl in a report that can still be judged.
-_COMPLAINT = (r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command failed)'
-              r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
-# Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
+_COMPLAINT = (
+    r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command '
+    r'failed)'
+    r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed'
+)
+# Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature
+# added by bridges.
 _FEW = 4  # a truncated report has only some of the fourteen counts
-_NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
+_NO_COUNTS = (
+    'critical_warning',
+    'temperature',
+    'warning_temp_threshold',
+    'critical_temp_threshold',
+)
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
-_FAILED = 8                # bit of smartctl's exit status
+_FAILED = 8  # bit of smartctl's exit status
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
 _THRESHOLDS = frozenset(('warning_temp_threshold', 'critical_temp_threshold'))
 _HEXADECIMAL = frozenset('0123456789abcdef')
 
 
-def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, is_asked: bool) -> DriveError | None:
-    """Return why a drive cannot be judged; None if it can be judged, or if only smartctl's messages give the reason.
+def known_problem(
+    report: Report, kind: str, transport: str, is_disabled: bool, is_asked: bool
+) -> DriveError | None:
+    """Return why a drive cannot be judged; None if it can be judged, or if only smartctl's messages
+    give the reason.
 
-    kind, transport: of a SCSI device, as smartctl names them. is_disabled: whether SMART is disabled.
+    kind, transport: of a SCSI device, as smartctl names them. is_disabled: whether SMART is
+    disabled.
     is_asked: whether smartctl was asked for attributes.
     """
     problem = _exclusion(report, kind, transport)
     if problem is None and is_disabled and report.smart_status is not False:
         from .failure_reasons import smart_disabled
+
         return smart_disabled()
     if problem or not has_smart_data(report):
         return problem
     problem = emptiness(report, is_asked)
     if problem:
         from .failure_reasons import virtual_disk
+
         return virtual_disk(report.identity.model) or problem
     return None
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be a drive.
+    """Return why a device that reports no health data, or only an OK, is not a drive; None if it
+    may be a drive.
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
     identity, is_scsi = report.identity, report.identity.protocol == 'SCSI'
-    is_bare = report.smart_status is not False and not set(report.scsi) - _TEMPERATURES and not report.farm
+    is_bare = (
+        report.smart_status is not False
+        and not set(report.scsi) - _TEMPERATURES
+        and not report.farm
+    )
     if not is_bare if is_scsi else has_smart_data(report):
         return None
     from .failure_reasons import not_a_drive, virtual_disk
+
     found = virtual_disk(identity.model)
     return found or not_a_drive(identity.model, kind, transport, identity.wwn) if is_scsi else found
 
@@ -258,19 +345,28 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
     """Return an error if the SMART data is meaningless, otherwise None.
 
     is_asked: whether attributes were requested; a recording may contain only the health status.
-    A bridge or a failing drive may return blocks of zeros with a correct checksum, and also report "passed".
+    A bridge or a failing drive may return blocks of zeros with a correct checksum, and also report
+    "passed".
     """
     if report.smart_status is False or any(test.passed is False for test in report.self_tests):
         return None
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
-        return DriveError('returns a health log with only zeros, as some bridges, RAID volumes and firmware do; check '
-                          'the drives behind it, or exclude this device with --ignore', 'smart-data-empty')
-    if not is_asked or report.identity.protocol != 'ATA' or any(
-            entry.number for entry in report.statistics.values()) or any(
-            row.value or row.raw.strip('0x') for row in report.attributes):
+        return DriveError(
+            'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
+            'check '
+            'the drives behind it, or exclude this device with --ignore',
+            'smart-data-empty',
+        )
+    if (
+        not is_asked
+        or report.identity.protocol != 'ATA'
+        or any(entry.number for entry in report.statistics.values())
+        or any(row.value or row.raw.strip('0x') for row in report.attributes)
+    ):
         return None
     from .failure_reasons import without_attributes  # healthy drives need none of these sentences
+
     return without_attributes()
 
 
@@ -279,13 +375,22 @@ def has_smart_data(report: Report) -> bool:
 
     A temperature alone is not enough: RAID volumes and optical drives report 0 degrees.
     """
-    return bool(report.smart_status is not None or report.attributes or report.statistics or report.self_tests
-                or report.error_count is not None or set(report.scsi) - _TEMPERATURES or set(report.nvme) - _THRESHOLDS
-                or report.farm)
+    return bool(
+        report.smart_status is not None
+        or report.attributes
+        or report.statistics
+        or report.self_tests
+        or report.error_count is not None
+        or set(report.scsi) - _TEMPERATURES
+        or set(report.nvme) - _THRESHOLDS
+        or report.farm
+    )
 
 
 def is_complaint(line: str) -> bool:
-    """Return whether a line of a report is a warning or error message of smartctl, such as on a wrong checksum."""
+    """Return whether a line of a report is a warning or error message of smartctl, such as on a
+    wrong checksum.
+    """
     return re.match(_COMPLAINT, line[:LONGEST_SEARCHED_LINE]) is not None
 
 
@@ -294,8 +399,11 @@ def has_spindle(attributes: Iterable[AttributeRow]) -> bool:
     return _SPINDLE.issubset(row.id for row in attributes)
 
 
-def with_exit_status(passed: bool | None, words: str, status: int | None) -> tuple[bool | None, str]:
-    """Return the SMART health status and its text; if the report lacks them, use smartctl's exit status.
+def with_exit_status(
+    passed: bool | None, words: str, status: int | None
+) -> tuple[bool | None, str]:
+    """Return the SMART health status and its text; if the report lacks them, use smartctl's exit
+    status.
 
     Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
     """
@@ -304,8 +412,11 @@ def with_exit_status(passed: bool | None, words: str, status: int | None) -> tup
     return passed, words
 
 
-def with_pending(statistics: dict[tuple[int, int], Statistic], count: int | None) -> dict[tuple[int, int], Statistic]:
-    """Return the statistics; if they lack a Pending Error Count, add the number of entries in the Pending Defects log.
+def with_pending(
+    statistics: dict[tuple[int, int], Statistic], count: int | None
+) -> dict[tuple[int, int], Statistic]:
+    """Return the statistics; if they lack a Pending Error Count, add the number of entries in the
+    Pending Defects log.
 
     Source: ACS-4, 9.5.4, which defines the count as the number of these entries.
     """
@@ -323,25 +434,31 @@ def wwn_of(printed: str) -> str:
 def error_entry(number: int, hours: int, words: str, register: int | None) -> ErrorEntry:
     """Return an entry of the ATA error log.
 
-    words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed command.
+    words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed
+    command.
     register: the error register, which is used if *words* is empty.
     """
     names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
     if names:
         return ErrorEntry(number, tuple(names[1].split(', ')), hours)
-    return ErrorEntry(number, tuple(name for bit, name in _ERROR_BITS if (register or 0) & bit), hours)
+    return ErrorEntry(
+        number, tuple(name for bit, name in _ERROR_BITS if (register or 0) & bit), hours
+    )
 
 
 def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
     """Return the entries of both error logs, each once, newest first."""
-    return tuple(sorted({entry.number: entry for entry in entries}.values(), key=lambda entry: -entry.number))
+    return tuple(
+        sorted({entry.number: entry for entry in entries}.values(), key=lambda entry: -entry.number)
+    )
 
 
 def self_test_passed(status: str) -> bool | None:
-    """Return the result from the printed status of a self-test: True passed, False failed, None unknown.
+    """Return the result from the printed status of a self-test: True passed, False failed, None
+    unknown.
 
-    smartctl prints the same text for ATA, SCSI and NVMe. In JSON, too, the text is used, because the key "passed" is
-    true for a test that is still running.
+    smartctl prints the same text for ATA, SCSI and NVMe. In JSON, too, the text is used, because
+    the key "passed" is true for a test that is still running.
     """
     words = status.lower()
     if 'fail' in words or 'damage' in words or words.startswith(('fatal', 'unknown error')):
@@ -350,39 +467,57 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """If the last self-test failed, return an entry for it. Used if the self-test log was not read or is empty.
+    """If the last self-test failed, return an entry for it.
 
-    status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that no test
-    was run, so no entry is returned.
+    Used if the self-test log was not read or is empty.
+
+    status: the byte "Self-test execution status" of the SMART data. 0 means that the last test
+    passed or that no test was run, so no entry is returned.
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()
 
 
 def offline_failure(status: int | None) -> tuple[str, ...]:
-    """Return a message if the offline data collection ended with a fatal error; bit 7 (automatic start) is ignored.
+    """Return a message if the offline data collection ended with a fatal error; bit 7 (automatic
+    start) is ignored.
 
-    status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART READ DATA.
+    status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART
+    READ DATA.
     """
-    return ('the drive aborted its offline data collection with a fatal error',) if (status or 0) & 0x7f == 6 else ()
+    return (
+        ('the drive aborted its offline data collection with a fatal error',)
+        if (status or 0) & 0x7F == 6
+        else ()
+    )
 
 
-# The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS.
+# The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT
+# STATUS.
 EXIT_STATUS_BITS = (
-    'smartctl rejected its command line', 'the drive could not be opened, did not identify itself or is in standby',
-    'a command to the drive failed or a checksum was wrong', 'the drive reports that it is failing',
-    'a pre-fail attribute is at or below its threshold', 'an attribute is or was at or below its threshold',
-    'the error log contains errors', 'the self-test log contains failed tests')
+    'smartctl rejected its command line',
+    'the drive could not be opened, did not identify itself or is in standby',
+    'a command to the drive failed or a checksum was wrong',
+    'the drive reports that it is failing',
+    'a pre-fail attribute is at or below its threshold',
+    'an attribute is or was at or below its threshold',
+    'the error log contains errors',
+    'the self-test log contains failed tests',
+)
 
 
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
-    If the data is complete, bit 2 (0x04) is only a note, because smartctl always sets it behind some RAID controllers.
+    If the data is complete, bit 2 (0x04) is only a note, because smartctl always sets it behind
+    some RAID controllers.
     """
     if not status:
         return ()
     if status < 0:
         return (Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),)
-    return tuple(Coded('smartctl-status', sentence) for bit, sentence in enumerate(EXIT_STATUS_BITS)
-                 if status >> bit & 1)
+    return tuple(
+        Coded('smartctl-status', sentence)
+        for bit, sentence in enumerate(EXIT_STATUS_BITS)
+        if status >> bit & 1
+    )

@@ -1,7 +1,9 @@
 """The types of smartctl's -d option, and their controllers, in one table.
 
-This module is imported before the first process is started, so it must be cheap: plain classes, and no import of `re`.
+This module is imported before the first process is started, so it must be cheap: plain classes, and
+no import of `re`.
 """
+
 from __future__ import annotations
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
@@ -12,59 +14,95 @@ if TYPE_CHECKING:
 
 
 class Controller:
-    """A family of RAID controllers that have a type in common, with all properties that differ between families."""
+    """A family of RAID controllers that have a type in common, with all properties that differ
+    between families.
+    """
 
     def __init__(  # noqa: PLR0913 - a row of the table; a NamedTuple would cost imports
-            self, name: str, slots: Slots, example: str, paths: str, *, products: str = '',
-            drivers: tuple[str, ...] = (), bay: str = '', silent_is_empty: bool = False, has_bus: bool = False,
-            own_nodes: tuple[str, ...] = (), since: str = '') -> None:
-        self.name = name                  # name in messages: "MegaRAID"
-        self.slots = slots                # lowest and highest value of each number in the form
-        self.example = example            # an address: "megaraid,6@/dev/bus/0"
-        self.paths = paths                # for doc/how-to/raid.md: which paths lead to the controller
+        self,
+        name: str,
+        slots: Slots,
+        example: str,
+        paths: str,
+        *,
+        products: str = '',
+        drivers: tuple[str, ...] = (),
+        bay: str = '',
+        silent_is_empty: bool = False,
+        has_bus: bool = False,
+        own_nodes: tuple[str, ...] = (),
+        since: str = '',
+    ) -> None:
+        self.name = name  # name in messages: "MegaRAID"
+        self.slots = slots  # lowest and highest value of each number in the form
+        self.example = example  # an address: "megaraid,6@/dev/bus/0"
+        # for doc/how-to/raid.md: which paths lead to the controller
+        self.paths = paths
         self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
-        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): not searched for after a move
-        self.bay = bay                    # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
+        # in /sys/class/scsi_host/hostN/proc_name; (): not searched for after a move
+        self.drivers = drivers
+        # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
+        self.bay = bay
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
-        self.has_bus = has_bus            # can also be addressed by its SCSI host: /dev/bus/H
-        self.own_nodes = own_nodes        # regular expressions of paths below /dev that only this driver creates
-        self.since = since                # "7.5": a version of smartctl that supports the type, if 7.3 does not
+        self.has_bus = has_bus  # can also be addressed by its SCSI host: /dev/bus/H
+        # regular expressions of paths below /dev that only this driver creates
+        self.own_nodes = own_nodes
+        # "7.5": a version of smartctl that supports the type, if 7.3 does not
+        self.since = since
 
 
 class DeviceType:
     """One type of smartctl's -d option. A new controller is one entry of TYPES."""
 
-    def __init__(self, form: str, arguments: str = '', *, is_scsi: bool = False, nodes: str = '',
-                 is_vendors: bool = False, controller: Controller | None = None) -> None:
-        self.form = form                  # form in messages: "areca,N[/E]"
-        self.arguments = arguments        # regular expression of the arguments after the name, if no controller
-        self.is_scsi = is_scsi            # "sat+" or "scsi+" may precede the type
-        self.nodes = nodes                # regular expression of the only valid paths below /dev; '': any drive
-        self.is_vendors = is_vendors      # sends vendor commands, even if a different disk is at the path
-        self.controller = controller      # set if the type selects one of several drives behind a path
-        self.name = form.partition('[')[0].partition(',')[0]       # the type without its arguments: "areca"
-        self.separator = '/' if '/' in form else ','                # between numbers
-        self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that select a drive
+    def __init__(
+        self,
+        form: str,
+        arguments: str = '',
+        *,
+        is_scsi: bool = False,
+        nodes: str = '',
+        is_vendors: bool = False,
+        controller: Controller | None = None,
+    ) -> None:
+        self.form = form  # form in messages: "areca,N[/E]"
+        # regular expression of the arguments after the name, if no controller
+        self.arguments = arguments
+        self.is_scsi = is_scsi  # "sat+" or "scsi+" may precede the type
+        # regular expression of the only valid paths below /dev; '': any drive
+        self.nodes = nodes
+        # sends vendor commands, even if a different disk is at the path
+        self.is_vendors = is_vendors
+        # set if the type selects one of several drives behind a path
+        self.controller = controller
+        # the type without its arguments: "areca"
+        self.name = form.partition('[')[0].partition(',')[0]
+        self.separator = '/' if '/' in form else ','  # between numbers
+        # limits of the numbers that select a drive
+        self.slots: Slots = controller.slots if controller else ()
 
     def has_slot(self, numbers: str) -> bool:
-        """Return whether numbers such as "6" or "1/2" match the form and the limits of this type."""
+        """Return whether numbers such as "6" or "1/2" match the form and the limits of this
+        type.
+        """
         words = numbers.split(self.separator)
         fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
         return fewest <= len(words) <= len(self.slots) and all(
             word.isascii() and word.isdigit() and low <= int(word) <= high
-            for word, (low, high) in zip(words, self.slots))
+            for word, (low, high) in zip(words, self.slots)
+        )
 
 
-# The udev links that show the bus of a disk: the by-id link or, if ata_id overrides it, the by-path link.
+# The udev links that show the bus of a disk: the by-id link or, if ata_id overrides it, the by-path
+# link.
 # Source: systemd, rules.d/60-persistent-storage.rules and udev-builtin-path_id.c.
 _USB = '(disk/by-id/usb-[A-Za-z0-9_.:+=@-]+|disk/by-path/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*-usb-[A-Za-z0-9_.:+=@-]+)'
 _3WARE = 'tw[ael][0-9]+'
 _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
-# Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(), get_snt_device() of
-# smartmontools 7.3 and 7.5. If smartctl has no upper limit (megaraid, aacraid), the limit is
-# 16 bits. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
+# Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(),
+# get_snt_device() of smartmontools 7.3 and 7.5. If smartctl has no upper limit (megaraid, aacraid),
+# the limit is 16 bits. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
 TYPES = (
     DeviceType('ata'),
     DeviceType('scsi', is_scsi=True),
@@ -82,54 +120,141 @@ TYPES = (
     DeviceType('marvell', is_vendors=True),
     DeviceType('atacam'),  # printed by FreeBSD's scan
     # Sends WRITE BUFFER to the device at this /dev/sgN, which may be any disk.
-    DeviceType('areca,N[/E]', nodes='sg[0-9]+', is_vendors=True, controller=Controller(
-        'Areca', ((1, 128), (1, 8)), 'areca,1/1@/dev/sg2', "the controller's `/dev/sgM`",
-        drivers=('arcmsr',), bay='slot {0}', silent_is_empty=True)),
-    DeviceType('3ware,N', nodes=_3WARE, controller=Controller(
-        '3ware', ((0, 127),), '3ware,0@/dev/twa0', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
-        drivers=('3w-9xxx', '3w-sas', '3w-xxxx'), bay='port {0}', silent_is_empty=True, own_nodes=(_3WARE,))),
-    DeviceType('hpt,L/M[/N]', controller=Controller(
-        'HighPoint', ((1, 8), (1, 128), (1, 15)), 'hpt,1/3@/dev/sda', 'any volume, such as `/dev/sda`',
-        products='HighPoint RocketRAID', bay='channel {1} of controller {0}')),
+    DeviceType(
+        'areca,N[/E]',
+        nodes='sg[0-9]+',
+        is_vendors=True,
+        controller=Controller(
+            'Areca',
+            ((1, 128), (1, 8)),
+            'areca,1/1@/dev/sg2',
+            "the controller's `/dev/sgM`",
+            drivers=('arcmsr',),
+            bay='slot {0}',
+            silent_is_empty=True,
+        ),
+    ),
+    DeviceType(
+        '3ware,N',
+        nodes=_3WARE,
+        controller=Controller(
+            '3ware',
+            ((0, 127),),
+            '3ware,0@/dev/twa0',
+            '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
+            drivers=('3w-9xxx', '3w-sas', '3w-xxxx'),
+            bay='port {0}',
+            silent_is_empty=True,
+            own_nodes=(_3WARE,),
+        ),
+    ),
+    DeviceType(
+        'hpt,L/M[/N]',
+        controller=Controller(
+            'HighPoint',
+            ((1, 8), (1, 128), (1, 15)),
+            'hpt,1/3@/dev/sda',
+            'any volume, such as `/dev/sda`',
+            products='HighPoint RocketRAID',
+            bay='channel {1} of controller {0}',
+        ),
+    ),
     # A MegaRAID number is assigned by the controller; it is not the bay number.
-    DeviceType('megaraid,N', is_scsi=True, controller=Controller(
-        'MegaRAID', ((0, 65535),), 'megaraid,6@/dev/bus/0', '`/dev/bus/H`, or any volume, such as `/dev/sda`',
-        products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
-        drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'), bay='drive {0} of the controller',
-        silent_is_empty=True, has_bus=True)),
-    DeviceType('mpi3mr,N', is_scsi=True, controller=Controller(
-        'MPI3MR', ((0, 65535),), 'mpi3mr,3@/dev/bus/0', '`/dev/bus/H`', products='Broadcom 96xx, driver mpi3mr',
-        drivers=('mpi3mr',), since='7.5')),
-    DeviceType('aacraid,H,L,ID', is_scsi=True, controller=Controller(
-        'aacraid', ((0, 65535),) * 3, 'aacraid,0,0,4@/dev/sg3', 'any volume, such as `/dev/sda`, or `/dev/sgM`',
-        products='Adaptec, Microsemi; Dell CERC: driver aacraid', drivers=('aacraid',),
-        bay='drive {2} of channel {1}', silent_is_empty=True)),
-    DeviceType('cciss,N', is_scsi=True, controller=Controller(
-        'Smart Array', ((0, 127),), 'cciss,1@/dev/sg0',
-        "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`", products='HP and HPE Smart Array',
-        drivers=('hpsa', 'smartpqi', 'cciss'), bay='drive {0} of the controller', silent_is_empty=True,
-        own_nodes=('cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+'))),
-    DeviceType('sssraid,E,S', is_scsi=True, controller=Controller(
-        'RAMAXEL', ((0, 65535),) * 2, 'sssraid,8,1@/dev/bus/0', '`/dev/bus/H`', products='RAMAXEL, driver sssraid',
-        bay='slot {1} of enclosure {0}', since='7.5')),
+    DeviceType(
+        'megaraid,N',
+        is_scsi=True,
+        controller=Controller(
+            'MegaRAID',
+            ((0, 65535),),
+            'megaraid,6@/dev/bus/0',
+            '`/dev/bus/H`, or any volume, such as `/dev/sda`',
+            products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, '
+            'Supermicro',
+            drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'),
+            bay='drive {0} of the controller',
+            silent_is_empty=True,
+            has_bus=True,
+        ),
+    ),
+    DeviceType(
+        'mpi3mr,N',
+        is_scsi=True,
+        controller=Controller(
+            'MPI3MR',
+            ((0, 65535),),
+            'mpi3mr,3@/dev/bus/0',
+            '`/dev/bus/H`',
+            products='Broadcom 96xx, driver mpi3mr',
+            drivers=('mpi3mr',),
+            since='7.5',
+        ),
+    ),
+    DeviceType(
+        'aacraid,H,L,ID',
+        is_scsi=True,
+        controller=Controller(
+            'aacraid',
+            ((0, 65535),) * 3,
+            'aacraid,0,0,4@/dev/sg3',
+            'any volume, such as `/dev/sda`, or `/dev/sgM`',
+            products='Adaptec, Microsemi; Dell CERC: driver aacraid',
+            drivers=('aacraid',),
+            bay='drive {2} of channel {1}',
+            silent_is_empty=True,
+        ),
+    ),
+    DeviceType(
+        'cciss,N',
+        is_scsi=True,
+        controller=Controller(
+            'Smart Array',
+            ((0, 127),),
+            'cciss,1@/dev/sg0',
+            "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`",
+            products='HP and HPE Smart Array',
+            drivers=('hpsa', 'smartpqi', 'cciss'),
+            bay='drive {0} of the controller',
+            silent_is_empty=True,
+            own_nodes=('cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+'),
+        ),
+    ),
+    DeviceType(
+        'sssraid,E,S',
+        is_scsi=True,
+        controller=Controller(
+            'RAMAXEL',
+            ((0, 65535),) * 2,
+            'sssraid,8,1@/dev/bus/0',
+            '`/dev/bus/H`',
+            products='RAMAXEL, driver sssraid',
+            bay='slot {1} of enclosure {0}',
+            since='7.5',
+        ),
+    ),
 )
 BY_NAME = {entry.name: entry for entry in TYPES}
 CONTROLLERS = {entry.name: entry.controller for entry in TYPES if entry.controller}
 
 # smartctl types that a check must not use, each with the reason.
 REFUSED = {
-    **dict.fromkeys(('jmb39x', 'jmb39x-q', 'jmb39x-q2', 'jms56x'),
-                    'sends its commands by writing to a sector of the volume, and a check must not write'),
+    **dict.fromkeys(
+        ('jmb39x', 'jmb39x-q', 'jmb39x-q2', 'jms56x'),
+        'sends its commands by writing to a sector of the volume, and a check must not write',
+    ),
     # Two simultaneous checks would read one drive under the name of the other drive.
-    'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check must not write',
-    'test': 'only shows how smartctl would open the drive'}
+    'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check '
+    'must not write',
+    'test': 'only shows how smartctl would open the drive',
+}
 
 # Expressions are compiled on first use (re caches them), so that importing this module stays cheap.
 TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
 
 
 def controller(device_type: str) -> Controller | None:
-    """Return the controllers for a type such as "sat+megaraid,6", or None if no controller is needed for the type."""
+    """Return the controllers for a type such as "sat+megaraid,6", or None if no controller is
+    needed for the type.
+    """
     return CONTROLLERS.get(device_type.rpartition('+')[2].partition(',')[0])
 
 

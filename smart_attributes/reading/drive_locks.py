@@ -1,12 +1,15 @@
-"""Lock each drive while smartctl reads it, so that a hanging drive blocks one process, not one per check.
+"""Lock each drive while smartctl reads it, so that a hanging drive blocks one process, not one per
+check.
 
-The standard input of smartctl is a file that is locked with flock. The lock belongs to every process that has the file
-open, so it lasts until smartctl and its sudo have ended, even if the check ended long ago. Nothing needs cleaning up.
+The standard input of smartctl is a file that is locked with flock. The lock belongs to every
+process that has the file open, so it lasts until smartctl and its sudo have ended, even if the
+check ended long ago. Nothing needs cleaning up.
 
-Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
-this user. Other users see root's locks; root ignores the locks of other users. This module is imported before the first
-process starts, so it must be cheap.
+Each user has one folder of locks, which only that user and root can write to, so a lock in it
+belongs to a process of this user. Other users see root's locks; root ignores the locks of other
+users. This module is imported before the first process starts, so it must be cheap.
 """
+
 from __future__ import annotations
 
 import errno
@@ -24,15 +27,18 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 FOLDER = 'waiting'
-RECORD = 64       # bytes: process and time
-DIGITS = 10       # longest number in a record; a longer one is damaged
+RECORD = 64  # bytes: process and time
+DIGITS = 10  # longest number in a record; a longer one is damaged
 LOCKS = '/proc/locks'
-FRESH = 0.04      # seconds for which the content of LOCKS is cached
+FRESH = 0.04  # seconds for which the content of LOCKS is cached
 NODES = '/sys/dev'
-BUS = '/dev/bus/'  # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
-# The numbers of these types do not select a drive, only an access method of a bridge, or a namespace.
+# followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
+BUS = '/dev/bus/'
+# The numbers of these types do not select a drive, only an access method of a bridge, or a
+# namespace.
 _NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
-# CLOCK_BOOTTIME exists only on Linux. FreeBSD's monotonic clock begins at boot, too: clock_gettime(2).
+# CLOCK_BOOTTIME exists only on Linux. FreeBSD's monotonic clock begins at boot, too:
+# clock_gettime(2).
 _CLOCK = getattr(time, 'CLOCK_BOOTTIME', time.CLOCK_MONOTONIC)
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -42,6 +48,7 @@ class Earlier:
 
     pid: 0 if not known. start: seconds since boot, 0 if not known.
     """
+
     __slots__ = ('pid', 'start')
 
     def __init__(self, pid: int = 0, start: float = 0.0) -> None:
@@ -49,11 +56,17 @@ class Earlier:
 
     @property
     def since(self) -> str:
-        """The start time of the process (with the date if it is more than half a day ago) and the process ID."""
+        """The start time of the process (with the date if it is more than half a day ago) and
+        the process ID.
+        """
         process = f' (process {self.pid})' if self.pid else ''
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
-        return f' since {time.strftime(form, time.localtime(time.time() - age))}{process}' if self.start else process
+        return (
+            f' since {time.strftime(form, time.localtime(time.time() - age))}{process}'
+            if self.start
+            else process
+        )
 
     def __str__(self) -> str:
         return f'smartctl has been waiting{self.since}'
@@ -61,7 +74,8 @@ class Earlier:
     def is_stuck(self, limit: float) -> bool:
         """Return whether this process has been using the drive for at least *limit* seconds.
 
-        A process whose start is unknown never counts as stuck, because many short processes may have used the drive.
+        A process whose start is unknown never counts as stuck, because many short processes may
+        have used the drive.
         """
         return bool(self.start) and _now() - self.start >= limit
 
@@ -71,17 +85,18 @@ class Waiting:
 
     def __init__(self, state_dir: str = '') -> None:
         self.state_dir = state_dir
-        self.why_not = ''                # why other checks cannot be detected
-        self.is_crowded = False          # system.held() skipped files
+        self.why_not = ''  # why other checks cannot be detected
+        self.is_crowded = False  # system.held() skipped files
         self.path = ''
-        self._locks = ('', 0.0)          # content of LOCKS and the time it was read
+        self._locks = ('', 0.0)  # content of LOCKS and the time it was read
         try:
             self.path = state_directory.for_locks(FOLDER, state_dir)
         except state_directory.Unusable as error:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return the locked file of a drive, or the process that is still reading the drive; -1 if locking fails.
+        """Return the locked file of a drive, or the process that is still reading the drive; -1 if
+        locking fails.
 
         Raises OSError if this process has no file descriptors left.
         """
@@ -102,13 +117,19 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return root's process that is using a drive; None if root is not using it, or if the check runs as root.
+        """Return root's process that is using a drive; None if root is not using it, or if the
+        check runs as root.
 
-        Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
+        Only root may open root's files, because whoever opens a file can lock it. The kernel lists
+        the locked files.
         Source: Linux, fs/locks.c, locks_show().
         """
         try:
-            status = None if os.geteuid() == trust.ROOT else os.lstat(f'{state_directory.RUN}/{FOLDER}/{file}')
+            status = (
+                None
+                if os.geteuid() == trust.ROOT
+                else os.lstat(f'{state_directory.RUN}/{FOLDER}/{file}')
+            )
         except OSError:
             status = None
         if status is None or status.st_uid != trust.ROOT:
@@ -128,7 +149,10 @@ class Waiting:
         return self._locks[0]
 
     def open(self, file: str) -> int:
-        """Return the opened lock file of a drive, or -1 if this fails. Raises OSError if no descriptor is left."""
+        """Return the opened lock file of a drive, or -1 if this fails.
+
+        Raises OSError if no descriptor is left.
+        """
         if self.why_not:
             return -1
         try:
@@ -136,17 +160,23 @@ class Waiting:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason
-            self.why_not = f'{self.path}/{file}: {error.strerror}; let only the monitoring user write there'
+            self.why_not = (
+                f'{self.path}/{file}: {error.strerror}; let only the monitoring user write there'
+            )
             return -1
 
 
 def _now() -> float:
-    """Return the seconds since boot, as in the kernel's start times of processes; clock changes do not affect them."""
+    """Return the seconds since boot, as in the kernel's start times of processes; clock changes
+    do not affect them.
+    """
     return time.clock_gettime(_CLOCK)
 
 
 def _blank(descriptor: int) -> None:
-    """Overwrite the record of the previous process, because truncating the file would take half a millisecond."""
+    """Overwrite the record of the previous process, because truncating the file would take half
+    a millisecond.
+    """
     try:
         os.pwrite(descriptor, b' ' * RECORD, 0)
     except OSError:  # a full disk
@@ -154,7 +184,9 @@ def _blank(descriptor: int) -> None:
 
 
 def sign(descriptor: int, pid: int) -> None:
-    """Record in the lock file which process now holds the lock, and close this process's descriptor of the file."""
+    """Record in the lock file which process now holds the lock, and close this process's
+    descriptor of the file.
+    """
     try:
         os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
     except OSError:  # a full disk; the lock alone still shows that a process reads the drive
@@ -164,7 +196,9 @@ def sign(descriptor: int, pid: int) -> None:
 
 
 def earlier_in(descriptor: int) -> Earlier:
-    """Return the process recorded in a lock file. If the process still runs, its start time is from the kernel.
+    """Return the process recorded in a lock file.
+
+    If the process still runs, its start time is from the kernel.
 
     A record that is damaged or dated in the future counts as absent.
     """
@@ -178,7 +212,10 @@ def earlier_in(descriptor: int) -> Earlier:
 
 
 def _started(pid: int) -> float:
-    """Return when a process began, in seconds since boot, or 0 if it does not exist. Source: proc(5), starttime."""
+    """Return when a process began, in seconds since boot, or 0 if it does not exist.
+
+    Source: proc(5), starttime.
+    """
     try:
         with open(f'/proc/{pid}/stat', 'rb') as file:
             return int(file.read().rpartition(b')')[2].split()[19]) / os.sysconf('SC_CLK_TCK')
@@ -189,8 +226,9 @@ def _started(pid: int) -> float:
 def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
-    This is the drive's name in sysfs ("0:0:0:0", "nvme0"). For a drive behind a controller, it is the type, the number
-    and the controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, the path is the name.
+    This is the drive's name in sysfs ("0:0:0:0", "nvme0"). For a drive behind a controller, it is
+    the type, the number and the controller's SCSI host ("megaraid,6@host0"). If sysfs does not know
+    the path, the path is the name.
     """
     kind, path = type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):
@@ -202,26 +240,31 @@ def drive_name(command: Command) -> str:
     if not numbers or kind in _NO_SLOTS:
         return _plain(place)
     if path.startswith(BUS):
-        place = f'host{path[len(BUS):]}'
+        place = f'host{path[len(BUS) :]}'
     elif place.count(':') == 3:  # "0:2:1:0", which begins with the SCSI host
         place = f'host{place.partition(":")[0]}'
     return _plain(f'{kind},{numbers}@{place}')
 
 
 def type_and_path(arguments: Command) -> tuple[str, str]:
-    """Return the type of a drive ('' if none is given) and its path, from the arguments of smartctl."""
+    """Return the type of a drive ('' if none is given) and its path, from the arguments of
+    smartctl.
+    """
     return arguments[-2] if arguments[-3:-2] == ('-d',) else '', arguments[-1]
 
 
 def _place(path: str) -> str:
-    """Return the sysfs name of the drive that a device node belongs to: a disk, a partition or a /dev/sgN.
+    """Return the sysfs name of the drive that a device node belongs to: a disk, a partition or a
+    /dev/sgN.
 
     Source: Linux, Documentation/ABI/stable/sysfs-dev; drivers/scsi/sg.c; drivers/nvme/host/core.c.
     """
     try:
         status = os.stat(path)
         folder = 'block' if stat.S_ISBLK(status.st_mode) else 'char'
-        node = os.readlink(f'{NODES}/{folder}/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}')
+        node = os.readlink(
+            f'{NODES}/{folder}/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}'
+        )
     except OSError:
         return os.path.realpath(path)
     drive, _, below = node.partition('/nvme/')
@@ -233,9 +276,12 @@ def _place(path: str) -> str:
 
 def _plain(words: str) -> str:
     """Return *words* as a valid file name."""
-    text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
-                   for letter in words)
+    text = ''.join(
+        letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
+        for letter in words
+    )
     if len(text) <= LONGEST_DRIVE_NAME and '!' not in words and text == words.replace('/', '!'):
         return text
     from binascii import crc32  # a checksum distinguishes names with replaced or cut characters
+
     return f'{text[-LONGEST_DRIVE_NAME:]}!{crc32(os.fsencode(words)):08x}'

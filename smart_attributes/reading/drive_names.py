@@ -1,4 +1,7 @@
-"""The names of a drive: a command accepts any identifier of a drive that an earlier output contained. Pure."""
+"""The names of a drive: a command accepts any identifier of a drive that an earlier output
+contained. Pure.
+"""
+
 from __future__ import annotations
 
 import re
@@ -11,40 +14,65 @@ from ..wording import listed
 from ..words import clean
 from .addresses import FOLDER, quoted, slug
 
-_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # prefixes in outputs, udev, controllers and other tools
-_SHOWN = 10       # maximum number of names in a message
+# prefixes in outputs, udev, controllers and other tools
+_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')
+_SHOWN = 10  # maximum number of names in a message
 _COMPARED = 2000  # names that a mistyped name is compared with
 
 
 class Named(NamedTuple):
     """A drive with its names."""
-    address: str               # complete: "megaraid,4@/dev/bus/0", or "web1:sda" in a fleet
-    name: str                  # as printed
+
+    address: str  # complete: "megaraid,4@/dev/bus/0", or "web1:sda" in a fleet
+    name: str  # as printed
     others: frozenset[str]
 
 
 def named(device: Device, identity: Identity, bay: str, by_id: Sequence[str], host: str) -> Named:
-    """Return the names of a drive. by_id: the drive's names in /dev/disk/by-id. host: the drive's host."""
+    """Return the names of a drive. by_id: the drive's names in /dev/disk/by-id. host: the
+    drive's host.
+    """
     serial, wwn = identity.serial, re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
     paths = () if device.type else (device.path.replace('/dev/', '', 1),)
     labels = [*by_id, serial, clean(serial), identity.wwn, *(begin + wwn for begin in _WWN if wwn)]
-    return Named(device.address, device.name, frozenset(filter(None, (
-        *labels, *(f'{label}_{device.name}' for label in labels if label), *(f'{FOLDER}/{each}' for each in by_id),
-        *paths, bay, f'{host}:{device.name}', f'{host}:{bay}' if bay else ''))))
+    return Named(
+        device.address,
+        device.name,
+        frozenset(
+            filter(
+                None,
+                (
+                    *labels,
+                    *(f'{label}_{device.name}' for label in labels if label),
+                    *(f'{FOLDER}/{each}' for each in by_id),
+                    *paths,
+                    bay,
+                    f'{host}:{device.name}',
+                    f'{host}:{bay}' if bay else '',
+                ),
+            )
+        ),
+    )
 
 
 class Wanted:
     """Finds the drives with certain names in one pass over all drives."""
 
     def __init__(self, words: Sequence[str], hide_serial: bool = False) -> None:
-        """Look for the drives that these words name. hide_serial: print no serial number in a message."""
+        """Look for the drives that these words name. hide_serial: print no serial number in a
+        message.
+        """
         self._words, self._hide_serial = words, hide_serial
-        self._found: dict[str, tuple[list[Any], list[Any]]] = {word: ([], []) for word in words}  # exactly, nearly
+        # exactly, nearly
+        self._found: dict[str, tuple[list[Any], list[Any]]] = {word: ([], []) for word in words}
         self._names: list[str] = []
         self._spellings: dict[str, str] = {}
 
     def see(self, drives: Sequence[Named], item: Any) -> bool:
-        """Add a drive (its names at each address) with its *item*. Return whether one of the words names the drive."""
+        """Add a drive (its names at each address) with its *item*.
+
+        Return whether one of the words names the drive.
+        """
         is_wanted = False
         for word in self._words:
             ranks = [rank for rank in (_rank(word, drive) for drive in drives) if rank is not None]
@@ -53,12 +81,18 @@ class Wanted:
                 self._found[word][min(ranks)].append((drives[0].address, item))
         if len(self._spellings) < _COMPARED:
             self._names.append(drives[0].name)
-            self._spellings.update((slug(name), name) for drive in drives for name in (
-                drive.name, *(() if self._hide_serial else sorted(drive.others))))
+            self._spellings.update(
+                (slug(name), name)
+                for drive in drives
+                for name in (drive.name, *(() if self._hide_serial else sorted(drive.others)))
+            )
         return is_wanted
 
     def items(self) -> list[Any]:
-        """Return the items of the drives that the words name. Raises UsageError unless each word names one drive."""
+        """Return the items of the drives that the words name.
+
+        Raises UsageError unless each word names one drive.
+        """
         return list(dict.fromkeys(self._item(word) for word in self._words))
 
     def _item(self, word: str) -> Any:
@@ -66,21 +100,30 @@ class Wanted:
         found = exactly or nearly
         said = 'this name' if self._hide_serial else quoted(word)
         if len(found) > 1:
-            raise UsageError(f'{said} is the name of {len(found)} drives; write the address of one: '
-                             + listed([clean(address, limit=300) for address, _ in found], _SHOWN))
+            raise UsageError(
+                f'{said} is the name of {len(found)} drives; write the address of one: '
+                + listed([clean(address, limit=300) for address, _ in found], _SHOWN)
+            )
         if not found:
             raise UsageError('; '.join((f'{said} matches no drive', *self._hints(word))))
         return found[0][1]
 
     def _hints(self, word: str) -> Iterator[str]:
         import difflib  # only for this message
+
         for near in difflib.get_close_matches(slug(word), self._spellings, 1):
             yield f'did you mean {clean(self._spellings[near])}?'
-        yield f'drives: {listed(list(map(clean, self._names)), _SHOWN)}' if self._names else 'no drive was found'
+        yield (
+            f'drives: {listed(list(map(clean, self._names)), _SHOWN)}'
+            if self._names
+            else 'no drive was found'
+        )
 
 
 def _rank(word: str, drive: Named) -> int | None:
-    """Return 0 if a word is a name of a drive, 1 if it differs from a name only in case or punctuation, else None."""
+    """Return 0 if a word is a name of a drive, 1 if it differs from a name only in case or
+    punctuation, else None.
+    """
     names = drive.address, drive.name, *drive.others
     if word in names:
         return 0

@@ -1,7 +1,9 @@
 """If a drive cannot be judged, translate smartctl's messages into a reason and a next step. Pure.
 
-Each sentence continues after the drive's name: "sdb: cannot be opened: Permission denied; run as root or through sudo".
+Each sentence continues after the drive's name: "sdb: cannot be opened: Permission denied; run as
+root or through sudo".
 """
+
 from __future__ import annotations
 
 import re
@@ -9,20 +11,30 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .. import constants, files
 from ..constants import LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
-from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
+from ..errors import (
+    DriveAbsent,
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    DriveUndetected,
+    NotAReport,
+    SudoRefused,
+)
 from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS
 
-# smartctl prints its errors near the top, in lines shorter than 200 characters. A drive can report any text, and the
-# running time of the expressions below grows with the cube of the line length.
-_REASON = 160             # maximum number of characters quoted from smartctl's own reason
-# A failed call prints few lines. A longer text without smartctl's first line may contain these words by chance.
+# smartctl prints its errors near the top, in lines shorter than 200 characters. A drive can report
+# any text, and the running time of the expressions below grows with the cube of the line length.
+_REASON = 160  # maximum number of characters quoted from smartctl's own reason
+# A failed call prints few lines. A longer text without smartctl's first line may contain these
+# words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
 DATA = files.data('smartctl_messages.json')
-_WORDS: Mapping[str, str] = DATA['words']   # sentences of errors, some of which are parts of others
-_A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
+_WORDS: Mapping[str, str] = DATA['words']  # sentences of errors, some of which are parts of others
+# in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
+_A_TYPE = '{type}'
 _RECORD = _WORDS['record']
 _SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
@@ -30,26 +42,42 @@ _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.s
 
 
 def _causes() -> Iterator[tuple[str, str, str]]:
-    # words: may have placeholders for other sentences: <sudoers> at the end, or <record> at the start
+    # words: may have placeholders for other sentences: <sudoers> at the end, or <record> at the
+    # start
     for pattern, code, words in (cause for part in DATA['messages'] for cause in part['causes']):
         _, is_record, rest = words.partition('<record>')
-        yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _RECORD.format(
-            rest) if is_record else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
+        yield (
+            pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT),
+            code,
+            _RECORD.format(rest)
+            if is_record
+            else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words),
+        )
 
 
 # Code of an error -> its class, if it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
-    'sudo-rule-missing': SudoRefused, 'asleep': DriveAsleep, 'no-such-device': DriveAbsent, 'empty-slot': DriveAbsent,
-    'type-undetected': DriveUndetected, 'no-medium': DriveIsNoDrive, 'raid-volume': DriveIsNoDrive,
-    'not-a-drive': DriveIsNoDrive, 'not-a-report': NotAReport}
+    'sudo-rule-missing': SudoRefused,
+    'asleep': DriveAsleep,
+    'no-such-device': DriveAbsent,
+    'empty-slot': DriveAbsent,
+    'type-undetected': DriveUndetected,
+    'no-medium': DriveIsNoDrive,
+    'raid-volume': DriveIsNoDrive,
+    'not-a-drive': DriveIsNoDrive,
+    'not-a-report': NotAReport,
+}
 
-# Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. There are sixty, so they
-# are compiled only when needed. In a sentence, {} is replaced by the first group that matched, cleaned. The first
-# pattern that matches is used, so specific patterns come before general ones.
+# Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. There
+# are sixty, so they are compiled only when needed. In a sentence, {} is replaced by the first group
+# that matched, cleaned. The first pattern that matches is used, so specific patterns come before
+# general ones.
 _CAUSES = tuple(_causes())
 
 
-def diagnose(messages: Sequence[str], exit_status: int | None = None, output_text: str = '') -> DriveError | None:
+def diagnose(
+    messages: Sequence[str], exit_status: int | None = None, output_text: str = ''
+) -> DriveError | None:
     """Return why a drive cannot be judged, or None if the messages give no known reason.
 
     messages: all messages in smartctl's JSON, of any severity.
@@ -61,16 +89,23 @@ def diagnose(messages: Sequence[str], exit_status: int | None = None, output_tex
     for pattern, code, sentence in _CAUSES:
         match = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
-            quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip('.;, ')
+            quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip(
+                '.;, '
+            )
             return _error(code, sentence, quote)
     if exit_status is not None and exit_status < 0:
-        return DriveError(f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
-                          f'run smartctl by hand', 'smartctl-failed')
+        return DriveError(
+            f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
+            f'run smartctl by hand',
+            'smartctl-failed',
+        )
     return None
 
 
 def _error(code: str, sentence: str, quote: str = '') -> DriveError:
-    """Return the error for a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the advice on types."""
+    """Return the error for a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the
+    advice on types.
+    """
     parts = tuple(part.replace('{}', quote) for part in sentence.split(_A_TYPE))
     error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
     error.around_type = parts if len(parts) > 1 else ()
@@ -78,41 +113,61 @@ def _error(code: str, sentence: str, quote: str = '') -> DriveError:
 
 
 def examined(text: str) -> str:
-    """Return the part of an output to search: its first lines, each truncated, to limit the search time."""
+    """Return the part of an output to search: its first lines, each truncated, to limit the
+    search time.
+    """
     lines = text.split('\n', MOST_SEARCHED_LINES)[:MOST_SEARCHED_LINES]
-    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[:constants.LONGEST_EXAMINED]
+    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[: constants.LONGEST_EXAMINED]
 
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
-    """Return why *text* is not a report: smartctl or sudo failed or printed nothing, or another program printed it."""
+    """Return why *text* is not a report: smartctl or sudo failed or printed nothing, or another
+    program printed it.
+    """
     is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
     is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
     cause, is_empty = None if is_foreign else diagnose((), exit_status, text), not text.strip()
     if cause:
         return cause
     if exit_status:
-        return DriveError(f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended with '
-                          f'exit status {exit_status}; run smartctl by hand', 'smartctl-failed')
+        return DriveError(
+            f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended '
+            f'with '
+            f'exit status {exit_status}; run smartctl by hand',
+            'smartctl-failed',
+        )
     if is_empty:
-        return DriveError(_RECORD.format('it is empty, because smartctl printed nothing'), 'report-empty')
-    return NotAReport('is not a smartctl report; record one with smartctl -x, preferably with --json')
+        return DriveError(
+            _RECORD.format('it is empty, because smartctl printed nothing'), 'report-empty'
+        )
+    return NotAReport(
+        'is not a smartctl report; record one with smartctl -x, preferably with --json'
+    )
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error. If it recommends a type although a type was given, reword it to recommend a different type."""
+    """Return the error.
+
+    If it recommends a type although a type was given, reword it to recommend a different type.
+    """
     if device_type and error.around_type:
         error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error
 
 
 class Remains(NamedTuple):
-    """The content of a report without SMART data. JSON lacks the messages that smartctl prints only as text."""
+    """The content of a report without SMART data.
+
+    JSON lacks the messages that smartctl prints only as text.
+    """
+
     exit_status: int = 0
-    is_identified: bool = False         # the report names a model
-    device_type: str = ''               # smartctl's -d argument; '' if the report has no device
-    is_asked: bool = True               # whether SMART data was requested, if the command line is known
-    complaint: str = ''                 # a message of smartctl whose cause is unknown
-    is_unsupported: bool = False        # the drive reports that it has no SMART
+    is_identified: bool = False  # the report names a model
+    device_type: str = ''  # smartctl's -d argument; '' if the report has no device
+    # whether SMART data was requested, if the command line is known
+    is_asked: bool = True
+    complaint: str = ''  # a message of smartctl whose cause is unknown
+    is_unsupported: bool = False  # the drive reports that it has no SMART
 
 
 def without_data(remains: Remains) -> DriveError:
@@ -122,7 +177,10 @@ def without_data(remains: Remains) -> DriveError:
     if not remains.is_asked:
         return DriveError(_RECORD.format('smartctl was not asked for them'), 'report-without-data')
     if remains.complaint:
-        return DriveError(f'cannot be read: smartctl reports "{clean(remains.complaint, _REASON)}"', 'smartctl-failed')
+        return DriveError(
+            f'cannot be read: smartctl reports "{clean(remains.complaint, _REASON)}"',
+            'smartctl-failed',
+        )
     if not remains.device_type and not remains.is_identified:
         return DriveError(_RECORD.format('it describes no drive'), 'report-without-data')
     if remains.exit_status & 6:
@@ -131,22 +189,27 @@ def without_data(remains: Remains) -> DriveError:
 
 
 def _failed(remains: Remains) -> DriveError:
-    """Return the error for a device that smartctl opened, but that did not answer or refused a command."""
+    """Return the error for a device that smartctl opened, but that did not answer or refused a
+    command.
+    """
     if not remains.exit_status & 2:
         return _error('smart-data-unreadable', _WORDS['refused'])
     if remains.is_identified:
         return DriveError(_WORDS['silent'], 'not-answering')
     if re.search(_SILENT_IS_EMPTY, remains.device_type):
-        return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}',
-                           'empty-slot')
+        return DriveAbsent(
+            f'is an empty slot, or its drive is dead: nothing answers as '
+            f'{clean(remains.device_type)}',
+            'empty-slot',
+        )
     return DriveError(_WORDS['nameless'], 'identify-failed')
 
 
 def smart_disabled() -> DriveError:
     """Return the error for a drive whose SMART is disabled.
 
-    Its counters are real, but its "OK" is meaningless: a SCSI drive with exceptions disabled reports no exception
-    (SPC-5, DEXCPT), and an ATA drive stops updating its attributes.
+    Its counters are real, but its "OK" is meaningless: a SCSI drive with exceptions disabled
+    reports no exception (SPC-5, DEXCPT), and an ATA drive stops updating its attributes.
     """
     return DriveError(_WORDS['disabled'], 'smart-disabled')
 
@@ -156,35 +219,55 @@ def without_attributes() -> DriveError:
     return _error('smart-data-empty', _WORDS['hidden'])
 
 
-# --- devices that answer but are not drives: RAID volumes, virtual disks, optical drives ---------------------
+# --- devices that answer but are not drives: RAID volumes, virtual disks, optical drives ----------
 
-# Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for SCSI, the vendor comes
-# first). A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS: Mapping[str, list[str]] = {name: each['models'] for name, each in DATA['virtual_disks'].items()}
-_BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
+# Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
+# SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
+VIRTUAL_DISKS: Mapping[str, list[str]] = {
+    name: each['models'] for name, each in DATA['virtual_disks'].items()
+}
+_BY_MODEL = {
+    model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
+}
 
-# Block devices that never have SMART, with their type. FreeBSD's scan lists cd(4), sa(4) and ses(4).
+# Block devices that never have SMART, with their type. FreeBSD's scan lists cd(4), sa(4) and
+# ses(4).
 _PATHS: list[list[str]] = DATA['paths']
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
-_DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')
+_DISK_TYPES = (
+    '',
+    'disk',
+    'simplified disk',
+    'host managed zoned block device',
+    'object based storage',
+)
 _VOLUME = r'(?i)\b(?:logical volume|virtual[ _-]?di[sc]k|raid\w*|volume|vdisk|lun)\b'
 _OPTICAL = r'(?i)\b(?:DVD|BD|CD)(?:[-_ +]?(?:ROM|RW?|RAM|RE|WRITER))?\b'
-# A logical unit name of NAA format 6 has 32 digits and belongs to a controller's volume; a drive's name has 16 digits.
+# A logical unit name of NAA format 6 has 32 digits and belongs to a controller's volume; a drive's
+# name has 16 digits.
 # Source: SPC-5, 7.7.6.6 "NAA designator format".
 _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
-    """Return the type of a device without SMART, from its path: "an optical drive"; '' if the device may be a drive."""
+    """Return the type of a device without SMART, from its path: "an optical drive"; '' if the
+    device may be a drive.
+    """
     return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
 
 
 def virtual_disk(model: str) -> DriveIsNoDrive | None:
     """Return the error for a virtual disk, or None if the model is not in the list."""
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
-    return DriveIsNoDrive(f'is a virtual disk of {hypervisor}, so it has no SMART; check the drives on the '
-                          f'host', 'virtual-disk') if hypervisor else None
+    return (
+        DriveIsNoDrive(
+            f'is a virtual disk of {hypervisor}, so it has no SMART; check the drives on the host',
+            'virtual-disk',
+        )
+        if hypervisor
+        else None
+    )
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:
@@ -196,7 +279,9 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
     if kind not in _DISK_TYPES:
         return DriveIsNoDrive(f'is not a disk ({clean(kind)}), so it has no SMART')
     if transport.lower().startswith('iscsi'):
-        return DriveIsNoDrive('is an iSCSI volume; check its drives in the storage system', 'iscsi-volume')
+        return DriveIsNoDrive(
+            'is an iSCSI volume; check its drives in the storage system', 'iscsi-volume'
+        )
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive, so it has no SMART')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):

@@ -1,7 +1,9 @@
 """Read Seagate's Field Accessible Reliability Metrics log (FARM) in smartctl's JSON and text. Pure.
 
-Source: smartmontools 7.4 and 7.5, farmprint.cpp; both protocols have the same values under different keys.
+Source: smartmontools 7.4 and 7.5, farmprint.cpp; both protocols have the same values under
+different keys.
 """
+
 from __future__ import annotations
 
 import re
@@ -11,7 +13,16 @@ from ..errors import DriveError
 from ..model import Farm, Head
 from ..typed import Json
 from ..words import clean
-from .content import FARM_LOG, as_text, integer_of, json_start, loaded, object_of, objects_of, text_of
+from .content import (
+    FARM_LOG,
+    as_text,
+    integer_of,
+    json_start,
+    loaded,
+    object_of,
+    objects_of,
+    text_of,
+)
 from .identity import serial_key
 
 # Not compiled here, because a check that reads JSON needs neither pattern.
@@ -20,46 +31,68 @@ _LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
 
 
 def of_json(data: Json) -> Farm | None:
-    """Return the FARM log in a document, or None if the log is missing or the drive is not reported to support it.
+    """Return the FARM log in a document, or None if the log is missing or the drive is not reported
+    to support it.
 
-    Values with a wrong type or an impossible size, and values of impossible heads, count as absent. Two values are not
-    read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose unit 7.5 changed.
+    Values with a wrong type or an impossible size, and values of impossible heads, count as absent.
+    Two values are not
+    read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose
+    unit 7.5 changed.
     """
     from .failure_reasons import DATA
+
     log = object_of(data, FARM_LOG)
-    # By protocol: the object with serial number and hours; the counts, in the order of Head, with {} for the head's
-    # number; the number of heads that smartctl supports (for more heads, it would print unrelated memory).
+    # By protocol: the object with serial number and hours; the counts, in the order of Head, with
+    # {} for the head's number; the number of heads that smartctl supports (for more heads, it would
+    # print unrelated memory).
     keys = next((keys for keys in DATA['farm'] if isinstance(log.get(keys['drive']), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
     drive = object_of(log, keys['drive'])
-    heads = (Head(number, *(_count_at(log, place.format(number)) for place in keys['counts']))
-             for number in range(keys['heads']))
-    return Farm(text_of(drive, 'serial_number'), count_of(drive, keys['hours']) or None,
-                tuple(head for head in heads if any(head[1:])))
+    heads = (
+        Head(number, *(_count_at(log, place.format(number)) for place in keys['counts']))
+        for number in range(keys['heads'])
+    )
+    return Farm(
+        text_of(drive, 'serial_number'),
+        count_of(drive, keys['hours']) or None,
+        tuple(head for head in heads if any(head[1:])),
+    )
 
 
 def cut(text: str) -> tuple[str, Farm | None]:
-    """Return smartctl's text without the FARM log, and the FARM log; other logs have some of the same labels."""
+    """Return smartctl's text without the FARM log, and the FARM log; other logs have some of the
+    same labels.
+    """
     section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
-    return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
+    return (
+        (text[: section.start()] + text[section.end() :], _of_text(section[0]))
+        if section
+        else (text, None)
+    )
 
 
 def _of_text(section: str) -> Farm | None:
-    """Return the log, parsed from lines of text; their labels are similar to the keys in a SAS drive's JSON."""
+    """Return the log, parsed from lines of text; their labels are similar to the keys in a SAS
+    drive's JSON.
+    """
     values: dict[str, object] = {}
     head = ''
     for label, value in re.findall(_LINE, section, re.MULTILINE):
         name = re.sub(' +', '_', label.lower().replace('cumulative', 'cum').replace(' by head', ''))
-        head = head if value else name.rpartition('_')[2]   # "Cum Lifetime Unrecoverable by head 3:", before its counts
+        # "Cum Lifetime Unrecoverable by head 3:", before its counts
+        head = head if value else name.rpartition('_')[2]
         name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
         values.setdefault(name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value)
     drive = {**values, 'power_on_hour': values.get('power_on_hours', values.get('power_on_hour'))}
-    return of_json({FARM_LOG: {'supported': True, 'drive_information': drive, 'head_information': values}})
+    return of_json(
+        {FARM_LOG: {'supported': True, 'drive_information': drive, 'head_information': values}}
+    )
 
 
 def answered(stdout: bytes) -> Farm:
-    """Return the log that smartctl printed, an empty log if the disk keeps none, or a log whose `unread` is an error.
+    """Return the log that smartctl printed, an empty log if the disk keeps none, or a log whose
+    `unread` is an error.
 
     Raises DriveError if smartctl printed no JSON.
     """
@@ -72,9 +105,14 @@ def answered(stdout: bytes) -> Farm:
 
 
 def _complaint(smartctl: Json) -> str:
-    """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps no such log."""
-    errors = [text_of(each, 'string') for each in objects_of(smartctl, 'messages')
-              if text_of(each, 'severity') == 'error']
+    """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps
+    no such log.
+    """
+    errors = [
+        text_of(each, 'string')
+        for each in objects_of(smartctl, 'messages')
+        if text_of(each, 'severity') == 'error'
+    ]
     if errors:
         return '' if 'not supported' in errors[0] else f'smartctl reports "{clean(errors[0])}"'
     status = integer_of(smartctl, 'exit_status')
@@ -93,9 +131,11 @@ def _count_at(log: Json, path: str) -> int:
 
 
 def beside(farm: Farm | None, serial: str) -> Farm | None:
-    """Return the log; if its serial number contradicts *serial*, mark it as the log of another drive.
+    """Return the log; if its serial number contradicts *serial*, mark it as the log of another
+    drive.
 
-    The log of a SAS drive has the drive's and then the board's serial number. A masked number counts as equal.
+    The log of a SAS drive has the drive's and then the board's serial number. A masked number
+    counts as equal.
     """
     if farm is None:
         return None

@@ -1,10 +1,12 @@
 """Start the smartctl calls that a command line certainly needs, before it is fully parsed.
 
-Python needs 30 ms to import the parser of the command line. For common command lines, the drives can prepare their
-answers during that time. A wrong guess is harmless: a result is used only if the parser arrives at the same command,
-and a drive is not read if options or the local configuration could forbid reading it. A drive that is wrongly
-considered protected is merely read 30 ms later. This module must not import anything slow; see `processes`.
+Python needs 30 ms to import the parser of the command line. For common command lines, the drives
+can prepare their answers during that time. A wrong guess is harmless: a result is used only if the
+parser arrives at the same command, and a drive is not read if options or the local configuration
+could forbid reading it. A drive that is wrongly considered protected is merely read 30 ms later.
+This module must not import anything slow; see `processes`.
 """
+
 from __future__ import annotations
 
 import os
@@ -18,25 +20,79 @@ if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command
 
-# Every spelling of each option of a check and of triage; a test compares them with the table of commands.
-# Options that select what is read:
+# Every spelling of each option of a check and of triage; a test compares them with the table of
+# commands. Options that select what is read:
 DEVICE, SMARTCTL = ('-d', '--device'), ('-p', '--path')
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
-HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
-            '--expect', '--no-drives', '--history-required', '--gone', '--asleep-max-age', '--since',
-            '--selftest-max-age', '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric',
-            '--ignore-attribute', '--attributes', '-dbj', '--dbjson', '--vendor-logs')
-HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical_on_unknown',
-                  '-s', '--ssdonly', '--no-history', '--hide-serial',
-                  '--json')
+HARMLESS = (
+    '-w',
+    '--warning',
+    '-c',
+    '--critical',
+    '-t',
+    '--timeout',
+    '--drive-timeout',
+    '--unknown-model',
+    '--asleep',
+    '--expect',
+    '--no-drives',
+    '--history-required',
+    '--gone',
+    '--asleep-max-age',
+    '--since',
+    '--selftest-max-age',
+    '--acknowledged',
+    '--max-output',
+    '--label',
+    '--html',
+    '--ignore-metric',
+    '--ignore-attribute',
+    '--attributes',
+    '-dbj',
+    '--dbjson',
+    '--vendor-logs',
+)
+HARMLESS_FLAGS = (
+    '-v',
+    '-vv',
+    '-vvv',
+    '--verbose',
+    '-ap',
+    '--allperfs',
+    '-cu',
+    '--critical_on_unknown',
+    '-s',
+    '--ssdonly',
+    '--no-history',
+    '--hide-serial',
+    '--json',
+)
 # Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all:
-DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
-            '-V', '--version', '-h', '--help', '--help-all')
+DECIDING = (
+    '--report',
+    '--match',
+    '--ignore',
+    '-r',
+    '--regex',
+    '-O',
+    '--options',
+    '-ucfgj',
+    '--ucfgjson',
+    '-V',
+    '--version',
+    '-h',
+    '--help',
+    '--help-all',
+)
 
-FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
-# A limits file without these words cannot forbid reading a drive; an escape sequence may hide letters of a word.
+FLAGS, WITH_VALUE = (
+    (SCAN, NOSUDO, HARMLESS_FLAGS),
+    (DEVICE, SMARTCTL, STATE_DIR, CONFIGURED, LIMITS, HARMLESS),
+)
+# A limits file without these words cannot forbid reading a drive; an escape sequence may hide
+# letters of a word.
 _PROTECTING = (b'"read"', b'"skip"', b'\\u')
 
 
@@ -56,7 +112,9 @@ def start(argv: list[str], runner: Runner) -> None:
 
 
 def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
-    """Return the values of each option that affects what is read, keyed by the option's spellings; None if in doubt."""
+    """Return the values of each option that affects what is read, keyed by the option's
+    spellings; None if in doubt.
+    """
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
@@ -71,43 +129,69 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or commands for at most PARALLEL drives that local files certainly allow; [] if in doubt."""
+    """Return the scan, or commands for at most PARALLEL drives that local files certainly allow;
+    [] if in doubt.
+    """
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
-    devices = [(text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())]
-    if not all(_is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices):
+    devices = [
+        (text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())
+    ]
+    if not all(
+        _is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices
+    ):
         return []
     smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
     prefix = smartctl_calls.prefix(executable, nosudo)
     if SCAN in options or not devices:
         return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
-    files_with_limits = [*_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]), *options.get(LIMITS, ())]
+    files_with_limits = [
+        *_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]),
+        *options.get(LIMITS, ()),
+    ]
     protected = [device for path in files_with_limits for device in _protected(path)]
-    return [(*prefix, *smartctl_calls.read_arguments(path, device_type))
-            for device_type, path in devices[:constants.PARALLEL]
-            if not any(_is_meant(device, device_type, path) for device in protected)]
+    return [
+        (*prefix, *smartctl_calls.read_arguments(path, device_type))
+        for device_type, path in devices[: constants.PARALLEL]
+        if not any(_is_meant(device, device_type, path) for device in protected)
+    ]
 
 
 def _is_plain_path(path: str) -> bool:
     folder, _, name = path.rpartition('/')
-    return folder in ('/dev', '/dev/bus') and name.isascii() and name.isalnum() and (
-        name.startswith(('sd', 'nvme', 'sg')) or folder == '/dev/bus')
+    return (
+        folder in ('/dev', '/dev/bus')
+        and name.isascii()
+        and name.isalnum()
+        and (name.startswith(('sd', 'nvme', 'sg')) or folder == '/dev/bus')
+    )
 
 
 def _is_plain_type(device_type: str) -> bool:
-    """Return whether this is a common type, or a type without vendor commands for a drive behind a controller."""
+    """Return whether this is a common type, or a type without vendor commands for a drive behind
+    a controller.
+    """
     if device_type in ('', 'sat', 'scsi', 'nvme'):
         return True
     from .device_types import BY_NAME  # most checks need no type
+
     tunnel, _, kind = device_type.rpartition('+')
     name, _, numbers = kind.partition(',')
     entry = BY_NAME.get(name)
-    return (entry is not None and entry.controller is not None and not entry.is_vendors
-            and (not tunnel or (tunnel == 'sat' and entry.is_scsi)) and entry.has_slot(numbers))
+    return (
+        entry is not None
+        and entry.controller is not None
+        and not entry.is_vendors
+        and (not tunnel or (tunnel == 'sat' and entry.is_scsi))
+        and entry.has_slot(numbers)
+    )
 
 
 def _limits_in(config: str) -> list[str]:
-    """Return the limits files in a configuration folder. Raises OSError if the folder cannot be read."""
+    """Return the limits files in a configuration folder.
+
+    Raises OSError if the folder cannot be read.
+    """
     folder = os.path.join(config, 'thresholds.d')
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
@@ -116,7 +200,10 @@ def _limits_in(config: str) -> list[str]:
 
 
 def _protected(path: str) -> list[str]:
-    """Return the names and addresses that a limits file forbids reading. Raises an error for a wrong format."""
+    """Return the names and addresses that a limits file forbids reading.
+
+    Raises an error for a wrong format.
+    """
     try:
         content = files.content(path, LARGEST_FILE)
     except OSError:
@@ -124,9 +211,17 @@ def _protected(path: str) -> list[str]:
     if not any(word in content for word in _PROTECTING):
         return []
     import json
-    meant = [override['for'] for override in json.loads(content).get('overrides', ())
-             if 'read' in override or 'skip' in override]
-    return [each['device'] for each in meant if isinstance(each.get('device', ''), str) and 'device' in each]
+
+    meant = [
+        override['for']
+        for override in json.loads(content).get('overrides', ())
+        if 'read' in override or 'skip' in override
+    ]
+    return [
+        each['device']
+        for each in meant
+        if isinstance(each.get('device', ''), str) and 'device' in each
+    ]
 
 
 def _is_meant(device: str, device_type: str, path: str) -> bool:

@@ -1,4 +1,5 @@
 """Convert smartctl's JSON, of any version since 7.0, into a Report."""
+
 from __future__ import annotations
 
 import re
@@ -8,31 +9,54 @@ from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import Json
 from . import completeness, content
-from .content import byte_of, integer_at, integer_of, list_of, object_of, objects_of, offset_of, text_of, word_of
+from .content import (
+    byte_of,
+    integer_at,
+    integer_of,
+    list_of,
+    object_of,
+    objects_of,
+    offset_of,
+    text_of,
+    word_of,
+)
 
-_SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
-                  'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
+_SMARTCTL_KEYS = (
+    'smartctl',
+    'json_format_version',
+    'smart_status',
+    'smart_support',
+    'ata_smart_attributes',
+    'nvme_smart_health_information_log',
+    'scsi_error_counter_log',
+    'ata_device_statistics',
+)
 # First part of a key -> protocol, for documents without "device".
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
 _STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
 _FAILED_COMMAND = 4  # bit of smartctl's exit status
-_EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs contain the newest errors and the same count
+# both error logs contain the newest errors and the same count
+_EXTENDED_AND_SUMMARY = ('extended', 'summary')
 
 
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: of smartctl, if known; used if the report lacks it. error_text: the standard error, including
-    messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
+    exit_status: of smartctl, if known; used if the report lacks it. error_text: the standard error,
+    including messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if
+    the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
     start = content.json_start(text)
     if start < 0:
         from .failure_reasons import no_report
+
         raise no_report(f'{text}\n{error_text}', exit_status)
     data = content.loaded(text, start)
-    if not (isinstance(data, dict) and (
-            any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))):
+    if not (
+        isinstance(data, dict)
+        and (any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))
+    ):
         raise NotAReport('is JSON, but not from smartctl; record with smartctl --json -x')
     return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
 
@@ -40,19 +64,30 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
 def from_json(data: Json, exit_status: int | None = None, other_text: str = '') -> Report:
     """Return the Report of one parsed JSON document.
 
-    other_text: text printed in addition to the JSON. Raises DriveError (or a subclass) if the drive cannot be judged.
+    other_text: text printed in addition to the JSON. Raises DriveError (or a subclass) if the drive
+    cannot be judged.
     """
     report = _report(data, exit_status, other_text)
-    arguments = completeness.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
-                                             if isinstance(word, str))
+    arguments = completeness.arguments_of(
+        word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:] if isinstance(word, str)
+    )
     problem = _problem(data, report, other_text, arguments)
     if problem:
         raise problem.of(report.identity)
-    # A document without smartctl's arguments was modified, so it is compared with a report of `smartctl -a`.
-    report = report._replace(gaps=completeness.of_json(data, report, arguments or completeness.LIKELY))
+    # A document without smartctl's arguments was modified, so it is compared with a report of
+    # `smartctl -a`.
+    report = report._replace(
+        gaps=completeness.of_json(data, report, arguments or completeness.LIKELY)
+    )
     # smartctl sets this bit, too, if the disk does not have the page.
-    is_without = 'background' in arguments and report.scsi and 'background_status' not in report.scsi
-    return report._replace(exit_status=(report.exit_status or 0) & ~_FAILED_COMMAND) if is_without else report
+    is_without = (
+        'background' in arguments and report.scsi and 'background_status' not in report.scsi
+    )
+    return (
+        report._replace(exit_status=(report.exit_status or 0) & ~_FAILED_COMMAND)
+        if is_without
+        else report
+    )
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
@@ -60,58 +95,104 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     smartctl, error_log = object_of(data, 'smartctl'), object_of(data, 'ata_smart_error_log')
     own_exit_status = integer_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
-    passed, words = content.with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
+    passed, words = content.with_exit_status(
+        *_smart_status(object_of(data, 'smart_status')), status
+    )
     attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
     identity = _identity(data)
     farm = None
     if content.FARM_LOG in data:
         from . import farm as farm_log  # no check requests this log together with the others
+
         farm = farm_log.beside(farm_log.of_json(data), identity.serial)
     identity = identity._replace(spins=farm is not None or content.has_spindle(attributes))
     return Report(
-        identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
-        statistics=content.with_pending(statistics, integer_at(data, 'ata_pending_defects_log.count')),
-        nvme=_nvme(data), scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
-        derived=_derived(data) if identity.protocol == 'ATA' else {}, self_tests=_self_tests(data),
-        error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
-        messages=(*_complaints(smartctl), *content.offline_failure(byte_of(
-            object_of(data, 'ata_smart_data', 'offline_data_collection', 'status'), 'value'))), farm=farm,
-        version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
+        identity=identity,
+        smart_status=passed,
+        smart_status_text=words,
+        attributes=attributes,
+        statistics=content.with_pending(
+            statistics, integer_at(data, 'ata_pending_defects_log.count')
+        ),
+        nvme=_nvme(data),
+        scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
+        derived=_derived(data) if identity.protocol == 'ATA' else {},
+        self_tests=_self_tests(data),
+        error_count=_error_count(error_log),
+        errors=_errors(error_log),
+        exit_status=status,
+        messages=(
+            *_complaints(smartctl),
+            *content.offline_failure(
+                byte_of(
+                    object_of(data, 'ata_smart_data', 'offline_data_collection', 'status'), 'value'
+                )
+            ),
+        ),
+        farm=farm,
+        version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
+    )
 
 
-def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
+def _problem(
+    data: Json, report: Report, other_text: str, arguments: Collection[str]
+) -> DriveError | None:
     """Return why the drive cannot be judged from this document, or None if it can be judged."""
     support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
     problem = content.known_problem(
-        report, text_of(object_of(data, 'device_type'), 'name'),
+        report,
+        text_of(object_of(data, 'device_type'), 'name'),
         text_of(object_of(data, 'scsi_transport_protocol'), 'name'),
         is_disabled=support.get('available') is True and support.get('enabled') is False,
-        is_asked=not completeness.TABLE.isdisjoint(arguments))
+        is_asked=not completeness.TABLE.isdisjoint(arguments),
+    )
     if problem or content.has_smart_data(report):
         return problem
     from .failure_reasons import Remains, diagnose, without_data
-    cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status,
-                     '\n'.join([*_output(smartctl), other_text]))
-    return cause or without_data(Remains(
-        report.exit_status or 0, bool(report.identity.model), text_of(object_of(data, 'device'), 'type'),
-        is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
-        complaint=next(iter(report.messages), ''), is_unsupported=support.get('available') is False))
+
+    cause = diagnose(
+        [text for _, text in _messages(smartctl)],
+        report.exit_status,
+        '\n'.join([*_output(smartctl), other_text]),
+    )
+    return cause or without_data(
+        Remains(
+            report.exit_status or 0,
+            bool(report.identity.model),
+            text_of(object_of(data, 'device'), 'type'),
+            is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
+            complaint=next(iter(report.messages), ''),
+            is_unsupported=support.get('available') is False,
+        )
+    )
 
 
 def _identity(data: Json) -> Identity:
     protocol = _protocol(data)
     return Identity(
-        protocol=protocol, model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
-        firmware=text_of(data, 'firmware_version') or text_of(data, 'scsi_revision') or text_of(data, 'revision'),
-        serial=text_of(data, 'serial_number'), wwn=_wwn(data), rotation=_rotation(data, protocol),
-        capacity=integer_at(data, 'user_capacity.bytes') or integer_of(data, 'nvme_total_capacity') or None,
-        family=text_of(data, 'model_family'), sector_size=integer_of(data, 'logical_block_size') or 512,
-        physical_block_size=integer_of(data, 'physical_block_size') or None)
+        protocol=protocol,
+        model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
+        firmware=text_of(data, 'firmware_version')
+        or text_of(data, 'scsi_revision')
+        or text_of(data, 'revision'),
+        serial=text_of(data, 'serial_number'),
+        wwn=_wwn(data),
+        rotation=_rotation(data, protocol),
+        capacity=integer_at(data, 'user_capacity.bytes')
+        or integer_of(data, 'nvme_total_capacity')
+        or None,
+        family=text_of(data, 'model_family'),
+        sector_size=integer_of(data, 'logical_block_size') or 512,
+        physical_block_size=integer_of(data, 'physical_block_size') or None,
+    )
 
 
 def _protocol(data: Json) -> str:
-    """Return the protocol of the drive. If the key "device" contradicts all logs, the logs decide."""
+    """Return the protocol of the drive.
+
+    If the key "device" contradicts all logs, the logs decide.
+    """
     named = text_of(object_of(data, 'device'), 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]
@@ -120,7 +201,8 @@ def _protocol(data: Json) -> str:
 def _wwn(data: Json) -> str:
     """Return the world wide name as hexadecimal digits, or '' if absent.
 
-    ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of the first namespace.
+    ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of
+    the first namespace.
     """
     naa, oui, number = (integer_of(object_of(data, 'wwn'), part) for part in ('naa', 'oui', 'id'))
     if naa is not None and oui is not None and number is not None:
@@ -137,14 +219,17 @@ def _rotation(data: Json, protocol: str) -> int | None:
     """Return the revolutions per minute: 0 for a solid state drive, None if not reported."""
     rate = integer_of(data, 'rotation_rate')
     # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
-    is_reserved = protocol == 'SCSI' and rate is not None and (0 < rate <= 0x400 or rate == 0xffff)
+    is_reserved = protocol == 'SCSI' and rate is not None and (0 < rate <= 0x400 or rate == 0xFFFF)
     return None if rate is None or rate < 0 or is_reserved else rate
 
 
 def _messages(smartctl: Json) -> list[tuple[str, str]]:
     """Return the severity and the text of each message."""
-    return [(text_of(entry, 'severity'), text_of(entry, 'string'))
-            for entry in objects_of(smartctl, 'messages') if text_of(entry, 'string')]
+    return [
+        (text_of(entry, 'severity'), text_of(entry, 'string'))
+        for entry in objects_of(smartctl, 'messages')
+        if text_of(entry, 'string')
+    ]
 
 
 def _output(smartctl: Json) -> list[str]:
@@ -153,11 +238,18 @@ def _output(smartctl: Json) -> list[str]:
 
 
 def _complaints(smartctl: Json) -> tuple[str, ...]:
-    """Return messages above severity "information", and checksum errors, which only the text contains (--json=co)."""
+    """Return messages above severity "information", and checksum errors, which only the text
+    contains (--json=co).
+    """
     messages = _messages(smartctl)
-    return (*(text for severity, text in messages if severity != 'information'),
-            *(line for line in map(str.strip, _output(smartctl))
-              if content.is_complaint(line) and line not in {text for _, text in messages}))
+    return (
+        *(text for severity, text in messages if severity != 'information'),
+        *(
+            line
+            for line in map(str.strip, _output(smartctl))
+            if content.is_complaint(line) and line not in {text for _, text in messages}
+        ),
+    )
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
@@ -170,18 +262,28 @@ def _smart_status(status: Json) -> tuple[bool | None, str]:
 
 
 def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
-    """Return the attribute table in the order of the report, without rows that lack a valid attribute ID."""
-    return tuple(_attribute(number, row) for row in table for number in [byte_of(row, 'id')] if number)
+    """Return the attribute table in the order of the report, without rows that lack a valid
+    attribute ID.
+    """
+    return tuple(
+        _attribute(number, row) for row in table for number in [byte_of(row, 'id')] if number
+    )
 
 
 def _attribute(number: int, row: Json) -> AttributeRow:
     raw, when_failed = object_of(row, 'raw'), text_of(row, 'when_failed')
     raw_number, prefail = word_of(raw, 'value'), object_of(row, 'flags').get('prefailure')
     return AttributeRow(
-        id=number, name=text_of(row, 'name'), value=byte_of(row, 'value'), worst=byte_of(row, 'worst'),
-        threshold=byte_of(row, 'thresh'), prefail=prefail if isinstance(prefail, bool) else None,
+        id=number,
+        name=text_of(row, 'name'),
+        value=byte_of(row, 'value'),
+        worst=byte_of(row, 'worst'),
+        threshold=byte_of(row, 'thresh'),
+        prefail=prefail if isinstance(prefail, bool) else None,
         when_failed=when_failed if when_failed in ('now', 'past') else '',
-        raw=text_of(raw, 'string') or ('' if raw_number is None else str(raw_number)), raw_number=raw_number)
+        raw=text_of(raw, 'string') or ('' if raw_number is None else str(raw_number)),
+        raw_number=raw_number,
+    )
 
 
 def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
@@ -190,10 +292,21 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
     for page in pages:
         number = byte_of(page, 'number')
         for entry in objects_of(page, 'table'):
-            offset, value, flags = offset_of(entry, 'offset'), integer_of(entry, 'value'), object_of(entry, 'flags')
+            offset, value, flags = (
+                offset_of(entry, 'offset'),
+                integer_of(entry, 'value'),
+                object_of(entry, 'flags'),
+            )
             # An invalid entry has no value, although older versions print one.
-            if number is not None and offset is not None and value is not None and flags.get('valid') is not False:
-                letters = ''.join(letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True)
+            if (
+                number is not None
+                and offset is not None
+                and value is not None
+                and flags.get('valid') is not False
+            ):
+                letters = ''.join(
+                    letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
+                )
                 valid[number, offset] = Statistic(value, text_of(entry, 'name'), letters)
     return valid
 
@@ -206,40 +319,65 @@ def _error_count(log: Json) -> int | None:
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
     entries = []
-    for row in (row for name in _EXTENDED_AND_SUMMARY for row in objects_of(object_of(log, name), 'table')):
+    for row in (
+        row for name in _EXTENDED_AND_SUMMARY for row in objects_of(object_of(log, name), 'table')
+    ):
         number, hours = integer_of(row, 'error_number'), integer_of(row, 'lifetime_hours')
         if number is not None and hours is not None:
             register = byte_of(object_of(row, 'completion_registers'), 'error')
-            entries.append(content.error_entry(number, hours, text_of(row, 'error_description'), register))
+            entries.append(
+                content.error_entry(number, hours, text_of(row, 'error_description'), register)
+            )
     return content.newest_first(entries)
 
 
 def _derived(data: Json) -> dict[str, int]:
-    """Return the percentages that smartctl 7.5 and later calculate for ATA drives and copy from the logs otherwise."""
-    return {metric: number for metric in ('endurance_used', 'spare_available')
-            for number in [integer_at(data, f'{metric}.current_percent')] if number is not None}
+    """Return the percentages that smartctl 7.5 and later calculate for ATA drives and copy from
+    the logs otherwise.
+    """
+    return {
+        metric: number
+        for metric in ('endurance_used', 'spare_available')
+        for number in [integer_at(data, f'{metric}.current_percent')]
+        if number is not None
+    }
 
 
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
     log = object_of(data, 'ata_smart_self_test_log')
     # The extended log contains all entries of the standard log, and more.
-    rows = objects_of(object_of(log, 'extended'), 'table') or objects_of(object_of(log, 'standard'), 'table')
+    rows = objects_of(object_of(log, 'extended'), 'table') or objects_of(
+        object_of(log, 'standard'), 'table'
+    )
     if rows:
-        return tuple(_self_test(row, 'type', 'status', integer_of(row, 'lifetime_hours')) for row in rows)
+        return tuple(
+            _self_test(row, 'type', 'status', integer_of(row, 'lifetime_hours')) for row in rows
+        )
     if 'nvme_self_test_log' in data:
-        return tuple(_self_test(row, 'self_test_code', 'self_test_result', integer_of(row, 'power_on_hours'))
-                     for row in objects_of(object_of(data, 'nvme_self_test_log'), 'table'))
-    rows = [object_of(data, key) for key in map('scsi_self_test_{}'.format, range(20)) if key in data]
+        return tuple(
+            _self_test(row, 'self_test_code', 'self_test_result', integer_of(row, 'power_on_hours'))
+            for row in objects_of(object_of(data, 'nvme_self_test_log'), 'table')
+        )
+    rows = [
+        object_of(data, key) for key in map('scsi_self_test_{}'.format, range(20)) if key in data
+    ]
     if rows:
-        return tuple(_self_test(row, 'code', 'result', integer_at(row, 'power_on_time.hours')) for row in rows)
-    return content.last_self_test(byte_of(object_of(data, 'ata_smart_data', 'self_test', 'status'), 'value'))
+        return tuple(
+            _self_test(row, 'code', 'result', integer_at(row, 'power_on_time.hours'))
+            for row in rows
+        )
+    return content.last_self_test(
+        byte_of(object_of(data, 'ata_smart_data', 'self_test', 'status'), 'value')
+    )
 
 
 def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest:
     # kind, result: the keys used by the protocol.
     status = text_of(object_of(row, result), 'string')
-    return SelfTest(text_of(object_of(row, kind), 'string'), status, content.self_test_passed(status), hours)
+    return SelfTest(
+        text_of(object_of(row, kind), 'string'), status, content.self_test_passed(status), hours
+    )
 
 
 def _nvme(data: Json) -> dict[str, int]:
@@ -250,7 +388,9 @@ def _nvme(data: Json) -> dict[str, int]:
         # Without the log (only -H was given), the health status still has the bits.
         values['critical_warning'] = byte_of(object_of(data, 'smart_status', 'nvme'), 'value')
     for limit in ('warning', 'critical'):
-        values[f'{limit}_temp_threshold'] = integer_at(data, f'nvme_composite_temperature_threshold.{limit}')
+        values[f'{limit}_temp_threshold'] = integer_at(
+            data, f'nvme_composite_temperature_threshold.{limit}'
+        )
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -259,20 +399,29 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
     if not any(key.startswith('result_') for key in scan):
         return dict.fromkeys(('background_pending', 'background_recovered'), 0) if scan else {}
     from . import background_scan  # most disks have no results
+
     hours = integer_at(data, 'power_on_time.hours')
     return background_scan.of_json(scan, float('inf') if hours is None else hours * 60 + 59)
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
-    """Return the SCSI log pages. other_text: the text around the JSON; it may contain the number of pending defects."""
+    """Return the SCSI log pages. other_text: the text around the JSON; it may contain the number
+    of pending defects.
+    """
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
-        numbers = [number for path in paths for number in [integer_at(data, path)] if number is not None]
+        numbers = [
+            number for path in paths for number in [integer_at(data, path)] if number is not None
+        ]
         # A temperature page with only zeros is empty, but another page may have the temperature.
         values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
     values.update(_background(object_of(data, 'scsi_background_scan'), data))
     # smartctl 7.0 to 7.2 prints this number outside the JSON.
-    defects = re.search(r'Pending defect count: ?(\d{1,10})', other_text) if values['pending_defects'] is None else None
+    defects = (
+        re.search(r'Pending defect count: ?(\d{1,10})', other_text)
+        if values['pending_defects'] is None
+        else None
+    )
     if defects:
         values['pending_defects'] = int(defects[1])
     for command in ('read', 'write', 'verify'):

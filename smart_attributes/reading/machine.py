@@ -3,6 +3,7 @@
 This module is imported before the first process starts, so modules that are
 needed only after an answer are imported inside functions.
 """
+
 from __future__ import annotations
 
 import os
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 
-OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is from an earlier version and lacks newer calls (background scan '
-                                  'of SAS drives, vendor logs); as root, install the rule that this prints: '
-                                  'check_smart_attributes sudoers')
+OLD_RULE = Coded(
+    'sudo-rule-old',
+    'the sudoers rule is from an earlier version and lacks newer calls (background scan '
+    'of SAS drives, vendor logs); as root, install the rule that this prints: '
+    'check_smart_attributes sudoers',
+)
 
 DEVICES = '/dev'
 _APART = 'start the checks of one drive at different times, or increase -t'
@@ -33,18 +37,22 @@ _APART = 'start the checks of one drive at different times, or increase -t'
 
 class DeviceList(NamedTuple):
     """The devices found, and notes on the devices left out."""
+
     devices: tuple[Device, ...]
     is_scan: bool = False
-    is_whole: bool = True         # no possible drive was left out
+    is_whole: bool = True  # no possible drive was left out
     notes: tuple[Coded, ...] = ()
-    selects: Callable[[str], object] | None = None   # returns whether -r selects a path; None without -r
+    # returns whether -r selects a path; None without -r
+    selects: Callable[[str], object] | None = None
 
 
 class Plan(NamedTuple):
     """The command that reads a device."""
+
     device: Device
     command: Command
-    former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has not refused any yet
+    # other commands that sudo may allow; None: sudo has not refused any yet
+    former: Sequence[Command] | None = None
 
 
 def named(texts: Sequence[str]) -> DeviceList:
@@ -52,20 +60,28 @@ def named(texts: Sequence[str]) -> DeviceList:
     return DeviceList(tuple(device for text in texts for device in addresses.parse(text)))
 
 
-def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float) -> DeviceList:
-    """Return the devices in *named*; if *is_scan* is true or *named* is empty, also the devices that a scan finds.
+def find(
+    named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float
+) -> DeviceList:
+    """Return the devices in *named*; if *is_scan* is true or *named* is empty, also the devices
+    that a scan finds.
 
     Raises SmartError if the scan fails.
     """
     if named.devices and not is_scan:
         return named._replace(devices=tuple(addresses.named(named.devices)))
     scan = _scan(how, runner, deadline)
-    return DeviceList(tuple(addresses.named([*named.devices, *scan.devices])), True, scan.is_whole,
-                      (*named.notes, *scan.refused))
+    return DeviceList(
+        tuple(addresses.named([*named.devices, *scan.devices])),
+        True,
+        scan.is_whole,
+        (*named.notes, *scan.refused),
+    )
 
 
 def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     from . import scans  # not needed by a check with -d
+
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     first = (*prefix, *smartctl_calls.SCAN)
     for command in (first, *smartctl_calls.former(first)):
@@ -76,11 +92,17 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
         names = os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), names)
     from .failure_reasons import diagnose
-    reason = (diagnose((), answer.status, _text_of(answer)) or answer.reason
-              or f'failed with exit status {answer.status}')
+
+    reason = (
+        diagnose((), answer.status, _text_of(answer))
+        or answer.reason
+        or f'failed with exit status {answer.status}'
+    )
     code = getattr(reason, 'code', 'scan-failed')
     # If smartctl is too old, it cannot read named drives, either.
-    step = '' if code == 'smartctl-too-old' else '; name the drives with -d, or run smartctl by hand'
+    step = (
+        '' if code == 'smartctl-too-old' else '; name the drives with -d, or run smartctl by hand'
+    )
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
     raise error
@@ -90,11 +112,17 @@ def _text_of(answer: Answer) -> str:
     return (answer.stdout + b'\n' + answer.stderr).decode('utf-8', 'replace')
 
 
-def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: float,
-             beside: Callable[[Answer], object] = bool) -> Iterator[Read]:
+def read_all(
+    plans: Sequence[Plan],
+    how: HowRead,
+    runner: Runner,
+    deadline: float,
+    beside: Callable[[Answer], object] = bool,
+) -> Iterator[Read]:
     """Yield each device with its report, in the order in which the drives answer.
 
-    beside: called with each answer to a command that the caller has added to the runner in the meantime.
+    beside: called with each answer to a command that the caller has added to the runner in the
+    meantime.
     """
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
@@ -124,13 +152,23 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
 
 
 def _read(plan: Plan, answer: Answer) -> Read:
-    remark = OLD_RULE if plan.former is not None and not smartctl_calls.is_refused(answer) else NOTHING
-    return Read(plan.device, _outcome(answer), f'{" ".join(answer.command)}\n{_text_of(answer)}', remark,
-                answer.seconds, answer.waited)
+    remark = (
+        OLD_RULE if plan.former is not None and not smartctl_calls.is_refused(answer) else NOTHING
+    )
+    return Read(
+        plan.device,
+        _outcome(answer),
+        f'{" ".join(answer.command)}\n{_text_of(answer)}',
+        remark,
+        answer.seconds,
+        answer.waited,
+    )
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """If sudo refused a call, return a plan with the call of an earlier version; None if there is nothing to retry."""
+    """If sudo refused a call, return a plan with the call of an earlier version; None if there
+    is nothing to retry.
+    """
     if not smartctl_calls.is_refused(answer):
         return None
     former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
@@ -138,7 +176,9 @@ def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
 
 
 def _without_tunnel(plan: Plan) -> Plan | None:
-    """Return the plan without sat+, because a drive behind RAID may be a SAS drive; None if *plan* has no sat+."""
+    """Return the plan without sat+, because a drive behind RAID may be a SAS drive; None if
+    *plan* has no sat+.
+    """
     device, kind = plan.device, base(plan.device)
     if kind == device.type or not is_raid(device):
         return None
@@ -150,15 +190,19 @@ def _outcome(answer: Answer) -> Outcome:
     """Return the report in an answer, or the reason why it contains no report."""
     if answer.outcome != 'done':
         return _unread(answer)
-    by_hand = " ".join(answer.command)
+    by_hand = ' '.join(answer.command)
     if answer.signal is not None:
-        return DriveError(f'cannot be read: smartctl was terminated by signal {answer.signal}; run it by hand: '
-                          f'{by_hand}', 'smartctl-failed')
+        return DriveError(
+            f'cannot be read: smartctl was terminated by signal {answer.signal}; run it by hand: '
+            f'{by_hand}',
+            'smartctl-failed',
+        )
     return parsed(_report, answer, look=f'; look at the output: {by_hand}')
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
-    """Return the report that *parse* returns, or the reason why *parse* failed; a failure affects only this drive.
+    """Return the report that *parse* returns, or the reason why *parse* failed; a failure affects
+    only this drive.
 
     look: the next step if parsing takes too long.
     """
@@ -170,11 +214,13 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
         return DriveError(f'cannot be parsed within {error}{look}', 'report-too-complex')
     except Exception as error:
         from ..failures import inside
+
         return inside(error, 'cannot be parsed')
 
 
 def _report(answer: Answer) -> Report:
     from . import json_report
+
     return json_report.parse(answer.stdout, answer.status, answer.stderr.decode('utf-8', 'replace'))
 
 
@@ -184,11 +230,22 @@ def _unread(answer: Answer) -> DriveError:
     if answer.outcome == 'met':
         return DriveNotReached(f'was not read: {answer.reason}; {_APART}', 'in-use')
     if answer.outcome == 'cut short' and answer.waited:
-        return DriveError(f'cannot be read: {answer.reason}, and another check was using the drive for '
-                          f'{answer.waited:.1f} s of this time; {_APART}', 'in-use')
+        return DriveError(
+            f'cannot be read: {answer.reason}, and another check was using the drive for '
+            f'{answer.waited:.1f} s of this time; {_APART}',
+            'in-use',
+        )
     slow = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
-    steps = {'timeout': ('timeout', slow), 'cut short': ('timeout', slow),
-             'busy': ('process-hangs', 'nothing more is sent to the drive until that process ends: check drive, '
-                                       'controller and the kernel log (dmesg -T)')}
-    code, step = steps.get(answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}'))
+    steps = {
+        'timeout': ('timeout', slow),
+        'cut short': ('timeout', slow),
+        'busy': (
+            'process-hangs',
+            'nothing more is sent to the drive until that process ends: check drive, '
+            'controller and the kernel log (dmesg -T)',
+        ),
+    }
+    code, step = steps.get(
+        answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}')
+    )
     return DriveError(f'cannot be read: {answer.reason}; {step}', code)

@@ -1,4 +1,7 @@
-"""Read a page of an NVMe log in a vendor's format through smartctl, which prints it as a hexadecimal dump."""
+"""Read a page of an NVMe log in a vendor's format through smartctl, which prints it as a
+hexadecimal dump.
+"""
+
 from __future__ import annotations
 
 import json
@@ -12,20 +15,22 @@ from ..typed import Any
 from ..words import clean
 from . import content, smartctl_calls, system
 
-PAGE, LINE = 0x200, 16     # bytes
-PATIENCE = 5.0             # seconds for one page; a verdict does not wait any longer
+PAGE, LINE = 0x200, 16  # bytes
+PATIENCE = 5.0  # seconds for one page; a verdict does not wait any longer
 READ, HANGS, UNREAD = range(3)  # values of LogPage.status
 _KEY = re.compile('smartctl_([0-9]{4,6})_u')
 _HEADER = r'NVMe Log {} \((?:NSID 0x[0-9a-f]{{1,8}}, )?0x0200 bytes\)'
 _HEX = re.compile(r'.{8}((?:[0-9a-f]{2} ){8}) ((?:[0-9a-f]{2} ){8}).*')
 
-_LETTERS = bytes(byte if 0x20 <= byte < 0x7f else ord('.') for byte in range(256))
+_LETTERS = bytes(byte if 0x20 <= byte < 0x7F else ord('.') for byte in range(256))
 
 
 def controller(device: Device) -> str:
-    """Return the path of the controller of an NVMe drive, "/dev/nvme0"; '' if the drive has no controller or several.
+    """Return the path of the controller of an NVMe drive, "/dev/nvme0"; '' if the drive has no
+    controller or several.
 
-    Vendor logs belong to the controller. The namespace nvme0n1 may belong to a controller other than nvme0.
+    Vendor logs belong to the controller. The namespace nvme0n1 may belong to a controller other
+    than nvme0.
     """
     path = os.path.realpath(device.path) if device.path.startswith('/dev/disk/') else device.path
     match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(p[0-9]+)?', path)
@@ -35,7 +40,10 @@ def controller(device: Device) -> str:
 
 
 def _controller_of(name: str, namespace: str) -> str:
-    """Return the controller of a namespace, from sysfs. Source: Linux, drivers/nvme/host/multipath.c."""
+    """Return the controller of a namespace, from sysfs.
+
+    Source: Linux, drivers/nvme/host/multipath.c.
+    """
     folder = os.path.realpath(f'{system.ROOT}/sys/class/block/{name}{namespace}/device')
     if os.path.basename(folder) == 'device':  # sysfs does not know the namespace
         return f'/dev/{name}'
@@ -46,7 +54,9 @@ def _controller_of(name: str, namespace: str) -> str:
 
 
 def page_of(answer: Answer, number: str) -> LogPage | None:
-    """Return the page in the answer of smartctl, or why the page is missing; None if no page was requested."""
+    """Return the page in the answer of smartctl, or why the page is missing; None if no page was
+    requested.
+    """
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
     if answer.outcome != 'done':
@@ -54,11 +64,16 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
     if smartctl_calls.is_refused(answer):
         return LogPage(number, status=UNREAD)
     found = parse(answer.stdout, number) if not answer.status else _failure(answer.stdout)
-    return LogPage(number, found) if isinstance(found, bytes) else LogPage(number, status=UNREAD, failure=found)
+    return (
+        LogPage(number, found)
+        if isinstance(found, bytes)
+        else LogPage(number, status=UNREAD, failure=found)
+    )
 
 
 def parse(stdout: bytes, number: str) -> bytes | Coded:
-    """Return the bytes of a log page in smartctl's JSON, or the reason why the JSON is not exactly this page.
+    """Return the bytes of a log page in smartctl's JSON, or the reason why the JSON is not exactly
+    this page.
 
     number: of the page, such as "0xC0".
     """
@@ -81,19 +96,25 @@ def parse(stdout: bytes, number: str) -> bytes | Coded:
 
 
 def _line(offset: int, data: bytes) -> str:
-    """Return a line of a dump, with the bytes in hexadecimal and as characters, without blanks at its end.
+    """Return a line of a dump, with the bytes in hexadecimal and as characters, without blanks at
+    its end.
 
     Source: smartmontools, utility.cpp, dStrHex().
     """
     letters = data.translate(_LETTERS).decode('ascii')
-    return f'{f" {offset:02x}":8}{data[:LINE // 2].hex(" ")}  {data[LINE // 2:].hex(" ")}    {letters}'.rstrip(' ')
+    return (
+        f'{f" {offset:02x}":8}{data[: LINE // 2].hex(" ")}  '
+        f'{data[LINE // 2 :].hex(" ")}    {letters}'
+    ).rstrip(' ')
 
 
 def _loaded(stdout: bytes) -> dict[str, Any]:
     """Return the JSON document. Raises ValueError if the output is not exactly one document."""
     try:
         text = content.as_text(stdout)
-        data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text, max(content.json_start(text), 0))
+        data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(
+            text, max(content.json_start(text), 0)
+        )
     except (ValueError, RecursionError, DriveError):
         raise ValueError('the JSON is damaged') from None
     if text[end:].strip() or not isinstance(data, dict):
@@ -102,16 +123,24 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object with these pairs. Raises ValueError if a key occurs twice: one of the lines would be lost."""
+    """Return the object with these pairs.
+
+    Raises ValueError if a key occurs twice: one of the lines would be lost.
+    """
     if len(pairs) != len({key for key, _ in pairs}):
         raise ValueError
     return dict(pairs)
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
-    """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in order."""
-    numbered = {int(match[1]): value for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
-                if match}
+    """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in
+    order.
+    """
+    numbered = {
+        int(match[1]): value
+        for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
+        if match
+    }
     lines = [numbered[number] for number in sorted(numbered)]
     if not all(isinstance(line, str) for line in lines):
         raise ValueError('a line is not text')
@@ -126,6 +155,12 @@ def _failure(stdout: bytes) -> Coded:
     """Return the reason that smartctl gives, or `NOTHING`."""
     try:
         messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
-        return next((Coded('smartctl-message', clean(each['string'], LONGEST_STATEMENT)) for each in messages), NOTHING)
+        return next(
+            (
+                Coded('smartctl-message', clean(each['string'], LONGEST_STATEMENT))
+                for each in messages
+            ),
+            NOTHING,
+        )
     except (ValueError, TypeError, KeyError, AttributeError):
         return NOTHING

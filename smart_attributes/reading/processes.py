@@ -1,8 +1,10 @@
 """Run smartctl processes in parallel, read their output, and end them in time.
 
-This module does not parse smartctl's output; an Answer contains it as bytes. The module is imported first and starts
+This module does not parse smartctl's output; an Answer contains it as bytes. The module is imported
+first and starts
 the processes, so it must be cheap: see the note on imports.
 """
+
 from __future__ import annotations
 
 import errno
@@ -27,15 +29,17 @@ if TYPE_CHECKING:
     from ..model import Answer
     from .smartctl_calls import Command
 
-_CHUNK = 1 << 16         # bytes that a pipe of Linux can hold
-GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
+_CHUNK = 1 << 16  # bytes that a pipe of Linux can hold
+GRACE = 0.5  # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
 SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
-POLLED = 0.001           # seconds; the shortest timeout of poll()
-LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
-NICENESS = 10            # of smartctl, added to that of the plugin
-BUSY = 4                 # load average per core; from there on, a smartctl of lower priority might not end in time
+POLLED = 0.001  # seconds; the shortest timeout of poll()
+LINGER = 0.2  # seconds a pipe may stay open after smartctl itself has ended
+NICENESS = 10  # of smartctl, added to that of the plugin
+# load average per core; from there on, a smartctl of lower priority might not end in time
+BUSY = 4
 
-# `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that smartctl runs on.
+# `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that
+# smartctl runs on.
 SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15
 
 _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
@@ -43,17 +47,30 @@ _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 
 class _Process:
     """A running smartctl, and its output so far."""
-    __slots__ = ('chunks', 'command', 'pid', 'since', 'sizes', 'started', 'status', 'streams', 'waited')
+
+    __slots__ = (
+        'chunks',
+        'command',
+        'pid',
+        'since',
+        'sizes',
+        'started',
+        'status',
+        'streams',
+        'waited',
+    )
 
     def __init__(self, command: Command, pid: int, streams: dict[int, int]) -> None:
         self.command, self.pid = command, pid
         self.started = time.monotonic()
-        self.streams = streams                  # open descriptor -> 0 stdout, 1 stderr
+        self.streams = streams  # open descriptor -> 0 stdout, 1 stderr
         self.chunks: tuple[list[bytes], list[bytes]] = ([], [])
         self.sizes = [0, 0]
-        self.status: int | None = None          # exit status, or the negative signal number
-        self.waited = 0.0                       # seconds spent waiting for another check of the drive
-        self.since = self.started               # when it began to end: it closed its last pipe, got SIGTERM, or exited
+        self.status: int | None = None  # exit status, or the negative signal number
+        # seconds spent waiting for another check of the drive
+        self.waited = 0.0
+        # when it began to end: it closed its last pipe, got SIGTERM, or exited
+        self.since = self.started
 
     def reap(self) -> bool:
         """Collect the exit status if the process has ended; return whether it has."""
@@ -79,17 +96,26 @@ class _Process:
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with pipes as its output and, if given, the lock file as its input. Raises OSError.
+    """Start *command* with pipes as its output and, if given, the lock file as its input.
 
-    It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs for 24 drives.
+    Raises OSError.
+
+    It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs
+    for 24 drives.
     """
     ends: list[int] = []
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
     try:
         ends += os.pipe()
         ends += os.pipe()
-        pid = _started(command, [nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
-                                 (os.POSIX_SPAWN_DUP2, ends[1], 1), (os.POSIX_SPAWN_DUP2, ends[3], 2)])
+        pid = _started(
+            command,
+            [
+                nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
+                (os.POSIX_SPAWN_DUP2, ends[1], 1),
+                (os.POSIX_SPAWN_DUP2, ends[3], 2),
+            ],
+        )
     except OSError:
         for end in (*ends, *([lock] if lock >= 0 else [])):
             os.close(end)
@@ -103,14 +129,22 @@ def _spawn(command: Command, lock: int) -> _Process:
 
 
 def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
-    """Start a process in its own group, so that one signal ends it and its children. Return the process ID.
+    """Start a process in its own group, so that one signal ends it and its children.
 
-    sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks POSIX_SPAWN_SETSID).
-    Unless the host is busy, smartctl has a lower priority, so that we can judge answers while other drives are read.
+    Return the process ID.
+
+    sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks
+    POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
+    judge answers while other drives are read.
     """
+
     def start(**apart: Any) -> int:
-        # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when its pipe closes.
-        return os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart)
+        # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end
+        # when its pipe closes.
+        return os.posix_spawn(
+            command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart
+        )
+
     if is_behind_sudo(command):
         try:
             return start(setsid=True)
@@ -128,21 +162,23 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
 class Runner:
     """Runs commands in parallel. Each command has its own time limit, and all share one deadline.
 
-    Usage: start() the commands that are certainly needed, import other modules, run() all commands, print, close().
-    Call run() again for retries.
+    Usage: start() the commands that are certainly needed, import other modules, run() all commands,
+    print, close(). Call run() again for retries.
     """
 
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # work to do after the output
-        # The last process of another check that used the drive, and when the first such process was noticed.
+        # The last process of another check that used the drive, and when the first such process was
+        # noticed.
         self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
         self._dying: list[_Process] = []
         self._added: list[Command] = []
-        self._patience: dict[Command, float] = {}  # seconds, for commands that have less time than the others
+        # seconds, for commands that have less time than the others
+        self._patience: dict[Command, float] = {}
 
     def add(self, command: Command, patience: float) -> None:
         """Let the current run() run another command for at most *patience* seconds."""
@@ -150,7 +186,10 @@ class Runner:
         self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* commands are running. The next run() ends *command* if it is not needed."""
+        """Start *command* unless *jobs* commands are running.
+
+        The next run() ends *command* if it is not needed.
+        """
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
@@ -158,10 +197,14 @@ class Runner:
         except OSError:
             pass  # run() tries again and reports the reason
 
-    def run(self, commands: Iterable[Command], jobs: int, drive_timeout: float, deadline: float) -> Iterator[Answer]:
-        """Run *commands*, at most *jobs* at once, and yield an Answer for each distinct command when it ends.
+    def run(
+        self, commands: Iterable[Command], jobs: int, drive_timeout: float, deadline: float
+    ) -> Iterator[Answer]:
+        """Run *commands*, at most *jobs* at once, and yield an Answer for each distinct command
+        when it ends.
 
-        drive_timeout: seconds for one command. deadline: a value of time.monotonic(), for all commands together.
+        drive_timeout: seconds for one command. deadline: a value of time.monotonic(), for all
+        commands together.
         """
         waiting = list(dict.fromkeys(commands))
         for process in list(self._active):
@@ -174,13 +217,15 @@ class Runner:
             self._added.clear()
             answers = self._fill(waiting, jobs, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
-            # Collect all answers before yielding the first, so that the time that the caller spends on one answer does
-            # not count against the other drives.
+            # Collect all answers before yielding the first, so that the time that the caller spends
+            # on one answer does not count against the other drives.
             answers += self._settle(drive_timeout, deadline)
             yield from answers
 
     def close(self) -> None:
-        """End the running processes within 2 * GRACE seconds; leave processes that cannot be killed to the kernel."""
+        """End the running processes within 2 * GRACE seconds; leave processes that cannot be
+        killed to the kernel.
+        """
         for process in list(self._active):
             self._end(process)
         while self._dying:
@@ -188,11 +233,15 @@ class Runner:
             time.sleep(0.002 if self._dying else 0)
 
     def _is_full(self, jobs: int) -> bool:
-        """Return whether the maximum number of processes is running, including processes that were sent SIGTERM."""
+        """Return whether the maximum number of processes is running, including processes that
+        were sent SIGTERM.
+        """
         return len(self._active) + len(self._dying) >= jobs
 
     def keep(self, state_dir: str) -> None:
-        """From now on, use the state directory to find processes of earlier checks that are still waiting."""
+        """From now on, use the state directory to find processes of earlier checks that are
+        still waiting.
+        """
         if self._waiting is None or self._waiting.state_dir != state_dir:
             self._waiting = Waiting(state_dir)
 
@@ -202,7 +251,10 @@ class Runner:
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
-        """Start a command; return False if another check or command is already using the drive. Raises OSError."""
+        """Start a command; return False if another check or command is already using the drive.
+
+        Raises OSError.
+        """
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
             if not any(lock.pid == process.pid for process in (*self._active, *self._dying)):
@@ -217,8 +269,12 @@ class Runner:
             self._poll.register(descriptor, select.POLLIN)
         return True
 
-    def _fill(self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float) -> list[Answer]:
-        """Start as many commands as allowed; return answers for the commands that cannot be started."""
+    def _fill(
+        self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float
+    ) -> list[Answer]:
+        """Start as many commands as allowed; return answers for the commands that cannot be
+        started.
+        """
         refused: list[Answer] = []
         for command in list(waiting):
             is_late = time.monotonic() >= deadline
@@ -246,22 +302,30 @@ class Runner:
         if not is_late:
             return None
         if earlier:
-            return _not_started(command, f'another check has been reading the drive{earlier.since}', 'met')
+            return _not_started(
+                command, f'another check has been reading the drive{earlier.since}', 'met'
+            )
         return _not_started(command, 'the time limit passed before its turn', 'too late')
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
-        # A closed pipe shows that a process is ending; its exit status follows within a tenth of a millisecond. If it
-        # takes longer, the interval between polls grows.
+        # A closed pipe shows that a process is ending; its exit status follows within a tenth of a
+        # millisecond. If it takes longer, the interval between polls grows.
         over = [now - process.since for process in self._active if not process.streams]
         beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
-        ends = [deadline, *(process.started + self._patience.get(process.command, drive_timeout)
-                            for process in self._active)]
+        ends = [
+            deadline,
+            *(
+                process.started + self._patience.get(process.command, drive_timeout)
+                for process in self._active
+            ),
+        ]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
-        """Wait at most *seconds* for output, then read the output of the processes that have printed by then.
+        """Wait at most *seconds* for output, then read the output of the processes that have
+        printed by then.
 
         Do not wait for further output: while many drives answer, more output keeps arriving.
         """
@@ -271,7 +335,9 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Read the available output and keep at most LARGEST_FILE bytes: endless output must not block the check."""
+        """Read the available output and keep at most LARGEST_FILE bytes: endless output must not
+        block the check.
+        """
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST_FILE // _CHUNK):
@@ -304,7 +370,9 @@ class Runner:
                 answers.append(_answer(process, outcome, reason))
         return answers
 
-    def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
+    def _outcome(
+        self, process: _Process, now: float, drive_timeout: float, deadline: float
+    ) -> tuple[str, str]:
         """Return how *process* ended and why; both texts are '' while it is running."""
         if process.sizes[0] >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
@@ -314,7 +382,11 @@ class Runner:
         if now - process.started >= patience:
             return 'timeout', f'no answer within {patience:g} s'
         if now >= deadline:
-            return 'cut short', f'no answer after {now - process.started:.1f} s, when the overall time limit passed'
+            return (
+                'cut short',
+                f'no answer after {now - process.started:.1f} s, when the overall time limit '
+                f'passed',
+            )
         return '', ''
 
     def _end(self, process: _Process) -> None:
@@ -324,32 +396,46 @@ class Runner:
         if not process.reap() and process.signal(SIGTERM):
             process.since = time.monotonic()
             self._dying.append(process)
-        self._active.remove(process)  # last, so that after an alarm between two lines, close() still finds it
+        # last, so that after an alarm between two lines, close() still finds it
+        self._active.remove(process)
 
     def _escalate(self) -> None:
-        """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the kernel blocks them.
+        """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the
+        kernel blocks them.
 
-        sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end only sudo, so the
-        TIMEOUT of its rule would no longer end a smartctl that ignores signals.
+        sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end
+        only sudo, so the TIMEOUT of its rule would no longer end a smartctl that ignores signals.
         """
         now = time.monotonic()
         for process in list(self._dying):
             late = now - process.since
             is_final = is_behind_sudo(process.command)
-            if process.reap() or late > 2 * GRACE or (late > GRACE and (is_final or not process.signal(SIGKILL))):
+            if (
+                process.reap()
+                or late > 2 * GRACE
+                or (late > GRACE and (is_final or not process.signal(SIGKILL)))
+            ):
                 self._dying.remove(process)
 
 
 def _answer(process: _Process, outcome: str, reason: str) -> Answer:
     from ..model import Answer
+
     status = process.status if outcome == 'done' else None
-    return Answer(command=process.command, outcome=outcome, reason=reason,
-                  status=status if status is not None and status >= 0 else None,
-                  signal=-status if status is not None and status < 0 else None,
-                  stdout=b''.join(process.chunks[0]), stderr=b''.join(process.chunks[1]),
-                  seconds=time.monotonic() - process.started, waited=process.waited)
+    return Answer(
+        command=process.command,
+        outcome=outcome,
+        reason=reason,
+        status=status if status is not None and status >= 0 else None,
+        signal=-status if status is not None and status < 0 else None,
+        stdout=b''.join(process.chunks[0]),
+        stderr=b''.join(process.chunks[1]),
+        seconds=time.monotonic() - process.started,
+        waited=process.waited,
+    )
 
 
 def _not_started(command: Command, reason: str, outcome: str = 'not started') -> Answer:
     from ..model import Answer
+
     return Answer(command=command, outcome=outcome, reason=reason)

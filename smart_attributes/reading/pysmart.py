@@ -1,9 +1,11 @@
-"""Group the lines of smartctl's text by type; use pySMART for the attribute table, NVMe health log and SCSI counters.
+"""Group the lines of smartctl's text by type; use pySMART for the attribute table, NVMe health log
+and SCSI counters.
 
-pySMART supports only the layout of `-A` in English. Lines in another layout (brief, hexadecimal, names with blanks,
-other digit groups) are first converted to this layout. pySMART's Device class is not used, because it takes 2.6 ms for
-forty lines and starts smartctl if data is missing.
+pySMART supports only the layout of `-A` in English. Lines in another layout (brief, hexadecimal,
+names with blanks, other digit groups) are first converted to this layout. pySMART's Device class is
+not used, because it takes 2.6 ms for forty lines and starts smartctl if data is missing.
 """
+
 from __future__ import annotations
 
 import os
@@ -22,19 +24,28 @@ from .failure_reasons import DATA
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 
 # The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
-_CLASSIC = re.compile(r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
-                      r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S')
+_CLASSIC = re.compile(
+    r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
+    r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S'
+)
 _COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
-# Before 5.40, names of unknown attributes contain a blank. No blank follows a name of 24 characters or more.
+# Before 5.40, names of unknown attributes contain a blank. No blank follows a name of 24 characters
+# or more.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
-_UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
-                      r'(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)')
+_UNUSUAL = re.compile(
+    _START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
+    r'(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)'
+)
 # The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
-_BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS
-                    + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
-_FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
-_NO_VALUE = 999           # replaces "---" for pySMART, which needs digits
+_BRIEF = re.compile(
+    _START
+    + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+'
+    + _NUMBERS
+    + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)'
+)
+_FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
+_NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
 # The label that smartctl prints, pySMART's attribute for it, and its key in smartctl's JSON.
 _NVME_LOG: Sequence[Sequence[str]] = DATA['text']['nvme_log']
@@ -42,28 +53,48 @@ NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
 # pySMART converts the endurance used into the endurance left.
 _SCSI_LOG: Sequence[Sequence[str]] = DATA['text']['scsi_log']
-# The forms that pySMART accepts: counters such as "1,204"; a size in brackets only after grouped digits.
+# The forms that pySMART accepts: counters such as "1,204"; a size in brackets only after grouped
+# digits.
 _COUNTER = re.compile(r'\d{1,3}(?:,\d{3}){0,12}|\d{1,39}')
 _SIZED = re.compile(r'\d{1,3}(?:,\d{3}){0,12} \[\d{1,39}(?:\.\d{1,9})? ?[kMGTPE]?B\]|\d{1,39}')
 _PERCENT = re.compile(r'\d{1,39}%')
-_PRINTED = {'critical_warning': re.compile('0x[0-9a-f]{1,2}'), 'temperature': re.compile(r'-?\d{1,39} Celsius'),
-            'available_spare': _PERCENT, 'available_spare_threshold': _PERCENT, 'percentage_used': _PERCENT,
-            'data_units_read': _SIZED, 'data_units_written': _SIZED}
-_UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%', 'temperature': ' Celsius'}
+_PRINTED = {
+    'critical_warning': re.compile('0x[0-9a-f]{1,2}'),
+    'temperature': re.compile(r'-?\d{1,39} Celsius'),
+    'available_spare': _PERCENT,
+    'available_spare_threshold': _PERCENT,
+    'percentage_used': _PERCENT,
+    'data_units_read': _SIZED,
+    'data_units_written': _SIZED,
+}
+_UNITS = {
+    'available_spare': '%',
+    'available_spare_threshold': '%',
+    'percentage_used': '%',
+    'temperature': ' Celsius',
+}
 
 
 @cache
 def _interface() -> Any:
-    """Import pySMART (80 ms); return the module of the classes that read lines. Raises DriveError if one is missing."""
+    """Import pySMART (80 ms); return the module of the classes that read lines.
+
+    Raises DriveError if one is missing.
+    """
     language = os.environ.get('LANG')
     try:
         import pySMART.interface
     except ImportError as error:
         package = (error.name or 'pySMART').partition('.')[0]
-        raise DriveError(f'is text, and the Python package {package} that is needed to read it is not installed; '
-                         f'install it, or record with smartctl --json -x', 'python-package-missing') from None
+        raise DriveError(
+            f'is text, and the Python package {package} that is needed to read it is not '
+            f'installed; '
+            f'install it, or record with smartctl --json -x',
+            'python-package-missing',
+        ) from None
     finally:
-        # pySMART sets LANG for the smartctl that it would start; other programs must not inherit this LANG.
+        # pySMART sets LANG for the smartctl that it would start; other programs must not inherit
+        # this LANG.
         if language is None:
             os.environ.pop('LANG', None)
         else:
@@ -72,7 +103,9 @@ def _interface() -> Any:
 
 
 def classic(line: str) -> str:
-    """Return a row of the attribute table in the layout that pySMART supports, or '' if the line is not a row."""
+    """Return a row of the attribute table in the layout that pySMART supports, or '' if the line
+    is not a row.
+    """
     if _CLASSIC.match(line):
         return line
     row = _UNUSUAL.match(line) or _BRIEF.match(line)
@@ -80,12 +113,22 @@ def classic(line: str) -> str:
         return ''
     parts = row.groupdict()
     if 'kind' not in parts:
-        bits = sum(1 << bit for bit, letter in enumerate(_FLAG_BITS) if parts['flags'][bit] == letter)
-        parts.update(flags=f'0x{bits:04x}', kind='Pre-fail' if bits & 1 else 'Old_age',
-                     updated='Always' if bits & 2 else 'Offline')
-    number, value, worst, threshold = (_decimal(parts[name]) for name in ('id', 'value', 'worst', 'threshold'))
-    return (f'{number} {parts["name"].replace(" ", "_")} {parts["flags"]} {value} {worst} {threshold} {parts["kind"]} '
-            f'{parts["updated"]} {parts["failed"]} {parts["raw"]}')
+        bits = sum(
+            1 << bit for bit, letter in enumerate(_FLAG_BITS) if parts['flags'][bit] == letter
+        )
+        parts.update(
+            flags=f'0x{bits:04x}',
+            kind='Pre-fail' if bits & 1 else 'Old_age',
+            updated='Always' if bits & 2 else 'Offline',
+        )
+    number, value, worst, threshold = (
+        _decimal(parts[name]) for name in ('id', 'value', 'worst', 'threshold')
+    )
+    return (
+        f'{number} {parts["name"].replace(" ", "_")} {parts["flags"]} {value} {worst} {threshold} '
+        f'{parts["kind"]} '
+        f'{parts["updated"]} {parts["failed"]} {parts["raw"]}'
+    )
 
 
 def _decimal(printed: str) -> int:
@@ -94,27 +137,55 @@ def _decimal(printed: str) -> int:
 
 
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
-    """Return the attribute table from classic rows, in the order printed. Raises DriveError if pySMART is missing."""
-    # Each row is passed to pySMART separately: otherwise, pySMART would keep only one row per ID, although broken
-    # firmware lists an ID twice. It would also lose the order, by which a database entry may recognise a controller.
+    """Return the attribute table from classic rows, in the order printed.
+
+    Raises DriveError if pySMART is missing.
+    """
+    # Each row is passed to pySMART separately: otherwise, pySMART would keep only one row per ID,
+    # although broken firmware lists an ID twice. It would also lose the order, by which a database
+    # entry may recognise a controller.
     numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
-    return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
-                 for row, number in zip(rows, numbers) if 0 < number < 256)
+    return tuple(
+        _attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
+        for row, number in zip(rows, numbers)
+        if 0 < number < 256
+    )
 
 
 def _attribute(row: Any) -> AttributeRow:
-    """Return a row that pySMART has read. The raw value stays text: pySMART's `raw_int` drops signs and hex digits."""
-    value, worst, threshold = (None if number > 255 else number for number in (row.value_int, row.worst, row.thresh))
-    return AttributeRow(row.num, row.name, value, worst, threshold, row.type == 'Pre-fail',
-                        WHEN_FAILED[row.when_failed], row.raw)
+    """Return a row that pySMART has read.
+
+    The raw value stays text: pySMART's `raw_int` drops signs and hex digits.
+    """
+    value, worst, threshold = (
+        None if number > 255 else number for number in (row.value_int, row.worst, row.thresh)
+    )
+    return AttributeRow(
+        row.num,
+        row.name,
+        value,
+        worst,
+        threshold,
+        row.type == 'Pre-fail',
+        WHEN_FAILED[row.when_failed],
+        row.raw,
+    )
 
 
 def nvme(fields: Mapping[str, str]) -> dict[str, int]:
-    """Return the NVMe health log, with the keys in NVME_KEYS. fields: maps labels in lower case to printed values."""
+    """Return the NVMe health log, with the keys in NVME_KEYS. fields: maps labels in lower case
+    to printed values.
+    """
     warning = fields.get('critical warning', '')
-    lines = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
-    lines += [f'{label}: {value}' for label, _, key in _NVME_LOG
-              for value in [_value(fields.get(label.lower(), ''), key)] if value]
+    lines = (
+        [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
+    )
+    lines += [
+        f'{label}: {value}'
+        for label, _, key in _NVME_LOG
+        for value in [_value(fields.get(label.lower(), ''), key)]
+        if value
+    ]
     if not lines:
         return {}
     log = _interface().NvmeAttributes(iter([_NVME_HEADLINE, *lines, '']))
@@ -132,10 +203,16 @@ def _value(printed: str, key: str) -> str:
 
 
 def scsi(fields: Mapping[str, str]) -> dict[str, float]:
-    """Return the SCSI counters that pySMART supports, with the keys that `json_report` uses. fields: as for nvme()."""
+    """Return the SCSI counters that pySMART supports, with the keys that `json_report` uses.
+    fields: as for nvme().
+    """
     # pySMART removes the last character of a percentage, and accepts no text after other numbers.
-    lines = [f'{label}: {number[1]}{_UNITS.get(key, "")}' for label, _, key in _SCSI_LOG
-             for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))] if number]
+    lines = [
+        f'{label}: {number[1]}{_UNITS.get(key, "")}'
+        for label, _, key in _SCSI_LOG
+        for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))]
+        if number
+    ]
     if not lines:
         return {}
     log = _interface().SCSIAttributes(iter(lines)).diagnostics
@@ -150,7 +227,8 @@ _GROUPS = re.compile(r'([0-9]+(?:[^0-9A-Za-z]{1,4}[0-9]{2,3})*)[^0-9]*')
 
 
 def digits(value: str) -> int | None:
-    """Return the number in "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes", with any thousands separator.
+    """Return the number in "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes", with any thousands
+    separator.
 
     Return None if the text has no number, or more than one.
     """
@@ -160,45 +238,61 @@ def digits(value: str) -> int | None:
 
 
 def leading(value: str) -> int | None:
-    """Return the number at the start of a text such as "5400 rpm", or None if no number is at the start."""
+    """Return the number at the start of a text such as "5400 rpm", or None if no number is at
+    the start.
+    """
     match = re.match(r'-?\d{1,19}(?!\d)', value)
     return int(match[0]) if match else None
 
 
-# --- lines by type; the values stay as printed --------------------------------------------------------------
+# --- lines by type; the values stay as printed ----------------------------------------------------
 
 # "0x01  0x010  4            3188  ND-  Power-on Hours", until 6.3 "  1  0x010  4            3188~ Power-on Hours"
 _STATISTIC = re.compile(
     r'(?P<page>\d{1,3}|0x[0-9a-f]{2})\s+(?P<offset>0x[0-9a-f]{3})\s+\d\s+(?P<number>-?\d{1,20})(?P<normalized>~?)\s+'
-    r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)')
-# The rest of a column. With ".*?", every way to divide long runs of blanks between two columns would be tried.
+    r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)'
+)
+# The rest of a column. With ".*?", every way to divide long runs of blanks between two columns
+# would be tried.
 _WORDS = r'\S*(?: \S+)*?'
 _ATA_TEST = re.compile(
     rf'#\s*(?P<number>\d{{1,3}})\s+(?P<kind>\S{_WORDS})\s+'
     rf'(?P<status>(?:Completed|Aborted|Interrupted|Fatal|Self-test|Unknown status)\b{_WORDS})\s*'
-    r'\b\d{1,3}%\s+(?P<hours>\d{1,5})\b')
+    r'\b\d{1,3}%\s+(?P<hours>\d{1,5})\b'
+)
 _SCSI_TEST = re.compile(
-    r'#\s*\d+\s+(?P<kind>(?:Background|Foreground|Abort|Default|Reserved\(\d+\))(?: short| long| background)?)\s+'
-    rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d{{1,10}}|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\[')
+    r'#\s*\d+\s+(?P<kind>(?:Background|Foreground|Abort|Default|Reserved\(\d+\))(?: short| long| '
+    r'background)?)\s+'
+    rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d{{1,10}}|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\['
+)
 _NVME_TEST = re.compile(
     r'\d+\s+(?P<kind>Short|Extended|Vendor specific|Unknown \(0x[0-9a-f]\))\s+'
     rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d{{1,19}})\s+'
-    r'(?:-|\d+)\s+(?:-|\*|\d+)\s')
+    r'(?:-|\d+)\s+(?:-|\*|\d+)\s'
+)
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 # "   1  123:45  000000001d1c5a40  [3,11,0]   Require Write or Reassign Blocks command"
-_SCANNED = re.compile(r'\d{1,4} +(?P<hours>\d{1,8}):(?P<minutes>\d\d) +(?P<block>[0-9a-f]{16}) +'
-                      r'\[[0-9a-f],[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)')
-# "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
-# "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879"; in the extended log, "84 -- 51 00 57 00
-# 00 01 14 50 4b 01 00  Error: ..."
-_ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
-                    r'(?P<hours>\d{1,10}) hours')
-_REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}'
-                        r'(?: +(?P<words>(?:Device Fault; )?Error: .*))?$')
+_SCANNED = re.compile(
+    r'\d{1,4} +(?P<hours>\d{1,8}):(?P<minutes>\d\d) +(?P<block>[0-9a-f]{16}) +'
+    r'\[[0-9a-f],[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)'
+)
+# "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the
+# registers below it: "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879"; in
+# the extended log, "84 -- 51 00 57 00 00 01 14 50 4b 01 00  Error: ..."
+_ERROR = re.compile(
+    r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
+    r'(?P<hours>\d{1,10}) hours'
+)
+_REGISTERS = re.compile(
+    r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}'
+    r'(?: +(?P<words>(?:Device Fault; )?Error: .*))?$'
+)
 
 # Rows without content: an empty log entry, a statistic without a number, the headline of a page.
-_NOTHING = re.compile(r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)')
+_NOTHING = re.compile(
+    r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)'
+)
 
 POWER_ON = 'accumulated power on time, hours'
 # Two log pages contain this value. As in smartctl's JSON, the later page is used.
@@ -207,22 +301,25 @@ _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 class Lines(NamedTuple):
     """The lines of a report, grouped by type."""
-    fields: dict[str, str]               # "Label: value"; labels in lower case, the first value of each
-    last: dict[str, str]                 # the same, with the last value of each
-    rows: list[str]                      # rows of the attribute table, classic
+
+    # "Label: value"; labels in lower case, the first value of each
+    fields: dict[str, str]
+    last: dict[str, str]  # the same, with the last value of each
+    rows: list[str]  # rows of the attribute table, classic
     statistics: list[re.Match[str]]
     ata_tests: list[re.Match[str]]
     scsi_tests: list[re.Match[str]]
     nvme_tests: list[re.Match[str]]
-    background: list[re.Match[str]]      # results of the background scan of a SCSI disk
-    pending: list[re.Match[str]]         # rows of the Pending Defects log
-    errors: list[re.Match[str]]          # ATA error log: the head of an entry, then its registers
+    background: list[re.Match[str]]  # results of the background scan of a SCSI disk
+    pending: list[re.Match[str]]  # rows of the Pending Defects log
+    errors: list[re.Match[str]]  # ATA error log: the head of an entry, then its registers
     complaints: list[str]
-    warnings: list[str]                  # lines below an NVMe drive's FAILED
+    warnings: list[str]  # lines below an NVMe drive's FAILED
 
 
 def lines_by_kind(text: str) -> Lines:
-    """Return the lines of a report, grouped by type, without lines that are longer than any line of smartctl.
+    """Return the lines of a report, grouped by type, without lines that are longer than any line of
+    smartctl.
 
     Raises NotAReport if there are too many lines.
     """
@@ -263,9 +360,14 @@ def _add_row(line: str, lines: Lines) -> None:
         lines.rows.append(row)
         return
     for pattern, matches in (
-        ((_SCSI_TEST, lines.scsi_tests), (_ATA_TEST, lines.ata_tests)) if line[0] == '#' else
-        ((_STATISTIC, lines.statistics), (_NVME_TEST, lines.nvme_tests), (_SCANNED, lines.background),
-         (_PENDING, lines.pending))
+        ((_SCSI_TEST, lines.scsi_tests), (_ATA_TEST, lines.ata_tests))
+        if line[0] == '#'
+        else (
+            (_STATISTIC, lines.statistics),
+            (_NVME_TEST, lines.nvme_tests),
+            (_SCANNED, lines.background),
+            (_PENDING, lines.pending),
+        )
     ):
         match = pattern.match(line)
         if match:
@@ -274,6 +376,8 @@ def _add_row(line: str, lines: Lines) -> None:
 
 
 def is_row(line: str) -> bool:
-    """Return whether a line of the statistics, self-tests or errors is a valid row, or has no content."""
+    """Return whether a line of the statistics, self-tests or errors is a valid row, or has no
+    content.
+    """
     patterns = (_SCSI_TEST, _ATA_TEST) if line[0] == '#' else (_STATISTIC, _ERROR, _NOTHING)
     return any(pattern.match(line) for pattern in patterns)

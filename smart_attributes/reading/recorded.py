@@ -1,4 +1,5 @@
 """Read recorded output of smartctl as reports, for example from a ticket or in a test."""
+
 from __future__ import annotations
 
 import errno
@@ -14,16 +15,30 @@ from ..wording import listed, plural
 from . import machine, text_report
 from .addresses import slug, unique
 
-SHOWN = 5    # maximum number of skipped files that a note names
-# Words at the beginning of smartctl's text and of its JSON. Even a damaged report still has some of them.
+SHOWN = 5  # maximum number of skipped files that a note names
+# Words at the beginning of smartctl's text and of its JSON. Even a damaged report still has some of
+# them.
 _HEAD = 2048
-_SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice Model: ', b'\nSerial Number: ',
-          b'\nRevision: ', b'\nModel Number: ', b'ID# ATTRIBUTE_NAME', b'"json_format_version"', b'"svn_revision"',
-          b'"platform_info"', b'"smartctl":', b'"local_time":')
+_SIGNS = (
+    b'www.smartmontools.org',
+    b'Bruce Allen',
+    b'=== START OF ',
+    b'\nDevice Model: ',
+    b'\nSerial Number: ',
+    b'\nRevision: ',
+    b'\nModel Number: ',
+    b'ID# ATTRIBUTE_NAME',
+    b'"json_format_version"',
+    b'"svn_revision"',
+    b'"platform_info"',
+    b'"smartctl":',
+    b'"local_time":',
+)
 
 
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
-    """Append the content of recorded files to *reads*; return a note on the skipped files in folders.
+    """Append the content of recorded files to *reads*; return a note on the skipped files in
+    folders.
 
     The devices get their names after all files are read; see named().
     """
@@ -36,18 +51,37 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     kept = Counter(_group(read.device.path) for read in reads)
     lost = {group for group, found in others.items() if kept[group] > len(found)}
     reads += [read for group in others if group in lost for read in others[group]]
-    left = [os.path.basename(read.device.path) for group in others if group not in lost for read in others[group]]
-    return [Coded('file-skipped', f'left out {plural(len(left), "file")} without a smartctl report: '
-                                  f'{listed(left, SHOWN)}')] if left else []
+    left = [
+        os.path.basename(read.device.path)
+        for group in others
+        if group not in lost
+        for read in others[group]
+    ]
+    return (
+        [
+            Coded(
+                'file-skipped',
+                f'left out {plural(len(left), "file")} without a smartctl report: '
+                f'{listed(left, SHOWN)}',
+            )
+        ]
+        if left
+        else []
+    )
 
 
 def _group(path: str) -> str:
-    """Return a file's folder and ending. If most files of such a group are reports, no file in it is skipped."""
+    """Return a file's folder and ending.
+
+    If most files of such a group are reports, no file in it is skipped.
+    """
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
 
 
 def _is_meant(path: str) -> bool:
-    """Return whether a file looks like a report, by its name or its first bytes; such a file is never skipped."""
+    """Return whether a file looks like a report, by its name or its first bytes; such a file is
+    never skipped.
+    """
     if 'smart' in os.path.basename(path).lower():
         return True
     try:
@@ -58,9 +92,15 @@ def _is_meant(path: str) -> bool:
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
-    """Return the recorded reports under short, unique names: the last part of the path, or more if needed."""
-    names = unique(_forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads))
-    return [read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)]
+    """Return the recorded reports under short, unique names: the last part of the path, or more
+    if needed.
+    """
+    names = unique(
+        _forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads)
+    )
+    return [
+        read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)
+    ]
 
 
 def _forms(path: str, number: int) -> Iterator[str]:
@@ -70,7 +110,9 @@ def _forms(path: str, number: int) -> Iterator[str]:
 
 
 def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield (file, whether the user named it) for each named file, and for all files in named folders at any depth."""
+    """Yield (file, whether the user named it) for each named file, and for all files in named
+    folders at any depth.
+    """
     for path in paths:
         if not os.path.isdir(path):
             yield path, True
@@ -83,9 +125,13 @@ def _content(path: str) -> bytes:
     try:
         return files.content(path, LARGEST_FILE, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
-        raise NotAReport('is not a regular file' if isinstance(error, files.NotRegular) else 'does not exist',
-                         'report-missing') from None
+        raise NotAReport(
+            'is not a regular file' if isinstance(error, files.NotRegular) else 'does not exist',
+            'report-missing',
+        ) from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB') from None
+            raise NotAReport(
+                f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB'
+            ) from None
         raise DriveError(f'cannot be opened: {error.strerror}', 'report-unreadable') from None

@@ -1,4 +1,5 @@
 """Convert the output of smartctl --scan into Devices. Pure functions."""
+
 from __future__ import annotations
 
 import re
@@ -14,15 +15,17 @@ from .addresses import named, quoted
 
 class Scan(NamedTuple):
     """The devices that smartctl --scan lists."""
+
     devices: tuple[Device, ...]
     refused: tuple[Coded, ...]  # a message for each device left out
-    is_whole: bool = True     # no possible drive was left out
+    is_whole: bool = True  # no possible drive was left out
 
 
 def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
     """Return the drives in the JSON of smartctl --scan or --scan-open.
 
-    names: files in /dev. Drives above nvme99 are added, because smartctl does not scan for them (os_linux.cpp of 7.3).
+    names: files in /dev. Drives above nvme99 are added, because smartctl does not scan for them
+    (os_linux.cpp of 7.3).
     Raises SmartError if the text is not the output of a scan.
     """
     devices: list[Device] = []
@@ -33,13 +36,17 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is skipped: {error}'))
+            refused.append(
+                Coded('scan-left-out', f'the scan found {quoted(path)}, which is skipped: {error}')
+            )
             is_whole = False
             continue
         what = failure_reasons.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
-            refused.append(Coded('scan-left-out', f'the scan found {path}, which is skipped: {reason}'))
+            refused.append(
+                Coded('scan-left-out', f'the scan found {path}, which is skipped: {reason}')
+            )
             is_whole &= bool(what)
             continue
         devices += drives
@@ -51,7 +58,8 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
 def _as_needed(kind: str, path: str) -> str:
     """Return the type to use for a device, or '' if smartctl detects it.
 
-    A scan that does not open devices lists SATA drives as "scsi"; with this type, smartctl would not send ATA commands.
+    A scan that does not open devices lists SATA drives as "scsi"; with this type, smartctl would
+    not send ATA commands.
     """
     if kind == 'scsi' or (kind in ('sat', 'ata') and re.match(r'/dev/[sh]d', path)):
         return ''
@@ -61,14 +69,21 @@ def _as_needed(kind: str, path: str) -> str:
 def _entries(text: str) -> list[tuple[str, str, str]]:
     """Return the path, the type and the error of each device."""
     import json
+
     try:
         scan = json.loads(text)
         # A scan that finds no drive has no key "devices", but other outputs also lack this key.
         head = scan['smartctl']
         is_scan = not head['exit_status'] and {'--scan', '--scan-open'}.intersection(head['argv'])
-        entries = [(each['name'], each['type'], each.get('open_error', '')) for each in scan.get('devices', [])]
+        entries = [
+            (each['name'], each['type'], each.get('open_error', ''))
+            for each in scan.get('devices', [])
+        ]
         if is_scan and all(isinstance(word, str) for entry in entries for word in entry):
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise SmartError('smartctl --scan printed no list of devices; run it by hand to see its output', 'scan-failed')
+    raise SmartError(
+        'smartctl --scan printed no list of devices; run it by hand to see its output',
+        'scan-failed',
+    )

@@ -1,7 +1,9 @@
 """The command lines of smartctl: program and arguments, with or without sudo.
 
-This module is imported before the first process starts, so it must be cheap: see the note in `processes`.
+This module is imported before the first process starts, so it must be cheap: see the note in
+`processes`.
 """
+
 from __future__ import annotations
 
 import os
@@ -18,23 +20,29 @@ if TYPE_CHECKING:
 
     Command = tuple[str, ...]
 
-# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated words out of the
-# output.
-ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/local/bin' * IS_FREEBSD}
+# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated
+# words out of the output.
+ENVIRONMENT = {
+    'LC_ALL': 'C',
+    'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/local/bin' * IS_FREEBSD,
+}
 
-# The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order.
-# Only SCSI disks have the page "background", which the JSON contains since 7.3. "-l defects" is not needed: "-l error"
-# prints the SCSI page, and the device statistics contain the ATA count.
+# The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on
+# the order. Only SCSI disks have the page "background", which the JSON contains since 7.3. "-l
+# defects" is not needed: "-l error" prints the SCSI page, and the device statistics contain the ATA
+# count.
 LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
-# Earlier values of (JSON, LOGS), newest first: each change of JSON or LOGS adds a pair. Admins keep our sudoers rule
-# in literal forms and in configuration management. If that rule refuses the current arguments, earlier ones are tried.
+# Earlier values of (JSON, LOGS), newest first: each change of JSON or LOGS adds a pair. Admins keep
+# our sudoers rule in literal forms and in configuration management. If that rule refuses the
+# current arguments, earlier ones are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ((JSON, ('error', 'selftest', 'devstat', 'ssd')),)
 FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudoers rule
 SCAN = (*JSON, '--scan')
 VERSION = ('--version',)
-# Vendor log pages. A page is read only from NVMe models whose database entry names it, because the man page warns that
-# reading other pages may have side effects. "u" adds the dump to the JSON, which has no key for it.
+# Vendor log pages. A page is read only from NVMe models whose database entry names it, because the
+# man page warns that reading other pages may have side effects. "u" adds the dump to the JSON,
+# which has no key for it.
 PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
 _PAGE = ('--json=cu', '-l')
 
@@ -42,10 +50,14 @@ _PAGE = ('--json=cu', '-l')
 def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ()) -> Command:
     """Return the arguments that read one drive.
 
-    skip: members of LOGS that must not be read because reading them can harm this drive, such as {"selftest"}.
+    skip: members of LOGS that must not be read because reading them can harm this drive, such as
+    {"selftest"}.
     """
-    return _arguments(JSON, [log for log in LOGS if log not in skip],
-                      (*(['-d', device_type] if device_type else []), path))
+    return _arguments(
+        JSON,
+        [log for log in LOGS if log not in skip],
+        (*(['-d', device_type] if device_type else []), path),
+    )
 
 
 def farm_arguments(path: str, device_type: str = '') -> Command:
@@ -54,38 +66,62 @@ def farm_arguments(path: str, device_type: str = '') -> Command:
 
 
 def page_arguments(page: str, controller: str) -> Command:
-    """Return the arguments that read one page, such as "0xC0", of an NVMe controller, such as "/dev/nvme0"."""
+    """Return the arguments that read one page, such as "0xC0", of an NVMe controller, such as
+    "/dev/nvme0".
+    """
     return (*_PAGE, f'nvmelog,{page},0x200', controller)
 
 
 def _arguments(json: Command, logs: Collection[str], address: Command) -> Command:
-    return (*json, '--nocheck=standby', '-i', '-H', '-A', *(word for log in logs for word in ('-l', log)), *address)
+    return (
+        *json,
+        '--nocheck=standby',
+        '-i',
+        '-H',
+        '-A',
+        *(word for log in logs for word in ('-l', log)),
+        *address,
+    )
 
 
 def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
-    return ([word for before, word in zip(arguments, arguments[1:]) if before == '-l'],
-            arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:])
+    return (
+        [word for before, word in zip(arguments, arguments[1:]) if before == '-l'],
+        arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:],
+    )
 
 
 def is_ours(arguments: Command) -> bool:
-    """Return whether checks of this version, or of earlier versions (FORMER), call smartctl with these arguments."""
+    """Return whether checks of this version, or of earlier versions (FORMER), call smartctl with
+    these arguments.
+    """
     if arguments[:2] == _PAGE:
-        return len(arguments) == 4 and any(arguments == page_arguments(page, arguments[3]) for page in PAGES)
+        return len(arguments) == 4 and any(
+            arguments == page_arguments(page, arguments[3]) for page in PAGES
+        )
     logs, address = _logs_and_address(arguments)
     today = SCAN if '--scan' in arguments else _arguments(JSON, logs, address)
     return arguments in (today, (*FARM, *address)) or ('', *arguments) in former(('', *today))
 
 
 def former(command: Command) -> list[Command]:
-    """Return the command lines of earlier versions for the same task, newest first; skipped logs stay skipped."""
+    """Return the command lines of earlier versions for the same task, newest first; skipped logs
+    stay skipped.
+    """
     arguments = split(command)[1]
-    head = command[:-len(arguments)]
+    head = command[: -len(arguments)]
     logs, address = _logs_and_address(arguments)
     skipped = set(LOGS) - set(logs)
     lines = []
     for json, former_logs in FORMER:
-        lines.append((*head, *json, '--scan') if '--scan' in arguments else
-                     (*head, *_arguments(json, [log for log in former_logs if log not in skipped], address)))
+        lines.append(
+            (*head, *json, '--scan')
+            if '--scan' in arguments
+            else (
+                *head,
+                *_arguments(json, [log for log in former_logs if log not in skipped], address),
+            )
+        )
     return [line for line in dict.fromkeys(lines) if line != command]
 
 
@@ -94,13 +130,22 @@ def is_refused(answer: Answer) -> bool:
 
     Source: sudo 1.9, plugins/sudoers/check.c and logging.c; sudo-rs 0.2, src/common/error.rs.
     """
-    words = (b'password is required', b'is not allowed to execute', b'authentication is required',
-             b"I'm afraid I can't do that")
-    return is_behind_sudo(answer.command) and not answer.stdout and any(phrase in answer.stderr for phrase in words)
+    words = (
+        b'password is required',
+        b'is not allowed to execute',
+        b'authentication is required',
+        b"I'm afraid I can't do that",
+    )
+    return (
+        is_behind_sudo(answer.command)
+        and not answer.stdout
+        and any(phrase in answer.stderr for phrase in words)
+    )
 
 
 def prefix(executable: str, nosudo: bool = False) -> Command:
-    """Return the beginning of the command, before the arguments: `sudo -n` (unless the user is root) and smartctl.
+    """Return the beginning of the command, before the arguments: `sudo -n` (unless the user is
+    root) and smartctl.
 
     Raises UsageError if sudo is needed but missing.
     """
@@ -110,9 +155,11 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
 
 
 def split(command: Command) -> tuple[str, Command]:
-    """Return the path of smartctl in a command, and the arguments of smartctl; both without sudo."""
+    """Return the path of smartctl in a command, and the arguments of smartctl; both without
+    sudo.
+    """
     start = 2 if is_behind_sudo(command) else 0
-    return command[start], command[start + 1:]
+    return command[start], command[start + 1 :]
 
 
 def is_behind_sudo(command: Command) -> bool:
@@ -121,25 +168,33 @@ def is_behind_sudo(command: Command) -> bool:
 
 
 def find_sudo() -> str:
-    """Return sudo's absolute path. The caller's PATH is used, which gives the caller no additional rights."""
+    """Return sudo's absolute path.
+
+    The caller's PATH is used, which gives the caller no additional rights.
+    """
     for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
         candidate = os.path.join(folder, 'sudo')
         if folder.startswith('/') and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
     from ..errors import UsageError
-    raise UsageError('sudo is not installed, and only root may read drives; install sudo, '
-                     'or use --nosudo if this user may run smartctl directly', 'sudo-missing')
+
+    raise UsageError(
+        'sudo is not installed, and only root may read drives; install sudo, '
+        'or use --nosudo if this user may run smartctl directly',
+        'sudo-missing',
+    )
 
 
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
     """Raise UsageError unless *path* can be run as smartctl and is safe to run.
 
-    as_root: the check runs as root, so no other user may be able to change the file. through_sudo: sudo runs the file,
-    so this user only needs to see that it exists.
+    as_root: the check runs as root, so no other user may be able to change the file. through_sudo:
+    sudo runs the file, so this user only needs to see that it exists.
     """
     fault = _fault(path, as_root, through_sudo)
     if fault:
         from ..errors import UsageError
+
         raise UsageError(f'{path}: {fault}', 'smartctl-missing')
 
 
@@ -156,14 +211,21 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
         return 'not a program; give the path of smartctl with -p, such as ' + SMARTCTL
     if not through_sudo and not os.access(path, os.X_OK):
         return 'this user may not execute it; check its mode, or give the path of smartctl with -p'
-    foreign = trust.fault(path, trust.ROOT) if as_root else ''  # another user could have replaced the program
-    return f'root does not run a program that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
+    # another user could have replaced the program
+    foreign = trust.fault(path, trust.ROOT) if as_root else ''
+    return (
+        f'root does not run a program that others can change: {foreign}; use {SMARTCTL}'
+        if foreign
+        else ''
+    )
 
 
 def version(stdout: bytes) -> tuple[int, ...]:
-    """Return smartctl's version, such as (7, 3), from the head of any output of smartctl, or () if missing.
+    """Return smartctl's version, such as (7, 3), from the head of any output of smartctl, or () if
+    missing.
 
-    "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …", '"version":[7,3]'.
+    "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …",
+    '"version":[7,3]'.
     """
     head = stdout[:2000].decode('ascii', 'replace').lstrip()
     if head.startswith('{'):
@@ -173,4 +235,6 @@ def version(stdout: bytes) -> tuple[int, ...]:
         numbers = words[0].replace('pre-', '').split('.') if words else []
     else:
         return ()
-    return tuple(int(number) for number in map(str.strip, numbers) if number.isdigit() and len(number) < 5)
+    return tuple(
+        int(number) for number in map(str.strip, numbers) if number.isdigit() and len(number) < 5
+    )

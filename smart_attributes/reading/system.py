@@ -1,9 +1,10 @@
-"""Information from Linux about the machine: its disks, their bays, the hosts of controllers, small files in /sys and
-/proc, and the output of commands.
+"""Information from Linux about the machine: its disks, their bays, the hosts of controllers, small
+files in /sys and /proc, and the output of commands.
 
 Every user may read these files. No device is opened, and data that cannot be read counts as absent.
 Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enclosure.
 """
+
 from __future__ import annotations
 
 import fcntl
@@ -26,15 +27,17 @@ from .smartctl_calls import ENVIRONMENT, is_ours
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
-_SHOWN = 200      # maximum length of a quoted error message
+_SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
-# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or memory.
+# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
+# memory.
 _DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
 _RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in kind.drivers)
 
 
 class System(NamedTuple):
     """The folders in which Linux describes the system; tests use other folders."""
+
     sys: str = '/sys'
     proc: str = '/proc'
     udev: str = '/run/udev/data'
@@ -52,14 +55,18 @@ def names_in(folder: str) -> list[str]:
 
 
 def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> str:
-    """Return the text of a small file without surrounding whitespace, or *unread* if it cannot be read.
+    """Return the text of a small file without surrounding whitespace, or *unread* if it cannot be
+    read.
 
-    Only a regular file is read, and links are not followed, so no device or pipe can delay the caller.
+    Only a regular file is read, and links are not followed, so no device or pipe can delay the
+    caller.
     """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else unread.encode()
+            content = (
+                _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else unread.encode()
+            )
         finally:
             os.close(file)
     except (OSError, ValueError):
@@ -69,14 +76,17 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
 
 def _content(file: int, limit: int) -> bytes:
     content = more = os.read(file, limit)
-    while more and limit > LARGEST_SYSTEM_FILE and len(content) < limit:  # /proc returns a long file in pages
+    # /proc returns a long file in pages
+    while more and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
         more = os.read(file, limit - len(content))
         content += more
     return content
 
 
 def disks_of(device: Device, system: System = LINUX) -> list[str]:
-    """Return the kernel's names of a drive's block devices: one for each NVMe namespace, none for a recording."""
+    """Return the kernel's names of a drive's block devices: one for each NVMe namespace, none
+    for a recording.
+    """
     name = os.path.basename(os.path.realpath(device.path))
     if device.is_recorded:
         return []
@@ -85,20 +95,26 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
     if name.startswith('sg'):
         return names_in(f'{system.sys}/class/scsi_generic/{name}/device/block')
     # A namespace that two controllers reach is named nvme0n1; nvme0c0n1 is only one path to it.
-    return sorted({re.sub('c[0-9]+', '', each) for each in names_in(f'{system.sys}/class/nvme/{name}')
-                   if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)})
+    return sorted(
+        {
+            re.sub('c[0-9]+', '', each)
+            for each in names_in(f'{system.sys}/class/nvme/{name}')
+            if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)
+        }
+    )
 
 
 class Disk(NamedTuple):
     """A disk as the kernel knows it, with texts as the drive or the controller reports them."""
-    name: str                     # "sda", "nvme0n1"
-    drive: str                    # the same for all namespaces and paths of one drive
-    bus: str                      # "ATA", "SCSI", "NVMe" or "USB"
-    model: str = ''               # ATA: its first 16 characters
-    host: int | None = None       # SCSI host
-    driver: str = ''              # driver of this host: "ahci"
-    timeout: int | None = None    # seconds that the kernel waits for a command
-    is_drive: bool = True         # not a volume, virtual disk, network disk or removable medium
+
+    name: str  # "sda", "nvme0n1"
+    drive: str  # the same for all namespaces and paths of one drive
+    bus: str  # "ATA", "SCSI", "NVMe" or "USB"
+    model: str = ''  # ATA: its first 16 characters
+    host: int | None = None  # SCSI host
+    driver: str = ''  # driver of this host: "ahci"
+    timeout: int | None = None  # seconds that the kernel waits for a command
+    is_drive: bool = True  # not a volume, virtual disk, network disk or removable medium
 
     @property
     def is_behind_raid(self) -> bool:
@@ -107,7 +123,10 @@ class Disk(NamedTuple):
 
 
 def disks(root: str) -> list[Disk]:
-    """Return the disks of this machine. root: the directory to use as /. Unreadable entries count as absent."""
+    """Return the disks of this machine. root: the directory to use as /.
+
+    Unreadable entries count as absent.
+    """
     sys, found = os.path.join(root, 'sys'), []
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
@@ -121,21 +140,40 @@ def disks(root: str) -> list[Disk]:
 
 def _nvme(name: str, device: str) -> Disk:
     from .failure_reasons import virtual_disk  # only doctor asks what a disk is
-    model, is_remote = text_of(f'{device}/model'), text_of(f'{device}/transport') not in ('', 'pcie')
-    return Disk(name, name.rpartition('n')[0], 'NVMe', model, is_drive=not (is_remote or virtual_disk(model)))
+
+    model, is_remote = (
+        text_of(f'{device}/model'),
+        text_of(f'{device}/transport') not in ('', 'pcie'),
+    )
+    return Disk(
+        name,
+        name.rpartition('n')[0],
+        'NVMe',
+        model,
+        is_drive=not (is_remote or virtual_disk(model)),
+    )
 
 
 def _scsi(name: str, device: str, sys: str) -> Disk:
     from .failure_reasons import not_a_drive, virtual_disk
-    unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))  # host:channel:target:unit
+
+    # host:channel:target:unit
+    unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
     vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
     full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
     bus = 'USB' if re.search('/usb[0-9]+/', device) else 'ATA' if vendor == 'ATA' else 'SCSI'
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     timeout = text_of(f'{device}/timeout')
     is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
-    found = Disk(name, wwid if is_unique else name, bus, full, int(unit[1]) if unit else None, driver,
-                 int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None)
+    found = Disk(
+        name,
+        wwid if is_unique else name,
+        bus,
+        full,
+        int(unit[1]) if unit else None,
+        driver,
+        int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None,
+    )
     transport = 'iscsi' if driver.startswith('iscsi') else ''
     is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
     return found._replace(is_drive=found.is_behind_raid or not is_foreign)
@@ -144,7 +182,9 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
 def partitioned(name: str, root: str) -> str:
     """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
     place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
-    return os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
+    return (
+        os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
+    )
 
 
 def place(device: Device, system: System = LINUX) -> Place:
@@ -165,23 +205,36 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
             number = text_of(f'{component}/slot') or name.partition(':')[2].strip()
             locate = os.path.realpath(f'{component}/locate')
             return f'slot {number}', locate if os.path.exists(locate) else ''
-    # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the function number.
+    # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the
+    # function number.
     addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device))
-    slots = {text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
-             for slot in names_in(f'{system.sys}/bus/pci/slots')}
-    return next((f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''), ''
+    slots = {
+        text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
+        for slot in names_in(f'{system.sys}/bus/pci/slots')
+    }
+    return next(
+        (f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''
+    ), ''
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the results of reading. If a controller has moved, this reason replaces its errors, once per range.
+    """Return the results of reading.
+
+    If a controller has moved, this reason replaces its errors, once per range.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
     # If a drive behind the controller answered, skip the lookup.
-    answered = {_behind(read.device) for read in reads
-                if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)}
-    unanswered = {_behind(read.device): read.device for read in reversed(reads)
-              if is_raid(read.device) and _behind(read.device) not in answered}
+    answered = {
+        _behind(read.device)
+        for read in reads
+        if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)
+    }
+    unanswered = {
+        _behind(read.device): read.device
+        for read in reversed(reads)
+        if is_raid(read.device) and _behind(read.device) not in answered
+    }
     reasons = {place: moved(device) for place, device in unanswered.items()}
     reported: set[tuple[str, str]] = set()
     result: list[Read] = []
@@ -199,7 +252,9 @@ def _behind(device: Device) -> tuple[str, str]:
 
 
 def moved(device: Device) -> ControllerElsewhere | None:
-    """Return an error if the controller of an address now has another host number, otherwise None."""
+    """Return an error if the controller of an address now has another host number, otherwise
+    None.
+    """
     kind, drivers, here = controller(device.type), hosts(), host_of(device)
     if kind is None or not kind.drivers or here is None or drivers.get(here) in kind.drivers:
         return None
@@ -208,50 +263,74 @@ def moved(device: Device) -> ControllerElsewhere | None:
         return None
     numbers = ', '.join(f'host {number}' for number in others)
     through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
-    advice = f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ' \
-             f'ls -l /sys/class/scsi_generic'
+    advice = (
+        f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or '
+        f'ls -l /sys/class/scsi_generic'
+    )
     if kind.has_bus:
-        advice = f'{device.type}@/dev/bus/{others[0]}' + (' (likewise for the whole range)' if device.optional else '')
-    return ControllerElsewhere(f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has '
-                               f'one; write {advice}')
+        advice = f'{device.type}@/dev/bus/{others[0]}' + (
+            ' (likewise for the whole range)' if device.optional else ''
+        )
+    return ControllerElsewhere(
+        f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has '
+        f'one; write {advice}'
+    )
 
 
 def hosts() -> Mapping[int, str]:
     """Return the driver of each SCSI host of this machine."""
     folder = os.path.join(ROOT, 'sys/class/scsi_host')
-    return {int(name[4:]): text_of(f'{folder}/{name}/proc_name') for name in names_in(folder)
-            if re.fullmatch('host[0-9]{1,9}', name)}
+    return {
+        int(name[4:]): text_of(f'{folder}/{name}/proc_name')
+        for name in names_in(folder)
+        if re.fullmatch('host[0-9]{1,9}', name)
+    }
 
 
 def host_of(device: Device) -> int | None:
     """Return the number of the SCSI host of a device path, or None if it is not known."""
-    path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))  # the target of a udev link, within ROOT
+    # the target of a udev link, within ROOT
+    path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))
     root = os.path.realpath(ROOT).rstrip('/')
-    path = path[len(root):] if path.startswith(root + '/') else device.path
+    path = path[len(root) :] if path.startswith(root + '/') else device.path
     bus = re.fullmatch('/dev/bus/([0-9]{1,9})', path)
     if bus:
         return int(bus[1])
     for folder in ('class/block', 'class/scsi_generic'):
-        unit = os.path.basename(os.path.realpath(os.path.join(ROOT, 'sys', folder, os.path.basename(path), 'device')))
-        address = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', unit)  # host:channel:target:unit
+        unit = os.path.basename(
+            os.path.realpath(os.path.join(ROOT, 'sys', folder, os.path.basename(path), 'device'))
+        )
+        # host:channel:target:unit
+        address = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', unit)
         if address:
             return int(address[1])
     return None
 
 
 def watched(reads: Sequence[Read]) -> Collection[int]:
-    """Return the SCSI host numbers of RAID controllers with at least one drive that returned a report in this check."""
-    devices = {_behind(read.device): read.device for read in reads
-               if isinstance(read.outcome, Report) and is_raid(read.device)}
+    """Return the SCSI host numbers of RAID controllers with at least one drive that returned a
+    report in this check.
+    """
+    devices = {
+        _behind(read.device): read.device
+        for read in reads
+        if isinstance(read.outcome, Report) and is_raid(read.device)
+    }
     drivers = hosts() if devices else {}
     kinds = [(controller(device.type), host_of(device)) for device in devices.values()]
-    return {host for kind, host in kinds if kind and host is not None and drivers.get(host) in kind.drivers}
+    return {
+        host
+        for kind, host in kinds
+        if kind and host is not None and drivers.get(host) in kind.drivers
+    }
 
 
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
-    """Yield each drive that a process has been using for at least *limit* seconds, and that process.
+    """Yield each drive that a process has been using for at least *limit* seconds, and that
+    process.
 
-    The process ID is given only if this process is verified to be a smartctl, or its sudo, that reads this drive.
+    The process ID is given only if this process is verified to be a smartctl, or its sudo, that
+    reads this drive.
     """
     for file in () if waiting.why_not else _lock_files(waiting):
         descriptor = waiting.open(file)
@@ -270,14 +349,17 @@ def _lock_files(waiting: Waiting) -> list[str]:
     try:
         with os.scandir(waiting.path) as entries:
             files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
-    except FileNotFoundError:   # the folder was removed, so no drive is locked
+    except FileNotFoundError:  # the folder was removed, so no drive is locked
         files = []
     waiting.is_crowded = len(files) > MOST_DRIVES
     return sorted(files[:MOST_DRIVES])
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process has locked the file. The test locks the file briefly, which may delay a check."""
+    """Return whether a process has locked the file.
+
+    The test locks the file briefly, which may delay a check.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -288,26 +370,33 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process, with ID 0 if the process does not read this drive.
+    """Return the address that a process reads, and the process, with ID 0 if the process does not
+    read this drive.
 
-    The ID in a file may belong to any process, such as 1, and a message must never advise killing the wrong process.
+    The ID in a file may belong to any process, such as 1, and a message must never advise killing
+    the wrong process.
     """
     try:
         with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
             words = tuple(map(os.fsdecode, process.read().split(b'\0')[:-1]))
     except OSError:
         words = ()
-    arguments = next((words[start:] for start in range(1, len(words)) if is_ours(words[start:])), ())
+    arguments = next(
+        (words[start:] for start in range(1, len(words)) if is_ours(words[start:])), ()
+    )
     if arguments and drive_name(('', *arguments)) == file:
         return '@'.join(filter(None, type_and_path(arguments))), earlier
     return file.replace('!', '/'), Earlier(0, earlier.start)
 
 
-def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
+def output(
+    command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT
+) -> tuple[str, str]:
     """Return (output of a command, ''), or ('', clause that says why the output is missing).
 
-    Use this only when a person has asked for the data, such as `zpool status`, and never in a check: such a command can
-    block in the kernel, where no signal ends it. Such a command is then left to the kernel.
+    Use this only when a person has asked for the data, such as `zpool status`, and never in a
+    check: such a command can block in the kernel, where no signal ends it. Such a command is then
+    left to the kernel.
     folders: where to look for the program, separated by colons.
     """
     candidates = (os.path.join(folder, command[0]) for folder in folders.split(':'))
@@ -316,11 +405,15 @@ def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float 
         return '', f'{command[0]} was not found in {folders}'
     runner = Runner()
     try:
-        answer, = runner.run([(path, *command[1:])], 1, time_limit, time.monotonic() + time_limit + 1)
+        (answer,) = runner.run(
+            [(path, *command[1:])], 1, time_limit, time.monotonic() + time_limit + 1
+        )
     finally:
         runner.close()
     if answer.outcome == 'done' and answer.status == 0:
         return answer.stdout.decode('utf-8', 'replace'), ''
     said = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
-    why = answer.reason or (f'exit status {answer.status}' if answer.signal is None else f'signal {answer.signal}')
+    why = answer.reason or (
+        f'exit status {answer.status}' if answer.signal is None else f'signal {answer.signal}'
+    )
     return '', f'{" ".join(command)}: {why}{f": {said}" if said else ""}'

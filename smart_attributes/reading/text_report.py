@@ -1,4 +1,8 @@
-"""Convert smartctl's text, of any version since 5.37, into a Report. The module `pysmart` reads some of the logs."""
+"""Convert smartctl's text, of any version since 5.37, into a Report.
+
+The module `pysmart` reads some of the logs.
+"""
+
 from __future__ import annotations
 
 import re
@@ -18,15 +22,29 @@ from .pysmart import POWER_ON, Lines, classic, digits, is_row, leading, lines_by
 
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Blanks and apostrophes that separate groups of digits in some locales -> ASCII.
-_TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
-                             '\ufeff': None, '\r': None})
-_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # quotes in a mail; no line of smartctl begins like this
+_TYPOGRAPHY = str.maketrans(
+    {
+        '\u00a0': ' ',
+        '\u202f': ' ',
+        '\u2009': ' ',
+        '\u2007': ' ',
+        '\u2019': "'",
+        '\u02bc': "'",
+        '\ufeff': None,
+        '\r': None,
+    }
+)
+# quotes in a mail; no line of smartctl begins like this
+_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)
 # "read:   56244        0         0     56244          0          0.026           0"
-_ERROR_COUNTERS = re.compile(r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})']))
+_ERROR_COUNTERS = re.compile(
+    r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
+)
 _TEXT = DATA['text']
 # Labels that occur in only one protocol.
 _LABELS: Mapping[str, Sequence[str]] = _TEXT['labels']
-# The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe 1.4, figure 194.
+# The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe
+# 1.4, figure 194.
 _NVME_WARNINGS: Sequence[tuple[str, int]] = _TEXT['nvme_warnings']
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
@@ -48,9 +66,11 @@ def parse(text: str) -> Report:
     text, log = farm.cut(_QUOTED.sub('', text.translate(_TYPOGRAPHY)))
     banners = list(_BANNER.finditer(text))
     if len(banners) > 1:
-        raise DriveError('contains several reports; save each one in its own file', 'several-reports')
+        raise DriveError(
+            'contains several reports; save each one in its own file', 'several-reports'
+        )
     # Lines before the banner come from a shell or a script.
-    lines = lines_by_kind(text[banners[0].start():] if banners else text)
+    lines = lines_by_kind(text[banners[0].start() :] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
     report = _report(lines)._replace(version=version)
     if log:
@@ -70,65 +90,123 @@ def _report(lines: Lines) -> Report:
     rows = pysmart.attributes(lines.rows)
     return Report(
         identity=_identity(lines.fields, protocol)._replace(spins=content.has_spindle(rows)),
-        smart_status=passed, smart_status_text=words, attributes=rows,
-        statistics=content.with_pending(dict(map(_statistic, lines.statistics)), _pending_defects(lines)),
-        nvme=_nvme(lines, passed) if protocol == 'NVMe' else {}, scsi=_scsi(lines) if protocol == 'SCSI' else {},
-        self_tests=_self_tests(lines), error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
-        errors=_errors(lines), messages=(*lines.complaints, *content.offline_failure(_offline(lines))))
+        smart_status=passed,
+        smart_status_text=words,
+        attributes=rows,
+        statistics=content.with_pending(
+            dict(map(_statistic, lines.statistics)), _pending_defects(lines)
+        ),
+        nvme=_nvme(lines, passed) if protocol == 'NVMe' else {},
+        scsi=_scsi(lines) if protocol == 'SCSI' else {},
+        self_tests=_self_tests(lines),
+        error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
+        errors=_errors(lines),
+        messages=(*lines.complaints, *content.offline_failure(_offline(lines))),
+    )
 
 
-def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> DriveError | None:
+def _problem(
+    lines: Lines, report: Report, text: str, arguments: Collection[str]
+) -> DriveError | None:
     """Return why the drive cannot be judged from this text, or None if it can be judged."""
     fields = lines.fields
     problem = content.known_problem(
-        report, fields.get('device type', ''), fields.get('transport protocol', ''),
-        # Printed twice: with "Available - device has SMART capability.", then with "Enabled" or "Disabled".
+        report,
+        fields.get('device type', ''),
+        fields.get('transport protocol', ''),
+        # Printed twice: with "Available - device has SMART capability.", then with "Enabled" or
+        # "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
-        is_asked='-a' in arguments)
+        is_asked='-a' in arguments,
+    )
     if problem or content.has_smart_data(report):
         return problem
     if not report.version and not any(label.startswith('=== start of ') for label in fields):
         return no_report(text)
-    complaint = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text),
-                          re.MULTILINE | re.IGNORECASE)
-    return diagnose((), output_text=text) or without_data(Remains(
-        is_identified=bool(report.identity.model), complaint=complaint[0] if complaint else ''))
+    complaint = re.search(
+        r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$',
+        examined(text),
+        re.MULTILINE | re.IGNORECASE,
+    )
+    return diagnose((), output_text=text) or without_data(
+        Remains(
+            is_identified=bool(report.identity.model), complaint=complaint[0] if complaint else ''
+        )
+    )
 
 
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
-    protocol = next((name for name, labels in _LABELS.items() if any(label in lines.fields for label in labels)), '')
+    protocol = next(
+        (
+            name
+            for name, labels in _LABELS.items()
+            if any(label in lines.fields for label in labels)
+        ),
+        '',
+    )
     return 'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
 
 
 def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     model, firmware = _model(fields, protocol)
-    namespace = {label.partition(' ')[2].partition(' ')[2]: value
-                 for label, value in fields.items() if label.startswith('namespace ')}
-    size = (fields.get('sector size') or fields.get('sector sizes') or fields.get('logical block size')
-            or namespace.get('formatted lba size', ''))
+    namespace = {
+        label.partition(' ')[2].partition(' ')[2]: value
+        for label, value in fields.items()
+        if label.startswith('namespace ')
+    }
+    size = (
+        fields.get('sector size')
+        or fields.get('sector sizes')
+        or fields.get('logical block size')
+        or namespace.get('formatted lba size', '')
+    )
     # "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"
     physical_size = size.rpartition(', ')[2] if 'physical' in size else ''
-    capacity = (fields.get('user capacity') or namespace.get('size/capacity') or namespace.get('capacity')
-                or fields.get('total nvm capacity', ''))
-    wwn = fields.get('lu wwn device id') or fields.get('logical unit id') or namespace.get('ieee eui-64', '')
+    capacity = (
+        fields.get('user capacity')
+        or namespace.get('size/capacity')
+        or namespace.get('capacity')
+        or fields.get('total nvm capacity', '')
+    )
+    wwn = (
+        fields.get('lu wwn device id')
+        or fields.get('logical unit id')
+        or namespace.get('ieee eui-64', '')
+    )
     rate = fields.get('rotation rate', '')
     return Identity(
-        protocol=protocol, model=model, firmware=firmware, serial=_string(fields, 'serial number'),
-        wwn=content.wwn_of(''.join(wwn.split())), rotation=0 if rate == 'Solid State Device' else leading(rate),
-        capacity=digits(capacity) or None, family=fields.get('model family', ''), sector_size=leading(size) or 512,
-        physical_block_size=leading(physical_size) or leading(fields.get('physical block size', '')))
+        protocol=protocol,
+        model=model,
+        firmware=firmware,
+        serial=_string(fields, 'serial number'),
+        wwn=content.wwn_of(''.join(wwn.split())),
+        rotation=0 if rate == 'Solid State Device' else leading(rate),
+        capacity=digits(capacity) or None,
+        family=fields.get('model family', ''),
+        sector_size=leading(size) or 512,
+        physical_block_size=leading(physical_size)
+        or leading(fields.get('physical block size', '')),
+    )
 
 
 def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
-    """Return model and firmware. pySMART would cut a model at a colon, and use "Add. Product Id" (OEM) as the model."""
+    """Return model and firmware. pySMART would cut a model at a colon, and use "Add.
+
+    Product Id" (OEM) as the model.
+    """
     if protocol != 'SCSI':
-        return (_string(fields, 'device model') or fields.get('model number', ''), _string(fields, 'firmware version'))
+        return (
+            _string(fields, 'device model') or fields.get('model number', ''),
+            _string(fields, 'firmware version'),
+        )
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
     old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', fields.get('device', ''))
     if old:
         return ' '.join(old[1].split()), old[2].strip()
-    return ' '.join(filter(None, (fields.get('vendor'), fields.get('product')))), fields.get('revision', '')
+    return ' '.join(filter(None, (fields.get('vendor'), fields.get('product')))), fields.get(
+        'revision', ''
+    )
 
 
 def _string(fields: Mapping[str, str], label: str) -> str:
@@ -139,7 +217,9 @@ def _string(fields: Mapping[str, str], label: str) -> str:
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
     """Return the drive's SMART health status, and its text if it has any."""
-    words = fields.get('smart overall-health self-assessment test result') or fields.get('smart health status', '')
+    words = fields.get('smart overall-health self-assessment test result') or fields.get(
+        'smart health status', ''
+    )
     if words in ('PASSED', 'OK', 'FAILED!'):
         return words != 'FAILED!', ''
     return (None if not words or words.startswith('UNKNOWN') else False), words
@@ -156,46 +236,76 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    more = next((label for label in lines.fields if label.startswith('... (') and 'entries not shown' in label), '')
+    more = next(
+        (
+            label
+            for label in lines.fields
+            if label.startswith('... (') and 'entries not shown' in label
+        ),
+        '',
+    )
     return len(lines.pending) + (leading(more.partition('(')[2]) or 0)
 
 
 def _error_count(fields: Mapping[str, str]) -> int | None:
     """Return how many errors the drive has ever logged, or None if no log was read."""
-    counts = [leading(fields[label]) for label in ('ata error count', 'device error count')
-              if label in fields and 'invalid' not in fields[label]]
-    if not counts and 'no errors logged' in fields and any(label in fields for label in _ERROR_LOGS):
+    counts = [
+        leading(fields[label])
+        for label in ('ata error count', 'device error count')
+        if label in fields and 'invalid' not in fields[label]
+    ]
+    if (
+        not counts
+        and 'no errors logged' in fields
+        and any(label in fields for label in _ERROR_LOGS)
+    ):
         return 0
     return max((count for count in counts if count is not None), default=None)
 
 
 def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
-    pairs = [(head, registers) for head, registers in zip(lines.errors, lines.errors[1:])
-             if 'number' in head.groupdict() and 'error' in registers.groupdict()]
+    pairs = [
+        (head, registers)
+        for head, registers in zip(lines.errors, lines.errors[1:])
+        if 'number' in head.groupdict() and 'error' in registers.groupdict()
+    ]
     return content.newest_first(
-        content.error_entry(int(head['number']), int(head['hours']), registers['words'] or '',
-                                  int(registers['error'], 16)) for head, registers in pairs)
+        content.error_entry(
+            int(head['number']),
+            int(head['hours']),
+            registers['words'] or '',
+            int(registers['error'], 16),
+        )
+        for head, registers in pairs
+    )
 
 
 def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
-    # pySMART needs two blanks between columns, which pasted reports lose, and does not know the NVMe headline of 7.4.
+    # pySMART needs two blanks between columns, which pasted reports lose, and does not know the
+    # NVMe headline of 7.4.
     rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
     if not rows:
         status = re.match(r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', ''))
         return content.last_self_test(int(status[1]) if status else None)
     words = [row['status'].replace('-->', '').strip() for row in rows]
-    return tuple(SelfTest(row['kind'], status, content.self_test_passed(status), leading(row['hours']))
-                 for row, status in zip(rows, words))
+    return tuple(
+        SelfTest(row['kind'], status, content.self_test_passed(status), leading(row['hours']))
+        for row, status in zip(rows, words)
+    )
 
 
 def _offline(lines: Lines) -> int | None:
-    status = re.match(r'\(0x([0-9a-f]{2})\)', lines.fields.get('offline data collection status', ''))
+    status = re.match(
+        r'\(0x([0-9a-f]{2})\)', lines.fields.get('offline data collection status', '')
+    )
     return int(status[1], 16) if status else None
 
 
 def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """Yield the rows of the first (extended) log, which contains all entries of the standard log."""
+    """Yield the rows of the first (extended) log, which contains all entries of the standard
+    log.
+    """
     previous = 0
     for row in rows:
         if int(row['number']) <= previous:
@@ -208,15 +318,20 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
     """Return the NVMe health log and the temperature thresholds, with the keys in NVME_KEYS."""
     values: dict[str, int | None] = dict(pysmart.nvme(lines.fields))
     if 'critical_warning' not in values and passed is not None:
-        # Without the log (only -H was given), the text below the health status still shows the bits.
+        # Without the log (only -H was given), the text below the health status still shows the
+        # bits.
         values['critical_warning'] = 0 if passed else _warning_bits(lines.warnings)
     for limit in ('warning', 'critical'):
-        values[f'{limit}_temp_threshold'] = leading(lines.fields.get(f'{limit} comp. temp. threshold', ''))
+        values[f'{limit}_temp_threshold'] = leading(
+            lines.fields.get(f'{limit} comp. temp. threshold', '')
+        )
     return {key: value for key, value in values.items() if value is not None}
 
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
-    """Return the bits of the critical warning that smartctl printed as text, or None if it printed no known line."""
+    """Return the bits of the critical warning that smartctl printed as text, or None if it
+    printed no known line.
+    """
     bits = 0
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
@@ -226,23 +341,33 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
 
 
 def _scsi(lines: Lines) -> dict[str, float]:
-    """Return the values of the SCSI log pages, with the keys in content.SCSI_NUMBERS and content.ERROR_COUNTERS."""
+    """Return the values of the SCSI log pages, with the keys in content.SCSI_NUMBERS and
+    content.ERROR_COUNTERS.
+    """
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not support these labels, or looks for different text ("non-medium error count").
     for key, labels in _TEXT['scsi_labels'].items():
-        numbers = [number for label in labels for number in [leading(fields.get(label, ''))] if number is not None]
+        numbers = [
+            number
+            for label in labels
+            for number in [leading(fields.get(label, ''))]
+            if number is not None
+        ]
         values.setdefault(key, next(filter(None, numbers), numbers[0] if numbers else None))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     if 'background scan results log' in fields or lines.background:
         values.update(_background(lines, 60 * int(hours[1]) + 59 if hours else float('inf')))
-    # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum of other columns.
+    # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum
+    # of other columns.
     for command in ('read', 'write', 'verify'):
         row = _ERROR_COUNTERS.match(fields.get(command, ''))
         for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
             is_fraction = counter == 'gigabytes_processed'
-            values[f'{command}.{counter}'] = float(number.replace(',', '.')) if is_fraction else int(number)
+            values[f'{command}.{counter}'] = (
+                float(number.replace(',', '.')) if is_fraction else int(number)
+            )
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -252,37 +377,64 @@ def _background(lines: Lines, age: float) -> dict[str, float | None]:
     number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
     status = names.index(words) if words in names else int(number[1], 16) if number else None
     reassigned = {name: place for place, name in enumerate(_TEXT['reassign_statuses'])}
-    return {'background_status': status, **background_scan.counts(
-        (Result(int(row['block'], 16), 60 * int(row['hours']) + int(row['minutes']), reassigned.get(row['words']))
-         for row in lines.background), age)}
+    return {
+        'background_status': status,
+        **background_scan.counts(
+            (
+                Result(
+                    int(row['block'], 16),
+                    60 * int(row['hours']) + int(row['minutes']),
+                    reassigned.get(row['words']),
+                )
+                for row in lines.background
+            ),
+            age,
+        ),
+    }
 
 
-# --- defects: damaged table rows and a missing end -----------------------------------------------------------
+# --- defects: damaged table rows and a missing end ------------------------------------------------
 
-_LINE = 60                # maximum number of characters shown of a damaged line
+_LINE = 60  # maximum number of characters shown of a damaged line
 
-# The beginning of the last log in a full report, by protocol; for ATA drives, -x prints more than -a.
-_LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE)
+# The beginning of the last log in a full report, by protocol; for ATA drives, -x prints more than
+# -a.
+_LONG_ATA = re.compile(
+    r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE
+)
 _LAST: Mapping[str, str] = _TEXT['last_logs']
-# Lines that smartctl prints only if all data is requested; several are listed, because any line may be lost.
+# Lines that smartctl prints only if all data is requested; several are listed, because any line may
+# be lost.
 _OF_ALL: Mapping[str, Sequence[str]] = _TEXT['of_all']
 _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
-    ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
-    ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
+    ('ATTRIBUTE_NAME', classic),
+    ('VALUE WORST', classic),
+    ('Offset Size', is_row),
+    ('Flags Description', is_row),
+    ('fast | delayed', re.compile(r'(?:read|write|verify):').match),
+)
 _LISTED = re.compile(r'#|Error \d')  # self-tests and errors, whose rows have no headline
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 # The format of values on single lines, by protocol.
 _FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']
 
 
-def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
+def of_text(
+    text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]
+) -> tuple[Coded, ...]:
     """Return up to two sentences: one on damaged data, and one on requested data that is missing.
 
     fields: the lines "Label: value". arguments: of smartctl, as returned by likely_arguments().
     """
     forms = _FORMS.get(report.identity.protocol, {})
-    damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}' for label, form in forms.items()
-                                      if label in fields and not re.match(form, fields[label]))]
+    damaged = [
+        *_unfit_lines(text),
+        *(
+            f'{label}: {fields[label]}'
+            for label, form in forms.items()
+            if label in fields and not re.match(form, fields[label])
+        ),
+    ]
     lost = missing(report, arguments, {*fields, *_marks(text, fields)})
     # Self-tests are numbered from 1 in each log.
     numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
@@ -297,13 +449,18 @@ def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> fro
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
     if not any(label in fields for label in _OF_ALL.get(protocol, ())):
         return frozenset(('-A',))
-    return frozenset(('-A', '-a', '-x') if protocol == 'ATA' and _LONG_ATA.search(text) else ('-A', '-a'))
+    return frozenset(
+        ('-A', '-a', '-x') if protocol == 'ATA' and _LONG_ATA.search(text) else ('-A', '-a')
+    )
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
-    """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the drive does not support."""
+    """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the
+    drive does not support.
+    """
     if 'NOT supported' in fields.get('error logging capability', '') or any(
-            label.endswith('not supported') and 'error log' in label for label in fields):
+        label.endswith('not supported') and 'error log' in label for label in fields
+    ):
         yield NO_ERROR_LOG
     if 'Log Directory Version' in text and 'Device Statistics log' not in text:
         yield NO_STATISTICS
@@ -318,17 +475,23 @@ def _unfit_lines(text: str) -> Iterator[str]:
             fits = headline
         elif not line or line[0] == '|':
             fits = None
-        elif (fits or _LISTED.match(line)) and (len(line) > LONGEST_LINE or not (fits or is_row)(line)):
+        elif (fits or _LISTED.match(line)) and (
+            len(line) > LONGEST_LINE or not (fits or is_row)(line)
+        ):
             yield line
 
 
 def _is_ended(text: str, protocol: str, arguments: Collection[str]) -> bool:
     """Return whether a text has not been cut off.
 
-    If all logs were requested, the text must contain the last log. Otherwise, and always for an NVMe drive, it must end
-    with the empty line that follows each part.
+    If all logs were requested, the text must contain the last log. Otherwise, and always for an
+    NVMe drive, it must end with the empty line that follows each part.
     """
-    last = _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol] if '-a' in arguments else ''
+    last = (
+        _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol]
+        if '-a' in arguments
+        else ''
+    )
     if last and not re.search(last, text, re.MULTILINE | re.IGNORECASE):
         return False
     return bool(last and protocol != 'NVMe') or re.search(r'\n[ \t]*\n[ \t]*\Z', text) is not None

@@ -1,9 +1,12 @@
-"""Read the arrays of Linux' md driver from /sys/block/mdN/md, and mounted btrfs file systems from /sys/fs/btrfs.
+"""Read the arrays of Linux' md driver from /sys/block/mdN/md, and mounted btrfs file systems from
+/sys/fs/btrfs.
 
-For btrfs, /sys does not show the number of each device, so errors and missing devices are counted but not named.
-Sources: Linux, Documentation/admin-guide/md.rst; state_show, slot_show and array_state_show in drivers/md/md.c;
-fs/btrfs/sysfs.c (devinfo since 5.6, error_stats since 5.14).
+For btrfs, /sys does not show the number of each device, so errors and missing devices are counted
+but not named.
+Sources: Linux, Documentation/admin-guide/md.rst; state_show, slot_show and array_state_show in
+drivers/md/md.c; fs/btrfs/sysfs.c (devinfo since 5.6, error_stats since 5.14).
 """
+
 from __future__ import annotations
 
 import os
@@ -23,11 +26,14 @@ _LEVELS, _ACTIVITIES = _MD['level']['values'], _MD['sync_action']['values']
 _FLAGS = frozenset(EVIDENCE['md_member']['read']['state']['values'])
 _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
-_UNREAD = '?'   # text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
+# text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
+_UNREAD = '?'
 
 
 def array(name: str, devices: Devices) -> Group | None:
-    """Return an md array; None if it was stopped, or if it is a container that only holds disks for other arrays."""
+    """Return an md array; None if it was stopped, or if it is a container that only holds disks
+    for other arrays.
+    """
     md, used = f'{devices.system.sys}/block/{name}/md', devices.used.get(name, ())
     action = text_of(f'{md}/sync_action')
     activity = _ACTIVITIES.get(action, '')
@@ -35,24 +41,56 @@ def array(name: str, devices: Devices) -> Group | None:
     level = text_of(f'{md}/level', unread=_UNREAD)
     members = [_member(name, each, activity, level, devices) for each in md_members(name, devices)]
     # These files are read last: if they still exist, the array existed until now.
-    text = {key: text_of(f'{md}/{key}') for key in
-            ('level', 'raid_disks', 'layout', 'sync_completed', 'metadata_version', 'array_state')}
-    if not members or (text['metadata_version'].startswith('external:') and text['metadata_version'][9:10] != '/'):
+    text = {
+        key: text_of(f'{md}/{key}')
+        for key in (
+            'level',
+            'raid_disks',
+            'layout',
+            'sync_completed',
+            'metadata_version',
+            'array_state',
+        )
+    }
+    if not members or (
+        text['metadata_version'].startswith('external:') and text['metadata_version'][9:10] != '/'
+    ):
         return None
     slots = min(number_of(text['raid_disks']) or 0, MOST_MEMBERS)
     unknown = _unknown(text['level'], slots, text['layout'], text['array_state']) or (
-        f'md reports the activity "{clean(action, _WORD)}"' if action not in _ACTIVITIES else '')
+        f'md reports the activity "{clean(action, _WORD)}"' if action not in _ACTIVITIES else ''
+    )
     if _LEVELS.get(text['level']) and not unknown:
         members += _empty(slots, members)
-    group = Group(name, name, 'md', '' if unknown else text['level'], slots, number_of(text['layout']) or 0,
-                  tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))), activity,
-                  _progress(text['sync_completed']) if activity else None, used, unknown=unknown)
-    return group._replace(doubts=found, members=(*group.members, *_beside(group, text['metadata_version'], devices))
-                          ) if is_redundant(group) else group
+    group = Group(
+        name,
+        name,
+        'md',
+        '' if unknown else text['level'],
+        slots,
+        number_of(text['layout']) or 0,
+        tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))),
+        activity,
+        _progress(text['sync_completed']) if activity else None,
+        used,
+        unknown=unknown,
+    )
+    return (
+        group._replace(
+            doubts=found,
+            members=(*group.members, *_beside(group, text['metadata_version'], devices)),
+        )
+        if is_redundant(group)
+        else group
+    )
 
 
-def _doubts(source: str, folder: str, use: str = '', known: Mapping[str, str] = {}) -> tuple[Coded, ...]:
-    return doubts(source, lambda file: known.get(file) or text_of(f'{folder}/{file}', unread=_UNREAD), use)
+def _doubts(
+    source: str, folder: str, use: str = '', known: Mapping[str, str] = {}
+) -> tuple[Coded, ...]:
+    return doubts(
+        source, lambda file: known.get(file) or text_of(f'{folder}/{file}', unread=_UNREAD), use
+    )
 
 
 def md_members(name: str, devices: Devices) -> list[str]:
@@ -62,13 +100,23 @@ def md_members(name: str, devices: Devices) -> list[str]:
 
 
 def _unknown(level: str, slots: int, layout: str, state: str) -> str:
-    """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is known."""
+    """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is
+    known.
+    """
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _MD['array_state']['values']:
         return f'md reports the state "{clean(state, _WORD)}"'
-    absent = [what for what, is_there in (('level', level), ('number of members', slots), ('state', state), (
-        'layout', layout or level != 'raid10')) if not is_there]
+    absent = [
+        what
+        for what, is_there in (
+            ('level', level),
+            ('number of members', slots),
+            ('state', state),
+            ('layout', layout or level != 'raid10'),
+        )
+        if not is_there
+    ]
     return f'its {absent[0]} could not be read from /sys' if absent else ''
 
 
@@ -76,21 +124,29 @@ def _member(array: str, name: str, activity: str, level: str, devices: Devices) 
     folder = f'{devices.system.sys}/block/{array}/md/dev-{name}'
     text = text_of(f'{folder}/state')
     slot = number_of(text_of(f'{folder}/slot'))
-    member = devices.member(name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
+    member = devices.member(
+        name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot
+    )
     found = _doubts('md_member', folder, known={'state': text, '../level': level})
-    if not os.path.exists(f'{folder}/block'):   # by now, another device may have this name
+    if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
         member = member._replace(state='missing', on=())
-    return member._replace(doubts=found, role='journal' if 'journal' in text.split(',') else '',
-                           detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME])
+    return member._replace(
+        doubts=found,
+        role='journal' if 'journal' in text.split(',') else '',
+        detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME],
+    )
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
-    """Return the state of a device by md's flags. `faulty` has precedence: md adds it to `in_sync` for a bad block."""
+    """Return the state of a device by md's flags.
+
+    `faulty` has precedence: md adds it to `in_sync` for a bad block.
+    """
     if 'faulty' in flags:
         return 'faulty'
     if not _FLAGS.issuperset(flags):
         return 'unknown'
-    if 'journal' in flags:   # a journal contains no copy, and the array works without it
+    if 'journal' in flags:  # a journal contains no copy, and the array works without it
         return 'spare'
     if 'in_sync' in flags:
         return 'in_sync'
@@ -98,35 +154,59 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a member for each empty place. A faulty device without a place fills an empty place."""
+    """Return a member for each empty place.
+
+    A faulty device without a place fills an empty place.
+    """
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
-    return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
+    return empty[sum(each.state == 'faulty' and each.slot is None for each in members) :]
 
 
 def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
     """Yield the spares of an array: the unused disks in the array's container (format imsm or ddf).
 
-    Failed disks are included, because only the metadata, which is not read, shows the failure. If an array lacks a
-    member but is not being rebuilt on such a disk, it cannot use the disk.
+    Failed disks are included, because only the metadata, which is not read, shows the failure. If
+    an array lacks a member but is not being rebuilt on such a disk, it cannot use the disk.
     """
     container = container_of(metadata)
-    filled = sum(each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members)
+    filled = sum(
+        each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members
+    )
     for each in md_members(container, devices) if container else ():
-        if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [container]:
+        if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [
+            container
+        ]:
             yield devices.member(each, 'spare' if filled >= group.slots else 'unknown')
 
 
 def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
-    """Return an array, completed with removed devices that still have the array's UUID. notes: udev's, by device."""
-    uuids = {name: each.get('ID_FS_UUID', '').replace('-', '') for name, each in notes.items()
-             if each.get('ID_FS_TYPE') == 'linux_raid_member'}
-    own = re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE) if uuids else None
-    used = {each for member in group.members for each in member.on}   # another path to a member is not a removed device
-    removed = [member for name, uuid in uuids.items() if own and uuid == own[1].replace(':', '')
-               for member in [devices.member(name, 'missing')] if used.isdisjoint(member.on)]
-    empty = [each for each in group.members if not each.name][:len(removed)]
-    return group._replace(members=(*(each for each in group.members if each not in empty), *removed))
+    """Return an array, completed with removed devices that still have the array's UUID. notes:
+    udev's, by device.
+    """
+    uuids = {
+        name: each.get('ID_FS_UUID', '').replace('-', '')
+        for name, each in notes.items()
+        if each.get('ID_FS_TYPE') == 'linux_raid_member'
+    }
+    own = (
+        re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE)
+        if uuids
+        else None
+    )
+    # another path to a member is not a removed device
+    used = {each for member in group.members for each in member.on}
+    removed = [
+        member
+        for name, uuid in uuids.items()
+        if own and uuid == own[1].replace(':', '')
+        for member in [devices.member(name, 'missing')]
+        if used.isdisjoint(member.on)
+    ]
+    empty = [each for each in group.members if not each.name][: len(removed)]
+    return group._replace(
+        members=(*(each for each in group.members if each not in empty), *removed)
+    )
 
 
 def _progress(completed: str) -> float | None:
@@ -137,15 +217,22 @@ def _progress(completed: str) -> float | None:
     return min(100 * int(done) / int(whole), 100.0)
 
 
-# --- btrfs ------------------------------------------------------------------------------------------------
+# --- btrfs ----------------------------------------------------------------------------------------
 
-_PROFILES = EVIDENCE['btrfs']['read']['allocation/*/*/used_bytes']['values']   # weakest first
+_PROFILES = EVIDENCE['btrfs']['read']['allocation/*/*/used_bytes']['values']  # weakest first
 _FILE_SYSTEMS = 256
 
 
 def file_systems(devices: Devices) -> list[Group]:
-    """Return each mounted btrfs file system. Its name is its label, else a mount point, else its UUID."""
-    every = [each for each in names_in(f'{devices.system.sys}/fs/btrfs') if re.fullmatch('[0-9a-f-]{36}', each)]
+    """Return each mounted btrfs file system.
+
+    Its name is its label, else a mount point, else its UUID.
+    """
+    every = [
+        each
+        for each in names_in(f'{devices.system.sys}/fs/btrfs')
+        if re.fullmatch('[0-9a-f-]{36}', each)
+    ]
     return [_file_system(uuid, devices) for uuid in every[:_FILE_SYSTEMS]]
 
 
@@ -160,27 +247,53 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
     gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
-    # The target of a replacement counts as a member, because /sys does not show which device is the target.
+    # The target of a replacement counts as a member, because /sys does not show which device is the
+    # target.
     members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    level, unknown = _btrfs_level(_profiles(folder), len(entries) >= len(names) and bool(entries) and all(
-        text_of(f'{each}/error_stats').startswith('write_errs ') for each in entries))
+    level, unknown = _btrfs_level(
+        _profiles(folder),
+        len(entries) >= len(names)
+        and bool(entries)
+        and all(text_of(f'{each}/error_stats').startswith('write_errs ') for each in entries),
+    )
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
     found = dict.fromkeys(each for entry in entries for each in _doubts('btrfs_device', entry))
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)
-    return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',
-                 None, used, missing, unknown, tuple(found))
+    return Group(
+        f'btrfs {uuid}',
+        name,
+        'btrfs',
+        level,
+        len(members),
+        0,
+        tuple(members),
+        'replace' if targets else '',
+        None,
+        used,
+        missing,
+        unknown,
+        tuple(found),
+    )
 
 
 def _profiles(folder: str) -> set[str]:
-    """Return the profiles that hold data or metadata, several during a conversion; none if some cannot be read."""
+    """Return the profiles that hold data or metadata, several during a conversion; none if some
+    cannot be read.
+    """
     places = {}
-    for space in ('mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata', 'system'):
+    for space in (
+        'mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata',
+        'system',
+    ):
         for each in (f'{folder}/allocation/{name}' for name in space.split(' ')):
-            found = {f'{each}/{name}': name for name in names_in(each)
-                     if name in _PROFILES or names_in(f'{each}/{name}')}   # else it is a file
+            found = {
+                f'{each}/{name}': name
+                for name in names_in(each)
+                if name in _PROFILES or names_in(f'{each}/{name}')
+            }  # else it is a file
             if not found and text_of(f'{each}/total_bytes') != '0':
                 return set()
             places.update(found)
@@ -188,10 +301,16 @@ def _profiles(folder: str) -> set[str]:
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
-    """Return the weakest level, or '' and why the level is unknown. has_states: /sys has the states of all devices."""
+    """Return the weakest level, or '' and why the level is unknown. has_states: /sys has the
+    states of all devices.
+    """
     unheard = sorted(profiles - set(_PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
     if not has_states or not profiles:
-        return '', f'{"the states of its devices" if profiles else "its profiles"} could not be read from /sys'
+        return (
+            '',
+            f'{"the states of its devices" if profiles else "its profiles"} could not be read '
+            f'from /sys',
+        )
     return next(level for profile, level in _PROFILES.items() if profile in profiles), ''

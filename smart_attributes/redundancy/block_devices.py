@@ -1,12 +1,15 @@
-"""Describe block devices and volumes from /sys, /proc and `dmsetup`: the devices below each one, and its mount points.
+"""Describe block devices and volumes from /sys, /proc and `dmsetup`: the devices below each one,
+and its mount points.
 
-Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a volume from inner
-volumes (images of a mirror, data of a thin pool). Inner volumes are left out: the members of a volume are the devices
-below its inner volumes. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
-Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and filesystems/proc.rst (mountinfo); LVM2,
-lib/misc/lvm-string.c (names of inner volumes); Linux, Documentation/admin-guide/device-mapper/dm-raid.rst and
-drivers/md/dm-raid.c (raid_status).
+Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a
+volume from inner volumes (images of a mirror, data of a thin pool). Inner volumes are left out: the
+members of a volume are the devices below its inner volumes. /sys lacks the level and state of LVM
+RAID, which root can read with `dmsetup status`.
+Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and
+filesystems/proc.rst (mountinfo); LVM2, lib/misc/lvm-string.c (names of inner volumes); Linux,
+Documentation/admin-guide/device-mapper/dm-raid.rst and drivers/md/dm-raid.c (raid_status).
 """
+
 from __future__ import annotations
 
 import os
@@ -24,9 +27,11 @@ from ..reading.system import LINUX, System, names_in, text_of
 from ..typed import Json, NamedTuple
 from .survival import doubt
 
-# All that the kernel and the tools show about groups: what is read, what casts doubt, and what is ignored and why.
+# All that the kernel and the tools show about groups: what is read, what casts doubt, and what is
+# ignored and why.
 EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
-NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')   # drivers of devices that are not disks
+# drivers of devices that are not disks
+NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')
 
 
 def doubts(source: str, text: Callable[[str], str], use: str = '') -> tuple[Coded, ...]:
@@ -35,73 +40,110 @@ def doubts(source: str, text: Callable[[str], str], use: str = '') -> tuple[Code
     text: returns a file's or a field's content. use: the only use of the group.
     """
     once = cache(text)
-    return tuple(doubt(row['why'], row['remedy']) for row in EVIDENCE[source]['doubts']
-                 if not (use and use == row.get('but_not')) and not _is_fine(row, once))
+    return tuple(
+        doubt(row['why'], row['remedy'])
+        for row in EVIDENCE[source]['doubts']
+        if not (use and use == row.get('but_not')) and not _is_fine(row, once)
+    )
 
 
 def _is_fine(row: Json, text: Callable[[str], str]) -> bool:
-    """Return whether a row of EVIDENCE raises no doubt. Avoid patterns there: each alert would compile them."""
+    """Return whether a row of EVIDENCE raises no doubt.
+
+    Avoid patterns there: each alert would compile them.
+    """
     content = ' '.join(map(text, row['of'].split(' ')))
-    return (content == row.get('fine') or row.get('without', content) not in content
-            or not all(text(name) in each for name, each in row.get('if', {}).items())
-            or ('unless' in row and all(text(name) in each for name, each in row['unless'].items()))
-            or ('fine' in row and re.fullmatch(row['fine'], content, re.DOTALL) is not None))
+    return (
+        content == row.get('fine')
+        or row.get('without', content) not in content
+        or not all(text(name) in each for name, each in row.get('if', {}).items())
+        or ('unless' in row and all(text(name) in each for name, each in row['unless'].items()))
+        or ('fine' in row and re.fullmatch(row['fine'], content, re.DOTALL) is not None)
+    )
 
 
 class Devices(NamedTuple):
     """All block devices of a machine, except for partitions, and the uses of each device."""
+
     system: System
-    names: frozenset[str]                       # disks, arrays and volumes, as in /sys/block
-    parts: Mapping[str, str] = {}               # partition -> its disk
-    inside: Mapping[str, tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it is built on
-    used: Mapping[str, tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
-    titles: Mapping[str, str] = {}              # volume -> its name for people: "vg0/home"
-    same: Mapping[str, str] = {}                # further path to a disk -> the first path to it
+    names: frozenset[str]  # disks, arrays and volumes, as in /sys/block
+    parts: Mapping[str, str] = {}  # partition -> its disk
+    # inner volume of LVM -> the devices that it is built on
+    inside: Mapping[str, tuple[str, ...]] = {}
+    # device -> mount points, "swap"; "zfs tank" for a pool
+    used: Mapping[str, tuple[str, ...]] = {}
+    titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
+    same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
 
     def below(self, name: str) -> tuple[str, ...]:
         """Return the disks and groups that a member is built on, or () if the device is gone."""
-        found = (each if each in self.names else self.parts.get(each, '') for each in self.inside.get(name, (name,)))
+        found = (
+            each if each in self.names else self.parts.get(each, '')
+            for each in self.inside.get(name, (name,))
+        )
         return tuple(dict.fromkeys(self.same.get(each, each) for each in found if each))
 
     def member(self, name: str, state: str = 'in_sync', slot: int | None = None) -> Member:
         """Return a member of a group; its state is "missing" if the device is gone."""
         below = self.below(name)
-        return Member(self.titles.get(name, name)[:LONGEST_GIVEN_NAME], state if below else 'missing', slot, below)
+        return Member(
+            self.titles.get(name, name)[:LONGEST_GIVEN_NAME],
+            state if below else 'missing',
+            slot,
+            below,
+        )
 
 
 def listed(system: System) -> Devices:
     """Return the block devices of a machine, without their uses."""
     names = names_in(f'{system.sys}/block')
     # Partitions (sda1, md0p1). Partitions of a device-mapper volume are volumes themselves.
-    parts = {part: name for name in names if not name.startswith('dm-')
-             for part in names_in(f'{system.sys}/block/{name}')
-             if part.startswith(name) and part[len(name):].removeprefix('p').isdecimal()}
+    parts = {
+        part: name
+        for name in names
+        if not name.startswith('dm-')
+        for part in names_in(f'{system.sys}/block/{name}')
+        if part.startswith(name) and part[len(name) :].removeprefix('p').isdecimal()
+    }
     return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
 
 
 def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
-    """Yield each further path to a disk, with the first path; both have the same WWN or the same multipath volume.
+    """Yield each further path to a disk, with the first path; both have the same WWN or the same
+    multipath volume.
 
-    Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all SSDs of a batch
-    the same WWN, so the serial number (vital product data page 80h) must be the same, too.
+    Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all
+    SSDs of a batch the same WWN, so the serial number (vital product data page 80h) must be the
+    same, too.
     """
     present, first = frozenset(names), dict[tuple[str, ...], str]()
     for name in names:
         wwid = text_of(f'{system.sys}/block/{name}/device/wwid')
         if wwid.startswith('naa.') and re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
-            other = first.setdefault((wwid, text_of(f'{system.sys}/block/{name}/device/vpd_pg80')), name)
+            other = first.setdefault(
+                (wwid, text_of(f'{system.sys}/block/{name}/device/vpd_pg80')), name
+            )
             yield from [(name, other)] * (other != name)
-        if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-') if name.startswith('dm-') else False:
-            one, *others = sorted(present.intersection(names_in(f'{system.sys}/block/{name}/slaves'))) or ['']
+        if (
+            text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-')
+            if name.startswith('dm-')
+            else False
+        ):
+            one, *others = sorted(
+                present.intersection(names_in(f'{system.sys}/block/{name}/slaves'))
+            ) or ['']
             yield from ((other, one) for other in others)
 
 
-# --- mounts and swap --------------------------------------------------------------------------------------
+# --- mounts and swap ------------------------------------------------------------------------------
+
 
 def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume -> "dm-3".
+    """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume
+    -> "dm-3".
 
-    The key of a ZFS pool is "zfs" and its name. Bind mounts count only for a device without other mounts.
+    The key of a ZFS pool is "zfs" and its name. Bind mounts count only for a device without other
+    mounts.
     """
     found: dict[str, list[str]] = {}
     bound: dict[str, list[str]] = {}
@@ -111,20 +153,34 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
         if len(fields) > 4 and len(rest) > 1:
             if fields[2] not in numbers:
                 numbers[fields[2]] = _by_number(fields[2], system)
-            # The device number is the same under any path (/dev/root, by-uuid); btrfs and ZFS have no number.
+            # The device number is the same under any path (/dev/root, by-uuid); btrfs and ZFS have
+            # no number.
             name = numbers[fields[2]] or _by_path(rest[1], rest[0], mapped)
             is_bind = fields[3] != '/' and rest[0] != 'btrfs'
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
-        found.setdefault(_by_path(line.partition(' ')[0].partition('\t')[0], '', mapped), []).append('swap')
-    return {name: tuple(dict.fromkeys(unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]))
-            for name, points in {**bound, **found}.items() if name}
+        found.setdefault(
+            _by_path(line.partition(' ')[0].partition('\t')[0], '', mapped), []
+        ).append('swap')
+    return {
+        name: tuple(
+            dict.fromkeys(
+                unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]
+            )
+        )
+        for name, points in {**bound, **found}.items()
+        if name
+    }
 
 
 def _by_number(number: str, system: System) -> str:
     try:
         # Major number 0 means no device: btrfs, tmpfs, the network.
-        return '' if number.startswith('0:') else os.path.basename(os.readlink(f'{system.sys}/dev/block/{number}'))
+        return (
+            ''
+            if number.startswith('0:')
+            else os.path.basename(os.readlink(f'{system.sys}/dev/block/{number}'))
+        )
     except (OSError, ValueError):
         return ''
 
@@ -138,18 +194,30 @@ def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
 
 def unescaped(text: str) -> str:
     """Return a path from mountinfo, mounts or swaps without its octal escapes. Source: proc(5)."""
-    return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text) if '\\' in text else text
+    return (
+        re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
+        if '\\' in text
+        else text
+    )
 
 
 def number_of(text: str) -> int | None:
-    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None without a number."""
-    digits = text[:len(text) - len(text.lstrip('0123456789'))]
+    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None
+    without a number.
+    """
+    digits = text[: len(text) - len(text.lstrip('0123456789'))]
     return int(digits) if 0 < len(digits) < 10 else None
 
 
 def container_of(metadata: str) -> str:
-    """Return the container that has an array, '' if it has none. metadata: metadata_version: "external:/md127/0"."""
-    found = re.match('external:/([A-Za-z0-9_]+)/', metadata) if metadata.startswith('external:/') else None
+    """Return the container that has an array, '' if it has none. metadata: metadata_version:
+    "external:/md127/0".
+    """
+    found = (
+        re.match('external:/([A-Za-z0-9_]+)/', metadata)
+        if metadata.startswith('external:/')
+        else None
+    )
     return found[1] if found else ''
 
 
@@ -159,14 +227,21 @@ def udev_notes(name: str, devices: Devices) -> str:
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')
     return text_of(f'{devices.system.udev}/b{number}') if number else ''
 
-# --- volumes of the device mapper ----------------------------------------------------------------------------
+
+# --- volumes of the device mapper -----------------------------------------------------------------
 
 NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = 'only the Ceph cluster knows its redundancy'
 _TARGET = 'its target is not in /sys'
-# Start of the UUID -> kind, level, reason if the level is unknown. The creator of the volume set the UUID.
-KINDS = (('LVM-', 'lvm', 'single', ''), ('CRYPT-', 'luks', 'single', ''), ('part[0-9]+-', 'partition', 'single', ''),
-         ('mpath-', 'multipath', 'single', ''), ('', 'dm', '', _TARGET))
+# Start of the UUID -> kind, level, reason if the level is unknown. The creator of the volume set
+# the UUID.
+KINDS = (
+    ('LVM-', 'lvm', 'single', ''),
+    ('CRYPT-', 'luks', 'single', ''),
+    ('part[0-9]+-', 'partition', 'single', ''),
+    ('mpath-', 'multipath', 'single', ''),
+    ('', 'dm', '', _TARGET),
+)
 # Patterns that few checks need, so re compiles them at their first use.
 _INNER = '_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)'
 _IMAGE = '_(?:[rm]image|rmeta)_([0-9]{1,4})$'  # image of a mirror; its metadata fails with it
@@ -174,29 +249,47 @@ _IMAGE = '_(?:[rm]image|rmeta)_([0-9]{1,4})$'  # image of a mirror; its metadata
 
 class Volume(NamedTuple):
     """A volume as the device mapper describes it."""
-    name: str                 # "vg0-home"
-    uuid: str                 # "LVM-", 64 letters and, for an inner volume, a suffix
-    slaves: tuple[str, ...]   # "sda2", "dm-1"
+
+    name: str  # "vg0-home"
+    uuid: str  # "LVM-", 64 letters and, for an inner volume, a suffix
+    slaves: tuple[str, ...]  # "sda2", "dm-1"
 
 
 def volumes(names: list[str], system: System) -> dict[str, Volume]:
     """Return each volume by its kernel name, such as "dm-3"."""
-    return {name: Volume(text_of(f'{system.sys}/block/{name}/dm/name'), text_of(f'{system.sys}/block/{name}/dm/uuid'),
-                         tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MOST_MEMBERS])) for name in names}
+    return {
+        name: Volume(
+            text_of(f'{system.sys}/block/{name}/dm/name'),
+            text_of(f'{system.sys}/block/{name}/dm/uuid'),
+            tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MOST_MEMBERS]),
+        )
+        for name in names
+    }
 
 
 def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
-    """Return the inner volumes of LVM that hold no copies of their own, each with the devices below it.
+    """Return the inner volumes of LVM that hold no copies of their own, each with the devices below
+    it.
 
     '' represents a missing device, which LVM replaces by an empty volume.
     """
-    hidden = {name for name, volume in every.items() if volume.uuid.startswith('LVM-') and not _images(volume, every)
-              and ('-' in volume.uuid[4:] or re.search(_INNER, volume.name))}
+    hidden = {
+        name
+        for name, volume in every.items()
+        if volume.uuid.startswith('LVM-')
+        and not _images(volume, every)
+        and ('-' in volume.uuid[4:] or re.search(_INNER, volume.name))
+    }
     return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
 
 
-def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
-    """Return the devices below *slaves*, through any number of inner volumes. Each volume is visited only once."""
+def _through(
+    slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]
+) -> tuple[str, ...]:
+    """Return the devices below *slaves*, through any number of inner volumes.
+
+    Each volume is visited only once.
+    """
     todo, seen, found = list(slaves), set(), []
     for name in todo:  # the loop adds to this list
         if name in seen:
@@ -217,11 +310,16 @@ def volume_name(name: str) -> str:
 
 def title(volume: Volume) -> str:
     """Return the name of a volume for people; '' if it has no name."""
-    return (volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name)[:LONGEST_GIVEN_NAME]
+    return (volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name)[
+        :LONGEST_GIVEN_NAME
+    ]
 
 
 def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
-    """Return a volume with the devices below it as members. In a mirror or RAID, members are in image order."""
+    """Return a volume with the devices below it as members.
+
+    In a mirror or RAID, members are in image order.
+    """
     volume, called = every[name], title(every[name]) or name
     kind, level, unknown = next(row[1:] for row in KINDS if re.match(row[0], volume.uuid))
     if kind == 'lvm' and called.startswith('ceph-'):
@@ -234,13 +332,27 @@ def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
         members = [_image(number, images[number], devices) for number in sorted(images)]
     else:
         state = 'in_sync' if level else 'unknown'
-        members = [devices.member(each, state, slot) for slot, each in enumerate(_below(volume.slaves, devices))]
-    return Group(name, called, kind, level, len(members), 0, tuple(members[:MOST_MEMBERS]),
-                 used_as=devices.used.get(name, ()), unknown=unknown)
+        members = [
+            devices.member(each, state, slot)
+            for slot, each in enumerate(_below(volume.slaves, devices))
+        ]
+    return Group(
+        name,
+        called,
+        kind,
+        level,
+        len(members),
+        0,
+        tuple(members[:MOST_MEMBERS]),
+        used_as=devices.used.get(name, ()),
+        unknown=unknown,
+    )
 
 
 def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]:
-    """Return the inner volumes of each image of a mirror or RAID, by the image's number; {} for other volumes."""
+    """Return the inner volumes of each image of a mirror or RAID, by the image's number; {} for
+    other volumes.
+    """
     images: dict[int, list[str]] = {}
     for slave in volume.slaves:
         found = re.search(_IMAGE, every[slave].name) if slave in every else None
@@ -250,98 +362,172 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
 
 
 def _image(number: int, parts: list[str], devices: Devices) -> Member:
-    """Return an image as a member named after its devices, such as "sdb1"; missing if a device is missing."""
+    """Return an image as a member named after its devices, such as "sdb1"; missing if a device
+    is missing.
+    """
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
-    return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
-                  tuple(dict.fromkeys(disk for piece in pieces for disk in piece.on)))
+    return Member(
+        ', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME],
+        state,
+        number,
+        tuple(dict.fromkeys(disk for piece in pieces for disk in piece.on)),
+    )
 
 
 def _one_disk(paths: tuple[str, ...], devices: Devices) -> Member:
     """Return the only member of a multipath volume: the disk that all of its paths lead to."""
     found = [devices.member(path) for path in paths]
-    dead = [path for path in paths if text_of(f'{devices.system.sys}/block/{path}/device/state') == 'offline']
+    dead = [
+        path
+        for path in paths
+        if text_of(f'{devices.system.sys}/block/{path}/device/state') == 'offline'
+    ]
     on = tuple(dict.fromkeys(disk for path in found for disk in path.on))
-    return Member(', '.join(paths)[:LONGEST_GIVEN_NAME], 'in_sync' if on else 'missing', 0, on,
-                  f'{", ".join(dead)} offline'[:LONGEST_GIVEN_NAME] if dead else '')
+    return Member(
+        ', '.join(paths)[:LONGEST_GIVEN_NAME],
+        'in_sync' if on else 'missing',
+        0,
+        on,
+        f'{", ".join(dead)} offline'[:LONGEST_GIVEN_NAME] if dead else '',
+    )
 
 
 def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
     """Return the devices behind *slaves*, with each inner volume replaced by its own devices."""
-    return tuple(dict.fromkeys(each for slave in slaves or ('',) for each in devices.inside.get(slave, (slave,))))
+    return tuple(
+        dict.fromkeys(
+            each for slave in slaves or ('',) for each in devices.inside.get(slave, (slave,))
+        )
+    )
 
 
-# --- dmsetup status -----------------------------------------------------------------------------------------
+# --- dmsetup status -------------------------------------------------------------------------------
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*))?'
-_RAID = '([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?'
-_FIELDS = ('raid_type', '#devices', 'health_chars', 'sync_ratio', 'sync_action', 'mismatch_cnt', 'data_offset',
-           'journal_char')
-_LEVELS, _STATES, _ACTIVITIES = (EVIDENCE['dmsetup']['read'][field]['values']
-                                 for field in ('raid_type', 'health_chars', 'sync_action'))
+_RAID = (
+    '([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) '
+    '([0-9]+)(?: [0-9]+(?: [AaD-])?)?'
+)
+_FIELDS = (
+    'raid_type',
+    '#devices',
+    'health_chars',
+    'sync_ratio',
+    'sync_action',
+    'mismatch_cnt',
+    'data_offset',
+    'journal_char',
+)
+_LEVELS, _STATES, _ACTIVITIES = (
+    EVIDENCE['dmsetup']['read'][field]['values']
+    for field in ('raid_type', 'health_chars', 'sync_action')
+)
 
 
 class Status(NamedTuple):
     """The state of a RAID volume as the device mapper reports it."""
-    level: str                      # '' if it is not known
-    health: str = ''                # one character for each member, in order
-    activity: str = ''              # as in Group
-    progress: float | None = None   # progress of the activity, %
-    unknown: str = ''               # why the level is not known
-    text: str = ''                  # all fields, as reported
+
+    level: str  # '' if it is not known
+    health: str = ''  # one character for each member, in order
+    activity: str = ''  # as in Group
+    progress: float | None = None  # progress of the activity, %
+    unknown: str = ''  # why the level is not known
+    text: str = ''  # all fields, as reported
 
 
 def statuses(text: str) -> Mapping[str, Status]:
-    """Return the state of each RAID volume by its device mapper name, from the output of `dmsetup status`. Pure."""
+    """Return the state of each RAID volume by its device mapper name, from the output of
+    `dmsetup status`. Pure.
+    """
     found: dict[str, Status] = {}
     for line in text.split('\n'):
         match = re.fullmatch(_LINE, line.rstrip(' '))
         if match:
-            found[match[1]] = _status(match[2] or '') if match[1] not in found else \
-                Status('', unknown='dmsetup reports that this volume contains more than one RAID')
+            found[match[1]] = (
+                _status(match[2] or '')
+                if match[1] not in found
+                else Status(
+                    '', unknown='dmsetup reports that this volume contains more than one RAID'
+                )
+            )
     return found
 
 
 def _status(text: str) -> Status:
     """Return the RAID state from the text after the word "raid"."""
     match = re.fullmatch(_RAID, text)
-    if not match or match[1] not in _LEVELS or match[6] not in _ACTIVITIES or int(match[2]) != len(match[3]):
+    if (
+        not match
+        or match[1] not in _LEVELS
+        or match[6] not in _ACTIVITIES
+        or int(match[2]) != len(match[3])
+    ):
         return Status('', unknown='the output of dmsetup status is not understood')
     done, total = int(match[4]), int(match[5])
     activity = _ACTIVITIES[match[6]]
     progress = min(100.0, 100 * done / total) if activity and total else None
     if activity in ('resync', 'reshape'):
         # During these activities, dm-raid shows the same character for all working members.
-        return Status('', match[3], activity, progress, f'a {activity} is running, and dm-raid does not report which '
-                                                        f'members are complete')
+        return Status(
+            '',
+            match[3],
+            activity,
+            progress,
+            f'a {activity} is running, and dm-raid does not report which members are complete',
+        )
     return Status(_LEVELS[match[1]], match[3], activity, progress, text=text)
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume, completed with its state. A member keeps its old state if the old state is worse. Pure."""
+    """Return a volume, completed with its state.
+
+    A member keeps its old state if the old state is worse. Pure.
+    """
     unknown = status.unknown
     places = {member.slot: member for member in group.members if member.slot is not None}
-    if not unknown and (len(places) < len(group.members) or not set(places) <= set(range(len(status.health)))):
+    if not unknown and (
+        len(places) < len(group.members) or not set(places) <= set(range(len(status.health)))
+    ):
         unknown = 'dmsetup and /sys report different members'
     if unknown:
-        return group._replace(level='', unknown=unknown, activity=status.activity, progress=status.progress)
-    members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
-                    for place, character in enumerate(status.health))
+        return group._replace(
+            level='', unknown=unknown, activity=status.activity, progress=status.progress
+        )
+    members = tuple(
+        _member(places.get(place, Member('', 'missing', place)), _STATES[character])
+        for place, character in enumerate(status.health)
+    )
     fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, status.text.split(' ')))}
     found = doubts('dmsetup', fields.__getitem__)
-    return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
-                          progress=status.progress, unknown='', doubts=found)
+    return group._replace(
+        level=status.level,
+        slots=len(members),
+        members=members,
+        activity=status.activity,
+        progress=status.progress,
+        unknown='',
+        doubts=found,
+    )
 
 
 def _member(member: Member, state: str) -> Member:
     """Return a member with a new state, unless /sys shows that the member is gone."""
-    return member if member.state in ('faulty', 'missing') and state != 'faulty' else member._replace(state=state)
+    return (
+        member
+        if member.state in ('faulty', 'missing') and state != 'faulty'
+        else member._replace(state=state)
+    )
 
 
-def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
-              _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+def completed(
+    known: Iterable[Group],
+    ask: Callable[[], tuple[str, Coded]],
+    system: System = LINUX,
+    _verdicts: object = (),
+) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the known groups, in which LVM volumes of unknown level are completed, and the notes.
 
     ask: returns the output of dmsetup status, or the reason for its absence.
@@ -351,9 +537,15 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], syst
         return known, ()
     text, problem = ask()
     found = statuses(text)
-    names = {group.id: text_of(f'{system.sys}/block/{group.id}/dm/name') for group in known if _is_incomplete(group)}
-    return tuple(with_status(group, found[names[group.id]]) if names.get(group.id) in found else group
-                 for group in known), (problem,) if problem else ()
+    names = {
+        group.id: text_of(f'{system.sys}/block/{group.id}/dm/name')
+        for group in known
+        if _is_incomplete(group)
+    }
+    return tuple(
+        with_status(group, found[names[group.id]]) if names.get(group.id) in found else group
+        for group in known
+    ), (problem,) if problem else ()
 
 
 def _is_incomplete(group: Group) -> bool:
@@ -363,4 +555,6 @@ def _is_incomplete(group: Group) -> bool:
 def ask() -> tuple[str, Coded]:
     """Return the output of dmsetup status, or '' and the reason for its absence."""
     text, why = linux.output(COMMAND)
-    return text, Coded('dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}' if why else '')
+    return text, Coded(
+        'dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}' if why else ''
+    )

@@ -1,10 +1,13 @@
-"""Convert the volumes that tools of RAID controllers report into groups, whose members are the drives.
+"""Convert the volumes that tools of RAID controllers report into groups, whose members are the
+drives.
 
-A tool can block on a broken controller, so it runs only if a person requests it, with a time limit and read-only
-commands. controllers.json has these commands, the format of their output, and the meaning of states. All other states
-count as unknown, and so does a volume that contradicts its level or drives, such as a failed one without lost drives.
+A tool can block on a broken controller, so it runs only if a person requests it, with a time limit
+and read-only commands. controllers.json has these commands, the format of their output, and the
+meaning of states. All other states count as unknown, and so does a volume that contradicts its
+level or drives, such as a failed one without lost drives.
 Sources: outputs of the tools, see tests/controllers/index.json.
 """
+
 from __future__ import annotations
 
 import json
@@ -31,24 +34,32 @@ _LEVELS: Mapping[str, Json] = _DATA['levels']
 FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
 _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
-TIME_LIMIT = 10.0       # seconds for each command
-_SERIAL = 6                        # least number of characters of a serial number
-_UNREADY = ('resync', 'reshape')   # while these run, a volume has less redundancy than its level promises
+TIME_LIMIT = 10.0  # seconds for each command
+_SERIAL = 6  # least number of characters of a serial number
+# while these run, a volume has less redundancy than its level promises
+_UNREADY = ('resync', 'reshape')
 _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
 
 
 class Volume(NamedTuple):
-    """A volume with its drives. In a drive's fields, "is" holds its state for Member, and "key" holds a unique name."""
+    """A volume with its drives.
+
+    In a drive's fields, "is" holds its state for Member, and "key" holds a unique name.
+    """
+
     tool: Json
     program: str
     fields: Fields
-    spans: Mapping[str, Sequence[Fields]]   # number of the span -> its members; '' if the tool shows no spans
+    # number of the span -> its members; '' if the tool shows no spans
+    spans: Mapping[str, Sequence[Fields]]
     spares: Sequence[Fields]
     doubts: tuple[Coded, ...]
 
 
 def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
-    """Return a tool's report on each object, with the same keys for all tools. controller: used if not printed."""
+    """Return a tool's report on each object, with the same keys for all tools. controller: used
+    if not printed.
+    """
     if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
     starts = [(_matching(pattern), *_DATA['kinds'][kind]) for kind, pattern in tool['starts']]
@@ -59,10 +70,19 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     except (ValueError, RecursionError):
         return ()
     for line in (each[:LONGEST_LINE] for each in lines):
-        start = next(((match, *known) for pattern, *known in starts for match in [pattern(line)] if match), None)
+        start = next(
+            ((match, *known) for pattern, *known in starts for match in [pattern(line)] if match),
+            None,
+        )
         if start:
-            found.append({'kind': start[1], **{key: context[key] for key in start[2:] if context.get(key)}})
-        for match in start[:1] if start else (pattern(line) for pattern in patterns.get(found[-1]['kind'], ())):
+            found.append(
+                {'kind': start[1], **{key: context[key] for key in start[2:] if context.get(key)}}
+            )
+        for match in (
+            start[:1]
+            if start
+            else (pattern(line) for pattern in patterns.get(found[-1]['kind'], ()))
+        ):
             _add(found[-1], match.groupdict() if match else {})
         context = context if found[-1]['kind'] in ('', 'part', 'drive') else found[-1]
     return tuple(found[1:])
@@ -80,7 +100,9 @@ def _lines(name: str, value: object) -> Iterator[str]:
             yield from _lines(name, each)
     elif isinstance(value, dict):
         yield name
-        for key in sorted(value, key=lambda key: (isinstance(value[key], (dict, list)), key == 'Response Data')):
+        for key in sorted(
+            value, key=lambda key: (isinstance(value[key], (dict, list)), key == 'Response Data')
+        ):
             yield from _lines(' '.join(key.split()), value[key])
     else:
         yield f'{name} : {" ".join(str(value).split())}'
@@ -97,112 +119,246 @@ def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
 
 
 def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Volume, ...]:
-    """Return the volumes in the rows of all outputs of a tool. program: the tool's name in a command."""
+    """Return the volumes in the rows of all outputs of a tool. program: the tool's name in a
+    command.
+    """
     every: dict[tuple[str, str], Fields] = {}
     for row in found:
         number = row.get('number', row.get('where', ''))
         if row['kind'] == 'volume' and number:
             _add(every.setdefault((row.get('controller', ''), number), {'number': number}), row)
     drives = _drives(found, tool, program or tool['name'])
-    return tuple(_volume(fields, found, drives, tool, program or tool['name']) for fields in every.values())
+    return tuple(
+        _volume(fields, found, drives, tool, program or tool['name']) for fields in every.values()
+    )
 
 
 def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
-    """Return the drives in the rows. A drive occurs once for each volume or array that contains it."""
-    known: dict[tuple[str, ...], Fields] = {}   # controller, key, value -> the fields of this drive in all rows
+    """Return the drives in the rows.
+
+    A drive occurs once for each volume or array that contains it.
+    """
+    # controller, key, value -> the fields of this drive in all rows
+    known: dict[tuple[str, ...], Fields] = {}
     parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
-        keys = [(fields.get('controller', ''), key, fields[key]) for key in ('place', 'serial') if key in fields]
+        keys = [
+            (fields.get('controller', ''), key, fields[key])
+            for key in ('place', 'serial')
+            if key in fields
+        ]
         drive: Fields = next((known[key] for key in keys if key in known), {})
-        own: dict[str, str | None] = {key: fields[key] for key in ('where', 'span', 'slot') if key in fields}
+        own: dict[str, str | None] = {
+            key: fields[key] for key in ('where', 'span', 'slot') if key in fields
+        }
         _add(drive, {key: value for key, value in fields.items() if key not in (*own, 'kind')})
         known.update(dict.fromkeys(keys, drive))
-        _add(parts.setdefault((own.get('where'), id(drive) if keys else tuple(fields.items())), (drive, {}))[1], own)
-    return [{**drive, **own, 'kind': 'drive', 'is': _state(drive, tool), 'key': ' '.join(filter(None, (
-        program, 'controller', drive.get('controller'), 'drive', drive.get('place', drive.get('serial', '')))))}
-            for drive, own in parts.values()]
+        _add(
+            parts.setdefault(
+                (own.get('where'), id(drive) if keys else tuple(fields.items())), (drive, {})
+            )[1],
+            own,
+        )
+    return [
+        {
+            **drive,
+            **own,
+            'kind': 'drive',
+            'is': _state(drive, tool),
+            'key': ' '.join(
+                filter(
+                    None,
+                    (
+                        program,
+                        'controller',
+                        drive.get('controller'),
+                        'drive',
+                        drive.get('place', drive.get('serial', '')),
+                    ),
+                )
+            ),
+        }
+        for drive, own in parts.values()
+    ]
 
 
 def _state(drive: Fields, tool: Json) -> str:
     """Return the state of a drive: a state as in Member, "unused", or '' for a failed spare."""
-    said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
+    said = [
+        _meaning(tool['drive_is'], drive[key]) or 'unknown'
+        for key in ('presence', 'state')
+        if key in drive
+    ]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive; not all outputs name that drive.
-    return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
-        {'in_sync': 'spare', 'unused': 'spare', 'faulty': '', 'missing': ''}.get(state, state)
+    return (
+        state
+        if 'spare' not in drive
+        else 'unknown'
+        if 'active' in drive['spare']
+        else {'in_sync': 'spare', 'unused': 'spare', 'faulty': '', 'missing': ''}.get(state, state)
+    )
 
 
 def _meaning(table: Mapping[str, str], said: str) -> str | None:
     return next((meaning for pattern, meaning in table.items() if _matching(pattern)(said)), None)
 
 
-def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], tool: Json, program: str) -> Volume:
+def _volume(
+    fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], tool: Json, program: str
+) -> Volume:
     """Return a volume with its drives, and with the facts about its array and its controller."""
     where = fields.get('where', '')
     here = [row for row in (*found, *drives) if row.get('controller') == fields.get('controller')]
     for row in here:
         if row['kind'] in ('controller', 'section', 'array') and row.get('where', where) == where:
-            _add(fields, {key: value for key, value in row.items() if key in ('trouble', *tool['doubts'])})
-    replaced = {drive['instead_of'] for drive in here if 'instead_of' in drive}   # by a spare, which is a member now
-    spares = [each for each in here if each.get('is') and each.get('where', where) == where and (
-        each['is'] == 'spare' or each.get('place') in replaced)]
+            _add(
+                fields,
+                {key: value for key, value in row.items() if key in ('trouble', *tool['doubts'])},
+            )
+    # by a spare, which is a member now
+    replaced = {drive['instead_of'] for drive in here if 'instead_of' in drive}
+    spares = [
+        each
+        for each in here
+        if each.get('is')
+        and each.get('where', where) == where
+        and (each['is'] == 'spare' or each.get('place') in replaced)
+    ]
     spans: dict[str, list[Fields]] = {}
     for drive in here:
-        if drive.get('is', 'spare') not in ('spare', '') and drive.get('where') == where and drive not in spares:
+        if (
+            drive.get('is', 'spare') not in ('spare', '')
+            and drive.get('where') == where
+            and drive not in spares
+        ):
             spans.setdefault(drive.get('span', ''), []).append(drive)
     names = {'program': program, 'controller': argument(fields.get('controller', ''), 'N')}
-    return Volume(tool, program, fields, spans, spares, tuple(
-        doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
+    return Volume(
+        tool,
+        program,
+        fields,
+        spans,
+        spares,
+        tuple(
+            doubt(why, remedy.format(**names))
+            for key, (why, remedy) in tool['doubts'].items()
+            if key in fields
+        ),
+    )
 
 
 def groups(volume: Volume) -> Sequence[Group]:
-    """Return the group of a volume and, if it has several spans, a group for each. Member.on is a drive's "key"."""
+    """Return the group of a volume and, if it has several spans, a group for each.
+
+    Member.on is a drive's "key".
+    """
     found, state = [*_groups(volume, _why_unknown(volume))], volume.fields.get('state', '')
     is_lost = Stack(found).survives(found[0], frozenset()) is False
     if not found[0].unknown and is_lost != (_meaning(volume.tool['state_is'], state) == 'failed'):
-        return [*_groups(volume, f'{volume.program} reports the state {clean(state)}, which its drives contradict')]
+        return [
+            *_groups(
+                volume,
+                f'{volume.program} reports the state {clean(state)}, which its drives contradict',
+            )
+        ]
     return found
 
 
 def _groups(volume: Volume, why: str) -> Iterator[Group]:
     fields = volume.fields
-    name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}')
-    members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
-        Member('', 'missing', len(drives) + each) for each in range(min(_missing(volume, span), MOST_MEMBERS))))
-               for span, drives in volume.spans.items()]
-    whole = Group(name, clean(fields.get('name', name)), 'hardware', '', activity=_activity(volume),
-                  progress=float(fields['progress']) if 'progress' in fields else None, doubts=volume.doubts)
+    name = clean(
+        f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}'
+    )
+    members = [
+        (
+            *(_member(drive, slot) for slot, drive in enumerate(drives)),
+            *(
+                Member('', 'missing', len(drives) + each)
+                for each in range(min(_missing(volume, span), MOST_MEMBERS))
+            ),
+        )
+        for span, drives in volume.spans.items()
+    ]
+    whole = Group(
+        name,
+        clean(fields.get('name', name)),
+        'hardware',
+        '',
+        activity=_activity(volume),
+        progress=float(fields['progress']) if 'progress' in fields else None,
+        doubts=volume.doubts,
+    )
     spares = tuple(_member(drive, None) for drive in volume.spares)
     if why or len(members) == 1:
         every = [member for span in members for member in span][:MOST_MEMBERS]
-        yield whole._replace(level='' if why else _level(volume, *volume.spans), slots=len(every),
-                             members=(*every, *spares), unknown=why)
+        yield whole._replace(
+            level='' if why else _level(volume, *volume.spans),
+            slots=len(every),
+            members=(*every, *spares),
+            unknown=why,
+        )
     else:
-        yield Group(name, whole.name, 'hardware', 'raid0', len(members), members=tuple(Member(
-            f'span {span}', 'in_sync', slot, (f'{name} span {span}',)) for slot, span in enumerate(volume.spans)))
+        yield Group(
+            name,
+            whole.name,
+            'hardware',
+            'raid0',
+            len(members),
+            members=tuple(
+                Member(f'span {span}', 'in_sync', slot, (f'{name} span {span}',))
+                for slot, span in enumerate(volume.spans)
+            ),
+        )
         for span, each in zip(volume.spans, members):
-            yield whole._replace(id=f'{name} span {span}', name=f'{whole.name} span {span}', slots=len(each),
-                                 level=_level(volume, span), members=(*each, *spares))
+            yield whole._replace(
+                id=f'{name} span {span}',
+                name=f'{whole.name} span {span}',
+                slots=len(each),
+                level=_level(volume, span),
+                members=(*each, *spares),
+            )
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
-    """Return a drive as a member. A drive that is in a volume but has the state "unused" is a contradiction."""
-    name, detail = drive.get('place', drive.get('serial', '')), drive.get('state', drive.get('presence', ''))
-    return Member(clean(name), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
-                  clean(detail) * (drive['is'] not in ('in_sync', 'spare')))
+    """Return a drive as a member.
+
+    A drive that is in a volume but has the state "unused" is a contradiction.
+    """
+    name, detail = (
+        drive.get('place', drive.get('serial', '')),
+        drive.get('state', drive.get('presence', '')),
+    )
+    return Member(
+        clean(name),
+        drive['is'].replace('unused', 'unknown'),
+        slot,
+        (drive['key'],) * bool(name),
+        clean(detail) * (drive['is'] not in ('in_sync', 'spare')),
+    )
 
 
 def _missing(volume: Volume, span: str) -> int:
-    """Return the least number of a span's drives that the tool does not list; negative if it lists too many."""
+    """Return the least number of a span's drives that the tool does not list; negative if it
+    lists too many.
+    """
     fields, drives, shown = volume.fields, len(volume.spans[span]), len(volume.spans)
-    spans = int(fields.get('depth', 1)) if shown == 1 else 1   # if spans are not shown, "count" is for one span
+    # if spans are not shown, "count" is for one span
+    spans = int(fields.get('depth', 1)) if shown == 1 else 1
     is_degraded = _meaning(volume.tool['state_is'], fields.get('state', '')) == 'degraded'
-    return (int(fields['total']) // shown - drives if 'total' in fields else int(fields['count']) * spans - drives
-            if 'count' in fields else -drives % _entry(volume).get('multiple', 1) * is_degraded)
+    return (
+        int(fields['total']) // shown - drives
+        if 'total' in fields
+        else int(fields['count']) * spans - drives
+        if 'count' in fields
+        else -drives % _entry(volume).get('multiple', 1) * is_degraded
+    )
 
 
 def _level(volume: Volume, span: str) -> str:
-    """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit the drives."""
+    """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit
+    the drives.
+    """
     missing, entry = _missing(volume, span), _entry(volume)
     drives = len(volume.spans[span]) + missing
     entry = _LEVELS[entry['beyond']] if 'beyond' in entry and drives > entry['most'] else entry
@@ -212,15 +368,25 @@ def _level(volume: Volume, span: str) -> str:
 
 def _entry(volume: Volume) -> Json:
     said = volume.fields.get('level', '')
-    entry = _LEVELS.get(re.sub('raid|[^0-9a-z+]', '', volume.tool.get('levels', {}).get(said, said).lower()), {})
+    entry = _LEVELS.get(
+        re.sub('raid|[^0-9a-z+]', '', volume.tool.get('levels', {}).get(said, said).lower()), {}
+    )
     return _LEVELS.get(entry.get('span', ''), entry) if len(volume.spans) > 1 else entry
 
 
 def _activity(volume: Volume) -> str:
     """Return the activity of a volume, as in Group."""
-    said = (_meaning(volume.tool[f'{key}_is'], volume.fields.get(key, '')) for key in ('state', 'activity'))
-    is_rebuilding = any(drive['is'] == 'rebuilding' for drives in volume.spans.values() for drive in drives)
-    return next((each for each in said if each in (*_UNREADY, 'check', 'recover')), 'recover' * is_rebuilding)
+    said = (
+        _meaning(volume.tool[f'{key}_is'], volume.fields.get(key, ''))
+        for key in ('state', 'activity')
+    )
+    is_rebuilding = any(
+        drive['is'] == 'rebuilding' for drives in volume.spans.values() for drive in drives
+    )
+    return next(
+        (each for each in said if each in (*_UNREADY, 'check', 'recover')),
+        'recover' * is_rebuilding,
+    )
 
 
 def _why_unknown(volume: Volume) -> str:
@@ -230,94 +396,191 @@ def _why_unknown(volume: Volume) -> str:
     slots = [(each.get('span'), each['slot']) for each in drives if 'slot' in each]
     state, level, task = (clean(fields.get(key, 'none')) for key in ('state', 'level', 'activity'))
     meaning, states = _meaning(tool['state_is'], state), {each['is'] for each in drives}
-    is_whole, is_bad = meaning == 'whole', states != {'in_sync'} or any(_missing(volume, span) for span in spans)
-    is_split = len(spans) == 1 or ('' not in spans and int(fields.get('depth', len(spans))) == len(spans))
+    is_whole, is_bad = (
+        meaning == 'whole',
+        states != {'in_sync'} or any(_missing(volume, span) for span in spans),
+    )
+    is_split = len(spans) == 1 or (
+        '' not in spans and int(fields.get('depth', len(spans))) == len(spans)
+    )
     reasons = (
-        (any('twice' in each for each in (fields, *drives, *volume.spares)) or len(set(slots)) < len(slots),
-         'this volume twice, with different values'),
+        (
+            any('twice' in each for each in (fields, *drives, *volume.spares))
+            or len(set(slots)) < len(slots),
+            'this volume twice, with different values',
+        ),
         ('controller' not in fields, 'this volume without a controller'),
-        ('parity' in fields and 'activity' not in fields, 'this volume without the state of its parity'),
+        (
+            'parity' in fields and 'activity' not in fields,
+            'this volume without the state of its parity',
+        ),
         (not 0 < len(drives) <= MOST_MEMBERS, f'{len(drives)} drives in this volume'),
         (activity in _UNREADY, f'a running {activity}, so this volume is not redundant yet'),
         (meaning is None, f'the unknown state {state}'),
-        ('activity' in fields and _meaning(tool['activity_is'], task) is None, f'the unknown activity {task}'),
-        (not is_split or not all(_level(volume, span) for span in spans),
-         f'the level {level} with {len(drives)} drives'),
-        (not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}, 'a drive state that this version does not know'),
-        (is_bad == is_whole or (is_whole and 'trouble' in fields), f'the state {state}, which its drives contradict'))
+        (
+            'activity' in fields and _meaning(tool['activity_is'], task) is None,
+            f'the unknown activity {task}',
+        ),
+        (
+            not is_split or not all(_level(volume, span) for span in spans),
+            f'the level {level} with {len(drives)} drives',
+        ),
+        (
+            not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'},
+            'a drive state that this version does not know',
+        ),
+        (
+            is_bad == is_whole or (is_whole and 'trouble' in fields),
+            f'the state {state}, which its drives contradict',
+        ),
+    )
     return next((f'{volume.program} reports {why}' for is_so, why in reasons if is_so), '')
 
 
-# --- the drives of this run ---------------------------------------------------------------------------
+# --- the drives of this run -----------------------------------------------------------------------
 
-def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
-              system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups and the groups from *ask*, whose drives are removed from other hardware groups."""
+
+def completed(
+    known: Iterable[Group],
+    ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
+    system: System = LINUX,
+    verdicts: Sequence[Verdict] = (),
+) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the known groups and the groups from *ask*, whose drives are removed from other
+    hardware groups.
+    """
     found, notes = ask()
     names = _disks(found, verdicts)
     taken = {disk for disks in names.values() for disk in disks}
-    devices = [os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!')) for volume in found]
+    devices = [
+        os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!'))
+        for volume in found
+    ]
     made: list[Group] = []
     for volume, device in zip(found, devices):
         whole, *spans = groups(volume)
         # With the kernel name of its disk as id, the volume is below the groups that use this disk.
-        if devices.count(device) == 1 and device not in ('', *taken) and os.path.isdir(f'{system.sys}/block/{device}'):
+        if (
+            devices.count(device) == 1
+            and device not in ('', *taken)
+            and os.path.isdir(f'{system.sys}/block/{device}')
+        ):
             whole = whole._replace(id=device)
-        made += [group._replace(members=tuple(member._replace(on=tuple(
-            name for each in member.on for name in names.get(each, (each,)))) for member in group.members))
-            for group in (whole, *spans)]
-    rest = [group if group.kind != 'hardware' else group._replace(members=tuple(
-        member for member in group.members if taken.isdisjoint(member.on))) for group in known]
-    return (*(group for group in rest if group.members or group.kind != 'hardware'), *made), tuple(notes)
+        made += [
+            group._replace(
+                members=tuple(
+                    member._replace(
+                        on=tuple(name for each in member.on for name in names.get(each, (each,)))
+                    )
+                    for member in group.members
+                )
+            )
+            for group in (whole, *spans)
+        ]
+    rest = [
+        group
+        if group.kind != 'hardware'
+        else group._replace(
+            members=tuple(member for member in group.members if taken.isdisjoint(member.on))
+        )
+        for group in known
+    ]
+    return (*(group for group in rest if group.members or group.kind != 'hardware'), *made), tuple(
+        notes
+    )
 
 
 def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return each drive's block devices, from the verdict with the same serial number, else the same address."""
+    """Return each drive's block devices, from the verdict with the same serial number, else the
+    same address.
+    """
     every: dict[str, tuple[str, ...]] = {}
-    for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
-                        for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
-        serial, *others = (re.sub('[^0-9A-Z]', '', each.upper()) for each in (
-            drive.get('serial', ''), *(verdict.identity.serial for verdict in verdicts)))
-        address = tool.get('address', '').format(**{key: drive.get(key, '-') for key in ('number', 'channel', 'id')})
-        same = {verdict.place.disks for verdict, other in zip(verdicts, others)
-                if min(len(serial), len(other)) >= _SERIAL and (serial in other or other in serial)} or {
-            verdict.place.disks for verdict, other in zip(verdicts, others)
-            if not (serial and other) and re.fullmatch(address, base(verdict.device))}
+    for drive, tool in {
+        drive['key']: (drive, volume.tool)
+        for volume in found
+        for drives in (*volume.spans.values(), volume.spares)
+        for drive in drives
+    }.values():
+        serial, *others = (
+            re.sub('[^0-9A-Z]', '', each.upper())
+            for each in (
+                drive.get('serial', ''),
+                *(verdict.identity.serial for verdict in verdicts),
+            )
+        )
+        address = tool.get('address', '').format(
+            **{key: drive.get(key, '-') for key in ('number', 'channel', 'id')}
+        )
+        same = {
+            verdict.place.disks
+            for verdict, other in zip(verdicts, others)
+            if min(len(serial), len(other)) >= _SERIAL and (serial in other or other in serial)
+        } or {
+            verdict.place.disks
+            for verdict, other in zip(verdicts, others)
+            if not (serial and other) and re.fullmatch(address, base(verdict.device))
+        }
         every[drive['key']] = same.pop() if len(same) == 1 else ()
-    return {key: disks for key, disks in every.items() if disks and list(every.values()).count(disks) == 1}
+    return {
+        key: disks
+        for key, disks in every.items()
+        if disks and list(every.values()).count(disks) == 1
+    }
 
 
-# --- commands -----------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
+
 
 def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
-    """Return, for each controller family, the volumes from the first tool that reports any, and why tools failed."""
+    """Return, for each controller family, the volumes from the first tool that reports any, and
+    why tools failed.
+    """
     found: dict[str, Sequence[Volume]] = {}
     failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
     for tool, program, family in _PROGRAMS:
-        if not found.get(family) and any(os.access(f'{each}/{program}', os.X_OK) for each in FOLDERS.split(':')):
+        if not found.get(family) and any(
+            os.access(f'{each}/{program}', os.X_OK) for each in FOLDERS.split(':')
+        ):
             printed, why = _asked(tool, program)
             command = f'{program} {" ".join(tool["commands"][-1])}'
             in_part = (doubt(f'was not shown in full by {program}', LOOK + command),)
-            found[family] = [volume._replace(doubts=(*volume.doubts, *in_part * bool(why)))
-                             for volume in volumes(printed, tool, program)]
-            failed.update({'': '', family: why or f'{program} reports no volume' * (not found[family])})
+            found[family] = [
+                volume._replace(doubts=(*volume.doubts, *in_part * bool(why)))
+                for volume in volumes(printed, tool, program)
+            ]
+            failed.update(
+                {'': '', family: why or f'{program} reports no volume' * (not found[family])}
+            )
     return [volume for each in found.values() for volume in each], [
         Coded('controllers-missing', f'the redundancy of RAID volumes is unknown: {why}')
-        for why in failed.values() if why]
+        for why in failed.values()
+        if why
+    ]
 
 
 def _asked(tool: Json, program: str) -> tuple[Sequence[Fields], str]:
-    """Return the rows from all outputs of a tool, and why some are missing. After a failure, the tool is not rerun."""
+    """Return the rows from all outputs of a tool, and why some are missing.
+
+    After a failure, the tool is not rerun.
+    """
     found: list[Fields] = []
     numbers = ['']
     if 'list' in tool:
         text, why = linux.output((program, *tool['list']), FOLDERS, TIME_LIMIT)
-        numbers = [match[1] for match in map(_matching(tool['numbers']), text.splitlines()) if match][:MOST_CONTROLLERS]
+        numbers = [
+            match[1] for match in map(_matching(tool['numbers']), text.splitlines()) if match
+        ][:MOST_CONTROLLERS]
         if why:
             return (), why
-    commands = [(number, command) for number in numbers for command in (*tool['commands'], *tool.get('more', ()))]
+    commands = [
+        (number, command)
+        for number in numbers
+        for command in (*tool['commands'], *tool.get('more', ()))
+    ]
     for number, command in commands:
-        text, why = linux.output((program, *(word.format(number) for word in command)), FOLDERS, TIME_LIMIT)
+        text, why = linux.output(
+            (program, *(word.format(number) for word in command)), FOLDERS, TIME_LIMIT
+        )
         found += rows(text, tool, number)
         if why:
             return found, why if command in tool['commands'] else ''

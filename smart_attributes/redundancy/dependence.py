@@ -1,10 +1,13 @@
-"""The use of each drive: the groups on it (arrays, volumes, pools, file systems), and whether to replace it now.
+"""The use of each drive: the groups on it (arrays, volumes, pools, file systems), and whether to
+replace it now.
 
 Other modules decide a verdict's severity and action; `Drive` brings both to this module.
-Groups are found from /sys, /proc and the udev database, which every user may read; no device is opened. Nothing here
+Groups are found from /sys, /proc and the udev database, which every user may read; no device is
+opened. Nothing here
 fails: if a file cannot be read, the redundancy of its group is unknown.
 Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
 """
+
 from __future__ import annotations
 
 import os
@@ -25,7 +28,8 @@ from .block_devices import NO_DISKS, Devices, listed, udev_notes, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
-    Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns the drives that have disks, most severe first
+    # returns the drives that have disks, most severe first
+    Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]
 
 _ASK = 'as root, run triage --controllers'
 # Programs that can be run -> the module that parses their output.
@@ -33,35 +37,67 @@ PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'contro
 
 
 class Examined(NamedTuple):
-    """Verdicts that show which groups depend on each drive, and whether the drive may be replaced."""
+    """Verdicts that show which groups depend on each drive, and whether the drive may be
+    replaced.
+    """
+
     verdicts: tuple[Verdict, ...]
-    machine: Machine | None = None    # the groups on the drives; None: groups were not read
-    notes: tuple[Coded, ...] = ()     # notes about the programs that were run
+    machine: Machine | None = None  # the groups on the drives; None: groups were not read
+    notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     remarks: tuple[Coded, ...] = ()
 
 
-def examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool = False, asked: Sequence[str] = (),
-             system: System = LINUX) -> Examined:
+def examined(
+    verdicts: tuple[Verdict, ...],
+    drives: Drives,
+    only_alerting: bool = False,
+    asked: Sequence[str] = (),
+    system: System = LINUX,
+) -> Examined:
     """Return the verdicts, each with the groups that depend on its drive.
 
-    only_alerting: read only the groups on drives that alert. asked: the programs in PROGRAMS to run. Recorded reports
-    have no groups. After an exception, the verdicts lack groups, and a remark gives the reason.
+    only_alerting: read only the groups on drives that alert. asked: the programs in PROGRAMS to
+    run. Recorded reports have no groups. After an exception, the verdicts lack groups, and a remark
+    gives the reason.
     """
     try:
         return _examined(verdicts, drives, only_alerting, asked, system)
     except Exception as error:
         from ..failures import inside
-        problem = inside(error, 'the use and the redundancy of the drives cannot be examined', 'lsblk')
+
+        problem = inside(
+            error, 'the use and the redundancy of the drives cannot be examined', 'lsblk'
+        )
         return Examined(verdicts, remarks=(Coded(problem.code, str(problem)),))
 
 
-def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool, asked: Sequence[str],
-              system: System) -> Examined:
+def _examined(
+    verdicts: tuple[Verdict, ...],
+    drives: Drives,
+    only_alerting: bool,
+    asked: Sequence[str],
+    system: System,
+) -> Examined:
     devices = listed(system)
-    placed = [verdict._replace(place=verdict.place._replace(disks=tuple(dict.fromkeys(
-        each for name in disks(verdict.device, system) for each in (name, devices.same.get(name, name))))))
-        for verdict in verdicts]
-    wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks] if only_alerting else None
+    placed = [
+        verdict._replace(
+            place=verdict.place._replace(
+                disks=tuple(
+                    dict.fromkeys(
+                        each
+                        for name in disks(verdict.device, system)
+                        for each in (name, devices.same.get(name, name))
+                    )
+                )
+            )
+        )
+        for verdict in verdicts
+    ]
+    wanted = (
+        [name for verdict in placed if verdict.state for name in verdict.place.disks]
+        if only_alerting
+        else None
+    )
     if not any(verdict.place.disks for verdict in placed) or wanted == []:
         return Examined(verdicts)
     known, notes = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed)), []
@@ -74,7 +110,9 @@ def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices; behind a RAID controller or without sysfs, its address."""
+    """Return the kernel names of a drive's block devices; behind a RAID controller or without
+    sysfs, its address.
+    """
     if device.is_recorded:
         return ()
     has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
@@ -82,30 +120,49 @@ def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
-    """Yield a group for each RAID controller, because it is unknown which drives belong to which volume."""
+    """Yield a group for each RAID controller, because it is unknown which drives belong to which
+    volume.
+    """
     behind: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:
         controller = device_types.controller(verdict.device.type)
         if controller and verdict.place.disks:
-            behind.setdefault((controller.name, verdict.device.path), []).append(verdict.device.address)
+            behind.setdefault((controller.name, verdict.device.path), []).append(
+                verdict.device.address
+            )
     for (name, path), addresses in behind.items():
-        yield Group(f'{name} {path}', f'{name} volumes', 'hardware', '', unknown=_ASK, members=tuple(
-            Member(address, 'unknown', None, (address,)) for address in addresses))
+        yield Group(
+            f'{name} {path}',
+            f'{name} volumes',
+            'hardware',
+            '',
+            unknown=_ASK,
+            members=tuple(Member(address, 'unknown', None, (address,)) for address in addresses),
+        )
 
 
-# --- groups -------------------------------------------------------------------------------------------------
+# --- groups ---------------------------------------------------------------------------------------
 
-ARRAYS, VOLUMES = 256, 1024  # how many are read completely; for all others, only the members are read
+# how many are read completely; for all others, only the members are read
+ARRAYS, VOLUMES = 256, 1024
 _PEER = 'only DRBD knows the state of its peer'
 # Name of a block device that is built on others -> kind, level, reason if the level is unknown.
-_DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
-            ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
-            ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
-            ('', 'dm', '', 'this version does not know its driver'))
-# Pattern of the ID_FS_TYPE that udev found on an unused device -> values as in _DRIVERS. For ZFS, see _uses_of_disks.
-_FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
-          *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
-          ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
+_DRIVERS = (
+    ('bcache', 'bcache', 'single', ''),
+    ('drbd', 'drbd', '', _PEER),
+    ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
+    ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
+    ('', 'dm', '', 'this version does not know its driver'),
+)
+# Pattern of the ID_FS_TYPE that udev found on an unused device -> values as in _DRIVERS. For ZFS,
+# see _uses_of_disks.
+_FOUND = (
+    ('ceph_bluestore', 'ceph', '', block_devices.CEPH),
+    ('crypto_LUKS|luks', 'luks', 'single', ''),
+    *_DRIVERS[:2],
+    ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
+    ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'),
+)
 
 
 def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
@@ -121,33 +178,70 @@ def _found(devices: Devices) -> Iterator[Group]:
     sys, of_md = devices.system.sys, _arrays(devices)
     volumes = _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
     every = block_devices.volumes(volumes, devices.system)
-    others = {name: slaves for name in _in_order(devices.names - {*of_md, *every})
-              for slaves in [names_in(f'{sys}/block/{name}/slaves')] if slaves}
+    others = {
+        name: slaves
+        for name in _in_order(devices.names - {*of_md, *every})
+        for slaves in [names_in(f'{sys}/block/{name}/slaves')]
+        if slaves
+    }
     devices = devices._replace(
-        inside=block_devices.inner(every), used=uses(devices.system, {each.name: name for name, each in every.items()}),
-        titles={name: block_devices.title(volume) or name for name, volume in every.items()})
+        inside=block_devices.inner(every),
+        used=uses(devices.system, {each.name: name for name, each in every.items()}),
+        titles={name: block_devices.title(volume) or name for name, volume in every.items()},
+    )
     systems = arrays.file_systems(devices)
     taken = {each for group in systems for each in arrays.btrfs_members(group.id, devices)}
-    devices = devices._replace(used={name: points for name, points in devices.used.items() if name not in taken})
+    devices = devices._replace(
+        used={name: points for name, points in devices.used.items() if name not in taken}
+    )
     taken.update(each for name in of_md for each in arrays.md_members(name, devices))
-    taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
-                 for each in slaves)
-    rest = {name: {} if name in devices.used else dict(
-        line[2:].partition('=')[::2] for line in udev_notes(name, devices).split('\n') if line.startswith('E:'))
-        for name in _candidates(taken, devices)}
-    found = [*(arrays.with_removed(group, rest, devices)
-               for group in (arrays.array(name, devices) for name in of_md) if group),
-             *(block_devices.group(name, every, devices) for name in every if name not in devices.inside),
-             *(_other(name, slaves, devices) for name, slaves in others.items()), *systems]
+    taken.update(
+        each
+        for slaves in (*(volume.slaves for volume in every.values()), *others.values())
+        for each in slaves
+    )
+    rest = {
+        name: {}
+        if name in devices.used
+        else dict(
+            line[2:].partition('=')[::2]
+            for line in udev_notes(name, devices).split('\n')
+            if line.startswith('E:')
+        )
+        for name in _candidates(taken, devices)
+    }
+    found = [
+        *(
+            arrays.with_removed(group, rest, devices)
+            for group in (arrays.array(name, devices) for name in of_md)
+            if group
+        ),
+        *(
+            block_devices.group(name, every, devices)
+            for name in every
+            if name not in devices.inside
+        ),
+        *(_other(name, slaves, devices) for name, slaves in others.items()),
+        *systems,
+    ]
     yield from found
     removed = {member.name for group in found if group.kind == 'md' for member in group.members}
-    yield from _uses_of_disks({group.id for group in found}, {
-        name: notes for name, notes in rest.items() if devices.titles.get(name, name) not in removed}, devices)
+    yield from _uses_of_disks(
+        {group.id for group in found},
+        {
+            name: notes
+            for name, notes in rest.items()
+            if devices.titles.get(name, name) not in removed
+        },
+        devices,
+    )
 
 
 def _arrays(devices: Devices) -> list[str]:
     names = _in_order(name for name in devices.names if name.startswith('md'))
-    return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][:ARRAYS]
+    return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][
+        :ARRAYS
+    ]
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
@@ -155,19 +249,35 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
-    """Return the group of a device that has another driver, or of an array or volume over the maximum number."""
+    """Return the group of a device that has another driver, or of an array or volume over the
+    maximum number.
+    """
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
-    members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
-    return Group(name, name[:LONGEST_GIVEN_NAME], kind, level, len(members), 0, members,
-                 used_as=devices.used.get(name, ()), unknown=unknown)
+    members = tuple(
+        devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS])
+    )
+    return Group(
+        name,
+        name[:LONGEST_GIVEN_NAME],
+        kind,
+        level,
+        len(members),
+        0,
+        members,
+        used_as=devices.used.get(name, ()),
+        unknown=unknown,
+    )
 
 
-# --- disks and partitions that no other group uses --------------------------------------------------------
+# --- disks and partitions that no other group uses ------------------------------------------------
 
-def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str]],
-                   devices: Devices) -> Iterator[Group]:
-    """Yield a group for each use of a disk, partition, array or volume: mounted, as swap space or as a member.
+
+def _uses_of_disks(
+    above: AbstractSet[str], notes: Mapping[str, Mapping[str, str]], devices: Devices
+) -> Iterator[Group]:
+    """Yield a group for each use of a disk, partition, array or volume: mounted, as swap space or
+    as a member.
 
     above: the groups found so far. notes: udev's notes on the devices that these groups do not use.
     """
@@ -179,50 +289,85 @@ def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str
             continue
         kind = values.get('ID_FS_TYPE', '')
         if kind == 'zfs_member':
-            pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(name)
+            pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(
+                name
+            )
         yield from _member_of(name, kind, devices)
     for pool, names in pools.items():
         members = tuple(devices.member(each, 'unknown') for each in names[:MOST_MEMBERS])
-        yield Group(f'zfs {pool}', pool, 'zfs', '', len(members), 0, members,
-                    used_as=devices.used.get(f'zfs {pool}', ()), unknown=_zfs_unknown(pool, devices.system))
+        yield Group(
+            f'zfs {pool}',
+            pool,
+            'zfs',
+            '',
+            len(members),
+            0,
+            members,
+            used_as=devices.used.get(f'zfs {pool}', ()),
+            unknown=_zfs_unknown(pool, devices.system),
+        )
 
 
 def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
-    """Yield the devices that no group uses; a disk with partitions is included only if it is mounted itself."""
+    """Yield the devices that no group uses; a disk with partitions is included only if it is
+    mounted itself.
+    """
     parted = set(devices.parts.values())
     for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
         # Partitions of a disk in use are left out, too: another path to the drive is used.
-        if disk not in taken and disk.rstrip('0123456789') not in NO_DISKS and (
-                name not in parted or name in devices.used):
+        if (
+            disk not in taken
+            and disk.rstrip('0123456789') not in NO_DISKS
+            and (name not in parted or name in devices.used)
+        ):
             yield name
 
 
 def _used(name: str, devices: Devices) -> Group:
     points = devices.used[name]
     kind = 'swap' if points == ('swap',) else 'partition'
-    return Group(f'{kind} {name}', name[:LONGEST_GIVEN_NAME], kind, 'single', 1, 0, (devices.member(name, slot=0),),
-                 used_as=points)
+    return Group(
+        f'{kind} {name}',
+        name[:LONGEST_GIVEN_NAME],
+        kind,
+        'single',
+        1,
+        0,
+        (devices.member(name, slot=0),),
+        used_as=points,
+    )
 
 
 def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
     for pattern, holder, level, unknown in _FOUND if kind else ():
         if re.fullmatch(pattern, kind):
             member = devices.member(name, 'in_sync' if level else 'unknown', 0)
-            yield Group(f'{holder} {name}', member.name, holder, level, 1, 0, (member,), unknown=unknown)
+            yield Group(
+                f'{holder} {name}', member.name, holder, level, 1, 0, (member,), unknown=unknown
+            )
 
 
 def _zfs_unknown(pool: str, system: System) -> str:
-    """Return why the redundancy of a pool is unknown, and the pool's state unless this is ONLINE."""
+    """Return why the redundancy of a pool is unknown, and the pool's state unless this is
+    ONLINE.
+    """
     folder = f'{system.proc}/spl/kstat/zfs'
-    state = text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
+    state = (
+        text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
+    )
     if not state and os.path.isdir(folder):
         return 'the pool is not imported'
     reason = 'its layout is not in /sys; run triage --zpool'
-    return reason if state in ('', 'ONLINE') else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
+    return (
+        reason
+        if state in ('', 'ONLINE')
+        else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
+    )
 
 
-# --- the order of groups ----------------------------------------------------------------------------------
+# --- the order of groups --------------------------------------------------------------------------
+
 
 def _ordered(found: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that form a circle are separated."""
@@ -241,13 +386,21 @@ def _on(group: Group) -> set[str]:
 
 
 def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
-    members = (member._replace(on=tuple(each for each in member.on if each not in rest)) for member in group.members)
-    return group._replace(level='', unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
-                          members=tuple(members))
+    members = (
+        member._replace(on=tuple(each for each in member.on if each not in rest))
+        for member in group.members
+    )
+    return group._replace(
+        level='',
+        unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
+        members=tuple(members),
+    )
 
 
 def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
-    """Return the groups built on these disks, directly or through other groups, and all groups below any of them."""
+    """Return the groups built on these disks, directly or through other groups, and all groups
+    below any of them.
+    """
     if disks is None:
         return ordered
     reached, wanted = set(disks), set()

@@ -1,7 +1,9 @@
 """The types of partitions that hold no data of their own, by the udev database. Pure.
 
-Sources: UEFI 2.10, 5.3.3 (EFI system partition, also its type in an MBR); GNU GRUB manual, BIOS installation.
+Sources: UEFI 2.10, 5.3.3 (EFI system partition, also its type in an MBR); GNU GRUB manual, BIOS
+installation.
 """
+
 from __future__ import annotations
 
 import re
@@ -18,7 +20,8 @@ _ENTRY_TYPE = re.compile('^E:ID_PART_ENTRY_TYPE=(.*)$', re.MULTILINE)
 
 
 def partition_type(notes: str) -> str:
-    """Return EFI or BIOS_BOOT; '' for any other partition, and for a partition whose type is unknown.
+    """Return EFI or BIOS_BOOT; '' for any other partition, and for a partition whose type is
+    unknown.
 
     notes: the partition's entry in the udev database, see block_devices.udev_notes().
     """

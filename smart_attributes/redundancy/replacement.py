@@ -1,7 +1,9 @@
-"""The order in which to replace drives without losing data, and how close groups of drives are to data loss. Pure.
+"""The order in which to replace drives without losing data, and how close groups of drives are to
+data loss. Pure.
 
 The order depends on the states of all groups of the machine and on the verdicts about their drives.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,33 +19,37 @@ from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
-LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)     # in the order to act on them
-STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # if groups require different labels, the first of these counts
+LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)  # in the order to act on them
+# if groups require different labels, the first of these counts
+STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)
 # Activities during which the members of a group do not all hold their part of the data.
 BUSY = ('recover', 'resync', 'reshape', 'replace')
-IN_ORDER = ('in_sync', 'spare')        # states of healthy members
-FAILING = ('CRITICAL', 'UNKNOWN')      # states of drives that count as lost
+IN_ORDER = ('in_sync', 'spare')  # states of healthy members
+FAILING = ('CRITICAL', 'UNKNOWN')  # states of drives that count as lost
 
 
 class Drive(NamedTuple):
     """One drive of the machine, with those facts from its verdict that affect its groups."""
-    name: str                 # as in all outputs
-    disks: frozenset[str]     # its kernel names
+
+    name: str  # as in all outputs
+    disks: frozenset[str]  # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
     is_to_replace: bool = False  # its verdict advises replacing it or ordering a replacement
-    is_judged: bool = True    # False: nothing is known about it, because this run did not read it
+    is_judged: bool = True  # False: nothing is known about it, because this run did not read it
 
 
 class Step(NamedTuple):
     """The present action for one drive, and the reason for this action."""
+
     drive: Drive
-    label: str                # one of LABELS
+    label: str  # one of LABELS
     why: Coded
-    groups: tuple[str, ...]   # ids of the groups on the drive
+    groups: tuple[str, ...]  # ids of the groups on the drive
 
 
 class Membership(NamedTuple):
     """A group with the drives below each of its members."""
+
     group: Group
     tolerates: int | None  # members that may fail in addition to the failing ones; None: unknown
     drives: tuple[tuple[str, ...], ...]  # for each member, the names of the drives below it
@@ -51,62 +57,95 @@ class Membership(NamedTuple):
 
 class Machine(NamedTuple):
     """All groups of a machine, and the order in which to replace its drives."""
+
     groups: tuple[Membership, ...]  # groups that tolerate the fewest further losses come first
     steps: tuple[Step, ...]
 
 
 def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
-    """Return a step for each drive that must be replaced, or that must stay while another drive is replaced.
+    """Return a step for each drive that must be replaced, or that must stay while another drive is
+    replaced.
 
-    Even if all drives marked "next" are removed, the data of every group stays complete. No drive is
-    "next" while other members may lack the data. drives: most severe first.
+    Even if all drives marked "next" are removed, the data of every group stays complete. No drive
+    is "next" while other members may lack the data. drives: most severe first.
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
-    others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
-    machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False) for disk in others)))
+    others = sorted(
+        {disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged
+    )
+    machine = _Machine(
+        stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False) for disk in others))
+    )
     steps: list[Step] = []
     for drive in machine.to_replace():
         steps.append(machine.step(drive, steps))
     known = [step.drive for step in steps]
-    steps += [step for step in (machine.kept(drive) for drive in machine.drives if drive not in known) if step]
+    steps += [
+        step
+        for step in (machine.kept(drive) for drive in machine.drives if drive not in known)
+        if step
+    ]
     return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
 
 
 class _Machine(NamedTuple):
     """The groups of a machine, and all drives below them."""
+
     stack: Stack
     drives: Sequence[Drive]
 
     def to_replace(self) -> list[Drive]:
-        """Return the drives to replace: first the drives that a group has dropped, then all others by severity."""
+        """Return the drives to replace: first the drives that a group has dropped, then all
+        others by severity.
+        """
         dropped = [drive for drive in self.drives if self._is_dropped(drive)]
-        return [*dropped, *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped)]
+        return [
+            *dropped,
+            *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped),
+        ]
 
     def _is_dropped(self, drive: Drive) -> bool:
-        return any(member.state == 'faulty' and self.stack.is_on(member, drive.disks)
-                   for group in self.stack.of(drive.disks) for member in group.members)
+        return any(
+            member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+            for group in self.stack.of(drive.disks)
+            for member in group.members
+        )
 
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the preceding drives."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
-        swaps = ['mapper/' * (group.kind == 'luks') + group.name for group in used if _is_swap(group)]
-        found = [self._unless_doubtful(drive, group, self._advised(drive, group, before))
-                 for group in used if not _is_swap(group)] or [
-            sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
+        swaps = [
+            'mapper/' * (group.kind == 'luks') + group.name for group in used if _is_swap(group)
+        ]
+        found = [
+            self._unless_doubtful(drive, group, self._advised(drive, group, before))
+            for group in used
+            if not _is_swap(group)
+        ] or [sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
         why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
         return self._step(drive, sentences.with_swap(why, swaps))
 
     def kept(self, drive: Drive) -> Step | None:
-        """Return the step for a drive that must stay because it has a redundant group's last copy; else None."""
+        """Return the step for a drive that must stay because it has a redundant group's last
+        copy; else None.
+        """
         for group in self.stack.of(drive.disks):
-            if self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False:
+            if (
+                self.stack.survives(group, frozenset())
+                and self.stack.survives(group, drive.disks) is False
+            ):
                 chain = self.stack.between(drive.disks, group)
                 if any(map(is_redundant, chain)):
                     return self._step(drive, self._needed(chain))
         return None
 
     def _step(self, drive: Drive, why: Coded) -> Step:
-        return Step(drive, OF_CODE[why.code][0], why, tuple(group.id for group in self.stack.of(drive.disks)))
+        return Step(
+            drive,
+            OF_CODE[why.code][0],
+            why,
+            tuple(group.id for group in self.stack.of(drive.disks)),
+        )
 
     def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for a drive's step, considering only one group that is in use."""
@@ -122,20 +161,36 @@ class _Machine(NamedTuple):
             return self._of_redundant(drive, group, chain, before)
         if any(map(is_redundant, chain)):
             return self._needed(chain)
-        return sentences.no_redundancy(group, [member.name for member in chain[0].members
-                                               if self.stack.is_on(member, drive.disks)])
+        return sentences.no_redundancy(
+            group,
+            [member.name for member in chain[0].members if self.stack.is_on(member, drive.disks)],
+        )
 
     def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
-        """Return *why*, or the doubt if *why* means "next" but other members may lack this drive's data."""
-        is_aside = why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))
+        """Return *why*, or the doubt if *why* means "next" but other members may lack this
+        drive's data.
+        """
+        is_aside = why.code == 'only-log-or-cache' and (
+            group.kind == 'zfs' or self._is_dropped(drive)
+        )
         if is_aside or OF_CODE[why.code][0] != NEXT:
-            return why   # a journal may hold data that no member has, unless md has dropped the journal
+            # a journal may hold data that no member has, unless md has dropped the journal
+            return why
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
             return sentences.reason('redundancy-doubtful', doubt[0], doubt=sentence(doubt[1], 300))
-        below = {disk for member in group.members if not member.role for each in member.on
-                 for disk in self.stack.disks(each)}
-        unchecked = [each.name for each in self.drives if not each.is_judged and each != drive and each.disks & below]
+        below = {
+            disk
+            for member in group.members
+            if not member.role
+            for each in member.on
+            for disk in self.stack.disks(each)
+        }
+        unchecked = [
+            each.name
+            for each in self.drives
+            if not each.is_judged and each != drive and each.disks & below
+        ]
         return sentences.unchecked(group, unchecked) if unchecked else why
 
     def _needed(self, chain: Sequence[Group]) -> Coded:
@@ -146,50 +201,90 @@ class _Machine(NamedTuple):
         return sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
-        """Return a failing drive of a group that would lose data with all its failing drives, else None."""
-        failing = [each for each in self.drives if each.is_failing and each.disks & self.stack.disks(group.id)]
-        is_lost = self.stack.survives(group, frozenset(disk for each in failing for disk in each.disks)) is False
-        failing.sort(key=lambda each: self.stack.survives(group, each.disks) is not False)   # one that is enough first
+        """Return a failing drive of a group that would lose data with all its failing drives,
+        else None.
+        """
+        failing = [
+            each
+            for each in self.drives
+            if each.is_failing and each.disks & self.stack.disks(group.id)
+        ]
+        is_lost = (
+            self.stack.survives(group, frozenset(disk for each in failing for disk in each.disks))
+            is False
+        )
+        # one that is enough first
+        failing.sort(key=lambda each: self.stack.survives(group, each.disks) is not False)
         return failing[0] if is_lost else None
 
-    def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]) -> Coded:
+    def _of_redundant(
+        self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]
+    ) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""
-        own = [(each, member) for each in chain for member in each.members if self.stack.is_on(member, drive.disks)]
+        own = [
+            (each, member)
+            for each in chain
+            for member in each.members
+            if self.stack.is_on(member, drive.disks)
+        ]
         holding = [each for each, member in own if member.state == IN_SYNC and not member.role]
         if not holding:
             return self._of_unused(drive, group, chain[0], [member for _, member in own])
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
             return sentences.busy(busy)
-        lost = frozenset(disk for each in self.drives if each.is_failing for disk in each.disks).union(
-            drive.disks, *(step.drive.disks for step in before if step.label == NEXT))
+        lost = frozenset(
+            disk for each in self.drives if each.is_failing for disk in each.disks
+        ).union(drive.disks, *(step.drive.disks for step in before if step.label == NEXT))
         weak = self._weakest(chain, lost)
-        first = next((step.drive for step in before if step.label in (NEXT, COPY) and any(
-            each.id in step.groups for each in chain if is_redundant(each))), None)
+        first = next(
+            (
+                step.drive
+                for step in before
+                if step.label in (NEXT, COPY)
+                and any(each.id in step.groups for each in chain if is_redundant(each))
+            ),
+            None,
+        )
         if first:
-            return sentences.reason('second-failing-member' if drive.is_failing and first.is_failing else
-                                    'other-drive-first', weak, first.name)
+            return sentences.reason(
+                'second-failing-member'
+                if drive.is_failing and first.is_failing
+                else 'other-drive-first',
+                weak,
+                first.name,
+            )
         if self.stack.survives(group, lost) is not True:
             return sentences.reason('data-at-risk', weak, drive=drive.name)
         return sentences.reason('replace-next', weak)
 
     def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> Coded:
-        """Return the reason for a drive that holds no group data. own: the group members on the drive."""
+        """Return the reason for a drive that holds no group data. own: the group members on the
+        drive.
+        """
         if all(member.role for member in own):
             return sentences.only_aside(group, own)
         dying = self._dying(group)
-        if dying:   # a rebuild would read all data of the dying drive
+        if dying:  # a rebuild would read all data of the dying drive
             return sentences.reason('copy-other-first', lowest, dying.name)
         return sentences.not_used(lowest, self._is_dropped(drive))
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
-        """Return the redundant group that tolerates the fewest further losses; incomplete groups do not count."""
-        living = [each for each in chain if is_redundant(each) and self.stack.survives(each, frozenset()) is not False]
+        """Return the redundant group that tolerates the fewest further losses; incomplete groups
+        do not count.
+        """
+        living = [
+            each
+            for each in chain
+            if is_redundant(each) and self.stack.survives(each, frozenset()) is not False
+        ]
         return min(living or chain, key=lambda each: self.stack.tolerates(each, lost) or 0)
 
 
 def _is_swap(group: Group) -> bool:
-    """Return whether a group is swap space without redundancy: nothing must be copied, but the system uses it."""
+    """Return whether a group is swap space without redundancy: nothing must be copied, but the
+    system uses it.
+    """
     return group.used_as == ('swap',) and group.level == 'single'
 
 
@@ -198,79 +293,143 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
     stack = Stack(groups)
     failing = frozenset(disk for drive in drives if drive.is_failing for disk in drive.disks)
     names = {disk: drive.name for drive in drives for disk in drive.disks}
-    found = [Membership(group, stack.tolerates(group, failing), tuple(
-        tuple(sorted({names.get(disk, disk) for each in member.on for disk in stack.disks(each)}))
-        for member in group.members)) for group in stack.groups.values()]
-    return Machine(tuple(sorted(found, key=lambda each: (each.tolerates is None, each.tolerates or 0))),
-                   order(stack, drives))
+    found = [
+        Membership(
+            group,
+            stack.tolerates(group, failing),
+            tuple(
+                tuple(
+                    sorted(
+                        {names.get(disk, disk) for each in member.on for disk in stack.disks(each)}
+                    )
+                )
+                for member in group.members
+            ),
+        )
+        for group in stack.groups.values()
+    ]
+    return Machine(
+        tuple(sorted(found, key=lambda each: (each.tolerates is None, each.tolerates or 0))),
+        order(stack, drives),
+    )
 
 
-# --- in the outputs ---------------------------------------------------------------------------------------
+# --- in the outputs -------------------------------------------------------------------------------
+
 
 def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
-    """Return the verdicts, each with the groups that depend on its drive and whether the drive may be replaced."""
+    """Return the verdicts, each with the groups that depend on its drive and whether the drive
+    may be replaced.
+    """
     steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
-    return tuple(verdict._replace(depends=tuple(_depends(verdict.device.name, found.groups)),
-                                  replacement=steps.get(verdict.device.name)) for verdict in verdicts)
+    return tuple(
+        verdict._replace(
+            depends=tuple(_depends(verdict.device.name, found.groups)),
+            replacement=steps.get(verdict.device.name),
+        )
+        for verdict in verdicts
+    )
 
 
 def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
     for group, tolerates, drives in groups:
         for member, below in zip(group.members, drives):
             if name in below:
-                yield Dependence(group, member.name, member.state, tolerates, sentences.tolerance(group, tolerates))
+                yield Dependence(
+                    group,
+                    member.name,
+                    member.state,
+                    tolerates,
+                    sentences.tolerance(group, tolerates),
+                )
 
 
 def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
     """Return the groups, each with its members and their drives, and the order of replacement."""
     states = {verdict.device.name: verdict.state.name for verdict in verdicts}
-    return {'groups': [_group(each, states) for each in found.groups], 'replace_order': list(map(_step, found.steps))}
+    return {
+        'groups': [_group(each, states) for each in found.groups],
+        'replace_order': list(map(_step, found.steps)),
+    }
 
 
 def _group(found: Membership, states: Json) -> Json:
     group = found.group
     return {
-        'id': clean(group.id, limit=TEXT), 'name': clean(group.name, limit=TEXT), 'kind': group.kind,
-        'level': group.level or None, 'used_as': [clean(use, limit=TEXT) for use in group.used_as],
-        'tolerates': found.tolerates, 'activity': group.activity or None, 'progress': group.progress,
-        'missing': group.missing, 'unknown': sentence(group.unknown, TEXT) or None,
-        'text': sentence(sentences.tolerance(group, found.tolerates), TEXT), 'members': [{
-            'name': clean(member.name, limit=TEXT) or None, 'state': member.state, 'slot': member.slot,
-            'role': member.role or None, 'detail': clean(member.detail, limit=TEXT) or None,
-            'drives': [{'name': name, 'state': states.get(name)} for name in drives]}
-            for member, drives in zip(group.members, found.drives)]}
+        'id': clean(group.id, limit=TEXT),
+        'name': clean(group.name, limit=TEXT),
+        'kind': group.kind,
+        'level': group.level or None,
+        'used_as': [clean(use, limit=TEXT) for use in group.used_as],
+        'tolerates': found.tolerates,
+        'activity': group.activity or None,
+        'progress': group.progress,
+        'missing': group.missing,
+        'unknown': sentence(group.unknown, TEXT) or None,
+        'text': sentence(sentences.tolerance(group, found.tolerates), TEXT),
+        'members': [
+            {
+                'name': clean(member.name, limit=TEXT) or None,
+                'state': member.state,
+                'slot': member.slot,
+                'role': member.role or None,
+                'detail': clean(member.detail, limit=TEXT) or None,
+                'drives': [{'name': name, 'state': states.get(name)} for name in drives],
+            }
+            for member, drives in zip(group.members, found.drives)
+        ],
+    }
 
 
 def _step(step: Step) -> Json:
-    return {'name': step.drive.name, 'label': step.label, 'code': step.why.code, 'why': sentence(step.why, TEXT),
-            'disks': sorted(step.drive.disks), 'groups': list(step.groups)}
+    return {
+        'name': step.drive.name,
+        'label': step.label,
+        'code': step.why.code,
+        'why': sentence(step.why, TEXT),
+        'disks': sorted(step.drive.disks),
+        'groups': list(step.groups),
+    }
 
 
 def depends(verdict: Verdict) -> list[Json]:
     """Return the groups that a drive is a member of."""
-    return [{'group': clean(group.id, limit=TEXT), 'name': clean(group.name, limit=TEXT), 'kind': group.kind,
-             'level': group.level or None, 'used_as': [clean(use, limit=TEXT) for use in group.used_as],
-             'tolerates': tolerates, 'member': clean(member, limit=TEXT), 'member_state': state,
-             'text': sentence(said, TEXT)} for group, member, state, tolerates, said in verdict.depends]
+    return [
+        {
+            'group': clean(group.id, limit=TEXT),
+            'name': clean(group.name, limit=TEXT),
+            'kind': group.kind,
+            'level': group.level or None,
+            'used_as': [clean(use, limit=TEXT) for use in group.used_as],
+            'tolerates': tolerates,
+            'member': clean(member, limit=TEXT),
+            'member_state': state,
+            'text': sentence(said, TEXT),
+        }
+        for group, member, state, tolerates, said in verdict.depends
+    ]
 
 
-# --- how close a group is to losing data ------------------------------------------------------------------
+# --- how close a group is to losing data ----------------------------------------------------------
+
 
 class Risk(IntEnum):
     """The risk levels of a group, the most urgent first."""
-    BEYOND = 0     # it has lost, or is about to lose, more members than it tolerates
-    LAST = 1       # it is redundant and tolerates no further loss
-    UNSURE = 2     # a drive in it is failing, and its redundancy is unknown
-    DEGRADED = 3   # it still tolerates a loss, but a member is not healthy
-    UNKNOWN = 4    # its redundancy is unknown, and all its drives are healthy
+
+    BEYOND = 0  # it has lost, or is about to lose, more members than it tolerates
+    LAST = 1  # it is redundant and tolerates no further loss
+    UNSURE = 2  # a drive in it is failing, and its redundancy is unknown
+    DEGRADED = 3  # it still tolerates a loss, but a member is not healthy
+    UNKNOWN = 4  # its redundancy is unknown, and all its drives are healthy
     REDUNDANT = 5
-    PLAIN = 6      # it has no redundancy, and its data can be read
+    PLAIN = 6  # it has no redundancy, and its data can be read
 
 
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (codes.REDUNDANCY) -> the label of its replacement, and the risk of the group.
 OF_CODE: Mapping[str, tuple[str, Risk]] = {
-    code: (each['label'], Risk[each['risk']]) for code, each in sentences.REASONS.items()}
+    code: (each['label'], Risk[each['risk']]) for code, each in sentences.REASONS.items()
+}
 
 
 def risk_of(code: str) -> Risk:
@@ -281,14 +440,17 @@ def risk_of(code: str) -> Risk:
 def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
     """Return the risk of each group and the group's place in the document, by group id."""
     groups = document(found, verdicts)['groups']
-    return {each.group.id: (risk(group), place) for place, (each, group) in enumerate(zip(found.groups, groups))}
+    return {
+        each.group.id: (risk(group), place)
+        for place, (each, group) in enumerate(zip(found.groups, groups))
+    }
 
 
 def risk(group: Json) -> Risk:
     """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
     if list(group['used_as']) == ['swap'] and not _is_redundant(group):
-        return Risk.PLAIN   # it holds no data
+        return Risk.PLAIN  # it holds no data
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:
@@ -297,15 +459,25 @@ def risk(group: Json) -> Risk:
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST
-    is_degraded = (group['missing'] > 0 or group['activity'] in BUSY or _has_failing_drive(group)
-                   or any(member['state'] not in IN_ORDER for member in group['members']))
+    is_degraded = (
+        group['missing'] > 0
+        or group['activity'] in BUSY
+        or _has_failing_drive(group)
+        or any(member['state'] not in IN_ORDER for member in group['members'])
+    )
     return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
 
 
 def _is_redundant(group: Json) -> bool:
-    """Return whether a group can lose a member when all are in sync; a group of one member cannot."""
-    return TOLERANCE.get(group['level'] or '', 1) != 0 and len(group['members']) + group['missing'] > 1
+    """Return whether a group can lose a member when all are in sync; a group of one member
+    cannot.
+    """
+    return (
+        TOLERANCE.get(group['level'] or '', 1) != 0 and len(group['members']) + group['missing'] > 1
+    )
 
 
 def _has_failing_drive(group: Json) -> bool:
-    return any(drive['state'] in FAILING for member in group['members'] for drive in member['drives'])
+    return any(
+        drive['state'] in FAILING for member in group['members'] for drive in member['drives']
+    )

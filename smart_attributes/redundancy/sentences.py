@@ -1,4 +1,5 @@
 """Sentences about groups of drives, with the codes of codes.json. Pure."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +13,29 @@ from ..words import clean, sentence
 from .survival import TOLERANCE
 
 REASONS: Mapping[str, Json] = files.data('redundancy/reasons.json')['reasons']
-KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
-         'dm': 'device mapper'}
-BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 'replace': 'replacing a member',
-        'check': 'being checked', 'repair': 'being repaired'}
+KINDS = {
+    'lvm': 'LVM',
+    'luks': 'LUKS',
+    'zfs': 'ZFS',
+    'btrfs': 'btrfs',
+    'ceph': 'Ceph',
+    'multipath': 'multipath',
+    'dm': 'device mapper',
+}
+BUSY = {
+    'recover': 'rebuilding',
+    'resync': 'resyncing',
+    'reshape': 'reshaping',
+    'replace': 'replacing a member',
+    'check': 'being checked',
+    'repair': 'being repaired',
+}
 
 
 def named(group: Group, *more: str) -> str:
-    """Return text such as "md0 (raid1, /srv)" for a group. more: further words for the parentheses."""
+    """Return text such as "md0 (raid1, /srv)" for a group. more: further words for the
+    parentheses.
+    """
     words = [of_level(group.kind, group.level), *group.used_as[:2], *more]
     told = ', '.join(clean(word, limit=60) for word in words if word)
     return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
@@ -32,7 +48,9 @@ def of_level(kind: str, level: str) -> str:
 
 
 def tolerance(group: Group, left: int | None) -> str:
-    """Return a group's name and its tolerance in words. left: how many further members it can lose; None: unknown."""
+    """Return a group's name and its tolerance in words. left: how many further members it can
+    lose; None: unknown.
+    """
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
@@ -40,7 +58,9 @@ def tolerance(group: Group, left: int | None) -> str:
 
 
 def losses(left: int, level: str) -> str:
-    """Return how many further members a group can lose, in words. left: negative if it has lost too many."""
+    """Return how many further members a group can lose, in words. left: negative if it has lost
+    too many.
+    """
     if TOLERANCE.get(level) == 0:
         return 'no redundancy'
     if left < 0:
@@ -49,9 +69,16 @@ def losses(left: int, level: str) -> str:
 
 
 def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
-    """Return a reason with its sentence from reasons.json. first: the drive to replace first. values: other values."""
-    said = REASONS[code]['says'].format(group=named(group), faulty=named(group, *_faults(group)),
-                                        name=clean(group.name, limit=60), first=first, **values)
+    """Return a reason with its sentence from reasons.json. first: the drive to replace first.
+    values: other values.
+    """
+    said = REASONS[code]['says'].format(
+        group=named(group),
+        faulty=named(group, *_faults(group)),
+        name=clean(group.name, limit=60),
+        first=first,
+        **values,
+    )
     return Coded(code, said, group=group.id, **({'first': first} if first else {}))
 
 
@@ -63,15 +90,29 @@ def of_drive(code: str, drive: str) -> Coded:
 def busy(group: Group) -> Coded:
     """Return the message that a group stays incomplete until its rebuild or other activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
-    return reason('group-rebuilding', group, doing=BUSY.get(group.activity, group.activity),
-                  progress=f'{group.activity}{done}')
+    return reason(
+        'group-rebuilding',
+        group,
+        doing=BUSY.get(group.activity, group.activity),
+        progress=f'{group.activity}{done}',
+    )
 
 
 def last_copy(group: Group, is_dying: bool) -> Coded:
-    """Return the message that no other drive has the data. is_dying: a drive that the group needs is failing."""
-    bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
+    """Return the message that no other drive has the data. is_dying: a drive that the group
+    needs is failing.
+    """
+    bad = [
+        clean(member.name, limit=40)
+        for member in group.members
+        if member.name and _is_bad(member.state)
+    ]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
-    return reason('last-good-copy', group, todo=f'copy the data first, then {first}' if is_dying else f'{first} first')
+    return reason(
+        'last-good-copy',
+        group,
+        todo=f'copy the data first, then {first}' if is_dying else f'{first} first',
+    )
 
 
 def _is_bad(state: str) -> bool:
@@ -79,49 +120,89 @@ def _is_bad(state: str) -> bool:
 
 
 def _faults(group: Group) -> list[str]:
-    """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member missing"."""
-    told = [f'{f"{member.role} device " if member.role else ""}{clean(member.name, limit=40)} {member.state}'
-            for member in group.members if member.name and _is_bad(member.state)]
+    """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member
+    missing".
+    """
+    told = [
+        f'{f"{member.role} device " if member.role else ""}{clean(member.name, limit=40)} '
+        f'{member.state}'
+        for member in group.members
+        if member.name and _is_bad(member.state)
+    ]
     gone = group.missing + sum(not member.name for member in group.members)
     return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
 
 
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
     """Return the message that members of a group were not checked. names: names of their drives."""
-    return Coded('members-not-checked', f'{named(group)} has members on {listed(names, 3)}, which '
-                 f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then decide: '
-                 'check_smart_attributes triage', group=group.id, unchecked=list(names))
+    return Coded(
+        'members-not-checked',
+        f'{named(group)} has members on {listed(names, 3)}, which '
+        f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then '
+        f'decide: '
+        'check_smart_attributes triage',
+        group=group.id,
+        unchecked=list(names),
+    )
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return the message that a group does not need the data on a drive. is_dropped: False for a spare or a rebuild."""
-    return reason('member-not-used', group, todo='no longer uses this drive: replace it, or add it again if only its '
-                  'cable was at fault' if is_dropped else 'needs no data on this drive: replace it')
+    """Return the message that a group does not need the data on a drive. is_dropped: False for a
+    spare or a rebuild.
+    """
+    return reason(
+        'member-not-used',
+        group,
+        todo='no longer uses this drive: replace it, or add it again if only its cable was at fault'
+        if is_dropped
+        else 'needs no data on this drive: replace it',
+    )
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
-    """Return the message that a drive holds only logs, caches or an array's journal. members: these devices."""
+    """Return the message that a drive holds only logs, caches or an array's journal. members:
+    these devices.
+    """
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
-    told = f'replace or remove the {roles} in the {pool} before you pull the drive' if is_used else 'replace it'
+    told = (
+        f'replace or remove the {roles} in the {pool} before you pull the drive'
+        if is_used
+        else 'replace it'
+    )
     return reason('only-log-or-cache', group, devices=roles, todo=told)
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
-    """Return the message that the data is on only one drive. members: the partitions on that drive."""
+    """Return the message that the data is on only one drive. members: the partitions on that
+    drive.
+    """
     use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
     where = ', '.join(clean(name, limit=40) for name in members if name != use)
-    return Coded('no-redundancy', f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data '
-                                  'first', group=group.id)
+    return Coded(
+        'no-redundancy',
+        f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
+        group=group.id,
+    )
 
 
 def unknown(group: Group) -> Coded:
     """Return the message that the redundancy of a group is unknown, and why."""
-    return reason('redundancy-unknown', group, why=f': {sentence(group.unknown, 200)}' if group.unknown else '')
+    return reason(
+        'redundancy-unknown',
+        group,
+        why=f': {sentence(group.unknown, 200)}' if group.unknown else '',
+    )
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
-    """Return a reason that also says to switch off the swap space of a drive. swaps: the swap partitions."""
+    """Return a reason that also says to switch off the swap space of a drive. swaps: the swap
+    partitions.
+    """
     names = ' and '.join(clean(name, limit=40) for name in swaps)
-    return Coded(why.code, f'{why}; before that, switch off swap on {names}', **why.fields) if swaps else why
+    return (
+        Coded(why.code, f'{why}; before that, switch off swap on {names}', **why.fields)
+        if swaps
+        else why
+    )

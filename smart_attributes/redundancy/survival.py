@@ -1,8 +1,10 @@
 """Calculate whether data survives the loss of disks, through all layers of groups. Pure.
 
 The answer is True, False, or None if the redundancy of a group is unknown.
-Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles); zpoolconcepts(7) (vdevs).
+Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles);
+zpoolconcepts(7) (vdevs).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,22 +18,41 @@ if TYPE_CHECKING:
 
 IN_SYNC = 'in_sync'
 HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
-ALL_BUT_ONE = -1   # every member is a full copy
-# Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on any two devices, so
-# btrfs can lose only one member.
+ALL_BUT_ONE = -1  # every member is a full copy
+# Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
+# any two devices, so btrfs can lose only one member.
 TOLERANCE: Mapping[str, int] = {
-    'single': 0, 'linear': 0, 'raid0': 0, 'dup': 0,
-    'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raid10-unknown-layout': 1,
-    'btrfs-raid1': 1, 'btrfs-raid10': 1, 'btrfs-raid5': 1, 'btrfs-raid6': 2, 'raid1c3': 2, 'raid1c4': 3,
-    'raidz1': 1, 'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
-BY_SLOT = 'raid10'   # md's raid10: the slot determines which members hold copies of each other
+    'single': 0,
+    'linear': 0,
+    'raid0': 0,
+    'dup': 0,
+    'raid1': ALL_BUT_ONE,
+    'mirror': ALL_BUT_ONE,
+    'raid4': 1,
+    'raid5': 1,
+    'raid6': 2,
+    'raid10-unknown-layout': 1,
+    'btrfs-raid1': 1,
+    'btrfs-raid10': 1,
+    'btrfs-raid5': 1,
+    'btrfs-raid6': 2,
+    'raid1c3': 2,
+    'raid1c4': 3,
+    'raidz1': 1,
+    'raidz2': 2,
+    'raidz3': 3,
+    'draid1': 1,
+    'draid2': 2,
+    'draid3': 3,
+}
+BY_SLOT = 'raid10'  # md's raid10: the slot determines which members hold copies of each other
 
 
 def doubt(why: str, remedy: str) -> Coded:
     """Return a reason to doubt a copy.
 
-    why: a clause. remedy: what to do, in words, which the document has commands for; or LOOK and a command that only
-    shows more, because the program prints no command that changes storage.
+    why: a clause. remedy: what to do, in words, which the document has commands for; or LOOK and a
+    command that only shows more, because the program prints no command that changes storage.
     """
     advice = remedy if remedy.startswith(LOOK) else f'{remedy}, see {HOW_TO}'
     return Coded('', f'{why}; {advice}', why=why, remedy=remedy)
@@ -39,12 +60,15 @@ def doubt(why: str, remedy: str) -> Coded:
 
 class Stripe(NamedTuple):
     """Some slots of a group, and how many of these slots may be lost at the same time."""
+
     slots: frozenset[int]
     tolerance: int
 
 
 def stripes(group: Group) -> tuple[Stripe, ...] | None:
-    """Return the stripes of a group, which show the slots that may be lost together; None if unknown."""
+    """Return the stripes of a group, which show the slots that may be lost together; None if
+    unknown.
+    """
     if group.unknown or group.slots < 1:
         return None
     if group.level == BY_SLOT:
@@ -52,7 +76,12 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     tolerance = TOLERANCE.get(group.level)
     if tolerance is None:
         return None
-    return (Stripe(frozenset(range(group.slots)), group.slots - 1 if tolerance == ALL_BUT_ONE else tolerance),)
+    return (
+        Stripe(
+            frozenset(range(group.slots)),
+            group.slots - 1 if tolerance == ALL_BUT_ONE else tolerance,
+        ),
+    )
 
 
 def is_redundant(group: Group) -> bool:
@@ -63,8 +92,8 @@ def is_redundant(group: Group) -> bool:
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the slots that hold the same data, for each chunk of the first stripes.
 
-    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset (copies in the next stripe, on the same slots as
-    far copies); 17 and 18: how far copies are grouped.
+    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset (copies in the next stripe, on
+    the same slots as far copies); 17 and 18: how far copies are grouped.
     """
     near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
     size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
@@ -75,7 +104,9 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 
 
 def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
-    """Return the slots with copies of a chunk. size: slots in a set; the last set also has the remaining slots."""
+    """Return the slots with copies of a chunk. size: slots in a set; the last set also has the
+    remaining slots.
+    """
     last = (slots // size - 1) * size
     found = set()
     for place in range(first, first + near):
@@ -83,8 +114,11 @@ def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset
         found.add(slot)
         for _ in range(far - 1):
             start, after = slot // size * size, slot + near
-            slot = ((after - last) % (size + slots % size) + last if slots % size and after > last
-                    else start + after % size)
+            slot = (
+                (after - last) % (size + slots % size) + last
+                if slots % size and after > last
+                else start + after % size
+            )
             found.add(slot)
     return frozenset(found)
 
@@ -98,23 +132,35 @@ class Stack:
         self._whole: dict[str, list[tuple[frozenset[str], bool | None]]] = {}
 
     def disks(self, name: str) -> frozenset[str]:
-        """Return the disks below a group, or the disk itself. A group that contains itself counts once."""
+        """Return the disks below a group, or the disk itself.
+
+        A group that contains itself counts once.
+        """
         if name not in self._disks:
             self._disks[name] = frozenset((name,)) if name not in self.groups else frozenset()
             if name in self.groups:
-                self._disks[name] = frozenset().union(*(self.disks(each) for member in self.groups[name].members
-                                                        for each in member.on))
+                self._disks[name] = frozenset().union(
+                    *(
+                        self.disks(each)
+                        for member in self.groups[name].members
+                        for each in member.on
+                    )
+                )
         return self._disks[name]
 
     def of(self, disks: AbstractSet[str]) -> list[Group]:
-        """Return the groups that are built on any of these disks, directly or through other groups."""
+        """Return the groups that are built on any of these disks, directly or through other
+        groups.
+        """
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
     def between(self, disks: AbstractSet[str], group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id, set())
-        return sorted((each for each in self.of(disks) if each.id in inside),
-                      key=lambda each: len(self._inside(each.id, set())))
+        return sorted(
+            (each for each in self.of(disks) if each.id in inside),
+            key=lambda each: len(self._inside(each.id, set())),
+        )
 
     def _inside(self, name: str, found: set[str]) -> set[str]:
         """Return the ids of a group and of all groups below it."""
@@ -126,23 +172,39 @@ class Stack:
         return found
 
     def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group from these disks up to *group*, with each reason why other members may lack data."""
+        """Yield each group from these disks up to *group*, with each reason why other members
+        may lack data.
+        """
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in self._left(each, disks):
                 yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
                 yield from self._doubts_below(member, disks)
 
-    def _doubts_below(self, member: Member, disks: AbstractSet[str]) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group below a member with each reason to doubt the group or one of its remaining members."""
+    def _doubts_below(
+        self, member: Member, disks: AbstractSet[str]
+    ) -> Iterator[tuple[Group, Coded]]:
+        """Yield each group below a member with each reason to doubt the group or one of its
+        remaining members.
+        """
         inside = set().union(*(self._inside(each, set()) for each in member.on))
         for group in (self.groups[each] for each in sorted(inside)):
             yield from ((group, doubt) for doubt in group.doubts)
-            yield from ((group, _of_member(each, doubt)) for each in self._left(group, disks) for doubt in each.doubts)
+            yield from (
+                (group, _of_member(each, doubt))
+                for each in self._left(group, disks)
+                for doubt in each.doubts
+            )
 
     def _left(self, group: Group, disks: AbstractSet[str]) -> list[Member]:
-        """Return the members that a group needs without these disks; [] if the group is then lost."""
-        held = () if self.survives(group, disks) is False else self._members(group, disks, frozenset((group.id,)))
+        """Return the members that a group needs without these disks; [] if the group is then
+        lost.
+        """
+        held = (
+            ()
+            if self.survives(group, disks) is False
+            else self._members(group, disks, frozenset((group.id,)))
+        )
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
     def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
@@ -151,11 +213,14 @@ class Stack:
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
-        return bool(group.used_as) or not any(group.id in member.on for other in self.groups.values()
-                                              for member in other.members)
+        return bool(group.used_as) or not any(
+            group.id in member.on for other in self.groups.values() for member in other.members
+        )
 
     def survives(self, group: Group, lost: AbstractSet[str]) -> bool | None:
-        """Return whether a group's data can be read without these disks, given the present states of its members."""
+        """Return whether a group's data can be read without these disks, given the present
+        states of its members.
+        """
         return self._survives(group.id, lost, frozenset())
 
     def _survives(self, name: str, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
@@ -170,22 +235,38 @@ class Stack:
             return True if all(members) else None
         return _all(_stripe(stripe, group, members) for stripe in found)
 
-    def _members(self, group: Group, lost: AbstractSet[str], above: frozenset[str]) -> list[bool | None]:
-        """Return for each member whether it holds its part of the data. Answers without lost disks are cached."""
+    def _members(
+        self, group: Group, lost: AbstractSet[str], above: frozenset[str]
+    ) -> list[bool | None]:
+        """Return for each member whether it holds its part of the data.
+
+        Answers without lost disks are cached.
+        """
         if group.id not in self._whole:
-            self._whole[group.id] = [(frozenset().union(*map(self.disks, member.on)),
-                                      self._member(member, frozenset(), above)) for member in group.members]
-        return [holds if disks.isdisjoint(lost) else self._member(member, lost, above)
-                for member, (disks, holds) in zip(group.members, self._whole[group.id])]
+            self._whole[group.id] = [
+                (
+                    frozenset().union(*map(self.disks, member.on)),
+                    self._member(member, frozenset(), above),
+                )
+                for member in group.members
+            ]
+        return [
+            holds if disks.isdisjoint(lost) else self._member(member, lost, above)
+            for member, (disks, holds) in zip(group.members, self._whole[group.id])
+        ]
 
     def _member(self, member: Member, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and _all(self._survives(each, lost, above) for each in member.on)
+        return member.state == IN_SYNC and _all(
+            self._survives(each, lost, above) for each in member.on
+        )
 
     def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
-        """Return how many further members, whichever they are, may fail; negative if too many are already lost."""
+        """Return how many further members, whichever they are, may fail; negative if too many
+        are already lost.
+        """
         found = stripes(group)
         if found is None:
             return None
@@ -193,16 +274,40 @@ class Stack:
         left = min(_left(stripe, group, members) for stripe in found)
         return left if left < 1 else left // max(self._together(group, lost, members), 1)
 
-    def _together(self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]) -> int:
-        """Return how many members fail if one disk fails: several if they are built on the same disk."""
-        every = [disk for member in group.members for disk in set().union(*map(self.disks, member.on))]
-        shared = {disk for disk in every if every.count(disk) > 1} if len(set(every)) < len(every) else ()
-        return max((sum(before is not after for before, after in zip(members, self._members(
-            group, {*lost, disk}, frozenset((group.id,))))) for disk in shared), default=1)
+    def _together(
+        self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]
+    ) -> int:
+        """Return how many members fail if one disk fails: several if they are built on the same
+        disk.
+        """
+        every = [
+            disk for member in group.members for disk in set().union(*map(self.disks, member.on))
+        ]
+        shared = (
+            {disk for disk in every if every.count(disk) > 1}
+            if len(set(every)) < len(every)
+            else ()
+        )
+        return max(
+            (
+                sum(
+                    before is not after
+                    for before, after in zip(
+                        members, self._members(group, {*lost, disk}, frozenset((group.id,)))
+                    )
+                )
+                for disk in shared
+            ),
+            default=1,
+        )
 
 
 def _of_member(member: Member, doubt: Coded) -> Coded:
-    return Coded('', f'{member.name} {doubt}', **{**doubt.fields, 'why': f'{member.name} {doubt.fields["why"]}'})
+    return Coded(
+        '',
+        f'{member.name} {doubt}',
+        **{**doubt.fields, 'why': f'{member.name} {doubt.fields["why"]}'},
+    )
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
@@ -218,6 +323,9 @@ def _stripe(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> boo
 
 
 def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
-    """Return how many more slots of a stripe may be lost. Members of unknown state count as lost."""
+    """Return how many more slots of a stripe may be lost.
+
+    Members of unknown state count as lost.
+    """
     good = {member.slot for member, is_good in zip(group.members, members) if is_good}
     return stripe.tolerance - len(stripe.slots - good) - group.missing

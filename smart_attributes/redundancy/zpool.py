@@ -1,7 +1,10 @@
-"""Convert ZFS pools, as zpool reports them, into groups: a pool needs its virtual devices, which need their devices.
+"""Convert ZFS pools, as zpool reports them, into groups: a pool needs its virtual devices, which
+need their devices.
 
-`zpool status` blocks on some suspended pools, so it runs only if a person requests it, and with a time limit.
+`zpool status` blocks on some suspended pools, so it runs only if a person requests it, and with a
+time limit.
 """
+
 from __future__ import annotations
 
 import os
@@ -23,8 +26,14 @@ if TYPE_CHECKING:
     DisksOf = Callable[[str], tuple[str, ...]]
 
 COMMAND = ('zpool', 'status', '-P')
-_STATES = {'ONLINE': 'in_sync', 'DEGRADED': 'in_sync', 'FAULTED': 'faulty', 'OFFLINE': 'faulty', 'UNAVAIL': 'missing',
-           'REMOVED': 'missing'}
+_STATES = {
+    'ONLINE': 'in_sync',
+    'DEGRADED': 'in_sync',
+    'FAULTED': 'faulty',
+    'OFFLINE': 'faulty',
+    'UNAVAIL': 'missing',
+    'REMOVED': 'missing',
+}
 _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
@@ -34,66 +43,98 @@ _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE
 
 class _Kind(NamedTuple):
     """The kind of a virtual device, taken from the name of the device."""
-    level: str           # '' if the name has an unknown format
-    fewest: int = 1      # number of devices
+
+    level: str  # '' if the name has an unknown format
+    fewest: int = 1  # number of devices
     most: int = 100_000
 
 
 class _View(NamedTuple):
     """The facts about a pool that are needed to convert its virtual devices."""
-    resilvers: Mapping[str, Scan]   # name of the resilvered virtual device ('': all that need it) -> resilver
+
+    # name of the resilvered virtual device ('': all that need it) -> resilver
+    resilvers: Mapping[str, Scan]
     scrub: Scan | None
-    is_marked: bool      # zpool shows that at least one device of the pool lacks data
+    is_marked: bool  # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    doubts: tuple[Coded, ...] = ()   # why all devices of the pool may lack data
+    doubts: tuple[Coded, ...] = ()  # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
-    """Return the groups of all pools in the output of zpool status; no groups if the format is unknown. Pure.
+    """Return the groups of all pools in the output of zpool status; no groups if the format is
+    unknown. Pure.
 
     disks_of: returns the disks, or the group ids, below a device with the given path.
     """
     found: dict[str, Group] = {}
-    for group in (group for pool in zpool_status.pools(text) for group in _groups_of_pool(pool, disks_of)):
-        found[group.id] = group if group.id not in found else group._replace(level='', unknown=_TWICE)
+    for group in (
+        group for pool in zpool_status.pools(text) for group in _groups_of_pool(pool, disks_of)
+    ):
+        found[group.id] = (
+            group if group.id not in found else group._replace(level='', unknown=_TWICE)
+        )
     return tuple(found.values())
 
 
-def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
-              _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return two values: the known groups, in which zpool's groups replace others of the same pools, and notes.
+def completed(
+    known: Iterable[Group],
+    ask: Callable[[], tuple[str, Coded]],
+    system: System = LINUX,
+    _verdicts: object = (),
+) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return two values: the known groups, in which zpool's groups replace others of the same
+    pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.
     """
     text, problem = ask()
     before = {group.id: group for group in known}
     # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
-    found = {group.id: group._replace(used_as=known_as.used_as, members=group.members or known_as.members)
-             for group in groups(text, lambda path: below(path, system)) for known_as in [before.get(group.id, group)]}
+    found = {
+        group.id: group._replace(
+            used_as=known_as.used_as, members=group.members or known_as.members
+        )
+        for group in groups(text, lambda path: below(path, system))
+        for known_as in [before.get(group.id, group)]
+    }
     if text.strip() and not found:
-        problem = Coded('zpool-status-missing', 'the redundancy of ZFS pools is unknown: zpool status reports no pool')
-    return (*(group for key, group in before.items() if key not in found), *found.values()), (problem,) * bool(problem)
+        problem = Coded(
+            'zpool-status-missing',
+            'the redundancy of ZFS pools is unknown: zpool status reports no pool',
+        )
+    return (*(group for key, group in before.items() if key not in found), *found.values()), (
+        problem,
+    ) * bool(problem)
 
 
 def ask() -> tuple[str, Coded]:
     """Return the output of zpool status, or '' and the reason for its absence."""
     text, why = linux.output(COMMAND)
-    return text, Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}' if why else '')
+    return text, Coded(
+        'zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}' if why else ''
+    )
 
 
 def below(path: str, system: System = LINUX) -> tuple[str, ...]:
-    """Return the disk of a device or partition with this path, or a group id such as "dm-3"; () for a file."""
+    """Return the disk of a device or partition with this path, or a group id such as "dm-3"; ()
+    for a file.
+    """
     if not path.startswith('/dev/'):
         return ()
     try:
-        folder = os.path.realpath(f'{system.sys}/class/block/{os.path.basename(os.path.realpath(path))}')
+        folder = os.path.realpath(
+            f'{system.sys}/class/block/{os.path.basename(os.path.realpath(path))}'
+        )
     except (OSError, ValueError):
         return ()
-    name = os.path.basename(os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder)
+    name = os.path.basename(
+        os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder
+    )
     return (name,) if os.path.isdir(f'{system.sys}/block/{name}') else ()
 
 
-# --- pools --------------------------------------------------------------------------------------------
+# --- pools ----------------------------------------------------------------------------------------
+
 
 def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     """Yield the group of a pool, and the groups of the pool's virtual devices at all levels."""
@@ -101,27 +142,63 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     others = (*pool.logs, *pool.cache)
     names = {vdev.name for vdev in (*pool.vdevs, *others)}
     # A resilver of an unlisted virtual device may concern any of the listed devices.
-    resilvers = {scan.vdev if scan.vdev in names else '': scan for scan in pool.scans if scan.function == 'resilver'}
+    resilvers = {
+        scan.vdev if scan.vdev in names else '': scan
+        for scan in pool.scans
+        if scan.function == 'resilver'
+    }
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
     name = clean(pool.name, LONGEST_GIVEN_NAME)
-    view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
-                 tuple(doubt(why, remedy) for why, remedy in pool.doubts))
-    members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
-                      (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
-    spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
-    aside = [_member(leaf, None, disks_of)._replace(role=role, doubts=_doubts(leaf, view))
-             for role, found in (('log', pool.logs), ('cache', pool.cache)) for vdev in found for leaf in _leaves(vdev)]
-    yield Group(f'zfs {name}', name, 'zfs', '' if unknown else 'raid0', len(members),
-                members=(*members, *spares, *aside), unknown=unknown)
+    view = _View(
+        resilvers,
+        next((scan for scan in pool.scans if scan.function == 'scrub'), None),
+        is_marked,
+        disks_of,
+        tuple(doubt(why, remedy) for why, remedy in pool.doubts),
+    )
+    members = [
+        Member(
+            _short(vdev),
+            'in_sync' if vdev.state in (*_WORKS, '') else 'faulty',
+            place,
+            (_id(f'zfs {name}', vdev),),
+        )
+        for place, vdev in enumerate(vdevs)
+    ]
+    spares = [
+        _member(vdev, None, disks_of)._replace(state='spare')
+        for vdev in pool.spares
+        if vdev.state == 'AVAIL'
+    ]
+    aside = [
+        _member(leaf, None, disks_of)._replace(role=role, doubts=_doubts(leaf, view))
+        for role, found in (('log', pool.logs), ('cache', pool.cache))
+        for vdev in found
+        for leaf in _leaves(vdev)
+    ]
+    yield Group(
+        f'zfs {name}',
+        name,
+        'zfs',
+        '' if unknown else 'raid0',
+        len(members),
+        members=(*members, *spares, *aside),
+        unknown=unknown,
+    )
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, f'zfs {name}', view):
             yield group._replace(level='', unknown=unknown) if unknown else group
 
 
 def _doubts(vdev: Vdev, view: _View) -> tuple[Coded, ...]:
-    """Return why a working virtual device may lack data. A group has no other state than its devices' states."""
-    is_bad = vdev.state in _WORKS and (vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children))
+    """Return why a working virtual device may lack data.
+
+    A group has no other state than its devices' states.
+    """
+    is_bad = vdev.state in _WORKS and (
+        vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children)
+    )
     why = f'{"has errors" if vdev.has_errors else "is degraded"}, so it may lack data'
     return (doubt(why, REMEDY),) * is_bad
 
@@ -130,7 +207,11 @@ def _doubt(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown, or ''."""
     if pool.state not in _WORKS:
         todo = ': connect its devices, then clear its errors' if pool.state == 'SUSPENDED' else ''
-        return f'zpool reports the state {clean(pool.state)}{todo}' if pool.state else 'zpool does not report its state'
+        return (
+            f'zpool reports the state {clean(pool.state)}{todo}'
+            if pool.state
+            else 'zpool does not report its state'
+        )
     if not pool.vdevs:
         return 'zpool does not report its devices'
     every = (*pool.vdevs, *pool.logs, *pool.cache)
@@ -142,7 +223,9 @@ def _doubt(pool: Pool) -> str:
 
 
 def _names(vdev: Vdev, parent: str) -> Iterator[str]:
-    """Yield the names below a virtual device: device names unchanged, group names with the parent group."""
+    """Yield the names below a virtual device: device names unchanged, group names with the
+    parent group.
+    """
     name = vdev.path or f'{parent} {vdev.name}'
     yield name
     for child in vdev.children:
@@ -150,9 +233,11 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 
 
 def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
-    """Return a copy of a virtual device, with each device that replaces another marked as incomplete.
+    """Return a copy of a virtual device, with each device that replaces another marked as
+    incomplete.
 
-    zpool marks a device only after a write to the device; it omits finished replacements, but still lists spares.
+    zpool marks a device only after a write to the device; it omits finished replacements, but still
+    lists spares.
     """
     children = [_marked(child, is_resilver) for child in vdev.children]
     match = _NESTED.fullmatch(vdev.name)
@@ -166,27 +251,47 @@ def _incomplete(vdev: Vdev) -> Vdev:
     return vdev._replace(is_resilvering=True, children=tuple(map(_incomplete, vdev.children)))
 
 
-# --- virtual devices ----------------------------------------------------------------------------------
+# --- virtual devices ------------------------------------------------------------------------------
+
 
 def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     """Yield the group of a virtual device, and the groups below it."""
     own = _id(parent, vdev)
-    members = tuple((_nested(child, place, own) if child.children else _member(child, place, view.disks_of))._replace(
-        doubts=_doubts(child, view)) for place, child in enumerate(vdev.children or (vdev,)))
+    members = tuple(
+        (
+            _nested(child, place, own) if child.children else _member(child, place, view.disks_of)
+        )._replace(doubts=_doubts(child, view))
+        for place, child in enumerate(vdev.children or (vdev,))
+    )
     unknown = _doubt_about(vdev, view)
     scan = _running(vdev, view)
     above = [doubt(ABOVE, REMEDY)] * bool(vdev.children and vdev.has_errors)
-    yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level, len(members), members=members,
-                activity=_ACTIVITIES[scan.function] if scan else '', progress=scan.progress if scan else None,
-                unknown=unknown, doubts=(*view.doubts, *above))
+    yield Group(
+        own,
+        _short(vdev),
+        'zfs',
+        '' if unknown else _kind(vdev).level,
+        len(members),
+        members=members,
+        activity=_ACTIVITIES[scan.function] if scan else '',
+        progress=scan.progress if scan else None,
+        unknown=unknown,
+        doubts=(*view.doubts, *above),
+    )
     for child in vdev.children:
         if child.children:
             yield from _groups_of_vdev(child, own, view)
 
 
 def _short(vdev: Vdev) -> str:
-    """Return a short name for a virtual device. For a disk, this is the path without the directory in /dev."""
-    return clean(os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name, LONGEST_GIVEN_NAME)
+    """Return a short name for a virtual device.
+
+    For a disk, this is the path without the directory in /dev.
+    """
+    return clean(
+        os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name,
+        LONGEST_GIVEN_NAME,
+    )
 
 
 def _id(parent: str, vdev: Vdev) -> str:
@@ -196,10 +301,15 @@ def _id(parent: str, vdev: Vdev) -> str:
 def _kind(vdev: Vdev) -> _Kind:
     """Return the kind of a virtual device by its name, such as "raidz2-0" or "draid1:4d:8c:1s-0".
 
-    A device's name is a path, the number of a missing device, or the name of a distributed spare (space on a dRAID).
+    A device's name is a path, the number of a missing device, or the name of a distributed spare
+    (space on a dRAID).
     """
     if not vdev.children:
-        return _Kind('single' if vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name) else '')
+        return _Kind(
+            'single'
+            if vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name)
+            else ''
+        )
     if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
         return _Kind('mirror', 2)
     raidz = re.fullmatch('(raidz([123]))-[0-9]+', vdev.name)
@@ -219,28 +329,46 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
         return f'its number of devices ({len(vdev.children)}) does not fit its type'
     if not is_nested and vdev.state not in _WORKS:
         return f'zpool reports the state {clean(vdev.state)}'
-    if any(leaf.state not in _STATES or (leaf.state in _WORKS and leaf.detail.startswith('was ')) for leaf in leaves):
+    if any(
+        leaf.state not in _STATES or (leaf.state in _WORKS and leaf.detail.startswith('was '))
+        for leaf in leaves
+    ):
         return 'zpool reports a state of a device that this version does not know'
-    if vdev.children and vdev.state == 'DEGRADED' and all(leaf.state == 'ONLINE' and not leaf.is_resilvering
-                                                          for leaf in leaves):
+    if (
+        vdev.children
+        and vdev.state == 'DEGRADED'
+        and all(leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves)
+    ):
         return _CONTRADICTION
     return _doubt_while_resilvering(vdev, leaves, view)
 
 
 def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
-    """Return why it is unknown which devices a resilver has completed, or ''. A dRAID marks each that gets data."""
+    """Return why it is unknown which devices a resilver has completed, or ''.
+
+    A dRAID marks each that gets data.
+    """
     names = view.resilvers
     is_marked = any(leaf.is_resilvering for leaf in leaves)
     is_hidden = ('' in names and not view.is_marked) or (vdev.name in names and not is_marked)
     is_spread = bool(names) and is_marked and vdev.name.startswith('draid')
-    return 'a resilver is running, and zpool does not report which devices are complete' \
-        if is_hidden or is_spread else ''
+    return (
+        'a resilver is running, and zpool does not report which devices are complete'
+        if is_hidden or is_spread
+        else ''
+    )
 
 
 def _running(vdev: Vdev, view: _View) -> Scan | None:
-    """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of devices below it."""
+    """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of
+    devices below it.
+    """
     lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
-    return view.resilvers.get(vdev.name) or (view.resilvers.get('') if lacks_data else None) or view.scrub
+    return (
+        view.resilvers.get(vdev.name)
+        or (view.resilvers.get('') if lacks_data else None)
+        or view.scrub
+    )
 
 
 def _leaves(vdev: Vdev) -> Iterator[Vdev]:
@@ -251,19 +379,35 @@ def _leaves(vdev: Vdev) -> Iterator[Vdev]:
         yield from _leaves(child)
 
 
-# --- members ------------------------------------------------------------------------------------------
+# --- members --------------------------------------------------------------------------------------
+
 
 def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
     """Return a device as a member."""
     state = _STATES.get(vdev.state, 'unknown')
     state = 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
-    detail = '' if vdev.state in ('ONLINE', 'AVAIL') else ', '.join(filter(None, (vdev.state, vdev.detail)))
-    return Member(_short(vdev), state, place, disks_of(vdev.path) if vdev.path else (),
-                  clean(detail, LONGEST_GIVEN_NAME))
+    detail = (
+        ''
+        if vdev.state in ('ONLINE', 'AVAIL')
+        else ', '.join(filter(None, (vdev.state, vdev.detail)))
+    )
+    return Member(
+        _short(vdev),
+        state,
+        place,
+        disks_of(vdev.path) if vdev.path else (),
+        clean(detail, LONGEST_GIVEN_NAME),
+    )
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:
-    """Return a device and its replacements as one member. Its state is the best state of these devices."""
+    """Return a device and its replacements as one member.
+
+    Its state is the best state of these devices.
+    """
     states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
-    best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
+    best = next(
+        (state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states),
+        'missing',
+    )
     return Member(_short(vdev), best, place, (_id(parent, vdev),))

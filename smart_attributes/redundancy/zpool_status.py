@@ -1,9 +1,11 @@
 """Parse the output of `zpool status -P` into trees of devices. Pure.
 
-Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot be parsed, the pool
+Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot
+be parsed, the pool
 counts as unknown: a pool without the line of a failed device would look healthy.
 Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config).
 """
+
 from __future__ import annotations
 
 import re
@@ -16,61 +18,90 @@ DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'scrub the pool, then clear its errors'
 ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')
-# The lines about a pool, in their order. Only "scan" may be repeated, and "errors" if the error list is unreadable.
-_KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
-         'errors')
+# The lines about a pool, in their order. Only "scan" may be repeated, and "errors" if the error
+# list is unreadable.
+_KEYS = (
+    'pool',
+    'state',
+    'status',
+    'action',
+    'see',
+    'scan',
+    'scan warning',
+    'remove',
+    'checkpoint',
+    'expand',
+    'config',
+    'errors',
+)
 _FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
 _CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
 _COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
 _HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
-_STATE = re.compile('(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
-                    f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?')
+_STATE = re.compile(
+    '(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
+    f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?'
+)
 # Remarks after the counts of a working device, apart from RESILVERING and reasons in words.
-_HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
-                       r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
-                       '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native')
+_HARMLESS = re.compile(
+    r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
+    r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
+    '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native'
+)
 _PERCENT = re.compile(r'\b([0-9]{1,3}[.,][0-9]{1,2})% done')
 _RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
-_AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
-                      '|error scrub |none requested')
+_AT_REST = re.compile(
+    'resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
+    '|error scrub |none requested'
+)
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
 # Key, pattern of texts that raise a doubt, the doubt as a clause, and what removes the doubt.
 _DOUBTS = (
     ('expand', r'\A(?!expanded )', 'its expansion has not ended', 'wait until it has ended'),
     ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
-    ('scan', ' with (?!0 )[0-9]+ errors ', 'its last scrub or resilver found errors that it could not repair', REMEDY),
-    ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'its resilver was canceled', REMEDY))
+    (
+        'scan',
+        ' with (?!0 )[0-9]+ errors ',
+        'its last scrub or resilver found errors that it could not repair',
+        REMEDY,
+    ),
+    ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'its resilver was canceled', REMEDY),
+)
 
 
 class Vdev(NamedTuple):
     """A virtual device: one device or a group of devices."""
+
     name: str
-    state: str                      # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
-    detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
-    path: str = ''                  # path of a device; '' if its present path is unknown
-    is_resilvering: bool = False    # or waits for a resilver
-    has_errors: bool = False        # a count above 0; failed writes are lost
+    state: str  # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
+    detail: str = ''  # the reason for its state: "too many errors", "was /dev/sda1"
+    path: str = ''  # path of a device; '' if its present path is unknown
+    is_resilvering: bool = False  # or waits for a resilver
+    has_errors: bool = False  # a count above 0; failed writes are lost
     children: tuple[Vdev, ...] = ()
 
 
 class Scan(NamedTuple):
     """A running resilver or scrub."""
-    function: str                   # "resilver" or "scrub"
-    vdev: str = ''                  # the only virtual device to resilver; '': all that need it
-    progress: float | None = None   # %
+
+    function: str  # "resilver" or "scrub"
+    vdev: str = ''  # the only virtual device to resilver; '': all that need it
+    progress: float | None = None  # %
 
 
 class Pool(NamedTuple):
     """A pool as zpool reports it."""
+
     name: str
     state: str = ''
     scans: tuple[Scan, ...] = ()
-    vdevs: tuple[Vdev, ...] = ()    # only virtual devices that hold data of the pool
+    vdevs: tuple[Vdev, ...] = ()  # only virtual devices that hold data of the pool
     logs: tuple[Vdev, ...] = ()
     cache: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()
-    unknown: str = ''               # why its redundancy is not known
-    doubts: tuple[tuple[str, str], ...] = ()  # why working devices may lack data, and the command that ends the doubt
+    unknown: str = ''  # why its redundancy is not known
+    # why working devices may lack data, and the command that ends the doubt
+    doubts: tuple[tuple[str, str], ...] = ()
 
 
 class _NotUnderstood(ValueError):
@@ -90,7 +121,10 @@ def pools(text: str) -> tuple[Pool, ...]:
 
 
 def _sections(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each pool. Lines before the first pool are added to that pool, so its parsing fails."""
+    """Yield the lines of each pool.
+
+    Lines before the first pool are added to that pool, so its parsing fails.
+    """
     section: list[str] = []
     for line in text.split('\n'):
         if line.startswith('  pool: ') and any(map(_is_pool, section)):
@@ -106,22 +140,35 @@ def _is_pool(line: str) -> bool:
 
 
 def _of_text(lines: list[str]) -> Pool:
-    name = next(filter(_is_pool, lines))[len('  pool: '):]
+    name = next(filter(_is_pool, lines))[len('  pool: ') :]
     try:
         fields = _fields(lines)
         state = fields['state'][0]
         root, rows = _rows(fields['config'][0], name, state)
-        data, logs, cache, spares = (sum((_tree(rows.get(kind, [])) for kind in kinds), ())
-                                     for kinds in (DATA, *zip(NOT_DATA)))
+        data, logs, cache, spares = (
+            sum((_tree(rows.get(kind, [])) for kind in kinds), ())
+            for kinds in (DATA, *zip(NOT_DATA))
+        )
     except _NotUnderstood as error:
         return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
     if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
         state = 'SUSPENDED'
-    doubts = [(why, remedy) for key, pattern, why, remedy in _DOUBTS if any(re.search(pattern, text)
-                                                                            for text in fields.get(key, ()))]
+    doubts = [
+        (why, remedy)
+        for key, pattern, why, remedy in _DOUBTS
+        if any(re.search(pattern, text) for text in fields.get(key, ()))
+    ]
     doubts += [(ABOVE, REMEDY)] * root.has_errors
-    return Pool(name, state, tuple(filter(None, map(_scan, fields.get('scan', [])))), data, logs, cache, spares,
-                doubts=tuple(doubts))
+    return Pool(
+        name,
+        state,
+        tuple(filter(None, map(_scan, fields.get('scan', [])))),
+        data,
+        logs,
+        cache,
+        spares,
+        doubts=tuple(doubts),
+    )
 
 
 def _fields(lines: list[str]) -> dict[str, list[str]]:
@@ -147,7 +194,10 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
 
 
 def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tuple[int, Vdev]]]]:
-    """Return the row of the pool, and the rows of virtual devices by class. Raises _NotUnderstood."""
+    """Return the row of the pool, and the rows of virtual devices by class.
+
+    Raises _NotUnderstood.
+    """
     lines = config.strip('\n').split('\n')
     column = lines[0].find('  STATE ') + 2
     head = _HEAD.fullmatch(lines[0])
@@ -164,8 +214,15 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tupl
         if not match:
             rows.append(_row(line, column, len(head[1].split())))
     (depth, root), *rest = found.get('normal') or [(1, Vdev('', ''))]
-    if depth or root.name != pool or any(not depth for rows in (rest, *map(found.get, (*DATA[1:], *NOT_DATA)))
-                                         for depth, _ in rows or ()):
+    if (
+        depth
+        or root.name != pool
+        or any(
+            not depth
+            for rows in (rest, *map(found.get, (*DATA[1:], *NOT_DATA)))
+            for depth, _ in rows or ()
+        )
+    ):
         raise _NotUnderstood('the table does not begin with the pool')
     if root.state != state != 'SUSPENDED':
         raise _NotUnderstood('the pool has two states')
@@ -173,23 +230,29 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tupl
 
 
 def _row(line: str, column: int, more: int) -> tuple[int, Vdev]:
-    """Return the depth of a row of the table, 0 for the pool, and its content. Raises _NotUnderstood."""
+    """Return the depth of a row of the table, 0 for the pool, and its content.
+
+    Raises _NotUnderstood.
+    """
     name = line[1:column].rstrip(' ')
     indent = len(name) - len(name.lstrip(' '))
     match = _STATE.fullmatch(line, column)
-    is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2:column] == '  '
+    is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2 : column] == '  '
     is_whole = match and (not match[2] or len(match[3].split()) == more)
     if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood('a row of the table has an unknown format')
-    notes = [note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
+    notes = [
+        note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)
+    ]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
     detail = ', '.join(note for note in notes if note not in marks)
     if detail and match[1] == 'ONLINE':
         raise _NotUnderstood('a device that is ONLINE has an unknown remark')
     name = name.strip(' ')
     has_errors = bool((match[2] or '').strip('0., '))
-    return indent // 2, Vdev(name, match[1], detail, path_of(name, match[1], detail), bool(marks),
-                             has_errors=has_errors)
+    return indent // 2, Vdev(
+        name, match[1], detail, path_of(name, match[1], detail), bool(marks), has_errors=has_errors
+    )
 
 
 def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
@@ -199,26 +262,33 @@ def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
     if rows and starts[:1] != [0]:
         raise _NotUnderstood('a row of the table is indented too far')
     for start, end in zip(starts, (*starts[1:], len(rows))):
-        made.append(rows[start][1]._replace(children=_tree(rows[start + 1:end], depth + 1)))
+        made.append(rows[start][1]._replace(children=_tree(rows[start + 1 : end], depth + 1)))
     return tuple(made)
 
 
 def path_of(name: str, state: str, detail: str) -> str:
     """Return the path of a device; '' if another device may have received this path.
 
-    A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the next disk. Names
-    below /dev/disk/by-id are made from device data.
+    A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the
+    next disk. Names below /dev/disk/by-id are made from device data.
     """
     is_gone = detail.startswith('was ')
-    path = detail[len('was '):] if is_gone else name
+    path = detail[len('was ') :] if is_gone else name
     is_there = state not in ('UNAVAIL', 'REMOVED') and not is_gone
     return path if path.startswith('/dev/disk/by-id/' if not is_there else '/') else ''
 
 
 def _scan(text: str) -> Scan | None:
-    """Return the running scan that a text describes. An unknown text is treated as a possible resilver."""
+    """Return the running scan that a text describes.
+
+    An unknown text is treated as a possible resilver.
+    """
     match = _RUNNING.match(text)
     if not match:
         return None if _AT_REST.match(text) else Scan('resilver')
     percent = _PERCENT.search(text)
-    return Scan(match[1], match[2] or '', min(100.0, float(percent[1].replace(',', '.'))) if percent else None)
+    return Scan(
+        match[1],
+        match[2] or '',
+        min(100.0, float(percent[1].replace(',', '.'))) if percent else None,
+    )

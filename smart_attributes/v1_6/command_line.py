@@ -1,7 +1,10 @@
-"""The command line of version 1.6: the spellings and effects of the options, and the drives that they select.
+"""The command line of version 1.6: the spellings and effects of the options, and the drives that
+they select.
 
-A mistyped option also runs this code, so the module that reads files of 1.6 is imported only if such files are given.
+A mistyped option also runs this code, so the module that reads files of 1.6 is imported only if
+such files are given.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -22,53 +25,95 @@ if TYPE_CHECKING:
 
 # The options of version 1.6 -> our spelling. Version 1.6 accepted each with one or two dashes.
 NAMES: Mapping[str, str] = {
-    'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
-    'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
-    'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs',
-    'allperfs': '--allperfs', 's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options',
-    'v': '--verbose', 'verbose': '--verbose', 'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version',
-    'h': '--help', 'help': '--help'}
+    'd': '--device',
+    'device': '--device',
+    'r': '--regex',
+    'regex': '--regex',
+    'dbj': '--dbjson',
+    'dbjson': '--dbjson',
+    'ucfgj': '--ucfgjson',
+    'ucfgjson': '--ucfgjson',
+    'p': '--path',
+    'path': '--path',
+    'nosudo': '--nosudo',
+    'cu': '--critical_on_unknown',
+    'critical_on_unknown': '--critical_on_unknown',
+    'ap': '--allperfs',
+    'allperfs': '--allperfs',
+    's': '--ssdonly',
+    'ssdonly': '--ssdonly',
+    'O': '--options',
+    'options': '--options',
+    'v': '--verbose',
+    'verbose': '--verbose',
+    'vv': '-vv',
+    'vvv': '-vvv',
+    'V': '--version',
+    'version': '--version',
+    'h': '--help',
+    'help': '--help',
+}
 
 
 class Before(NamedTuple):
     """The options specific to version 1.6 and their effects on a check."""
+
     regex: str | None = None
     type_option: str | None = None
     ssd_only: bool = False
     old_database: str | None = None
     user_config: str | None = None
-    strays: tuple[str, ...] = ()        # words that do not belong to an option
+    strays: tuple[str, ...] = ()  # words that do not belong to an option
 
     def named(self, paths: Sequence[str]) -> DeviceList:
-        """Return the devices of -d (*paths*), else the devices of -r. Raises UsageError like the function named()."""
+        """Return the devices of -d (*paths*), else the devices of -r.
+
+        Raises UsageError like the function named().
+        """
         devices, selects, notes = named(paths, self.regex, self.type_option or '')
-        return DeviceList(tuple(devices), selects is not None, selects=selects,
-                          notes=tuple(Coded('legacy-note', note) for note in notes))
+        return DeviceList(
+            tuple(devices),
+            selects is not None,
+            selects=selects,
+            notes=tuple(Coded('legacy-note', note) for note in notes),
+        )
 
     def leaves_out(self, read: Read) -> bool:
-        """Return whether -s skips a drive as a known hard disk. A drive that was not read is not skipped."""
+        """Return whether -s skips a drive as a known hard disk.
+
+        A drive that was not read is not skipped.
+        """
         identity = read.identity
-        return self.ssd_only and identity is not None and (
-            identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
+        return (
+            self.ssd_only
+            and identity is not None
+            and (identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
+        )
 
     def site_files(self) -> SiteFiles | None:
         """Return what the files of -dbj and -ucfgj are, or None without these options."""
         if self.old_database is None and self.user_config is None:
             return None
         from . import files
+
         return files.site_files(self.old_database, self.user_config)
 
     def notes(self) -> Iterator[Coded]:
         """Yield a note for each word and each file that has no effect."""
         for word in self.strays:
-            yield Coded('legacy-note', f'"{word}" does not belong to an option and is ignored, as in version 1.6')
+            yield Coded(
+                'legacy-note',
+                f'"{word}" does not belong to an option and is ignored, as in version 1.6',
+            )
         for path in (self.old_database, self.user_config):
             if path is not None and not is_there(path):
                 yield Coded('legacy-note', f'{path} does not exist and is not needed')
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options specific to version 1.6 to a parser; doc/how-to/upgrade.md explains them, not the help."""
+    """Add the options specific to version 1.6 to a parser; doc/how-to/upgrade.md explains them,
+    not the help.
+    """
     hidden = argparse.SUPPRESS
     parser.add_argument('-r', '--regex', metavar='PATTERN', help=hidden)
     parser.add_argument('-O', '--options', dest='type_option', metavar='TYPE', help=hidden)
@@ -78,18 +123,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return the current spelling of an option; accept spellings of version 1.6, such as "-device" or "--d"."""
+    """Return the current spelling of an option; accept spellings of version 1.6, such as
+    "-device" or "--d".
+    """
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
     name, sign, value = word.lstrip('-').partition('=')
     return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
 
 
-def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Before | None:
-    """Remove the options specific to version 1.6 from *values* and return them, or None if none was given.
+def taken_out(
+    values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser
+) -> Before | None:
+    """Remove the options specific to version 1.6 from *values* and return them, or None if none was
+    given.
 
-    rest: words that do not belong to an option; version 1.6 ignored them. Raises UsageError if a word is a mistyped
-    option, or a drive that would not be checked.
+    rest: words that do not belong to an option; version 1.6 ignored them. Raises UsageError if a
+    word is a mistyped option, or a drive that would not be checked.
     """
     before = Before(**{name: values.pop(name) for name in Before._fields if name in values})
     if before == Before():
@@ -98,29 +148,42 @@ def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.Argu
         parser.error(f'unrecognized arguments: {" ".join(rest)}')
     for word in rest:
         if '/dev/' in word:
-            parser.error(f'"{word}" has no option before it and would not be checked; write -d {word}, or remove it')
+            parser.error(
+                f'"{word}" has no option before it and would not be checked; write -d {word}, or '
+                f'remove it'
+            )
     return before._replace(strays=tuple(word for word in rest if word.strip()))
 
 
 # --- addresses of -r and -O ---------------------------------------------------------
-# Version 1.6 passed -r to a shell and to find. This module runs no programs: it compares the paths under /dev with the
-# expression and skips devices that cannot be drives, as a scan does.
+# Version 1.6 passed -r to a shell and to find. This module runs no programs: it compares the paths
+# under /dev with the expression and skips devices that cannot be drives, as a scan does.
 
 DEV = '/dev'
-# The kinds of paths in the order in which version 1.6 searched: files, block devices, links, character devices.
+# The kinds of paths in the order in which version 1.6 searched: files, block devices, links,
+# character devices.
 _KINDS = (stat.S_ISREG, stat.S_ISBLK, stat.S_ISLNK, stat.S_ISCHR)
 _NEVER_ENTERED = frozenset(('shm', 'mqueue', 'hugepages', 'pts', 'fd'))
-_PARTITION = r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
+_PARTITION = (
+    r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
+)
 _RANGE = r'megaraid\[[0-9]+-[0-9]+\],/dev/[a-z]+'
 # Character classes of egrep -> the same in Python's syntax.
 _CLASSES: Mapping[str, str] = {
-    '[:digit:]': '0-9', '[:lower:]': 'a-z', '[:upper:]': 'A-Z', '[:alpha:]': 'a-zA-Z', '[:alnum:]': 'a-zA-Z0-9',
-    '[:xdigit:]': '0-9a-fA-F'}
+    '[:digit:]': '0-9',
+    '[:lower:]': 'a-z',
+    '[:upper:]': 'A-Z',
+    '[:alpha:]': 'a-zA-Z',
+    '[:alnum:]': 'a-zA-Z0-9',
+    '[:xdigit:]': '0-9a-fA-F',
+}
 
 
-def named(addresses: Sequence[str], pattern: str | None, option: str
-          ) -> tuple[list[Device], Callable[[str], object] | None, tuple[str, ...]]:
-    """Return the devices of -d or -r; for -r, a function that returns whether it selects a path; and notes.
+def named(
+    addresses: Sequence[str], pattern: str | None, option: str
+) -> tuple[list[Device], Callable[[str], object] | None, tuple[str, ...]]:
+    """Return the devices of -d or -r; for -r, a function that returns whether it selects a path;
+    and notes.
 
     pattern, option: the values of -r and -O. Raises UsageError.
     """
@@ -128,13 +191,22 @@ def named(addresses: Sequence[str], pattern: str | None, option: str
         devices, remarks = matching(pattern, option)
         return devices, _selects(unquoted(pattern)), tuple(remarks)
     notes = [] if pattern is None else ['-r is ignored because of -d, as in version 1.6']
-    notes += [f'-O {option} does not apply to {address} and is ignored, as in version 1.6'
-              for address in addresses if option and typed(address, option) == address]
-    return [device for address in addresses for device in parse(typed(address, option))], None, tuple(notes)
+    notes += [
+        f'-O {option} does not apply to {address} and is ignored, as in version 1.6'
+        for address in addresses
+        if option and typed(address, option) == address
+    ]
+    return (
+        [device for address in addresses for device in parse(typed(address, option))],
+        None,
+        tuple(notes),
+    )
 
 
 def typed(address: str, option: str) -> str:
-    """Add the type from -O to an address. Without -O, or if version 1.6 ignored -O, return the address unchanged.
+    """Add the type from -O to an address.
+
+    Without -O, or if version 1.6 ignored -O, return the address unchanged.
 
     Raises UsageError if version 1.6 did not accept this type for the address.
     """
@@ -142,24 +214,31 @@ def typed(address: str, option: str) -> str:
         return address
     if address.startswith('megaraid'):
         if option != 'sat+':
-            raise UsageError(f'-O {option}: megaraid allows only sat+; leave out -O, or write TYPE@PATH such as '
-                             f'sat+megaraid,6@/dev/bus/0')
+            raise UsageError(
+                f'-O {option}: megaraid allows only sat+; leave out -O, or write TYPE@PATH such as '
+                f'sat+megaraid,6@/dev/bus/0'
+            )
         return option + address
     if re.fullmatch(r'/dev/sg[0-9]+', address):
         if option not in ('sat', 'scsi'):
-            raise UsageError(f'-O {option}: {address} allows only sat or scsi; use one of these, or write TYPE@PATH '
-                             f'such as sat@{address}')
+            raise UsageError(
+                f'-O {option}: {address} allows only sat or scsi; use one of these, or write '
+                f'TYPE@PATH '
+                f'such as sat@{address}'
+            )
         return f'{option}@{address}'
     return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
 
 
 def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Device], list[str]]:
-    """Return the drives that -r selects (MegaRAID slots, or paths that match the expression in full), and notes.
+    """Return the drives that -r selects (MegaRAID slots, or paths that match the expression in
+    full), and notes.
 
-    option: the type from -O, or ''. root: the directory to search. Raises UsageError if the expression is invalid or
-    does not match any drive.
+    option: the type from -O, or ''. root: the directory to search. Raises UsageError if the
+    expression is invalid or does not match any drive.
     """
     from ..reading import failure_reasons
+
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
         return parse(typed(text, option)), []
@@ -174,19 +253,25 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
         except UsageError as error:
             notes.append(f'-r matches {path}, which is left out: {error}')
     if not devices:
-        raise UsageError(f'-r "{text[:80]}" matches no drive under {root}; the expression must match the whole path, '
-                         f'such as /dev/sd[a-z]+, and partitions do not count')
+        raise UsageError(
+            f'-r "{text[:80]}" matches no drive under {root}; the expression must match the whole '
+            f'path, '
+            f'such as /dev/sd[a-z]+, and partitions do not count'
+        )
     return devices, notes
 
 
 def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
-    """Return the paths under *root* that match the expression in full, except for partitions, and notes.
+    """Return the paths under *root* that match the expression in full, except for partitions, and
+    notes.
 
     Raises UsageError if the expression is invalid.
     """
     wholly = _selects(text)
     matches = [(os.lstat(path).st_mode, path) for path in _paths(root) if wholly(path)]
-    paths = [path for kind in _KINDS for path in sorted(path for mode, path in matches if kind(mode))]
+    paths = [
+        path for kind in _KINDS for path in sorted(path for mode, path in matches if kind(mode))
+    ]
     drives = [path for path in paths if not re.fullmatch(_PARTITION, path)]
     left_out = len(paths) - len(drives)
     return drives, [f'-r matches {left_out} partitions, which are left out'] if left_out else []
@@ -198,15 +283,19 @@ def _selects(expression: str) -> Callable[[str], object]:
     try:
         return re.compile(expression, re.DOTALL).fullmatch
     except (re.error, RuntimeError, OverflowError) as error:
-        raise UsageError(f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such as '
-                         '/dev/sd[a-z]+') from None
+        raise UsageError(
+            f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such '
+            f'as '
+            '/dev/sd[a-z]+'
+        ) from None
 
 
 def unquoted(pattern: str) -> str:
-    """Return an expression without the quotes and backslashes that version 1.6 needed for its shell.
+    """Return an expression without the quotes and backslashes that version 1.6 needed for its
+    shell.
 
-    Paths of drives never contain brackets, bars or other special characters of expressions, so a backslash before such
-    a character must have been for the shell.
+    Paths of drives never contain brackets, bars or other special characters of expressions, so a
+    backslash before such a character must have been for the shell.
     """
     if len(pattern) > 1 and pattern[0] == pattern[-1] and pattern[0] in '\'"':
         pattern = pattern[1:-1]

@@ -2,6 +2,7 @@
 
 A check does not use these files: `migrate` converts them once. Shipped entries need no conversion.
 """
+
 from __future__ import annotations
 
 import os
@@ -16,29 +17,39 @@ from ..reading.content import object_of
 from ..typed import Json
 from ..words import visible
 
-KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x shipped
+KNOWN = 'v1_6/shipped.json'  # fingerprints of the entries that version 1.x shipped
 CODE = 'limits-not-migrated'
 
 
 class SiteFiles(NamedTuple):
     """The files of -dbj and -ucfgj, by what they are."""
-    attributes: tuple[str, ...] = ()              # paths of files with entries of this version
-    limits: tuple[str, ...] = ()                  # paths of files with limits of this version
-    of_1_6: tuple[tuple[str, str], ...] = ()      # path and SHA-256 of each file with limits that version 1.6 used
-    unusable: tuple[str, ...] = ()                # a message for each file that cannot be read
+
+    attributes: tuple[str, ...] = ()  # paths of files with entries of this version
+    limits: tuple[str, ...] = ()  # paths of files with limits of this version
+    # path and SHA-256 of each file with limits that version 1.6 used
+    of_1_6: tuple[tuple[str, str], ...] = ()
+    unusable: tuple[str, ...] = ()  # a message for each file that cannot be read
 
     def warnings(self, migrated: Collection[str], config: str) -> list[Coded]:
         """Return a message for each file whose limits are not in force.
 
-        migrated: the SHA-256 of each file that `migrate` converted. config: the configuration directory.
+        migrated: the SHA-256 of each file that `migrate` converted. config: the configuration
+        directory.
         """
         option = [] if config == CONFIG else ['--config', os.path.abspath(config)]
         warnings = [Coded(CODE, sentence) for sentence in self.unusable]
         for path, checksum in self.of_1_6:
             if checksum not in migrated:
-                command = shlex.join(['check_smart_attributes', 'migrate', os.path.abspath(path), *option])
-                warnings.append(Coded(CODE, f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
-                                            f'as root, run: {visible(command)}'))
+                command = shlex.join(
+                    ['check_smart_attributes', 'migrate', os.path.abspath(path), *option]
+                )
+                warnings.append(
+                    Coded(
+                        CODE,
+                        f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
+                        f'as root, run: {visible(command)}',
+                    )
+                )
         return warnings
 
 
@@ -51,7 +62,10 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
     limits: list[str] = []
     old: list[tuple[str, str]] = []
     unusable: list[str] = []
-    for option, path, of_this_version in (('-dbj', database, attributes), ('-ucfgj', users, limits)):
+    for option, path, of_this_version in (
+        ('-dbj', database, attributes),
+        ('-ucfgj', users, limits),
+    ):
         if path is None or not is_there(path):
             continue
         try:
@@ -67,7 +81,9 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
 
 
 def read(path: str) -> tuple[Any, str]:
-    """Return the data of a JSON file of either version, and its text. Raises DataError if it cannot be read.
+    """Return the data of a JSON file of either version, and its text.
+
+    Raises DataError if it cannot be read.
 
     Of a key that occurs twice, the last value counts, as in version 1.6.
     """
@@ -78,11 +94,14 @@ def read(path: str) -> tuple[Any, str]:
 def digest(text: str) -> str:
     """Return the SHA-256 of the text of a file, which shows whether `migrate` has converted it."""
     from hashlib import sha256  # it takes 5 ms to load OpenSSL
+
     return sha256(text.encode()).hexdigest()
 
 
 def is_of_1_6(data: Any) -> bool:
-    """Return whether data has the format of version 1.6, which is common to databases and user configurations."""
+    """Return whether data has the format of version 1.6, which is common to databases and user
+    configurations.
+    """
     return isinstance(data, dict) and isinstance(data.get('Devices'), dict)
 
 
@@ -94,17 +113,28 @@ def is_shipped(name: str, data: Any) -> bool:
     if fingerprint(data) in known['entries']:
         return True
     documented, limits = known['documented'].get(name), object_of(data, 'Threshs')
-    return documented is not None and all(documented.get(number) == limit for number, limit in limits.items())
+    return documented is not None and all(
+        documented.get(number) == limit for number, limit in limits.items()
+    )
 
 
 def fingerprint(data: Json) -> str:
     """Return a checksum of the columns, limits and perfdata of an entry, as 16 hexadecimal digits.
 
-    Models and comments are ignored: an admin who added a drive to an entry did not choose its limits.
+    Models and comments are ignored: an admin who added a drive to an entry did not choose its
+    limits.
     """
     import json
     from binascii import crc32
-    columns = {number: object_of(object_of(data, 'ID#'), number).get('value') for number in object_of(data, 'ID#')}
-    graphed = sorted(str(number) for number in data['Perfs']) if isinstance(data.get('Perfs'), list) else []
+
+    columns = {
+        number: object_of(object_of(data, 'ID#'), number).get('value')
+        for number in object_of(data, 'ID#')
+    }
+    graphed = (
+        sorted(str(number) for number in data['Perfs'])
+        if isinstance(data.get('Perfs'), list)
+        else []
+    )
     text = json.dumps([columns, object_of(data, 'Threshs'), graphed], sort_keys=True).encode()
     return f'{crc32(text):08x}{crc32(text[::-1]):08x}'

@@ -1,7 +1,10 @@
-"""Convert limits of version 1.6, which apply to attributes, to limits of this version, which apply to metrics. Pure.
+"""Convert limits of version 1.6, which apply to attributes, to limits of this version, which apply
+to metrics. Pure.
 
-attributes.json defines the meaning of an attribute: the formula for the reading also converts the limit.
+attributes.json defines the meaning of an attribute: the formula for the reading also converts the
+limit.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -14,31 +17,54 @@ from ..knowledge.decode import UNITS
 from ..knowledge.drive_database import DriveSpec, ReadingSpec
 from ..knowledge.ranges import INFINITY
 
-COLUMNS = {'VALUE': 'value', 'RAW_VALUE': 'raw'}   # column of version 1.6 -> our name
+COLUMNS = {'VALUE': 'value', 'RAW_VALUE': 'raw'}  # column of version 1.6 -> our name
 GB = 1e9
 
 
 class Meaning(NamedTuple):
-    """The formula from a number of version 1.6 to our reading: factor * number + offset, in the metric's base unit."""
+    """The formula from a number of version 1.6 to our reading: factor * number + offset, in the
+    metric's base unit.
+    """
+
     metric: str
     factor: float = 1
     offset: float = 0
 
 
-# The meanings of numbers that are not attribute numbers, by protocol. Version 1.6 counted the lines of smartctl's log.
+# The meanings of numbers that are not attribute numbers, by protocol. Version 1.6 counted the lines
+# of smartctl's log.
 LOGS: Mapping[str, Mapping[int, Meaning]] = {
-    'NVMe': {0: Meaning('critical_warning'), 1: Meaning('temperature'), 2: Meaning('spare_available'),
-             4: Meaning('endurance_used'), 5: Meaning('host_read', GB), 6: Meaning('host_written', GB),
-             10: Meaning('power_cycles'), 11: Meaning('power_on_time', HOUR), 12: Meaning('unsafe_shutdowns'),
-             13: Meaning('media_errors'), 14: Meaning('error_log_count'), 15: Meaning('over_temperature_time', 60),
-             16: Meaning('critical_temperature_time', 60)},
-    'SCSI': {0: Meaning('reallocated'), 6: Meaning('host_read', GB), 7: Meaning('reported_uncorrect'),
-             13: Meaning('host_written', GB), 14: Meaning('reported_uncorrect')},
-    'ATA': {1024: Meaning('error_log_count')}}
+    'NVMe': {
+        0: Meaning('critical_warning'),
+        1: Meaning('temperature'),
+        2: Meaning('spare_available'),
+        4: Meaning('endurance_used'),
+        5: Meaning('host_read', GB),
+        6: Meaning('host_written', GB),
+        10: Meaning('power_cycles'),
+        11: Meaning('power_on_time', HOUR),
+        12: Meaning('unsafe_shutdowns'),
+        13: Meaning('media_errors'),
+        14: Meaning('error_log_count'),
+        15: Meaning('over_temperature_time', 60),
+        16: Meaning('critical_temperature_time', 60),
+    },
+    'SCSI': {
+        0: Meaning('reallocated'),
+        6: Meaning('host_read', GB),
+        7: Meaning('reported_uncorrect'),
+        13: Meaning('host_written', GB),
+        14: Meaning('reported_uncorrect'),
+    },
+    'ATA': {1024: Meaning('error_log_count')},
+}
 
 
 def limits_of(data: Any) -> tuple[str, str]:
-    """Return the warning and the critical limit as Nagios ranges. Raises UsageError, with the reason, for others."""
+    """Return the warning and the critical limit as Nagios ranges.
+
+    Raises UsageError, with the reason, for others.
+    """
     if not isinstance(data, list) or len(data) < 2:
         raise UsageError('it is not a list of a warning and a critical limit')
     if len(data) > 2:
@@ -59,16 +85,28 @@ def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
     Return None if the reading has another source, is a status word, or is never judged.
     """
     formula, first = item.formula, item.formula.first
-    is_whole = first.bytes == tuple(range(len(first.bytes)))   # VALUE does not have bytes
-    if (first.column != COLUMNS.get(column) or not is_whole or formula.attributes or formula.second or item.states
-            or item.is_trap):
+    is_whole = first.bytes == tuple(range(len(first.bytes)))  # VALUE does not have bytes
+    if (
+        first.column != COLUMNS.get(column)
+        or not is_whole
+        or formula.attributes
+        or formula.second
+        or item.states
+        or item.is_trap
+    ):
         return None
     unit = UNITS[item.unit][1] if item.unit else 1
-    return Meaning(item.metric, (-1 if formula.minus_from else 1) * unit / formula.divisor, formula.minus_from * unit)
+    return Meaning(
+        item.metric,
+        (-1 if formula.minus_from else 1) * unit / formula.divisor,
+        formula.minus_from * unit,
+    )
 
 
 def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
-    """Return the meanings of *column* of an attribute for drives of an entry; several if it has several readings."""
+    """Return the meanings of *column* of an attribute for drives of an entry; several if it has
+    several readings.
+    """
     meanings = [of_reading(item, column) for item in spec.readings if item.attribute == number]
     return list(dict.fromkeys(meaning for meaning in meanings if meaning))
 
@@ -80,7 +118,10 @@ def column_of(number: int, spec: DriveSpec) -> str:
 
 
 def converted(text: str, meaning: Meaning) -> str:
-    """Return a range of version 1.6 as a range of this version. Raises UsageError for a range without an end."""
+    """Return a range of version 1.6 as a range of this version.
+
+    Raises UsageError for a range without an end.
+    """
     limit = ranges.parse(text)
     # These numbers are never negative.
     start = -INFINITY if limit.start == 0 and not limit.invert else limit.start

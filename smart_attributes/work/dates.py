@@ -1,4 +1,8 @@
-"""Convert forecasts to dates: when a drive is worn out, and by when to order its replacement. Pure."""
+"""Convert forecasts to dates: when a drive is worn out, and by when to order its replacement.
+
+Pure.
+"""
+
 from __future__ import annotations
 
 import time
@@ -10,8 +14,8 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..model import Forecast
 
-FAR = 10 * YEAR           # later dates are too uncertain to plan with
-LEAD_TIME = 90 * DAY      # time to order, receive and install a drive
+FAR = 10 * YEAR  # later dates are too uncertain to plan with
+LEAD_TIME = 90 * DAY  # time to order, receive and install a drive
 
 
 def day(when: float, form: str = '%Y-%m-%d') -> str:
@@ -28,10 +32,11 @@ def is_day(text: str) -> bool:
 
 
 def order_by(left: Iterable[float], now: float) -> float | None:
-    """Return the latest time to order a replacement, in seconds since 1970, or *now* if that time is past.
+    """Return the latest time to order a replacement, in seconds since 1970, or *now* if that time
+    is past.
 
-    Return None if the drive has no forecast, or if wear-out is later than FAR. left: for each forecast of the drive,
-    the seconds until wear-out. The shortest time, minus LEAD_TIME, counts.
+    Return None if the drive has no forecast, or if wear-out is later than FAR. left: for each
+    forecast of the drive, the seconds until wear-out. The shortest time, minus LEAD_TIME, counts.
     """
     first = min(left, default=None)
     return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)
@@ -56,6 +61,10 @@ def lasting(metric: str, forecast: Forecast, now: float) -> str:
     """Return "endurance_used: used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
     if forecast.left <= 0:
         return f'{metric}: used up'
-    about, why = ('about ', '; estimated only from use and age') if forecast.is_estimate else ('', '')
-    left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
+    about, why = (
+        ('about ', '; estimated only from use and age') if forecast.is_estimate else ('', '')
+    )
+    left, earliest, latest = (
+        day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest)
+    )
     return f'{metric}: used up {about}{left} (between {earliest} and {latest}{why})'

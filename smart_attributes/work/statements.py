@@ -1,4 +1,7 @@
-"""Sentences for all outputs: the findings about a drive, and the reason why a drive was not read."""
+"""Sentences for all outputs: the findings about a drive, and the reason why a drive was not
+read.
+"""
+
 from __future__ import annotations
 
 from ..constants import LONGEST_STATEMENT
@@ -7,15 +10,23 @@ from ..model import Judgement, Reading, State, Verdict
 from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
 from ..words import clean, coded, sentence
 
-TELLING_METRICS = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
-                   'power_on_time')
+TELLING_METRICS = (
+    'endurance_used',
+    'spare_available',
+    'reallocated',
+    'pending',
+    'media_errors',
+    'temperature',
+    'power_on_time',
+)
 TELLING = 3
 
 
 def kind(verdict: Verdict) -> str:
     """Return "hdd", "ssd", "nvme" or "sas", or '' if no drive answered."""
     identity = verdict.identity
-    # A disk in standby or without an answer did not report its rotation, and the history does not store it.
+    # A disk in standby or without an answer did not report its rotation, and the history does not
+    # store it.
     is_told = not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
     return identity.kind if identity.protocol and is_told else ''
 
@@ -28,14 +39,20 @@ def finding(judgement: Judgement) -> str:
 
 
 def _told(judgement: Judgement) -> tuple[str, str]:
-    """Return the finding, possibly growth, and the limit or '': ("endurance_used 97 %", "critical above 95")."""
+    """Return the finding, possibly growth, and the limit or '': ("endurance_used 97 %",
+    "critical above 95").
+    """
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
-    return clean(words, limit=LONGEST_STATEMENT), f'{judgement.state.name.lower()} {against}' if against else ''
+    return clean(
+        words, limit=LONGEST_STATEMENT
+    ), f'{judgement.state.name.lower()} {against}' if against else ''
 
 
 def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
-    """Return why a drive was not read, with the code if this is a fault; '' if the drive was read."""
+    """Return why a drive was not read, with the code if this is a fault; '' if the drive was
+    read.
+    """
     text = sentence(verdict.problem, limit)
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
 
@@ -47,7 +64,8 @@ def headline(verdict: Verdict) -> str:
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     told = worst[:1]
     if worst and worst[0].reading.metric == HEALTH:
-        # "FAILED" alone does not show what failed, so the most severe other finding, such as lost data, is added.
+        # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
+        # data, is added.
         told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
 
@@ -59,40 +77,72 @@ def findings(verdict: Verdict) -> str:
     """
     if verdict.problem:
         return problem(verdict)
-    wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
-    accepted = [clean(f'{statement(each.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
-                for each in verdict.judgements if each.acknowledged]
+    wrong = [
+        finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK
+    ]
+    accepted = [
+        clean(f'{statement(each.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
+        for each in verdict.judgements
+        if each.acknowledged
+    ]
     return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict, bool(accepted)))])
 
 
 def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
-    """Return the most informative readings of a drive that is OK, and the expected readings that are unknown.
+    """Return the most informative readings of a drive that is OK, and the expected readings that
+    are unknown.
 
     is_accepted: acknowledged findings are shown as well.
     """
     readings = [each.reading for each in verdict.judgements if not each.acknowledged]
-    judged = {reading.metric: reading for reading in readings if reading.judged and reading.number is not None}
+    judged = {
+        reading.metric: reading
+        for reading in readings
+        if reading.judged and reading.number is not None
+    }
     telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
     unknown = {reading.metric: reading for reading in readings if is_worth_showing(reading)}
-    told = [*(judged[metric] for metric in telling), *(unknown[metric] for metric in unknown if metric not in judged),
-            *(judged[metric] for metric in ('hidden_power_on_time', 'unknown_model') if metric in judged)]
+    told = [
+        *(judged[metric] for metric in telling),
+        *(unknown[metric] for metric in unknown if metric not in judged),
+        *(
+            judged[metric]
+            for metric in ('hidden_power_on_time', 'unknown_model')
+            if metric in judged
+        ),
+    ]
     if told or is_accepted:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in told]
-    return [f'health status: {judged[HEALTH].verdict}; the report contains nothing else' if HEALTH in judged
-            else NOT_REPORTED]
+    return [
+        f'health status: {judged[HEALTH].verdict}; the report contains nothing else'
+        if HEALTH in judged
+        else NOT_REPORTED
+    ]
 
 
 def is_worth_showing(reading: Reading) -> bool:
-    """Return whether OK is unreliable because the SMART health status is unknown or wear is implausible."""
-    return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
+    """Return whether OK is unreliable because the SMART health status is unknown or wear is
+    implausible.
+    """
+    return reading.number is None and (
+        reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE)
+    )
 
 
 def reading_line(judgement: Judgement) -> str:
     """Return the text of one reading, with its source and its limits."""
     reading = judgement.reading
-    words = f'{reading.metric} unknown: {reading.unknown}' if reading.number is None else statement(reading)
-    parts = [clean(words, limit=LONGEST_STATEMENT), str(reading.source), '' if reading.judged else 'not judged',
-             f'warning {judgement.warning}' if judgement.warning else '',
-             f'critical {judgement.critical}' if judgement.critical else '',
-             f'limit from {judgement.origin}' if judgement.against else '']
+    words = (
+        f'{reading.metric} unknown: {reading.unknown}'
+        if reading.number is None
+        else statement(reading)
+    )
+    parts = [
+        clean(words, limit=LONGEST_STATEMENT),
+        str(reading.source),
+        '' if reading.judged else 'not judged',
+        f'warning {judgement.warning}' if judgement.warning else '',
+        f'critical {judgement.critical}' if judgement.critical else '',
+        f'limit from {judgement.origin}' if judgement.against else '',
+    ]
     return ', '.join(part for part in parts if part)

@@ -1,10 +1,12 @@
 """Power cuts: what checks do to the disk is recorded, and played back up to a random moment.
 
-A library that is loaded before the C library (recorder.c) notes each write, truncation, sync, rename and removal below
-the state directory. Played back, what was synced is there; of the rest nothing is, or all, or some, or some of it in
-parts of 512 bytes. Names are kept in the order in which they were made, as a file system with a journal does.
-Left out are -shm, which SQLite makes anew, and locks.
+A library that is loaded before the C library (recorder.c) notes each write, truncation, sync,
+rename and removal below the state directory. Played back, what was synced is there; of the rest
+nothing is, or all, or some, or some of it in parts of 512 bytes. Names are kept in the order in
+which they were made, as a file system with a journal does. Left out are -shm, which SQLite makes
+anew, and locks.
 """
+
 from __future__ import annotations
 
 import os
@@ -18,7 +20,7 @@ from typing import NamedTuple
 import abilities
 
 SECTOR = 512
-KINDS = ('nothing', 'all', 'some', 'torn')   # of what was not synced
+KINDS = ('nothing', 'all', 'some', 'torn')  # of what was not synced
 _LEFT_OUT = ('-shm', '.lock')
 
 
@@ -33,7 +35,10 @@ class Operation(NamedTuple):
 
 
 class File:
-    """A file: what is on the disk, and what waits to be written there. None in a write: its length ends there."""
+    """A file: what is on the disk, and what waits to be written there.
+
+    None in a write: its length ends there.
+    """
 
     def __init__(self) -> None:
         self.content = bytearray()
@@ -52,7 +57,7 @@ class File:
                 if kind == 'torn' and data:
                     for start in range(0, len(data), SECTOR):
                         if dice.random() < 0.5:
-                            self._apply(offset + start, data[start:start + SECTOR])
+                            self._apply(offset + start, data[start : start + SECTOR])
                 else:
                     self._apply(offset, data)
         return bytes(self.content)
@@ -62,17 +67,18 @@ class File:
             del self.content[offset:]
         self.content.extend(bytes(max(offset - len(self.content), 0)))
         if data is not None:
-            self.content[offset:offset + len(data)] = data
+            self.content[offset : offset + len(data)] = data
 
 
 class Disk:
     """The state directory as a disk without power holds it."""
 
     def __init__(self) -> None:
-        self._files: dict[int, File] = {}            # by inode
-        self._names: dict[str, File] = {}            # on the disk
-        self._now: dict[str, File] = {}              # as processes see it
-        self._waiting: list[tuple[str, Callable[[dict[str, File]], None]]] = []   # directory, what changes in it
+        self._files: dict[int, File] = {}  # by inode
+        self._names: dict[str, File] = {}  # on the disk
+        self._now: dict[str, File] = {}  # as processes see it
+        # directory, what changes in it
+        self._waiting: list[tuple[str, Callable[[dict[str, File]], None]]] = []
 
     def does(self, operation: Operation) -> None:
         """Let a process do something to it."""
@@ -84,7 +90,7 @@ class Disk:
             self._name(paths[1], lambda names: _renamed(names, *paths))
         elif what == 'U':
             self._name(paths[0], lambda names: _removed(names, paths[0]))
-        elif what == 'S' and inode not in self._files:   # a directory
+        elif what == 'S' and inode not in self._files:  # a directory
             for place, change in self._waiting:
                 if place == paths[0]:
                     change(self._names)
@@ -100,7 +106,9 @@ class Disk:
 
     def cut(self, kind: str, dice: random.Random, below: str, folder: Path) -> None:
         """Write what is left after the power was cut. below: the directory that was recorded."""
-        kept = {'nothing': 0, 'all': len(self._waiting)}.get(kind, dice.randrange(len(self._waiting) + 1))
+        kept = {'nothing': 0, 'all': len(self._waiting)}.get(
+            kind, dice.randrange(len(self._waiting) + 1)
+        )
         for _, change in self._waiting[:kept]:
             change(self._names)
         files = {id(file): file for file in self._names.values()}
@@ -128,7 +136,7 @@ def operations(trace: Path) -> list[Operation]:
         end = data.index(b'\n', place)
         what, inode, offset, length, *paths = data[place:end].decode().split(' ')
         place = end + 1 + int(length)
-        found.append(Operation(what, int(inode), int(offset), data[end + 1:place], tuple(paths)))
+        found.append(Operation(what, int(inode), int(offset), data[end + 1 : place], tuple(paths)))
     return found
 
 
@@ -140,8 +148,21 @@ def why_not() -> str:
 def library(folder: Path) -> Path:
     """Build the library that records. Raises CalledProcessError."""
     built = folder / 'recorder.so'
-    subprocess.run([os.environ.get('CC', 'cc'), '-O1', '-Wall', '-Werror', '-shared', '-fPIC', '-o', str(built),
-                    str(Path(__file__).parent / 'recorder.c'), '-ldl'], check=True)
+    subprocess.run(
+        [
+            os.environ.get('CC', 'cc'),
+            '-O1',
+            '-Wall',
+            '-Werror',
+            '-shared',
+            '-fPIC',
+            '-o',
+            str(built),
+            str(Path(__file__).parent / 'recorder.c'),
+            '-ldl',
+        ],
+        check=True,
+    )
     return built
 
 

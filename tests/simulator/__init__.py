@@ -1,4 +1,5 @@
 """Simulated drives for the real smartctl; README.md explains how."""
+
 from __future__ import annotations
 
 from .descriptions import Description, names, read

@@ -1,8 +1,10 @@
-"""python -m simulator MACHINE [COMMAND ...]: run a command, or a shell, on a machine of simulated drives.
+"""python -m simulator MACHINE [COMMAND ...]: run a command, or a shell, on a machine of simulated
+drives.
 
-MACHINE is a file of machines/, such as playground. `python -m simulator expect [DRIVE ...]` rewrites what
-tests/drives/*.json expect the plugin to say; read the difference before you keep it.
+MACHINE is a file of machines/, such as playground. `python -m simulator expect [DRIVE ...]`
+rewrites what tests/drives/*.json expect the plugin to say; read the difference before you keep it.
 """
+
 from __future__ import annotations
 
 import json
@@ -68,16 +70,25 @@ def play(name: str, command: list[str], folder: Path) -> int:
     wrapper.write_text(_PLUGIN_WRAPPER.format(plugin=PLUGIN, smartctl=machine.smartctl))
     wrapper.chmod(0o755)
     (folder / 'bin/smartctl').symlink_to(machine.smartctl)
-    environment = {**os.environ, 'PATH': f'{folder}/bin:{os.environ["PATH"]}', 'PS1': f'{name}$ ', 'ENV': ''}
+    environment = {
+        **os.environ,
+        'PATH': f'{folder}/bin:{os.environ["PATH"]}',
+        'PS1': f'{name}$ ',
+        'ENV': '',
+    }
     if not command:
         about = json.loads((MACHINES / f'{name}.json').read_text())
-        first = next(address for address, drive in about['drives'].items() if isinstance(drive, str))
+        first = next(
+            address for address, drive in about['drives'].items() if isinstance(drive, str)
+        )
         print(_WELCOME.format(what=about['what'], first=first, folder=folder))
     status = subprocess.run(command or ['/bin/sh', '-i'], env=environment, check=False).returncode
-    return status if command else 0  # a shell hands on the status of the last command, which no one asked about
+    # a shell hands on the status of the last command, which no one asked about
+    return status if command else 0
 
 
 # --- what the plugin must say -----------------------------------------------------------
+
 
 def expect(name: str) -> None:
     """Rewrite the expectation at the end of a drive's file."""
@@ -85,16 +96,30 @@ def expect(name: str) -> None:
         address = '/dev/nvme0' if descriptions.read(name).protocol == 'NVMe' else '/dev/sda'
         machine = Machine(Path(folder))
         machine.add(address, name)
-        done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-d', address, '--no-history'],
-                              capture_output=True, text=True, check=False)
-    label = address[len('/dev/'):]
-    numbers: dict[str, float] = {key[len(label) + 1:]: value.number for key, value in perfdata(done.stdout).items()}
-    expected = {'first_line': descriptions.undated(done.stdout.splitlines()[0].replace(label, '{drive}', 1)),
-                'perfdata': {metric: int(number) if number == int(number) else number
-                             for metric, number in numbers.items()}}
+        done = subprocess.run(
+            [str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-d', address, '--no-history'],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    label = address[len('/dev/') :]
+    numbers: dict[str, float] = {
+        key[len(label) + 1 :]: value.number for key, value in perfdata(done.stdout).items()
+    }
+    expected = {
+        'first_line': descriptions.undated(
+            done.stdout.splitlines()[0].replace(label, '{drive}', 1)
+        ),
+        'perfdata': {
+            metric: int(number) if number == int(number) else number
+            for metric, number in numbers.items()
+        },
+    }
     file = descriptions.FOLDER / f'{name}.json'
     kept = re.sub(r',\n  "expect": \{.*\Z', '\n}\n', file.read_text(), flags=re.DOTALL)
-    lines = ',\n'.join(f'    {json.dumps(key)}: {json.dumps(value)}' for key, value in expected.items())
+    lines = ',\n'.join(
+        f'    {json.dumps(key)}: {json.dumps(value)}' for key, value in expected.items()
+    )
     file.write_text(f'{kept[:-3]},\n  "expect": {{\n{lines}\n  }}\n}}\n')
 
 

@@ -1,4 +1,5 @@
 """What the builders of sectors and pages share."""
+
 from __future__ import annotations
 
 # File name in the drive's folder -> the bytes that the drive answers with.
@@ -14,7 +15,7 @@ def put(block: bytearray, offset: int, data: bytes) -> None:
     """Write *data* into *block*, which keeps its length."""
     if offset + len(data) > len(block):
         raise ValueError(f'{len(data)} bytes at {offset} exceed {len(block)}')
-    block[offset:offset + len(data)] = data
+    block[offset : offset + len(data)] = data
 
 
 def big(number: int, length: int) -> bytes:

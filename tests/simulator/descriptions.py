@@ -3,6 +3,7 @@
 A description holds what smartctl prints of the drive, in smartctl's own words: lines of
 `smartctl -x` may be pasted. With "like" a drive is another one with some lines changed.
 """
+
 from __future__ import annotations
 
 import json
@@ -16,20 +17,22 @@ FOLDER = Path(__file__).resolve().parent.parent / 'drives'
 # "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
 _ROW = re.compile(r' *(\d+) +(\S+) +([-A-Z]{6}) +(\d+) +(\d+) +(\d+|---) +(-|NOW|Past) +(\S.*)')
 # "0x07  0x008  1              86  N--  Percentage Used Endurance Indicator"
-_STATISTIC = re.compile(r' *0x([0-9a-f]{2}) +0x([0-9a-f]{3}) +\d +(-?\d+|-) +([-NDC]{3})\S* +(\S.*)')
+_STATISTIC = re.compile(
+    r' *0x([0-9a-f]{2}) +0x([0-9a-f]{3}) +\d +(-?\d+|-) +([-NDC]{3})\S* +(\S.*)'
+)
 
 
 class Row(NamedTuple):
     """One row of the attribute table."""
 
     id: int
-    name: str       # smartctl's own; for the reader only
-    flags: str      # "PO--CK"
+    name: str  # smartctl's own; for the reader only
+    flags: str  # "PO--CK"
     value: int
     worst: int
     threshold: int | None  # None: printed as "---"; the drive has no threshold for it
-    failed: str     # "-", "NOW", "Past"; smartctl concludes it from the numbers before
-    raw: str        # as printed
+    failed: str  # "-", "NOW", "Past"; smartctl concludes it from the numbers before
+    raw: str  # as printed
 
 
 class Statistic(NamedTuple):
@@ -38,7 +41,7 @@ class Statistic(NamedTuple):
     page: int
     offset: int
     number: int | None  # None: supported, not valid
-    flags: str             # "N--"
+    flags: str  # "N--"
     name: str
 
 
@@ -53,30 +56,33 @@ class SelfTest(NamedTuple):
 class Description(NamedTuple):
     """A drive. Numbers are in the units of smartctl's JSON."""
 
-    name: str                 # of the file
-    what: str = ''            # the scenario, a sentence
+    name: str  # of the file
+    what: str = ''  # the scenario, a sentence
     origin: str = ''
-    protocol: str = 'ATA'     # "ATA", "NVMe" or "SCSI", as smartctl names it
-    vendor: str = ''          # SCSI only
+    protocol: str = 'ATA'  # "ATA", "NVMe" or "SCSI", as smartctl names it
+    vendor: str = ''  # SCSI only
     model: str = ''
     firmware: str = ''
     serial: str = ''
-    wwn: str = ''             # hexadecimal digits; NVMe: EUI-64
-    capacity: int = 0         # bytes
+    wwn: str = ''  # hexadecimal digits; NVMe: EUI-64
+    capacity: int = 0  # bytes
     physical_block_size: int = 4096  # bytes; disks until 2010 or so have 512
     rotation: int | None = None  # rounds per minute, 0 solid state; None not told
-    health: str = 'PASSED'    # or "FAILED"; SCSI: "5d/10", additional sense code and qualifier
+    health: str = 'PASSED'  # or "FAILED"; SCSI: "5d/10", additional sense code and qualifier
     attributes: tuple[Row, ...] = ()
-    raw_bytes: Mapping[str, str] = {}     # attribute -> hexadecimal digits, where the printed raw value is ambiguous
+    # attribute -> hexadecimal digits, where the printed raw value is ambiguous
+    raw_bytes: Mapping[str, str] = {}
     statistics: tuple[Statistic, ...] = ()
-    errors: int = 0           # of the ATA error log
+    errors: int = 0  # of the ATA error log
     self_tests: tuple[SelfTest, ...] = ()  # newest first
-    erc: tuple[int, ...] = ()  # ATA: limits of error recovery for reading and writing, 0.1 s; 0 off; () unsupported
-    link: int = 3             # SATA: 1, 2 or 3 for 1.5, 3 or 6 Gb/s
-    farm: Mapping[str, Any] = {}          # Seagate's log: see ata.farm_log
-    log: Mapping[str, Any] = {}           # NVMe: health log; SCSI: see pages.py
+    # ATA: limits of error recovery for reading and writing, 0.1 s; 0 off; () unsupported
+    erc: tuple[int, ...] = ()
+    link: int = 3  # SATA: 1, 2 or 3 for 1.5, 3 or 6 Gb/s
+    farm: Mapping[str, Any] = {}  # Seagate's log: see ata.farm_log
+    log: Mapping[str, Any] = {}  # NVMe: health log; SCSI: see pages.py
     temperature_limits: tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
-    expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_simulated_machines.py
+    # what the plugin must make of it: see tests/test_simulated_machines.py
+    expect: Mapping[str, Any] = {}
 
 
 def names() -> list[str]:
@@ -109,8 +115,10 @@ def _facts(name: str) -> dict[str, Any]:
 
 def _changed(lines: list[str], changes: list[str]) -> list[str]:
     """Return the lines with those exchanged that are about the same attribute or statistic."""
+
     def about(line: str) -> list[str]:
         return line.split()[:2] if line.strip().startswith('0x') else line.split()[:1]
+
     by_subject = {tuple(about(line)): line for line in changes}
     kept = [by_subject.pop(tuple(about(line)), line) for line in lines]
     return [*kept, *by_subject.values()]
@@ -118,7 +126,11 @@ def _changed(lines: list[str], changes: list[str]) -> list[str]:
 
 def _described(name: str, facts: dict[str, Any]) -> Description:
     facts = dict(facts)
-    for key, convert in (('attributes', _row), ('statistics', _statistic), ('self_tests', _self_test)):
+    for key, convert in (
+        ('attributes', _row),
+        ('statistics', _statistic),
+        ('self_tests', _self_test),
+    ):
         facts[key] = tuple(convert(line) for line in facts.get(key, []))
     return Description(name, **facts)
 
@@ -128,8 +140,16 @@ def _row(line: str) -> Row:
     if not match:
         raise ValueError(f'"{line}" is no row of the table that smartctl -x prints')
     number, title, flags, value, worst, threshold, failed, raw = match.groups()
-    return Row(int(number), title, flags, int(value), int(worst), None if threshold == '---' else int(threshold),
-               failed, raw.rstrip())
+    return Row(
+        int(number),
+        title,
+        flags,
+        int(value),
+        int(worst),
+        None if threshold == '---' else int(threshold),
+        failed,
+        raw.rstrip(),
+    )
 
 
 def _statistic(line: str) -> Statistic:
@@ -137,7 +157,9 @@ def _statistic(line: str) -> Statistic:
     if not match:
         raise ValueError(f'"{line}" is no line of the device statistics that smartctl -x prints')
     page, offset, number, flags, title = match.groups()
-    return Statistic(int(page, 16), int(offset, 16), None if number == '-' else int(number), flags, title)
+    return Statistic(
+        int(page, 16), int(offset, 16), None if number == '-' else int(number), flags, title
+    )
 
 
 def _self_test(words: list[Any]) -> SelfTest:
@@ -145,5 +167,7 @@ def _self_test(words: list[Any]) -> SelfTest:
 
 
 def undated(first_line: str) -> str:
-    """Return a first line with the code of its action, without the action in words, which may have a date."""
+    """Return a first line with the code of its action, without the action in words, which may
+    have a date.
+    """
     return re.sub(r'(; \[[a-z-]+\]) [^;]*(?=; \d+ drive)', r'\1', first_line)

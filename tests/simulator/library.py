@@ -1,4 +1,7 @@
-"""The library that smartctl is started with: built once, from *.c of this folder; each machine takes a copy."""
+"""The library that smartctl is started with: built once, from *.c of this folder; each machine
+takes a copy.
+"""
+
 from __future__ import annotations
 
 import ctypes
@@ -10,7 +13,8 @@ from pathlib import Path
 
 import abilities
 
-SMARTCTL = os.environ.get('SMARTCTL', '/usr/sbin/smartctl')  # another version, to try the tests with it
+# another version, to try the tests with it
+SMARTCTL = os.environ.get('SMARTCTL', '/usr/sbin/smartctl')
 _FOLDER = Path(__file__).resolve().parent
 
 
@@ -19,9 +23,15 @@ def why_not() -> str:
     if not os.access(SMARTCTL, os.X_OK):
         return f'{SMARTCTL} is not installed: no drives can be simulated'
     if not abilities.path_of('make') or not _compiler():
-        return 'no C compiler is installed (apt install gcc libc6-dev make): no drives can be simulated'
+        return (
+            'no C compiler is installed (apt install gcc libc6-dev make): no drives can '
+            'be simulated'
+        )
     if not Path('/usr/include/linux/nvme_ioctl.h').exists():
-        return 'the headers of the C library are not installed (apt install libc6-dev): no drives can be simulated'
+        return (
+            'the headers of the C library are not installed (apt install libc6-dev): no '
+            'drives can be simulated'
+        )
     return ''
 
 
@@ -30,7 +40,8 @@ def _compiler() -> str | None:
 
 
 def built() -> Path:
-    """Return the library; it is built when it is missing, also when somebody cleaned /tmp meanwhile.
+    """Return the library; it is built when it is missing, also when somebody cleaned /tmp
+    meanwhile.
 
     Raises CalledProcessError with the compiler's words where it cannot be built.
     """
@@ -43,7 +54,8 @@ def built() -> Path:
         if not _is_ours(folder):
             raise PermissionError(f'{folder} belongs to somebody else; remove it')
         subprocess.run(['make', '-s', '-C', str(_FOLDER), f'OUT={folder}'], check=True)
-    ctypes.CDLL(str(library))  # ld.so only warns about a library it cannot load, and then shows the real drives
+    # ld.so only warns about a library it cannot load, and then shows the real drives
+    ctypes.CDLL(str(library))
     return library
 
 

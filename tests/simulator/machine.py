@@ -1,10 +1,11 @@
 """A machine of simulated drives: a folder that smartctl takes for /dev, /sys and /proc.
 
-    machine = Machine(folder)
-    machine.add('/dev/sda', 'intel-s3500-worn')
-    machine.add('megaraid,4@/dev/bus/0', 'seagate-sas-healthy', latency=20)
-    subprocess.run([machine.smartctl, '--scan'])
+machine = Machine(folder)
+machine.add('/dev/sda', 'intel-s3500-worn')
+machine.add('megaraid,4@/dev/bus/0', 'seagate-sas-healthy', latency=20)
+subprocess.run([machine.smartctl, '--scan'])
 """
+
 from __future__ import annotations
 
 import json
@@ -39,7 +40,9 @@ class Machine:
         self.folder = Path(os.path.realpath(folder))
         for part in ('dev', 'sys/devices', 'sys/class/scsi_host', 'proc', 'drives'):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
-        self._write('proc/devices', 'Character devices:\n  1 mem\n 21 sg\n\nBlock devices:\n  8 sd\n')
+        self._write(
+            'proc/devices', 'Character devices:\n  1 mem\n 21 sg\n\nBlock devices:\n  8 sd\n'
+        )
         self.smartctl = str(self._wrapper(smartctl))
 
     @classmethod
@@ -51,8 +54,11 @@ class Machine:
             machine.add(address, about.pop('drive'), **about)
         return machine
 
-    def add(self, address: str, drive: str | Description, serial: str = '', **behaviour: Any) -> Path:
-        """Put a drive at an address such as /dev/sda, megaraid,4@/dev/bus/0 or cciss,0@/dev/sg0; return its folder.
+    def add(
+        self, address: str, drive: str | Description, serial: str = '', **behaviour: Any
+    ) -> Path:
+        """Put a drive at an address such as /dev/sda, megaraid,4@/dev/bus/0 or cciss,0@/dev/sg0;
+        return its folder.
 
         serial: instead of the described one.
         behaviour: latency in milliseconds; hang, error, vanish with the number of the command
@@ -86,7 +92,9 @@ class Machine:
         target.symlink_to(os.path.relpath(self.folder / device.lstrip('/'), target.parent))
 
     def commands(self, folder: Path) -> list[str]:
-        """Return the commands that a recorded drive has got: "ata ec 00 00", "scsi 12 00 00", "nvme 06 01"."""
+        """Return the commands that a recorded drive has got: "ata ec 00 00", "scsi 12 00 00",
+        "nvme 06 01".
+        """
         file = folder / 'commands'
         return file.read_text().splitlines() if file.exists() else []
 
@@ -101,8 +109,12 @@ class Machine:
     def _wrapper(self, smartctl: str) -> Path:
         # what happens to /tmp, or to another user's rights, is no matter then
         own = shutil.copy(library.built(), self.folder)
-        library_, machine, program = (shlex.quote(str(part)) for part in (own, self.folder, smartctl))
-        file = self._write('smartctl', _WRAPPER.format(library=library_, machine=machine, smartctl=program))
+        library_, machine, program = (
+            shlex.quote(str(part)) for part in (own, self.folder, smartctl)
+        )
+        file = self._write(
+            'smartctl', _WRAPPER.format(library=library_, machine=machine, smartctl=program)
+        )
         file.chmod(0o755)
         return file
 
@@ -124,8 +136,9 @@ class Machine:
         settings['failed'] = int(description.health != 'PASSED')
         if behaviour.get('asleep'):
             settings['power'] = 0
-        return self._write(f'{folder}/settings',
-                           ''.join(f'{name} {value}\n' for name, value in settings.items())).parent
+        return self._write(
+            f'{folder}/settings', ''.join(f'{name} {value}\n' for name, value in settings.items())
+        ).parent
 
     # --- controllers ---------------------------------------------------------------------
 
@@ -138,7 +151,9 @@ class Machine:
         folder = f'megaraid/{host}/{slot}'
         (self.folder / folder).mkdir(parents=True)
         self._write(f'sys/class/scsi_host/host{host}/proc_name', 'megaraid_sas\n')
-        self._write(f'megaraid/{host}/list', _megaraid_list(_slots(self.folder / f'megaraid/{host}')))
+        self._write(
+            f'megaraid/{host}/list', _megaraid_list(_slots(self.folder / f'megaraid/{host}'))
+        )
         return folder
 
     def _cciss_slot(self, path: str, slot: int) -> str:
@@ -146,7 +161,9 @@ class Machine:
         self._write(path.lstrip('/'), f'cciss cciss {host}\n')
         folder = f'cciss/{host}/{slot}'
         (self.folder / folder).mkdir(parents=True)
-        self._write(f'cciss/{host}/luns', _cciss_list(1 + max(_slots(self.folder / f'cciss/{host}'))))
+        self._write(
+            f'cciss/{host}/luns', _cciss_list(1 + max(_slots(self.folder / f'cciss/{host}')))
+        )
         return folder
 
 
@@ -155,14 +172,21 @@ def _slots(folder: Path) -> list[int]:
 
 
 def _megaraid_list(slots: list[int]) -> bytes:
-    """Return struct MR_PD_LIST: size, count, then 24 bytes for each drive with its number at the start."""
-    return little(8 + 24 * len(slots), 4) + little(len(slots),
-                                                   4) + b''.join(little(slot, 2) + bytes(22) for slot in slots)
+    """Return struct MR_PD_LIST: size, count, then 24 bytes for each drive with its number at the
+    start.
+    """
+    return (
+        little(8 + 24 * len(slots), 4)
+        + little(len(slots), 4)
+        + b''.join(little(slot, 2) + bytes(22) for slot in slots)
+    )
 
 
 def _cciss_list(count: int) -> bytes:
     """Return the answer to CISS_REPORT_PHYS: length, then eight bytes for each address."""
-    return big(8 * count, 4) + bytes(4) + b''.join(bytes([slot]) + bytes(7) for slot in range(count))
+    return (
+        big(8 * count, 4) + bytes(4) + b''.join(bytes([slot]) + bytes(7) for slot in range(count))
+    )
 
 
 def _answers(drive: Description, behaviour: Mapping[str, Any]) -> Answers:

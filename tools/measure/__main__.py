@@ -10,6 +10,7 @@ Usage, in the directory of the project:
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
 """
+
 from __future__ import annotations
 
 import argparse
@@ -28,54 +29,91 @@ from smart_attributes.words import sentence
 from . import accuracy, alarms, clocks, forecasts, limits, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
-UNKNOWN = 3      # exit status where nothing was measured
-LONGEST = 2000   # characters of an error message
+UNKNOWN = 3  # exit status where nothing was measured
+LONGEST = 2000  # characters of an error message
 
 
 class Task(NamedTuple):
-    """One measurement: the value of its option, the help text, and what it runs with the options of a command line."""
+    """One measurement: the value of its option, the help text, and what it runs with the options
+    of a command line.
+    """
 
     metavar: str
     help: str
     run: Callable[[argparse.Namespace], None]
-    has_drives: bool = False     # needs FILE as well
-    is_optional: bool = False    # its value may be left out
+    has_drives: bool = False  # needs FILE as well
+    is_optional: bool = False  # its value may be left out
 
 
 TASKS: Mapping[str, Task] = {
     'accuracy': Task(
-        'EVIDENCE', 'compare attributes.json with the drives of FILE, and write the counts of each family to the file '
+        'EVIDENCE',
+        'compare attributes.json with the drives of FILE, and write the counts of each family to '
+        'the file '
         'EVIDENCE, such as tests/evidence.json',
-        lambda given: accuracy.main(given.file, given.accuracy), True, True),
+        lambda given: accuracy.main(given.file, given.accuracy),
+        True,
+        True,
+    ),
     'verdicts': Task(
-        'BEFORE', 'count the drives of FILE in each state and beyond each limit, and compare the counts with the JSON '
+        'BEFORE',
+        'count the drives of FILE in each state and beyond each limit, and compare the counts '
+        'with the JSON '
         'file BEFORE of an earlier run',
-        lambda given: alarms.main(given.file, given.verdicts, given.as_json), True, True),
+        lambda given: alarms.main(given.file, given.verdicts, given.as_json),
+        True,
+        True,
+    ),
     'ssd-failures': Task(
-        'FAILURES', 'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of healthy '
+        'FAILURES',
+        'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
+        'healthy '
         'ones in FILE',
-        lambda given: ssd_failures.main(given.file, given.ssd_failures, shipped_judge(), given.as_json), True),
+        lambda given: ssd_failures.main(
+            given.file, given.ssd_failures, shipped_judge(), given.as_json
+        ),
+        True,
+    ),
     'timelines': Task(
-        'FILE', 'report how many hard disks fail in each state; a row of FILE is a period in which no counter of a '
+        'FILE',
+        'report how many hard disks fail in each state; a row of FILE is a period in which no '
+        'counter of a '
         'disk moved, plain or gzip',
-        lambda given: timelines.main(given.timelines, shipped_judge(), given.with_history, given.as_json)),
+        lambda given: timelines.main(
+            given.timelines, shipped_judge(), given.with_history, given.as_json
+        ),
+    ),
     'risk': Task(
-        'FOLDER', 'count how many drives fail after each finding, write thresholds/risk.json and the limits of hard '
-        'disks that follow, and evaluate limits of one half of the disks on the other; FOLDER has timelines.csv.gz, '
+        'FOLDER',
+        'count how many drives fail after each finding, write thresholds/risk.json and the limits '
+        'of hard '
+        'disks that follow, and evaluate limits of one half of the disks on the other; FOLDER has '
+        'timelines.csv.gz, '
         'drives.jsonl.gz and ssd_failures.csv.gz',
-        lambda given: limits.main(given.risk, given.with_history)),
+        lambda given: limits.main(given.risk, given.with_history),
+    ),
     'seen-again': Task(
-        'FILE', 'report how many drives were gone, CRITICAL or had lost more data at the next look, by vendor, state '
+        'FILE',
+        'report how many drives were gone, CRITICAL or had lost more data at the next look, by '
+        'vendor, state '
         'and reason, beside quiet drives; a line of FILE is a drive with its looks',
-        lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json)),
+        lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json),
+    ),
     'forecasts': Task(
-        'FILE', 'compare the forecasts of when drives wear out with their real wear; a line of FILE has all reports of '
+        'FILE',
+        'compare the forecasts of when drives wear out with their real wear; a line of FILE has '
+        'all reports of '
         'one drive, plain or gzip',
-        lambda given: forecasts.main(given.forecasts, given.as_json)),
+        lambda given: forecasts.main(given.forecasts, given.as_json),
+    ),
     'clocks': Task(
-        'FILE', 'count the reports that are said to hide power-on time, by how far their logs are ahead of their '
+        'FILE',
+        'count the reports that are said to hide power-on time, by how far their logs are ahead '
+        'of their '
         'counter; a line of FILE is a report',
-        lambda given: clocks.main(given.clocks, shipped_judge(), given.as_json))}
+        lambda given: clocks.main(given.clocks, shipped_judge(), given.as_json),
+    ),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -94,17 +132,28 @@ def _written(name: str, task: Task) -> str:
 
 def _parser() -> Parser:
     tasks = ' | '.join(_written(name, task) for name, task in TASKS.items())
-    parser = Parser(PROGRAM, f'%(prog)s ({tasks}) [--with-history] [--json]',
-                    'Measure entries, states and limits on collections of drives.')
-    parser.add_argument('file', nargs='?', metavar='FILE',
-                        help='drives as facts, one JSON object a line, plain or gzip; their logs are read from '
-                             'logs.jsonl.gz in the same folder, if it exists')
+    parser = Parser(
+        PROGRAM,
+        f'%(prog)s ({tasks}) [--with-history] [--json]',
+        'Measure entries, states and limits on collections of drives.',
+    )
+    parser.add_argument(
+        'file',
+        nargs='?',
+        metavar='FILE',
+        help='drives as facts, one JSON object a line, plain or gzip; their logs are read from '
+        'logs.jsonl.gz in the same folder, if it exists',
+    )
     for name, task in TASKS.items():
         how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}
         parser.add_argument(f'--{name}', metavar=task.metavar, help=task.help, **how)
-    parser.add_argument('--with-history', action='store_true',
-                        help='with --timelines or --risk: judge each disk with the history of its readings, growth and '
-                             'age included')
+    parser.add_argument(
+        '--with-history',
+        action='store_true',
+        help='with --timelines or --risk: judge each disk with the history of its readings, '
+        'growth and '
+        'age included',
+    )
     parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
     return parser
 
@@ -114,17 +163,30 @@ def shipped_judge() -> timelines.Mindful:
     shipped = judge_of(Options(), Site())
 
     def verdict(report: Report, past: Past | None) -> Verdict:
-        return judging.judge(Device('', name='drive'), report, shipped.database, shipped.thresholds, shipped.rules,
-                             past)
+        return judging.judge(
+            Device('', name='drive'),
+            report,
+            shipped.database,
+            shipped.thresholds,
+            shipped.rules,
+            past,
+        )
+
     return verdict
 
 
 def task_of(options: argparse.Namespace, parser: Parser) -> Task:
-    """Return the task that the options ask for. Ends the program if they ask for none, for several, or for too little.
+    """Return the task that the options ask for.
+
+    Ends the program if they ask for none, for several, or for too little.
     """
-    asked = [task for name, task in TASKS.items() if getattr(options, name.replace('-', '_')) is not None]
+    asked = [
+        task for name, task in TASKS.items() if getattr(options, name.replace('-', '_')) is not None
+    ]
     if len(asked) != 1 or (options.file is not None) != asked[0].has_drives:
-        parser.error(f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}')
+        parser.error(
+            f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}'
+        )
     if options.with_history and options.timelines is None and options.risk is None:
         parser.error('--with-history works only with --timelines FILE or --risk FOLDER')
     return asked[0]

@@ -1,8 +1,11 @@
-"""Measure how accurate attributes.json is, by comparing its readings with the drives' own statistics.
+"""Measure how accurate attributes.json is, by comparing its readings with the drives' own
+statistics.
 
-Endurance from the vendor attribute is compared with the drive's own statistic (device statistics, page 7), hidden from
-the reading. Then every drive is judged with the default limits, and the alerts are counted.
+Endurance from the vendor attribute is compared with the drive's own statistic (device statistics,
+page 7), hidden from the reading. Then every drive is judged with the default limits, and the alerts
+are counted.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -22,13 +25,15 @@ from smart_attributes.typed import Json
 
 from .collection import CollectedDrive, read
 
-POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
+POINTS, SHARE = 2, 0.06  # agreement: within 2 points, or 6 % of the statistic
 FIFTHS = 5
-COLLECTION = 'linuxhw-enterprisedrive'  # a document with measurements, which is not a vendor's statement
+# a document with measurements, which is not a vendor's statement
+COLLECTION = 'linuxhw-enterprisedrive'
 WORST_SHOWN = 3
 
 Print = Callable[[str], None]
-Sets = Mapping[tuple[str, str], str]   # family and source of a reading of wear -> the shared set that defines it
+# family and source of a reading of wear -> the shared set that defines it
+Sets = Mapping[tuple[str, str], str]
 
 
 class Comparison(NamedTuple):
@@ -38,11 +43,11 @@ class Comparison(NamedTuple):
     model: str
     family: str | None
     is_generic: bool
-    claims: tuple[str, ...]          # families of the selected entries
-    vendor: float | None             # endurance from a vendor attribute, %
-    statistic: int | None            # the drive's own, %
+    claims: tuple[str, ...]  # families of the selected entries
+    vendor: float | None  # endurance from a vendor attribute, %
+    statistic: int | None  # the drive's own, %
     source: str = ''
-    is_believed: bool = True         # the entry trusts the statistic
+    is_believed: bool = True  # the entry trusts the statistic
 
     @property
     def is_worn(self) -> bool:
@@ -51,7 +56,9 @@ class Comparison(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Return the difference between both in percentage points; infinite if the entry gives no reading."""
+        """Return the difference between both in percentage points; infinite if the entry gives
+        no reading.
+        """
         return abs(self.vendor - (self.statistic or 0)) if self.vendor is not None else float('inf')
 
     @property
@@ -64,11 +71,11 @@ class DriveState(NamedTuple):
     """One drive judged with the default limits."""
 
     kind: str
-    health: str                      # "PASSED", "FAILED" or "not reported"
+    health: str  # "PASSED", "FAILED" or "not reported"
     state: State
-    reasons: tuple[tuple[str, State], ...]   # each metric that is not OK, with its state
-    is_out_of_range: bool            # an endurance figure is below 0 or above 255
-    family: str | None               # None: no entry matches the drive
+    reasons: tuple[tuple[str, State], ...]  # each metric that is not OK, with its state
+    is_out_of_range: bool  # an endurance figure is below 0 or above 255
+    family: str | None  # None: no entry matches the drive
 
 
 class Fifth(NamedTuple):
@@ -76,19 +83,21 @@ class Fifth(NamedTuple):
 
     drives: int
     agree: int
-    left_out: int     # of those that agree: supported by a document, or by drives in other fifths
-    believed: int     # drives whose entry trusts the statistic
+    left_out: int  # of those that agree: supported by a document, or by drives in other fifths
+    believed: int  # drives whose entry trusts the statistic
     agree_believed: int
 
 
 class Measurement(NamedTuple):
     """All drives of a collection."""
 
-    comparisons: Sequence[Comparison]   # of solid state drives
+    comparisons: Sequence[Comparison]  # of solid state drives
     states: Sequence[DriveState]
 
 
-def measure(drives: Iterable[CollectedDrive], database: SpecDatabase, thresholds: Thresholds) -> Measurement:
+def measure(
+    drives: Iterable[CollectedDrive], database: SpecDatabase, thresholds: Thresholds
+) -> Measurement:
     """Return the comparison and the state of every drive."""
     comparisons: list[Comparison] = []
     states: list[DriveState] = []
@@ -101,16 +110,23 @@ def measure(drives: Iterable[CollectedDrive], database: SpecDatabase, thresholds
 
 def judged(drive: CollectedDrive, database: SpecDatabase, thresholds: Thresholds) -> Verdict:
     """Return the verdict on a drive, without history and without site files."""
-    return judging.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judging.Rules())
+    return judging.judge(
+        Device(drive.name, name='drive'), drive.report, database, thresholds, judging.Rules()
+    )
 
 
 def drive_state(drive: CollectedDrive, verdict: Verdict) -> DriveState:
     """Return the state of a drive and the reasons for it."""
     health = {True: 'PASSED', False: 'FAILED', None: 'not reported'}[drive.report.smart_status]
     wear = [j.reading.number for j in verdict.judgements if j.reading.metric == ENDURANCE]
-    return DriveState(drive.report.identity.kind, health, verdict.state,
-                      tuple((j.reading.metric, j.state) for j in verdict.judgements if j.state is not State.OK),
-                      any(number is not None and not 0 <= number <= 255 for number in wear), verdict.entry)
+    return DriveState(
+        drive.report.identity.kind,
+        health,
+        verdict.state,
+        tuple((j.reading.metric, j.state) for j in verdict.judgements if j.state is not State.OK),
+        any(number is not None and not 0 <= number <= 255 for number in wear),
+        verdict.entry,
+    )
 
 
 def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
@@ -118,29 +134,56 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
     identity = drive.report.identity
     numbers = [row.id for row in drive.report.attributes]
     spec = database.identify(identity, numbers)
-    vendor = next((reading for reading in readings.vendor_readings(drive.report, spec, database.metrics)
-                   if reading.metric == ENDURANCE and reading.number is not None), None)
+    vendor = next(
+        (
+            reading
+            for reading in readings.vendor_readings(drive.report, spec, database.metrics)
+            if reading.metric == ENDURANCE and reading.number is not None
+        ),
+        None,
+    )
     statistic = drive.report.statistics.get(ENDURANCE_STATISTIC)
-    return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
-                      tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
-                      vendor.number if vendor else None, statistic.number if statistic else None,
-                      str(vendor.source) if vendor else '', ENDURANCE not in spec.untrusted_statistics)
+    return Comparison(
+        drive.name,
+        identity.model,
+        spec.family,
+        spec.is_generic,
+        tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
+        vendor.number if vendor else None,
+        statistic.number if statistic else None,
+        str(vendor.source) if vendor else '',
+        ENDURANCE not in spec.untrusted_statistics,
+    )
 
 
 def report(measured: Measurement, documented: Collection[str], sets: Sets, write: Print) -> None:
-    """Print the tables: per entry, totals, fifths, alerts. documented: the families supported by a document."""
-    for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '',
-                 *fifth_lines(measured.comparisons, documented, sets), '', *state_lines(measured.states)):
+    """Print the tables: per entry, totals, fifths, alerts. documented: the families supported by
+    a document.
+    """
+    for line in (
+        *entry_lines(measured.comparisons),
+        '',
+        *total_lines(measured),
+        '',
+        *fifth_lines(measured.comparisons, documented, sets),
+        '',
+        *state_lines(measured.states),
+    ):
         write(line)
 
 
 def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield a line for each entry, then the worst disagreements of each entry that has any."""
     yield f'{"entry":<62} {"drives":>6} {"read":>6} {"worn":>6} {"agree":>6} {"in 1":>6}'
-    for family, group in sorted(_by_family(comparisons).items(), key=lambda item: (-len(item[1]), item[0])):
+    for family, group in sorted(
+        _by_family(comparisons).items(), key=lambda item: (-len(item[1]), item[0])
+    ):
         worn = [c for c in group if c.is_worn]
-        yield (f'{family[:62]:<62} {len(group):6} {sum(c.vendor is not None for c in group):6} {len(worn):6} '
-               f'{sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}')
+        yield (
+            f'{family[:62]:<62} {len(group):6} {sum(c.vendor is not None for c in group):6} '
+            f'{len(worn):6} '
+            f'{sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}'
+        )
         for c in sorted((c for c in worn if not c.agrees), key=lambda c: -c.distance)[:WORST_SHOWN]:
             reads = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
             yield f'    {c.model}: the attribute gives {reads}, the drive states {c.statistic} %'
@@ -158,17 +201,30 @@ def total_lines(measured: Measurement) -> Iterator[str]:
     ssds = measured.comparisons
     worn = [c for c in ssds if c.is_worn]
     beside = [c for c in worn if c.vendor is not None]
-    yield (f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: '
-           f'{share(sum(c.vendor is not None for c in ssds), len(ssds))}')
-    yield (f'worn SATA SSDs (endurance statistic 1 to 99): {len(worn)}; agree: '
-           f'{share(sum(c.agrees for c in worn), len(worn))}')
-    yield f'beside the statistic, within 1 point: {share(sum(c.distance <= 1 for c in beside), len(beside))}'
-    yield (f'matched by an entry that is not generic: '
-           f'{share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}')
-    yield from _listed('matched by a generic entry', (c for c in ssds if c.family is not None and c.is_generic))
+    yield (
+        f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: '
+        f'{share(sum(c.vendor is not None for c in ssds), len(ssds))}'
+    )
+    yield (
+        f'worn SATA SSDs (endurance statistic 1 to 99): {len(worn)}; agree: '
+        f'{share(sum(c.agrees for c in worn), len(worn))}'
+    )
+    yield (
+        f'beside the statistic, within 1 point: '
+        f'{share(sum(c.distance <= 1 for c in beside), len(beside))}'
+    )
+    yield (
+        f'matched by an entry that is not generic: '
+        f'{share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}'
+    )
+    yield from _listed(
+        'matched by a generic entry', (c for c in ssds if c.family is not None and c.is_generic)
+    )
     yield from _listed('matched by none', (c for c in ssds if c.family is None))
     yield from _listed('matched by two entries', (c for c in ssds if len(c.claims) > 1))
-    yield f'endurance figures below 0 or above 255: {sum(a.is_out_of_range for a in measured.states)}'
+    yield (
+        f'endurance figures below 0 or above 255: {sum(a.is_out_of_range for a in measured.states)}'
+    )
 
 
 def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
@@ -177,28 +233,43 @@ def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
     yield from (f'    {count} x {model}' for model, count in models.most_common(20))
 
 
-def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets) -> Iterator[str]:
+def fifth_lines(
+    comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets
+) -> Iterator[str]:
     """Yield the agreement by fifths of the models; an outlier was overfitted or neglected."""
     for number, fifth in enumerate(fifths(comparisons, documented, sets), 1):
-        yield (f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; left out, '
-               f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '
-               f'{share(fifth.agree_believed, fifth.believed)}')
+        yield (
+            f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; '
+            f'left out, '
+            f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '
+            f'{share(fifth.agree_believed, fifth.believed)}'
+        )
 
 
-def fifths(comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets) -> Iterator[Fifth]:
+def fifths(
+    comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets
+) -> Iterator[Fifth]:
     """Yield the five fifths of the models, which are assigned by hash."""
     worn = [(c, fifth_of(c.model)) for c in comparisons if c.is_worn]
     for number in range(FIFTHS):
         drives = [c for c, fifth in worn if fifth == number]
         believed = [c for c in drives if c.is_believed]
-        evident = set(documented).union(*(_bases(c, sets) for c, fifth in worn if fifth != number and c.agrees))
-        yield Fifth(len(drives), sum(c.agrees for c in drives),
-                    sum(c.agrees and not evident.isdisjoint(_bases(c, sets)) for c in drives),
-                    len(believed), sum(c.agrees for c in believed))
+        evident = set(documented).union(
+            *(_bases(c, sets) for c, fifth in worn if fifth != number and c.agrees)
+        )
+        yield Fifth(
+            len(drives),
+            sum(c.agrees for c in drives),
+            sum(c.agrees and not evident.isdisjoint(_bases(c, sets)) for c in drives),
+            len(believed),
+            sum(c.agrees for c in believed),
+        )
 
 
 def _bases(comparison: Comparison, sets: Sets) -> set[str]:
-    """Return what the reading of wear is based on: the entry, and the shared set that defines it, if one does."""
+    """Return what the reading of wear is based on: the entry, and the shared set that defines
+    it, if one does.
+    """
     family = comparison.family or ''
     return {family, sets.get((family, comparison.source), family)} - {''}
 
@@ -206,15 +277,24 @@ def _bases(comparison: Comparison, sets: Sets) -> set[str]:
 def documented_families(data: Json) -> frozenset[str]:
     """Return the families whose entry cites a document, not only measurements."""
     keys = set(data['documents']) - {COLLECTION}
-    return frozenset(entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys))
+    return frozenset(
+        entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys)
+    )
 
 
 def wear_sets(data: Json) -> Sets:
-    """Return the shared set that defines a reading of wear, unless the entry itself defines the attribute."""
-    return {(entry['family'], f'attribute {number}'): name
-            for entry in data['entries'] for name in reversed(entry.get('uses', ()))
-            for number, row in data['sets'][name]['attributes'].items()
-            if number not in entry.get('attributes', {}) and row and ENDURANCE in row.get('readings', {})}
+    """Return the shared set that defines a reading of wear, unless the entry itself defines the
+    attribute.
+    """
+    return {
+        (entry['family'], f'attribute {number}'): name
+        for entry in data['entries']
+        for name in reversed(entry.get('uses', ()))
+        for number, row in data['sets'][name]['attributes'].items()
+        if number not in entry.get('attributes', {})
+        and row
+        and ENDURANCE in row.get('readings', {})
+    }
 
 
 def fifth_of(model: str) -> int:
@@ -223,20 +303,31 @@ def fifth_of(model: str) -> int:
 
 
 def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
-    """Yield the states per kind, and the reasons for WARNING and CRITICAL by SMART health status."""
+    """Yield the states per kind, and the reasons for WARNING and CRITICAL by SMART health
+    status.
+    """
     yield 'states under the default limits'
     counts = Counter((each.kind, each.health, each.state) for each in states)
     for kind, health in sorted({key[:2] for key in counts}):
-        words = ', '.join(f'{state.name} {counts[kind, health, state]}' for state in State
-                          if counts[kind, health, state])
+        words = ', '.join(
+            f'{state.name} {counts[kind, health, state]}'
+            for state in State
+            if counts[kind, health, state]
+        )
         yield f'    {kind:<5} {health:<8} {words}'
     for health in ('PASSED', 'FAILED'):
         for state in (State.CRITICAL, State.WARNING):
             yield f'reasons for {state.name}, health status {health}'
-            reasons = Counter((each.kind, metric) for each in states if each.health == health
-                              for metric in {metric for metric, level in each.reasons if level is state})
+            reasons = Counter(
+                (each.kind, metric)
+                for each in states
+                if each.health == health
+                for metric in {metric for metric, level in each.reasons if level is state}
+            )
             often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-            yield from (f'    {count:6} {kind:<5} {metric}' for (kind, metric), count in often_first)
+            yield from (
+                f'    {count:6} {kind:<5} {metric}' for (kind, metric), count in often_first
+            )
 
 
 def share(part: int, whole: int) -> str:
@@ -253,8 +344,11 @@ def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
     """Return the measured counts of each family, without the families that have no drive."""
     groups = _by_family(measured.comparisons)
     drives = Counter(each.family for each in measured.states)
-    return {family: {'drives': drives[family], **_compared(groups.get(family, []))} for family in families
-            if drives[family]}
+    return {
+        family: {'drives': drives[family], **_compared(groups.get(family, []))}
+        for family in families
+        if drives[family]
+    }
 
 
 def _compared(group: Sequence[Comparison]) -> dict[str, int]:
@@ -264,17 +358,24 @@ def _compared(group: Sequence[Comparison]) -> dict[str, int]:
 
 def laid_out(found: Evidence) -> str:
     """Return the evidence of families as the text of its file: one line for each family."""
-    lines = [f' {json.dumps(family)}: {json.dumps(found[family])}' for family in sorted(found, key=formatting.natural)]
+    lines = [
+        f' {json.dumps(family)}: {json.dumps(found[family])}'
+        for family in sorted(found, key=formatting.natural)
+    ]
     return '{\n' + ',\n'.join(lines) + '\n}\n'
 
 
 def main(path: str, evidence: str = '', write: Print = print) -> None:
-    """Measure the shipped database on the drives of a file. evidence: the file to write the counts of families to."""
+    """Measure the shipped database on the drives of a file. evidence: the file to write the
+    counts of families to.
+    """
     data = shipped_data.load(shipped_data.path('attributes.json'))
     thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     measured = measure(read(path), SpecDatabase(data), thresholds)
     report(measured, documented_families(data), wear_sets(data), write)
     if evidence:
         with open(evidence, 'w', encoding='utf-8') as file:
-            file.write(laid_out(evidence_for([entry['family'] for entry in data['entries']], measured)))
+            file.write(
+                laid_out(evidence_for([entry['family'] for entry in data['entries']], measured))
+            )
         write(f'{evidence}: evidence written')

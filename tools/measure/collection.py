@@ -1,8 +1,9 @@
 """Convert a collection of drives, one JSON line each, to reports.
 
-One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity, attribute rows, device statistics and NVMe
-log lines as smartctl -x prints them.
+One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity, attribute rows, device
+statistics and NVMe log lines as smartctl -x prints them.
 """
+
 from __future__ import annotations
 
 import gzip
@@ -28,8 +29,8 @@ SCSI_LINES = {'temperature': 'Current Drive Temperature', 'drive_trip': 'Drive T
 
 LOGICAL, PHYSICAL = 512, 4096
 IN_EIGHTS = PHYSICAL // LOGICAL
-# Pending sectors first: Hitachi's designs count pending sectors in logical sectors, but reallocated ones in physical
-# sectors. Dell uses 196 in place of 5.
+# Pending sectors first: Hitachi's designs count pending sectors in logical sectors, but reallocated
+# ones in physical sectors. Dell uses 196 in place of 5.
 ATTRIBUTES = (197, 5, 196)
 Value = TypeVar('Value')
 
@@ -37,20 +38,25 @@ Value = TypeVar('Value')
 class CollectedDrive(NamedTuple):
     """One drive of a collection."""
 
-    name: str        # file and line of the drive in the collection
+    name: str  # file and line of the drive in the collection
     report: Report
 
 
 class Sizes:
-    """Sector sizes by model, derived from the counts of the drives of a file that does not give them.
+    """Sector sizes by model, derived from the counts of the drives of a file that does not give
+    them.
 
-    A disk with physical sectors of 4 KiB that counts logical sectors of 512 B loses eight at once. Measured on 52,320
-    and 18,433 hard disks: by model, nearly all counts are multiples of eight, or about one in eight, as by chance.
+    A disk with physical sectors of 4 KiB that counts logical sectors of 512 B loses eight at once.
+    Measured on 52,320
+    and 18,433 hard disks: by model, nearly all counts are multiples of eight, or about one in
+    eight, as by chance.
     """
 
     def __init__(self) -> None:
         self._drives: dict[int, Counter[str]] = {attribute: Counter() for attribute in ATTRIBUTES}
-        self._in_eights: dict[int, Counter[str]] = {attribute: Counter() for attribute in ATTRIBUTES}
+        self._in_eights: dict[int, Counter[str]] = {
+            attribute: Counter() for attribute in ATTRIBUTES
+        }
 
     def add(self, model: str, counts: Mapping[int, int]) -> None:
         """Add the counts of one drive. counts: raw numbers by attribute."""
@@ -79,17 +85,21 @@ def read(path: str) -> Iterator[CollectedDrive]:
     sizes = Sizes()
     for model, counts in each(path, _counts):
         sizes.add(model, counts)
-    for drive in each(path, lambda facts, number: CollectedDrive(str(facts.get('path', number)), report_of(facts))):
+    for drive in each(
+        path, lambda facts, number: CollectedDrive(str(facts.get('path', number)), report_of(facts))
+    ):
         identity = drive.report.identity
         identity = identity._replace(physical_block_size=sizes.physical(identity.model))
         yield drive._replace(report=drive.report._replace(identity=identity))
 
 
-def each(path: str, value_of: Callable[[Json, int], Value],
-          needed: str = 'model, attributes, devstat') -> Iterator[Value]:
+def each(
+    path: str, value_of: Callable[[Json, int], Value], needed: str = 'model, attributes, devstat'
+) -> Iterator[Value]:
     """Yield the value of each line of a file. Raises DataError for a line without one.
 
-    value_of: computes it from the line's facts and its number. needed: what a line must have, for the error message.
+    value_of: computes it from the line's facts and its number. needed: what a line must have, for
+    the error message.
     """
     try:
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as lines:
@@ -97,8 +107,10 @@ def each(path: str, value_of: Callable[[Json, int], Value],
                 try:
                     value = value_of(json.loads(line), number)
                 except NOT_A_DRIVE as error:
-                    raise DataError(f'{path}, line {number}: {type(error).__name__}: this is not a drive; '
-                                    f'each line must be an object with {needed}') from None
+                    raise DataError(
+                        f'{path}, line {number}: {type(error).__name__}: this is not a drive; '
+                        f'each line must be an object with {needed}'
+                    ) from None
                 yield value
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         reason = getattr(error, 'strerror', None) or 'it is neither text nor a complete gzip file'
@@ -107,27 +119,41 @@ def each(path: str, value_of: Callable[[Json, int], Value],
 
 def _counts(facts: Json, _: int) -> tuple[str, Mapping[int, int]]:
     rows = facts.get('attributes', ())
-    return _text(facts, 'model'), {row[0]: _count(row[7]) or 0 for row in rows if row[0] in ATTRIBUTES}
+    return _text(facts, 'model'), {
+        row[0]: _count(row[7]) or 0 for row in rows if row[0] in ATTRIBUTES
+    }
 
 
 def report_of(facts: Json) -> Report:
-    """Return the facts as a smartctl report. Raises one of NOT_A_DRIVE if the facts do not describe a drive."""
+    """Return the facts as a smartctl report.
+
+    Raises one of NOT_A_DRIVE if the facts do not describe a drive.
+    """
     rows = tuple(_row(*row) for row in facts.get('attributes', ()))
     scsi = {key: _count(facts.get('scsi', {}).get(label, '')) for key, label in SCSI_LINES.items()}
     scsi['percentage_used'] = _count(str(facts.get('scsi_percent_used')))
-    return Report(_identity(facts)._replace(spins=has_spindle(rows)), HEALTH.get(facts.get('health')),
-                  attributes=rows, statistics=dict(_statistics(facts.get('devstat', {}))),
-                  nvme=dict(_nvme(facts.get('nvme', {}))),
-                  scsi={key: number for key, number in scsi.items() if number is not None},
-                  error_count=_count(str(facts.get('errors'))))
+    return Report(
+        _identity(facts)._replace(spins=has_spindle(rows)),
+        HEALTH.get(facts.get('health')),
+        attributes=rows,
+        statistics=dict(_statistics(facts.get('devstat', {}))),
+        nvme=dict(_nvme(facts.get('nvme', {}))),
+        scsi={key: number for key, number in scsi.items() if number is not None},
+        error_count=_count(str(facts.get('errors'))),
+    )
 
 
 def _identity(facts: Json) -> Identity:
     protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
     model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
     rotation = _text(facts, 'rotation')
-    return Identity(protocol=protocol, model=model, firmware=_text(facts, 'firmware') or _text(facts, 'revision'),
-                    rotation=0 if 'Solid' in rotation else _count(rotation), family=_text(facts, 'family'))
+    return Identity(
+        protocol=protocol,
+        model=model,
+        firmware=_text(facts, 'firmware') or _text(facts, 'revision'),
+        rotation=0 if 'Solid' in rotation else _count(rotation),
+        family=_text(facts, 'family'),
+    )
 
 
 def _text(facts: Json, key: str) -> str:
@@ -138,10 +164,26 @@ def _text(facts: Json, key: str) -> str:
     return text
 
 
-def _row(number: int, name: str, flags: str, value: object, worst: object, threshold: object, failed: str,
-         raw: str) -> AttributeRow:
-    return AttributeRow(number, name, _count(str(value)), _count(str(worst)), _count(str(threshold)), 'P' in flags,
-                        WHEN_FAILED.get(failed, ''), raw)
+def _row(
+    number: int,
+    name: str,
+    flags: str,
+    value: object,
+    worst: object,
+    threshold: object,
+    failed: str,
+    raw: str,
+) -> AttributeRow:
+    return AttributeRow(
+        number,
+        name,
+        _count(str(value)),
+        _count(str(worst)),
+        _count(str(threshold)),
+        'P' in flags,
+        WHEN_FAILED.get(failed, ''),
+        raw,
+    )
 
 
 def _statistics(lines: Json) -> Iterator[tuple[tuple[int, int], Statistic]]:
@@ -159,7 +201,9 @@ def _nvme(lines: Mapping[str, str]) -> Iterator[tuple[str, int]]:
 
 
 def _count(text: str) -> int | None:
-    """Return the number that *text* starts with, as in "3%", "0x01" or "2,020,626 [1.03 TB]"; None without one."""
+    """Return the number that *text* starts with, as in "3%", "0x01" or "2,020,626 [1.03 TB]";
+    None without one.
+    """
     match = re.match(r'(0x[0-9a-fA-F]+)|([0-9][0-9,.\s]*)', text)
     if not match:
         return None
@@ -167,7 +211,10 @@ def _count(text: str) -> int | None:
 
 
 def _whole(digits: str, base: int = 10) -> int:
-    """Return the number in *digits*. Raises ValueError if it has more digits than any drive counter."""
+    """Return the number in *digits*.
+
+    Raises ValueError if it has more digits than any drive counter.
+    """
     if len(digits) > LONGEST:
         raise ValueError('too long')
     return int(digits, base)

@@ -1,4 +1,5 @@
 """Read the lines of a data file, and print measured rows as JSON or CSV."""
+
 from __future__ import annotations
 
 import csv
@@ -20,14 +21,19 @@ Row = Mapping[str, Union[str, float, None]]
 
 
 def json_lines(path: str, value_of: Callable[[Json], Value], shape: str) -> Iterator[Value]:
-    """Yield the value of each line of a plain or gzip file of JSON objects. shape: what a line holds.
+    """Yield the value of each line of a plain or gzip file of JSON objects. shape: what a line
+    holds.
 
     Raises DataError with the number of the line from which *value_of* cannot compute a value.
     """
-    return _values(path, lambda lines: enumerate(lines, 1), lambda line: value_of(json.loads(line)), shape)
+    return _values(
+        path, lambda lines: enumerate(lines, 1), lambda line: value_of(json.loads(line)), shape
+    )
 
 
-def csv_rows(path: str, value_of: Callable[[Mapping[str, str]], Value], shape: str) -> Iterator[Value]:
+def csv_rows(
+    path: str, value_of: Callable[[Mapping[str, str]], Value], shape: str
+) -> Iterator[Value]:
     """Yield the value of each row of a plain or gzip CSV file, as json_lines does for lines."""
     return _values(path, _rows, lambda row: value_of(_whole(row)), shape)
 
@@ -44,15 +50,23 @@ def _whole(row: Mapping[str, str]) -> Mapping[str, str]:
     return row
 
 
-def _values(path: str, items: Callable[[IO[str]], Iterable[tuple[int, Item]]], value_of: Callable[[Item], Value],
-            shape: str) -> Iterator[Value]:
+def _values(
+    path: str,
+    items: Callable[[IO[str]], Iterable[tuple[int, Item]]],
+    value_of: Callable[[Item], Value],
+    shape: str,
+) -> Iterator[Value]:
     try:
-        with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8', newline='') as lines:
+        with (gzip.open if path.endswith('.gz') else open)(
+            path, 'rt', encoding='utf-8', newline=''
+        ) as lines:
             for number, item in items(lines):
                 try:
                     value = value_of(item)
                 except NOT_A_DRIVE as error:
-                    raise DataError(f'{path}, line {number}: {type(error).__name__}: {shape}') from None
+                    raise DataError(
+                        f'{path}, line {number}: {type(error).__name__}: {shape}'
+                    ) from None
                 yield value
     except (OSError, UnicodeDecodeError, EOFError, csv.Error, zlib.error) as error:
         reason = getattr(error, 'strerror', None) or 'this is neither text nor a complete gzip file'

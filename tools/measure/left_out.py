@@ -1,9 +1,12 @@
-"""Predict the failures of each model from the other models, to see how far the shares of thresholds/risk.json hold.
+"""Predict the failures of each model from the other models, to see how far the shares of
+thresholds/risk.json hold.
 
-Models differ beyond chance: their rates are spread by a Gamma distribution, so counts are by a negative binomial one.
-Its shape is fitted on the other models, by moments. The rate of a stratum without the model has an uncertainty of its
+Models differ beyond chance: their rates are spread by a Gamma distribution, so counts are by a
+negative binomial one. Its shape is fitted on the other models, by moments. The rate of a stratum
+without the model has an uncertainty of its
 own, which adds to that of the shape: a model with few others beside it gets a wide interval.
 """
+
 from __future__ import annotations
 
 import math
@@ -15,23 +18,27 @@ from smart_attributes.knowledge.risks import POOL
 
 from .risk import OTHERS, WHOLE, Entries, Stratum
 
-LEAST = 3.0           # expected failures of a model in a stratum, from which on it is predicted
-COVERAGE = 0.9        # of the predictive interval
+LEAST = 3.0  # expected failures of a model in a stratum, from which on it is predicted
+COVERAGE = 0.9  # of the predictive interval
 
 
 class Model(NamedTuple):
-    """What became of the disks of one model in one stratum, and what the other models let expect."""
+    """What became of the disks of one model in one stratum, and what the other models let
+    expect.
+    """
 
     group: str
     stratum: Stratum
     name: str
     failures: int
     expected: float
-    others: int           # failures of the other models in this stratum
+    others: int  # failures of the other models in this stratum
 
 
 def models(of: Entries) -> Iterator[Model]:
-    """Yield each model with LEAST expected failures within a year, by the rate of its vendor's other models."""
+    """Yield each model with LEAST expected failures within a year, by the rate of its vendor's
+    other models.
+    """
     for (group, stratum), entries in of.items():
         if group in (POOL, OTHERS):
             continue
@@ -47,13 +54,16 @@ def models(of: Entries) -> Iterator[Model]:
 
 
 def shape(others: Sequence[Model]) -> float:
-    """Return the shape of the Gamma distribution of the rates of models; infinite if they do not differ.
+    """Return the shape of the Gamma distribution of the rates of models; infinite if they do not
+    differ.
 
-    By moments of the quotients of counted and expected failures, so that a model of many disks weighs no more than
-    another.
+    By moments of the quotients of counted and expected failures, so that a model of many disks
+    weighs no more than another.
     """
-    beyond = sum(((each.failures - each.expected) ** 2 - each.expected) / each.expected ** 2 - 1 / each.others
-                 for each in others)
+    beyond = sum(
+        ((each.failures - each.expected) ** 2 - each.expected) / each.expected**2 - 1 / each.others
+        for each in others
+    )
     return len(others) / beyond if beyond > 0 else math.inf
 
 
@@ -72,16 +82,25 @@ def interval(expected: float, size: float) -> tuple[int, int]:
 def _log_probability(count: int, mean: float, size: float) -> float:
     if size == math.inf:
         return count * math.log(mean) - mean - math.lgamma(count + 1)
-    return (math.lgamma(count + size) - math.lgamma(size) - math.lgamma(count + 1)
-            + size * math.log(size / (size + mean)) + count * math.log(mean / (size + mean)))
+    return (
+        math.lgamma(count + size)
+        - math.lgamma(size)
+        - math.lgamma(count + 1)
+        + size * math.log(size / (size + mean))
+        + count * math.log(mean / (size + mean))
+    )
 
 
 def coverage(of: Entries) -> Mapping[str, tuple[int, int]]:
-    """Return, by vendor, how many of its models' counts lie within their interval, and how many were predicted."""
+    """Return, by vendor, how many of its models' counts lie within their interval, and how many
+    were predicted.
+    """
     found = list(models(of))
     held: dict[str, list[bool]] = defaultdict(list)
     for each in found:
-        spread = shape([other for other in found if (other.group, other.name) != (each.group, each.name)])
+        spread = shape(
+            [other for other in found if (other.group, other.name) != (each.group, each.name)]
+        )
         low, high = interval(each.expected, 1 / (1 / spread + 1 / each.others))
         held[each.group].append(low <= each.failures <= high)
     return {group: (sum(those), len(those)) for group, those in held.items()}

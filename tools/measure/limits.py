@@ -1,9 +1,12 @@
-"""Derive the limits of hard disks from the shares of thresholds/risk.json, and evaluate them on other disks.
+"""Derive the limits of hard disks from the shares of thresholds/risk.json, and evaluate them on
+other disks.
 
-CRITICAL is a number or an increase from the first band on of which at least CRITICAL_SHARE failed within 90 days,
-WARNING from the first one of which at least WARNING_SHARE failed within a year. FLOORS are exceptions for the budget of
-alerts. thresholds/default.json has what `limits` returns, and EVIDENCE from elsewhere; a test compares them.
+CRITICAL is a number or an increase from the first band on of which at least CRITICAL_SHARE failed
+within 90 days, WARNING from the first one of which at least WARNING_SHARE failed within a year.
+FLOORS are exceptions for the budget of alerts. thresholds/default.json has what `limits` returns,
+and EVIDENCE from elsewhere; a test compares them.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -25,52 +28,92 @@ from . import left_out, risk, ssd_failures, timelines
 from .risk import LEVELS, OTHERS, QUIET, RISES, SINCE, Stratum, Table
 
 CRITICAL_SHARE, WARNING_SHARE = 0.33, 0.15
-# Below these, reallocated sectors never warn: all increases and numbers from 1 on would cost 4.2 more alerts per 1,000
-# drive-years and announce 1.1 % more of the failures. Most of the disks that fail after them alert later, but in time.
+# Below these, reallocated sectors never warn: all increases and numbers from 1 on would cost 4.2
+# more alerts per 1,000 drive-years and announce 1.1 % more of the failures. Most of the disks that
+# fail after them alert later, but in time.
 FLOORS = {('reallocated', LEVEL): 40.0, ('reallocated', RISE): 4.0}
 _SEEN_AGAIN: Sequence[Json] = (
-    {'after': '90d', 'tested': True, 'warning': '20',
-     'why':
-        'The newest error is old, an extended self-test has passed since, and no sector is pending, so up to 20 '
-        'errors cause only a note.'},
-    {'after': '365d', 'warning': '20',
-     'why':
-        'There are 149 reports, made months or years later, of HGST, Hitachi and Toshiba disks whose newest error '
-        'was more than a year old and that had no other finding. No disk had become critical or had lost more '
-        'data, so up to 20 errors cause only a note. Of the HGST disks with more errors, half were missing from '
-        'later reports (8 of 17).'})
+    {
+        'after': '90d',
+        'tested': True,
+        'warning': '20',
+        'why': 'The newest error is old, an extended self-test has passed since, and no sector is '
+        'pending, so up to 20 '
+        'errors cause only a note.',
+    },
+    {
+        'after': '365d',
+        'warning': '20',
+        'why': 'There are 149 reports, made months or years later, of HGST, Hitachi and Toshiba '
+        'disks whose newest error '
+        'was more than a year old and that had no other finding. No disk had become critical or '
+        'had lost more '
+        'data, so up to 20 errors cause only a note. Of the HGST disks with more errors, half '
+        'were missing from '
+        'later reports (8 of 17).',
+    },
+)
 _SEEN_AGAIN_WD: Sequence[Json] = (
-    {'after': '90d', 'warning': '20',
-     'why':
-        'Western Digital disks whose newest error was more than 90 days old were missing from later reports as '
-        'often as disks without errors (8 of 36; 10 expected), so up to 20 errors cause only a note.'},)
+    {
+        'after': '90d',
+        'warning': '20',
+        'why': 'Western Digital disks whose newest error was more than 90 days old were missing '
+        'from later reports as '
+        'often as disks without errors (8 of 36; 10 expected), so up to 20 errors cause only a '
+        'note.',
+    },
+)
 METRICS: Mapping[str, str] = {
-    'reallocated': 'Single replaced sectors do no harm; many at once show that a surface or a head is failing.',
+    'reallocated': 'Single replaced sectors do no harm; many at once show that a surface or a '
+    'head is failing.',
     'pending': 'A pending sector cannot be read; writing to it can clear it.',
     'offline_uncorrectable': 'The disk could not read these sectors when it tested itself.',
-    'reported_uncorrect': 'Each error is data that the drive could not return.'}
+    'reported_uncorrect': 'Each error is data that the drive could not return.',
+}
 GROUPS = ('Seagate', 'HGST and Hitachi', 'Western Digital')
 # Stages of `aged` that rest on drives seen again, not on timelines; by metric and group.
 EVIDENCE: Mapping[tuple[str, str], Sequence[Json]] = {
-    **dict.fromkeys([('reported_uncorrect', OTHERS), ('reported_uncorrect', 'HGST and Hitachi')], _SEEN_AGAIN),
-    ('reported_uncorrect', 'Western Digital'): _SEEN_AGAIN_WD}
+    **dict.fromkeys(
+        [('reported_uncorrect', OTHERS), ('reported_uncorrect', 'HGST and Hitachi')], _SEEN_AGAIN
+    ),
+    ('reported_uncorrect', 'Western Digital'): _SEEN_AGAIN_WD,
+}
 
 
 def of_metric(of: Table, metric: str) -> Json:
-    """Return the limits of a metric of hard disks: those of all, and what differs for the groups."""
-    base, *others = ({**found, 'aged': [*found['aged'], *EVIDENCE.get((metric, group), ())],
-                      'why': f'{METRICS[metric]} {found["why"]}'}
-                     for group in (OTHERS, *GROUPS) for found in [limits(of, group, metric)])
-    return {**base, 'groups': {group: {**{field: own[field] for field in own if own[field] != base[field]},
-                                       'why': own['why']} for group, own in zip(GROUPS, others)}}
+    """Return the limits of a metric of hard disks: those of all, and what differs for the
+    groups.
+    """
+    base, *others = (
+        {
+            **found,
+            'aged': [*found['aged'], *EVIDENCE.get((metric, group), ())],
+            'why': f'{METRICS[metric]} {found["why"]}',
+        }
+        for group in (OTHERS, *GROUPS)
+        for found in [limits(of, group, metric)]
+    )
+    return {
+        **base,
+        'groups': {
+            group: {
+                **{field: own[field] for field in own if own[field] != base[field]},
+                'why': own['why'],
+            }
+            for group, own in zip(GROUPS, others)
+        },
+    }
 
 
-def thresholds(of: Table, group: str, metric: str, form: str, level: State) -> Mapping[int, float | None]:
-    """Return, by band of days, the number above which the shares of a metric make a state; None for never.
+def thresholds(
+    of: Table, group: str, metric: str, form: str, level: State
+) -> Mapping[int, float | None]:
+    """Return, by band of days, the number above which the shares of a metric make a state; None for
+    never.
 
-    No threshold is lower than that of a more recent rise. Numbers beyond those with enough disks keep the WARNING of
-    the band of days before; nothing stays CRITICAL without a count. A rise that is not dated counts as recent where
-    that is the lower threshold.
+    No threshold is lower than that of a more recent rise. Numbers beyond those with enough disks
+    keep the WARNING of the band of days before; nothing stays CRITICAL without a count. A rise that
+    is not dated counts as recent where that is the lower threshold.
     """
     found: dict[int, float | None] = {}
     before: float | None = 0.0
@@ -91,29 +134,52 @@ def _bands(form: str, metric: str) -> Sequence[float]:
     return (LEVELS if form == LEVEL else RISES)[metric]
 
 
-def _threshold(of: Table, group: str, metric: str, form: str, ends: int, level: State) -> tuple[float | None, float]:
-    """Return the threshold of a band of days by its own disks, and the lower end of the last band with enough of them.
+def _threshold(
+    of: Table, group: str, metric: str, form: str, ends: int, level: State
+) -> tuple[float | None, float]:
+    """Return the threshold of a band of days by its own disks, and the lower end of the last band
+    with enough of them.
 
-    The share of the first band suffices, and so does the mean of all from there on, weighted by their disks.
+    The share of the first band suffices, and so does the mean of all from there on, weighted by
+    their disks.
     """
-    known = [(above, of[stratum].row(group)) for above in _bands(form, metric)
-             for stratum in [Stratum(metric, form, above, ends)]
-             if stratum in of and (level is State.WARNING or of[stratum].decides)]
-    parts = [(above, row.soon if level is State.CRITICAL else row.year.share, row.drives) for above, row in known]
+    known = [
+        (above, of[stratum].row(group))
+        for above in _bands(form, metric)
+        for stratum in [Stratum(metric, form, above, ends)]
+        if stratum in of and (level is State.WARNING or of[stratum].decides)
+    ]
+    parts = [
+        (above, row.soon if level is State.CRITICAL else row.year.share, row.drives)
+        for above, row in known
+    ]
     least = CRITICAL_SHARE if level is State.CRITICAL else WARNING_SHARE
     most = parts[-1][0] if parts else -1.0
     for place, (above, part, _) in enumerate(parts):
-        mean = sum(each * drives for _, each, drives in parts[place:]) / sum(drives for *_, drives in parts[place:])
+        mean = sum(each * drives for _, each, drives in parts[place:]) / sum(
+            drives for *_, drives in parts[place:]
+        )
         if min(part, mean) >= least:
-            return max(above, FLOORS.get((metric, form), 0.0) if level is State.WARNING else 0.0), most
+            return max(
+                above, FLOORS.get((metric, form), 0.0) if level is State.WARNING else 0.0
+            ), most
     return None, most
 
 
 def limits(of: Table, group: str, metric: str) -> Json:
-    """Return the limits of a metric for a group, in the format of thresholds/, each with the shares behind it."""
+    """Return the limits of a metric for a group, in the format of thresholds/, each with the
+    shares behind it.
+    """
+
     def told(form: str, ends: int, *limits: float | None) -> str:
-        above = [max(each for each in _bands(form, metric) if each <= limit) for limit in limits if limit is not None]
-        words = [_why(of, group, Stratum(metric, form, each, ends)) for each in dict.fromkeys(above)]
+        above = [
+            max(each for each in _bands(form, metric) if each <= limit)
+            for limit in limits
+            if limit is not None
+        ]
+        words = [
+            _why(of, group, Stratum(metric, form, each, ends)) for each in dict.fromkeys(above)
+        ]
         return ' '.join(filter(None, words)) or NOT_COUNTED
 
     levels = {name: thresholds(of, group, metric, LEVEL, state) for name, state in STATES.items()}
@@ -123,16 +189,31 @@ def limits(of: Table, group: str, metric: str) -> Json:
     for start, ends in zip((0, *QUIET), QUIET):
         stage = {name: _text(levels[name][ends]) for name in STATES}
         if stage != {name: (aged[-1] if aged else base)[name] for name in STATES}:
-            aged.append({**({'before': f'{ends}d'} if not start else {'after': f'{start}d'}), **stage,
-                         'why': told(LEVEL, ends, *(each[ends] for each in levels.values()))})
-    growth = [{'within': '7d', name: _text(above), 'for': f'{ends}d', 'why': told(RISE, ends, above)}
-              for name in STATES for ends, above in rises[name].items() if above is not None
-              and above not in [later for days, later in rises[name].items() if days > ends]]
-    return {**base, 'growth': growth, 'aged': aged,
-            'why': told(LEVEL, UNKNOWN, *(each[UNKNOWN] for each in levels.values()))}
+            aged.append(
+                {
+                    **({'before': f'{ends}d'} if not start else {'after': f'{start}d'}),
+                    **stage,
+                    'why': told(LEVEL, ends, *(each[ends] for each in levels.values())),
+                }
+            )
+    growth = [
+        {'within': '7d', name: _text(above), 'for': f'{ends}d', 'why': told(RISE, ends, above)}
+        for name in STATES
+        for ends, above in rises[name].items()
+        if above is not None
+        and above not in [later for days, later in rises[name].items() if days > ends]
+    ]
+    return {
+        **base,
+        'growth': growth,
+        'aged': aged,
+        'why': told(LEVEL, UNKNOWN, *(each[UNKNOWN] for each in levels.values())),
+    }
 
 
-NOT_COUNTED = 'Too few disks were observed for this long, so the limit for more recent increases applies.'
+NOT_COUNTED = (
+    'Too few disks were observed for this long, so the limit for more recent increases applies.'
+)
 STATES: Mapping[str, State] = {'warning': State.WARNING, 'critical': State.CRITICAL}
 
 
@@ -145,14 +226,19 @@ def _why(of: Table, group: str, stratum: Stratum) -> str:
     if stratum not in of:
         return ''
     row = of[stratum].row(group)
-    what = f'an increase of more than {stratum.above:g} in a week' if stratum.form == RISE else (
-        f'a value above {stratum.above:g}')
+    what = (
+        f'an increase of more than {stratum.above:g} in a week'
+        if stratum.form == RISE
+        else (f'a value above {stratum.above:g}')
+    )
     disks = f'{group} disks' if group in of[stratum].of else f'disks of {POOL}'
-    return (f'{100 * row.soon:.0f} % of {row.drives} {disks} with {what} failed within 90 days, and '
-            f'{100 * row.year.share:.0f} % within a year.')
+    return (
+        f'{100 * row.soon:.0f} % of {row.drives} {disks} with {what} failed within 90 days, and '
+        f'{100 * row.year.share:.0f} % within a year.'
+    )
 
 
-# --- the files, and how the limits do on other disks ----------------------------------------------------
+# --- the files, and how the limits do on other disks ----------------------------------------------
 
 TIMELINES, DRIVES, SSDS = 'timelines.csv.gz', 'drives.jsonl.gz', 'ssd_failures.csv.gz'
 DEFAULT, CSV = 'thresholds/default.json', 'doc/explanation/data/risk.csv'
@@ -169,38 +255,60 @@ class Alarmed(NamedTuple):
 
 
 def main(folder: str, with_history: bool) -> None:
-    """Write thresholds/risk.json and the limits of hard disks in default.json from the data of a folder.
+    """Write thresholds/risk.json and the limits of hard disks in default.json from the data of a
+    folder.
 
-    Print what limits are worth that were derived from one half of the disks on those of the other half, with their
-    history if *with_history*. Raises DataError.
+    Print what limits are worth that were derived from one half of the disks on those of the other
+    half, with their history if *with_history*. Raises DataError.
     """
     default = shipped_data.load(shipped_data.path(DEFAULT))
     judge = _judge(default)
     path = os.path.join(folder, TIMELINES)
     lives = list(risk.lives(timelines.read(path), partial(_without_past, judge), _groups(default)))
-    found = risk.of_document(risk.document(risk.table(lives)))   # limits follow from what is written
-    ssds = ssd_failures.risks(ssd_failures.measured(os.path.join(folder, DRIVES), os.path.join(folder, SSDS), judge))
+    # limits follow from what is written
+    found = risk.of_document(risk.document(risk.table(lives)))
+    ssds = ssd_failures.risks(
+        ssd_failures.measured(os.path.join(folder, DRIVES), os.path.join(folder, SSDS), judge)
+    )
     table = risk.document(found, ssds)
-    for name, text in ((risk.FILE, risk.as_text(table)), (CSV, risk.as_csv(table)),
-                       (DEFAULT, formatting.formatted(with_limits(default, found), 'thresholds'))):
+    for name, text in (
+        (risk.FILE, risk.as_text(table)),
+        (CSV, risk.as_csv(table)),
+        (DEFAULT, formatting.formatted(with_limits(default, found), 'thresholds')),
+    ):
         with open(shipped_data.path(name), 'w', encoding='utf-8') as file:
             file.write(text)
     side = {life.drive: hashlib.sha256(life.drive.encode()).digest()[0] & 1 for life in lives}
-    of_half = [_judge(with_limits(default, risk.table([life for life in lives if side[life.drive] != half])))
-               for half in (0, 1)]
-    courses = [timelines.by_history(each) if with_history else timelines.by_levels(partial(_without_past, each))
-               for each in of_half]
+    of_half = [
+        _judge(
+            with_limits(default, risk.table([life for life in lives if side[life.drive] != half]))
+        )
+        for half in (0, 1)
+    ]
+    courses = [
+        timelines.by_history(each)
+        if with_history
+        else timelines.by_levels(partial(_without_past, each))
+        for each in of_half
+    ]
     groups = {life.drive: life.group for life in lives}
-    alarms = [_alarmed(each, courses[side[each.drive]], groups[each.drive])
-              for each in timelines.read(path)]
+    alarms = [
+        _alarmed(each, courses[side[each.drive]], groups[each.drive])
+        for each in timelines.read(path)
+    ]
     print(*lines(alarms), *_held(risk.entries(lives)), sep='\n')
 
 
 def _held(of: risk.Entries) -> Iterator[str]:
-    """Yield how often the failures of a model lie within the interval that the other models let expect."""
+    """Yield how often the failures of a model lie within the interval that the other models let
+    expect.
+    """
     found = left_out.coverage(of)
     for group, (held, number) in found.items():
-        yield f'{group}: {held} of {number} counts of a model within the 90 % interval of the other models'
+        yield (
+            f'{group}: {held} of {number} counts of a model within the 90 % interval of '
+            f'the other models'
+        )
     held, number = (sum(each[place] for each in found.values()) for place in (0, 1))
     yield f'all: {100 * held / max(number, 1):.1f} %'
 
@@ -211,7 +319,10 @@ def _judge(default: Json) -> timelines.Mindful:
     limits_of = Thresholds(default)
 
     def judged(report: Report, past: Past | None) -> Verdict:
-        return judging.judge(Device('', name='drive'), report, shipped.database, limits_of, judging.Rules(), past)
+        return judging.judge(
+            Device('', name='drive'), report, shipped.database, limits_of, judging.Rules(), past
+        )
+
     return judged
 
 
@@ -225,29 +336,47 @@ def _groups(default: Json) -> Mapping[str, str]:
 
 def with_limits(default: Json, of: Table) -> Json:
     """Return the content of default.json with the limits of a table."""
-    metrics = {name: {**metric, 'hdd': of_metric(of, name)} if name in METRICS else metric
-               for name, metric in default['metrics'].items()}
+    metrics = {
+        name: {**metric, 'hdd': of_metric(of, name)} if name in METRICS else metric
+        for name, metric in default['metrics'].items()
+    }
     return {**default, 'metrics': metrics}
 
 
 def _alarmed(timeline: timelines.Timeline, course: timelines.Course, group: str) -> Alarmed:
     spells = list(course(timeline))
-    first = {level: next((each.start for each in spells if each.state.urgency >= level.urgency), None)
-             for level in timelines.LEVELS}
+    first = {
+        level: next((each.start for each in spells if each.state.urgency >= level.urgency), None)
+        for level in timelines.LEVELS
+    }
     return Alarmed(group, timeline.end - spells[0].start, timeline.has_failed, first, timeline.end)
 
 
 def lines(alarms: Sequence[Alarmed]) -> Iterator[str]:
-    """Yield the alerts per 1,000 drive-years, the share of failures that they announce, and what became of them."""
-    years, failures = sum(each.hours for each in alarms) / timelines.YEAR, sum(each.has_failed for each in alarms)
+    """Yield the alerts per 1,000 drive-years, the share of failures that they announce, and what
+    became of them.
+    """
+    years, failures = (
+        sum(each.hours for each in alarms) / timelines.YEAR,
+        sum(each.has_failed for each in alarms),
+    )
     for level in timelines.LEVELS:
         told = [each for each in alarms if each.first[level] is not None]
-        yield (f'{level.name} or worse: {1000 * len(told) / years:.1f} per 1,000 drive-years announce '
-               f'{100 * sum(each.has_failed for each in told) / failures:.1f} % of {failures} failures')
+        yield (
+            f'{level.name} or worse: {1000 * len(told) / years:.1f} per 1,000 drive-years announce '
+            f'{100 * sum(each.has_failed for each in told) / failures:.1f} % of {failures} failures'
+        )
         for group in (*GROUPS, OTHERS):
-            entries = [risk.Entry(each.end - (each.first[level] or 0), each.has_failed, '') for each in told
-                       if each.group == group]
+            entries = [
+                risk.Entry(each.end - (each.first[level] or 0), each.has_failed, '')
+                for each in told
+                if each.group == group
+            ]
             shares = [risk.share(entries, hours) for hours in (risk.SOON, risk.WHOLE)]
-            words = ', '.join(f'{100 * each.share:.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f}) within {days} '
-                              f'days' for each, days in zip(shares, (90, 365)))
+            words = ', '.join(
+                f'{100 * each.share:.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f}) within '
+                f'{days} '
+                f'days'
+                for each, days in zip(shares, (90, 365))
+            )
             yield f'  {group}: {len(entries)} disks; failed: {words}'

@@ -1,20 +1,23 @@
-"""Evaluate hard disks that were observed until they failed, to measure how well each state predicts a failure.
+"""Evaluate hard disks that were observed until they failed, to measure how well each state predicts
+a failure.
 
-A file of timelines is CSV, plain or gzip: a row for each stretch of power-on hours in which no counter moved, with the
-columns `drive`, `model`, `from`, `to` (hours), `failed` (1: the drive failed at `to`) and raw attributes `a5`, `a197`,
-..., empty where the drive has none. The rows of a drive stand together, in order. The file names no sector sizes; each
-model's counts show them (`sectors`).
+A file of timelines is CSV, plain or gzip: a row for each stretch of power-on hours in which no
+counter moved, with the columns `drive`, `model`, `from`, `to` (hours), `failed` (1: the drive
+failed at `to`) and raw attributes `a5`, `a197`, ..., empty where the drive has none. The rows of a
+drive stand together, in order. The file names no sector sizes; each model's counts show them
+(`sectors`).
 
-- A state lasts from the stretch whose counters earn it to the one whose counters do not. A failure belongs to the state
-  that the drive was in. Failures per drive-year (8,766 h) of a state show what the state means; above 100 % it lasts
-  less than a year.
-- An *alarm* is the first time that a drive reaches a state, its first row included; a drive alarms once, however often
-  it returns.
-- *Failed within 90 days*: of the alarms of drives that failed or were watched for 90 days (2,160 power-on hours) from
-  then on.
-- *Caught* is a failure of a drive that had alarmed before; the *lead* is the power-on time from the alarm to the
-  failure.
+- A state lasts from the stretch whose counters earn it to the one whose counters do not. A failure
+  belongs to the state that the drive was in. Failures per drive-year (8,766 h) of a state show what
+  the state means; above 100 % it lasts less than a year.
+- An *alarm* is the first time that a drive reaches a state, its first row included; a drive alarms
+  once, however often it returns.
+- *Failed within 90 days*: of the alarms of drives that failed or were watched for 90 days (2,160
+  power-on hours) from then on.
+- *Caught* is a failure of a drive that had alarmed before; the *lead* is the power-on time from the
+  alarm to the failure.
 """
+
 from __future__ import annotations
 
 import csv
@@ -37,19 +40,19 @@ from smart_attributes.model import AttributeRow, Identity, Report, State, Verdic
 
 from .collection import LONGEST, Sizes
 
-DAY = 24                # hours
+DAY = 24  # hours
 YEAR = 365.25 * DAY
 LAST_HOUR = 10_000_000  # 1,100 years
-CHECK = 300             # seconds from one check to the next
+CHECK = 300  # seconds from one check to the next
 # days after which growth may no longer alert, or be old; tests hold them to thresholds/
 TOLD_FOR = (7, 14, 30, 90, 365)
-SOON = 90 * DAY         # an alarm is believed when the drive fails this soon
+SOON = 90 * DAY  # an alarm is believed when the drive fails this soon
 # The alarms: whatever is no longer OK, and CRITICAL alone.
 LEVELS = (State.WARNING, State.CRITICAL)
 STATES = (State.OK, State.WARNING, State.CRITICAL)
 COUNTER = re.compile('a([1-9][0-9]{0,2})')
 
-Counters = tuple[tuple[int, int], ...]    # (attribute, raw number)
+Counters = tuple[tuple[int, int], ...]  # (attribute, raw number)
 Judge = Callable[[Report], Verdict]
 Mindful = Callable[[Report, Optional[Past]], Verdict]  # a judge who may know what is remembered
 Print = Callable[[str], None]
@@ -63,8 +66,14 @@ class Stretch(NamedTuple):
     counters: Counters
 
     def parts(self, hours: Iterable[float]) -> Iterator[tuple[float, float]]:
-        """Yield (start, end) of its parts: it is cut at these hours, as far as they lie within it."""
-        edges = [self.start, *sorted({hour for hour in hours if self.start < hour < self.end}), self.end]
+        """Yield (start, end) of its parts: it is cut at these hours, as far as they lie within
+        it.
+        """
+        edges = [
+            self.start,
+            *sorted({hour for hour in hours if self.start < hour < self.end}),
+            self.end,
+        ]
         return zip(edges, edges[1:])
 
 
@@ -74,7 +83,7 @@ class Timeline(NamedTuple):
     drive: str
     model: str
     physical_block_size: int | None  # bytes; None where no count depends on it
-    has_failed: bool             # at the end of the last stretch
+    has_failed: bool  # at the end of the last stretch
     stretches: tuple[Stretch, ...]
 
     @property
@@ -104,9 +113,9 @@ class Alarms(NamedTuple):
     """The alarms of one level."""
 
     drives: int
-    watched: int                 # of which the drive failed, or was watched for 90 days more
-    soon: int                    # of which it failed within these 90 days
-    leads: tuple[float, ...]     # hours to the failure, of the drives that failed
+    watched: int  # of which the drive failed, or was watched for 90 days more
+    soon: int  # of which it failed within these 90 days
+    leads: tuple[float, ...]  # hours to the failure, of the drives that failed
 
 
 class Experience(NamedTuple):
@@ -115,7 +124,7 @@ class Experience(NamedTuple):
     drives: int
     hours: Mapping[State, float]
     failures: Mapping[State, int]
-    alarms: Mapping[State, Alarms]   # by the lowest state that counts as one
+    alarms: Mapping[State, Alarms]  # by the lowest state that counts as one
 
     @property
     def drive_years(self) -> float:
@@ -130,6 +139,7 @@ class Experience(NamedTuple):
 
 # --- the file ------------------------------------------------------------------------
 
+
 def read(path: str) -> Iterator[Timeline]:
     """Yield the drives of a file. Raises DataError with the line that is not one of a drive."""
     sizes = Sizes()
@@ -141,7 +151,9 @@ def read(path: str) -> Iterator[Timeline]:
 
 def _read(path: str) -> Iterator[Timeline]:
     try:
-        with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8', newline='') as lines:
+        with (gzip.open if path.endswith('.gz') else open)(
+            path, 'rt', encoding='utf-8', newline=''
+        ) as lines:
             yield from _timelines(csv.DictReader(lines), path)
     except OSError as error:
         raise DataError(f'{path}: {error.strerror or error}; name a file of timelines') from None
@@ -151,67 +163,99 @@ def _read(path: str) -> Iterator[Timeline]:
 
 def _timelines(rows: csv.DictReader[str], path: str) -> Iterator[Timeline]:
     names = rows.fieldnames or ()
-    counters = [(name, int(match[1])) for name in names for match in [COUNTER.fullmatch(name)] if match]
+    counters = [
+        (name, int(match[1])) for name in names for match in [COUNTER.fullmatch(name)] if match
+    ]
     if not counters or not {'drive', 'model', 'from', 'to', 'failed'} <= set(names):
-        raise DataError(f'{path}: these are no timelines; the first line names the columns drive, model, from, to, '
-                        'failed, and attributes: a5, a197')
+        raise DataError(
+            f'{path}: these are no timelines; the first line names the columns drive, model, '
+            f'from, to, '
+            'failed, and attributes: a5, a197'
+        )
     for drive, group in itertools.groupby(rows, key=lambda row: row['drive']):
         of_drive = list(group)
         try:
             stretches = tuple(_stretch(row, counters) for row in of_drive)
         except (ValueError, TypeError):
-            raise DataError(f'{path}, line {rows.line_num} or before it: hours and counters are '
-                            f'numbers, hours from 0 to {LAST_HOUR:,}') from None
+            raise DataError(
+                f'{path}, line {rows.line_num} or before it: hours and counters are '
+                f'numbers, hours from 0 to {LAST_HOUR:,}'
+            ) from None
         yield Timeline(drive, of_drive[0]['model'], None, of_drive[-1]['failed'] == '1', stretches)
 
 
 def _stretch(row: Mapping[str, str], counters: Sequence[tuple[str, int]]) -> Stretch:
     start, end = float(row['from']), float(row['to'])
-    if not 0 <= start <= end <= LAST_HOUR or any(len(row[name] or '') > LONGEST for name, _ in counters):
+    if not 0 <= start <= end <= LAST_HOUR or any(
+        len(row[name] or '') > LONGEST for name, _ in counters
+    ):
         raise ValueError
-    return Stretch(start, end, tuple((number, int(row[name])) for name, number in counters if row[name]))
+    return Stretch(
+        start, end, tuple((number, int(row[name])) for name, number in counters if row[name])
+    )
 
 
 def report_of(model: str, physical_block_size: int | None, counters: Counters) -> Report:
-    """Return what smartctl would report of a hard disk of which only its model and its counters are known."""
-    rows = tuple(AttributeRow(number, '', None, None, None, None, '', str(raw), raw) for number, raw in counters)
-    return Report(Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size),
-                  attributes=rows, smart_status=True)
+    """Return what smartctl would report of a hard disk of which only its model and its counters
+    are known.
+    """
+    rows = tuple(
+        AttributeRow(number, '', None, None, None, None, '', str(raw), raw)
+        for number, raw in counters
+    )
+    return Report(
+        Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size),
+        attributes=rows,
+        smart_status=True,
+    )
 
 
 # --- the walk --------------------------------------------------------------------------
 
+
 def by_levels(judge: Judge) -> Course:
-    """Return the course of a drive that is judged by what its counters are, not by how they came to be so."""
+    """Return the course of a drive that is judged by what its counters are, not by how they came
+    to be so.
+    """
+
     @lru_cache(maxsize=None)  # a tenth of the stretches differ in model or counters
     def state(model: str, physical_block_size: int | None, counters: Counters) -> State:
         return judge(report_of(model, physical_block_size, counters)).state
 
     return lambda timeline: (
-        Spell(state(timeline.model, timeline.physical_block_size, stretch.counters), stretch.start, stretch.end)
-        for stretch in timeline.stretches)
+        Spell(
+            state(timeline.model, timeline.physical_block_size, stretch.counters),
+            stretch.start,
+            stretch.end,
+        )
+        for stretch in timeline.stretches
+    )
 
 
 def by_history(judge: Mindful) -> Course:
-    """Return the course of a drive that is judged every few minutes with what is remembered of it; its power-on time is
-    the clock.
+    """Return the course of a drive that is judged every few minutes with what is remembered of it;
+    its power-on time is the clock.
     """
+
     @lru_cache(maxsize=None)
-    def alone(model: str, physical_block_size: int | None,
-              counters: Counters) -> tuple[State, tuple[Observation, ...]]:
+    def alone(
+        model: str, physical_block_size: int | None, counters: Counters
+    ) -> tuple[State, tuple[Observation, ...]]:
         verdict = judge(report_of(model, physical_block_size, counters), None)
         return verdict.state, observations(judgement.reading for judgement in verdict.judgements)
 
     def spells(timeline: Timeline) -> Iterator[Spell]:
         histories: dict[Key, History] = {}
-        ends: set[float] = set()   # hours at which something that alerts for a while may end
+        ends: set[float] = set()  # hours at which something that alerts for a while may end
         for stretch in timeline.stretches:
             ends.update(stretch.start + days * DAY for days in TOLD_FOR)
             drive = timeline.model, timeline.physical_block_size, stretch.counters
             state, numbers = alone(*drive)
-            # Growth alerts on when a number has gone back, so a counter that was ever another number counts as well.
+            # Growth alerts on when a number has gone back, so a counter that was ever another
+            # number counts as well.
             if any(number for _, number in stretch.counters) or any(
-                    len(history.points) > 1 for history in histories.values()):
+                len(history.points) > 1 for history in histories.values()
+            ):
                 report = report_of(*drive)
                 for start, end in stretch.parts(ends):
                     yield Spell(judge(report, Past(histories, _second(start))).state, start, end)
@@ -219,16 +263,22 @@ def by_history(judge: Mindful) -> Course:
             else:  # most of all time: what always was 0 has not grown
                 yield Spell(state, stretch.start, stretch.end)
                 _remember(histories, numbers, stretch)
+
     return spells
 
 
-def _remember(histories: dict[Key, History], numbers: Iterable[Observation], stretch: Stretch) -> None:
-    """Add what a stretch was like to the series of its drive; it was seen until the stretch ended."""
+def _remember(
+    histories: dict[Key, History], numbers: Iterable[Observation], stretch: Stretch
+) -> None:
+    """Add what a stretch was like to the series of its drive; it was seen until the stretch
+    ended.
+    """
     for each in numbers:
         history = histories.get(each.key, History())
         point = next_point(CHANGE, history, each.number, _second(stretch.start))
-        histories[each.key] = History((*history.points, point) if point else history.points,
-                                      _second(stretch.end) - CHECK)
+        histories[each.key] = History(
+            (*history.points, point) if point else history.points, _second(stretch.end) - CHECK
+        )
 
 
 def _second(hour: float) -> int:
@@ -248,17 +298,26 @@ def experience(timelines: Iterable[Timeline], course: Course) -> Experience:
             hours[spell.state] += spell.end - spell.start
         failures[spells[-1].state] += timeline.has_failed
         for level in LEVELS:
-            since = next((spell.start for spell in spells if spell.state.urgency >= level.urgency), None)
+            since = next(
+                (spell.start for spell in spells if spell.state.urgency >= level.urgency), None
+            )
             if since is not None:
                 first[level].append((timeline.end - since, timeline.has_failed))
-    return Experience(drives, hours, failures, {level: alarms(ends) for level, ends in first.items()})
+    return Experience(
+        drives, hours, failures, {level: alarms(ends) for level, ends in first.items()}
+    )
 
 
 def alarms(ends: Sequence[tuple[float, bool]]) -> Alarms:
-    """Return what became of alarms: (hours until the drive was seen for the last time, has it failed then)."""
-    return Alarms(len(ends), sum(has_failed or hours >= SOON for hours, has_failed in ends),
-                  sum(has_failed and hours <= SOON for hours, has_failed in ends),
-                  tuple(hours for hours, has_failed in ends if has_failed))
+    """Return what became of alarms: (hours until the drive was seen for the last time, has it
+    failed then).
+    """
+    return Alarms(
+        len(ends),
+        sum(has_failed or hours >= SOON for hours, has_failed in ends),
+        sum(has_failed and hours <= SOON for hours, has_failed in ends),
+        tuple(hours for hours, has_failed in ends if has_failed),
+    )
 
 
 def as_data(total: Experience) -> dict[str, Any]:
@@ -266,18 +325,31 @@ def as_data(total: Experience) -> dict[str, Any]:
     states = {}
     for state in (state for state in State if state in STATES or total.hours.get(state)):
         years, failures = total.hours.get(state, 0) / YEAR, total.failures.get(state, 0)
-        states[state.name] = {'drive_years': round(years, 1), 'failures': failures,
-                              'percent_per_year': percent(failures, years, 2)}
-    return {'drives': total.drives, 'drive_years': round(total.drive_years, 1), 'failures': total.failed,
-            'states': states, **_alarms(total, State.WARNING), 'critical': _alarms(total, State.CRITICAL)}
+        states[state.name] = {
+            'drive_years': round(years, 1),
+            'failures': failures,
+            'percent_per_year': percent(failures, years, 2),
+        }
+    return {
+        'drives': total.drives,
+        'drive_years': round(total.drive_years, 1),
+        'failures': total.failed,
+        'states': states,
+        **_alarms(total, State.WARNING),
+        'critical': _alarms(total, State.CRITICAL),
+    }
 
 
 def _alarms(total: Experience, level: State) -> dict[str, float | None]:
     of_level, years = total.alarms[level], total.drive_years
-    return {'alarms_per_1000_drive_years': round(1000 * of_level.drives / years, 1) if years else None,
-            'failed_within_90_days_percent': percent(of_level.soon, of_level.watched),
-            'caught_percent': percent(len(of_level.leads), total.failed),
-            'median_lead_days': round(statistics.median(of_level.leads) / DAY, 1) if of_level.leads else None}
+    return {
+        'alarms_per_1000_drive_years': round(1000 * of_level.drives / years, 1) if years else None,
+        'failed_within_90_days_percent': percent(of_level.soon, of_level.watched),
+        'caught_percent': percent(len(of_level.leads), total.failed),
+        'median_lead_days': round(statistics.median(of_level.leads) / DAY, 1)
+        if of_level.leads
+        else None,
+    }
 
 
 def percent(part: float, whole: float, digits: int = 1) -> float | None:
@@ -288,27 +360,43 @@ def percent(part: float, whole: float, digits: int = 1) -> float | None:
 def lines(total: Experience) -> Iterator[str]:
     """Yield the figures as two tables."""
     data = as_data(total)
-    yield f'{data["drives"]} drives, {data["drive_years"]:.0f} drive-years, {data["failures"]} failures'
+    yield (
+        f'{data["drives"]} drives, {data["drive_years"]:.0f} drive-years, '
+        f'{data["failures"]} failures'
+    )
     yield ''
     yield f'{"state":<10} {"drive-years":>12} {"failures":>9} {"failing a year":>15}'
     for name, state in data['states'].items():
-        yield (f'{name:<10} {state["drive_years"]:12.0f} {state["failures"]:9} '
-               f'{_or_dash(state["percent_per_year"], " %"):>15}')
+        yield (
+            f'{name:<10} {state["drive_years"]:12.0f} {state["failures"]:9} '
+            f'{_or_dash(state["percent_per_year"], " %"):>15}'
+        )
     yield ''
-    yield (f'{"alarm":<20} {"per 1,000 drive-years":>22} {"failed in 90 days":>18} {"failures caught":>16} '
-           f'{"median lead":>12}')
+    yield (
+        f'{"alarm":<20} {"per 1,000 drive-years":>22} {"failed in 90 days":>18} '
+        f'{"failures caught":>16} '
+        f'{"median lead":>12}'
+    )
     for name, level in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
-        yield (f'{name:<20} {_or_dash(level["alarms_per_1000_drive_years"]):>22} '
-               f'{_or_dash(level["failed_within_90_days_percent"], " %"):>18} '
-               f'{_or_dash(level["caught_percent"], " %"):>16} {_or_dash(level["median_lead_days"], " d"):>12}')
+        yield (
+            f'{name:<20} {_or_dash(level["alarms_per_1000_drive_years"]):>22} '
+            f'{_or_dash(level["failed_within_90_days_percent"], " %"):>18} '
+            f'{_or_dash(level["caught_percent"], " %"):>16} '
+            f'{_or_dash(level["median_lead_days"], " d"):>12}'
+        )
 
 
 def _or_dash(number: float | None, unit: str = '') -> str:
     return '-' if number is None else f'{number:g}{unit}'
 
 
-def main(path: str, judge: Mindful, with_history: bool, as_json: bool, write: Print = print) -> None:
-    """Print what the states of *judge* are worth on the drives of a file. Raises DataError where it has none."""
+def main(
+    path: str, judge: Mindful, with_history: bool, as_json: bool, write: Print = print
+) -> None:
+    """Print what the states of *judge* are worth on the drives of a file.
+
+    Raises DataError where it has none.
+    """
     course = by_history(judge) if with_history else by_levels(lambda report: judge(report, None))
     total = experience(read(path), course)
     for line in [json.dumps(as_data(total), indent=2)] if as_json else lines(total):
