@@ -47,6 +47,7 @@ test: check test-debian12  ## check style and types, and run all tests but the l
 .PHONY: lint lint-packages
 lint: $(VENV)/.tools  ## check style and types only
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
 check: lint
@@ -126,7 +127,8 @@ verdicts: $(VENV)/.tools  ## measure the limits, and write doc/explanation/verdi
 add: venv        ## add your database entry and its sample to the database: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"
 
-format: venv     ## rewrite attributes.json in its usual layout
+format: $(VENV)/.tools  ## lay out the code and attributes.json in their usual way
+	$(BIN)/ruff format .
 	$(BIN)/check_smart_attributes validate --format
 
 venv: $(BIN)/check_smart_attributes  ## create the program, .venv/bin/check_smart_attributes
