@@ -471,7 +471,7 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
         (['--icinga', 'https://x'], '--user with --password-file'),
         (
             ['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
-            '--password-file secret: No such',
+            'unrecognized arguments: --password; did you mean --password-file?',
         ),
     ],
 )

@@ -136,7 +136,12 @@ def test_the_label_of_a_code_is_that_of_the_order_of_replacement(level):
 
 
 def drawn(*given: dict[str, Any], names: Any = ()) -> page.Groups:
-    return page.groups({'groups': given, 'drives': [{'name': name} for name in names]})
+    return page.groups(
+        {
+            'groups': given,
+            'drives': [{'name': name, 'place': place} for place, name in enumerate(names)],
+        }
+    )
 
 
 def test_groups_at_risk_are_drawn_first_and_others_keep_their_order():

@@ -21,7 +21,6 @@ from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import History, Point
-from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Identity, Read, State, Verdict
 from smart_attributes.reading import json_report, processes
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -265,58 +264,6 @@ def test_a_drive_that_gives_no_report_is_unknown_and_one_that_sleeps_is_well(jud
 
     assert (told.state, told.problem) == (State.UNKNOWN, 'cannot be read: no answer within 30 s')
     assert verdicts.verdict(asleep, judge, None).state is State.OK
-
-
-def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs_too(judge):
-    """What either side ignores, both do."""
-    joined = []
-
-    class Old:
-        def joined(self, *given: Any) -> Verdict:
-            joined.append(given)
-            return given[0]
-
-    rules = judge.rules._replace(
-        ignored_attributes=frozenset({9}), ignored_metrics=frozenset({'power_on_time'})
-    )
-    alone = verdicts.verdict(read(), judge, None)
-    limits = Thresholds(
-        {'metrics': {}},
-        [
-            (
-                'site.json',
-                {
-                    'overrides': [
-                        {'for': {'device': 'sda'}, 'attributes': ['5'], 'why': 'it counts twice'},
-                        {
-                            'for': {'model': 'Micron_5200_.*'},
-                            'attributes': ['12'],
-                            'why': 'it counts naps',
-                        },
-                        {
-                            'for': {'family': alone.entry},
-                            'attributes': ['194'],
-                            'why': 'it hangs in the sun',
-                        },
-                    ]
-                },
-            )
-        ],
-    )
-    ours = judge._replace(old=Old(), rules=rules, thresholds=limits)  # type: ignore[arg-type]
-
-    told = verdicts.verdict(read(), ours, None)
-
-    assert told.identity == alone.identity and told.entry == alone.entry
-    assert joined == [
-        (
-            told,
-            read().outcome,
-            judge.database,
-            frozenset({5, 9, 12, 194}),
-            frozenset({'power_on_time'}),
-        )
-    ]
 
 
 def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> dict[str, float]:
