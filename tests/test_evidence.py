@@ -1,9 +1,11 @@
-"""The table of evidence: all that a kernel and the tools tell is read, or irrelevant for a
-reason; changing trees.
+"""All that a kernel and the tools tell of groups is read, or irrelevant for a reason; changing
+trees.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import os
 import random
 import re
@@ -21,12 +23,13 @@ from test_redundancy import is_readable
 
 from smart_attributes.model import Group
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import block_devices, zpool_status
-from smart_attributes.redundancy.block_devices import EVIDENCE
+from smart_attributes.redundancy import block_devices, doubts, zpool_status
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import BUSY, NEXT, Drive, order
 from smart_attributes.redundancy.survival import Stack
 
+# All that the kernel and the tools show about groups: what is read, and what is ignored and why.
+TABLES: Mapping[str, Any] = json.loads((ROOT / 'tests/group_sources.json').read_text())
 # Start of a path in tests/kernel -> the source of the table.
 SOURCES = (
     ('md/dev-NAME/', 'md_member'),
@@ -49,12 +52,8 @@ def unexplained(paths: Iterable[str]) -> set[str]:
     }
 
 
-def files_of(doubt: Mapping[str, Any]) -> set[str]:
-    return {*doubt['of'].split(' '), *doubt.get('if', ()), *doubt.get('unless', ())}
-
-
 def _has(source: str, name: str) -> bool:
-    table = EVIDENCE[source]
+    table = TABLES[source]
     return any(
         fnmatchcase(name, each) for each in (*table['read'], *chain(*table['irrelevant'].values()))
     )
@@ -94,27 +93,67 @@ def test_each_field_of_dmsetup_is_read_or_irrelevant_for_a_reason():
     assert [name for name in block_devices._FIELDS if not _has('dmsetup', name)] == []
 
 
-@pytest.mark.parametrize('source', EVIDENCE)
+@pytest.mark.parametrize('source', TABLES)
 def test_the_table_is_well_formed(source):
-    """Each name occurs once, each doubt is about what is read, and each reason is one."""
-    table = EVIDENCE[source]
+    """Each name occurs once, and each reason is one."""
+    table = TABLES[source]
     unread = [*chain(*table['irrelevant'].values())]
-    files = {name.rpartition('../')[2] for row in table.get('doubts', ()) for name in files_of(row)}
 
-    assert set(table) <= {'about', 'read', 'doubts', 'irrelevant'} and table['about']
+    assert (
+        set(table) == {'about', 'read', 'irrelevant'}
+        and table['about']
+        and all(table['read'].values())
+    )
     assert len({*table['read'], *unread}) == len(table['read']) + len(unread)
-    assert files <= {*table['read'], *({*EVIDENCE['md']['read']} if source == 'md_member' else ())}
     assert all(reason.startswith('because ') for reason in table['irrelevant'])
-    assert all({*row} <= {'gives', 'values'} and row['gives'] for row in table['read'].values())
-    for row in table.get('doubts', ()):
-        assert (
-            {'of', 'why', 'remedy'}
-            <= {*row}
-            <= {'of', 'fine', 'without', 'if', 'unless', 'why', 'remedy', 'because', 'but_not'}
-        )
-        assert not {*row}.isdisjoint(('fine', 'without', 'if')) and re.compile(row.get('fine', ''))
-        # words, no command
-        assert not row['why'].endswith('.') and re.fullmatch('[A-Za-z][a-z_, -]+', row['remedy'])
+
+
+@pytest.mark.parametrize('source', ['md', 'md_member', 'btrfs', 'btrfs_device'])
+def test_each_file_that_is_read_is_in_the_code(source):
+    """Else the table would hide a file that nobody reads."""
+    code = ''.join(
+        (ROOT / f'smart_attributes/redundancy/{name}.py').read_text()
+        for name in ('arrays', 'doubts')
+    )
+
+    names = [each for path in TABLES[source]['read'] for each in re.findall('[a-z_]+', path)]
+    assert [name for name in names if not re.search(rf"['/]{name}\b", code)] == []
+    assert files_with_doubts() <= {*TABLES['md']['read'], *TABLES['md_member']['read']}
+
+
+def files_with_doubts() -> set[str]:
+    """Return the files of an array and its members that a doubt may come from."""
+    files = {'state', 'level'}
+
+    def unread(name: str) -> str:
+        files.add(name)
+        return doubts.UNREAD
+
+    list(doubts.of_array(unread))
+    list(doubts.of_md_member('', 'raid1', unread))
+    return files
+
+
+def test_what_ends_a_doubt_is_said_in_words():
+    """A command that changes storage stands only in the document."""
+    calls = [
+        node
+        for node in ast.walk(ast.parse(Path(doubts.__file__).read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'doubt'
+    ]
+    whys, remedies = (
+        [
+            node.value
+            for call in calls
+            for node in ast.walk(call.args[place])
+            if isinstance(node, ast.Constant)
+        ]
+        for place in (0, 1)
+    )
+
+    assert len(calls) > 10 and not [why for why in whys if why.endswith('.')]
+    remedies.remove('raid10')  # a level, which decides between two remedies
+    assert [remedy for remedy in remedies if not re.fullmatch('[A-Za-z][a-z_, -]+', remedy)] == []
 
 
 # --- doubts that are none -------------------------------------------------------------------------
@@ -406,8 +445,7 @@ def test_a_tree_that_changes_never_makes_the_data_look_safer(tmp_path):
 def test_each_file_of_a_healthy_array_that_casts_doubt_is_needed(tmp_path):
     """Without it, nobody knows, except for those that some arrays do not have."""
     without: dict[str, str] = {}
-    rows = [row for source in ('md', 'md_member') for row in EVIDENCE[source]['doubts']]
-    for file in sorted({each.replace('../', '') for row in rows for each in files_of(row)}):
+    for file in sorted(files_with_doubts()):
         seen = Tree(Machine(tmp_path / file), tmp_path, 2, 'raid1', True)
         seen.machine.disks('sda', 'sdb')
         folder = seen.machine.md('md0', 'raid1', dict.fromkeys(('sda1', 'sdb1'), 'in_sync')) / 'md'

@@ -322,7 +322,7 @@ cd /sys/fs/btrfs; find *-*/ -type f -o -type l | sed -E 's#^[^/]*/#btrfs/#'
 
 
 def test_each_file_of_this_kernel_is_read_or_irrelevant_for_a_reason(server):
-    """As tests/kernel has them of one version; a new one is decided on in evidence.json."""
+    """As tests/kernel has them of one version; a new one is decided on in group_sources.json."""
     server.enters('healthy')
     paths = set(server.machine.shell(FILES).split())
 

@@ -11,23 +11,60 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
-from ..errors import Coded
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..words import clean
-from .block_devices import EVIDENCE, Devices, container_of, doubts, number_of, udev_notes
+from . import doubts
+from .block_devices import Devices, container_of, number_of, udev_notes
+from .doubts import UNREAD
 from .survival import is_redundant
 
-_MD = EVIDENCE['md']['read']
-_LEVELS, _ACTIVITIES = _MD['level']['values'], _MD['sync_action']['values']
-_FLAGS = frozenset(EVIDENCE['md_member']['read']['state']['values'])
+# Level -> whether each place needs a device. raid1 works with empty places: QNAP builds 32 places
+# for 4 devices.
+_LEVELS: Mapping[str, bool] = {
+    'linear': False,
+    'raid0': False,
+    'raid1': False,
+    'raid4': True,
+    'raid5': True,
+    'raid6': True,
+    'raid10': True,
+}
+# The states (array_state) of an array that runs; any other word makes its redundancy unknown.
+_RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
+# sync_action -> the activity of a group; any other word makes the redundancy unknown.
+_ACTIVITIES: Mapping[str, str] = {
+    '': '',
+    'idle': '',
+    'frozen': '',
+    'recover': 'recover',
+    'resync': 'resync',
+    'reshape': 'reshape',
+    'check': 'check',
+    'repair': 'repair',
+}
+# The flags in the state of a member; any other flag makes its state unknown.
+_FLAGS = frozenset(
+    (
+        '',
+        'faulty',
+        'in_sync',
+        'write_mostly',
+        'blocked',
+        'spare',
+        'write_error',
+        'want_replacement',
+        'replacement',
+        'journal',
+        'external_bbl',
+        'failfast',
+    )
+)
 _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
-# text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
-_UNREAD = '?'
 
 
 def array(name: str, devices: Devices) -> Group | None:
@@ -37,8 +74,8 @@ def array(name: str, devices: Devices) -> Group | None:
     md, used = f'{devices.system.sys}/block/{name}/md', devices.used.get(name, ())
     action = text_of(f'{md}/sync_action')
     activity = _ACTIVITIES.get(action, '')
-    found = _doubts('md', md, use=used[0] if len(used) == 1 else '')
-    level = text_of(f'{md}/level', unread=_UNREAD)
+    found = tuple(doubts.of_array(_texts_in(md), use=used[0] if len(used) == 1 else ''))
+    level = text_of(f'{md}/level', unread=UNREAD)
     members = [_member(name, each, activity, level, devices) for each in md_members(name, devices)]
     # These files are read last: if they still exist, the array existed until now.
     text = {
@@ -85,12 +122,15 @@ def array(name: str, devices: Devices) -> Group | None:
     )
 
 
-def _doubts(
-    source: str, folder: str, use: str = '', known: Mapping[str, str] = {}
-) -> tuple[Coded, ...]:
-    return doubts(
-        source, lambda file: known.get(file) or text_of(f'{folder}/{file}', unread=_UNREAD), use
-    )
+def _texts_in(folder: str) -> Callable[[str], str]:
+    """Return a function that returns the content of a file of a folder; UNREAD if it cannot be
+    read.
+    """
+
+    def text(file: str) -> str:
+        return text_of(f'{folder}/{file}', unread=UNREAD)
+
+    return text
 
 
 def md_members(name: str, devices: Devices) -> list[str]:
@@ -105,7 +145,7 @@ def _unknown(level: str, slots: int, layout: str, state: str) -> str:
     """
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
-    if state and state not in _MD['array_state']['values']:
+    if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
     absent = [
         what
@@ -127,7 +167,7 @@ def _member(array: str, name: str, activity: str, level: str, devices: Devices) 
     member = devices.member(
         name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot
     )
-    found = _doubts('md_member', folder, known={'state': text, '../level': level})
+    found = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
     if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
         member = member._replace(state='missing', on=())
     return member._replace(
@@ -219,7 +259,18 @@ def _progress(completed: str) -> float | None:
 
 # --- btrfs ----------------------------------------------------------------------------------------
 
-_PROFILES = EVIDENCE['btrfs']['read']['allocation/*/*/used_bytes']['values']  # weakest first
+# Profile -> level, weakest first. raid1 and raid10 of btrfs lose data with any second device.
+_PROFILES: Mapping[str, str] = {
+    'raid0': 'raid0',
+    'single': 'single',
+    'dup': 'dup',
+    'raid5': 'btrfs-raid5',
+    'raid1': 'btrfs-raid1',
+    'raid10': 'btrfs-raid10',
+    'raid6': 'btrfs-raid6',
+    'raid1c3': 'raid1c3',
+    'raid1c4': 'raid1c4',
+}
 _FILE_SYSTEMS = 256
 
 
@@ -259,7 +310,11 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     )
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
-    found = dict.fromkeys(each for entry in entries for each in _doubts('btrfs_device', entry))
+    found = dict.fromkeys(
+        doubt
+        for entry in entries
+        for doubt in doubts.of_btrfs_device(text_of(f'{entry}/error_stats'))
+    )
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)
     return Group(

@@ -16,50 +16,17 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
 
-from .. import files
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, System, names_in, text_of
-from ..typed import Json, NamedTuple
-from .survival import doubt
+from ..typed import NamedTuple
+from . import doubts
 
-# All that the kernel and the tools show about groups: what is read, what casts doubt, and what is
-# ignored and why.
-EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
 # drivers of devices that are not disks
 NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')
-
-
-def doubts(source: str, text: Callable[[str], str], use: str = '') -> tuple[Coded, ...]:
-    """Return the reasons for doubt that a source in EVIDENCE gives, each with its remedy. Pure.
-
-    text: returns a file's or a field's content. use: the only use of the group.
-    """
-    once = cache(text)
-    return tuple(
-        doubt(row['why'], row['remedy'])
-        for row in EVIDENCE[source]['doubts']
-        if not (use and use == row.get('but_not')) and not _is_fine(row, once)
-    )
-
-
-def _is_fine(row: Json, text: Callable[[str], str]) -> bool:
-    """Return whether a row of EVIDENCE raises no doubt.
-
-    Avoid patterns there: each alert would compile them.
-    """
-    content = ' '.join(map(text, row['of'].split(' ')))
-    return (
-        content == row.get('fine')
-        or row.get('without', content) not in content
-        or not all(text(name) in each for name, each in row.get('if', {}).items())
-        or ('unless' in row and all(text(name) in each for name, each in row['unless'].items()))
-        or ('fine' in row and re.fullmatch(row['fine'], content, re.DOTALL) is not None)
-    )
 
 
 class Devices(NamedTuple):
@@ -421,10 +388,44 @@ _FIELDS = (
     'data_offset',
     'journal_char',
 )
-_LEVELS, _STATES, _ACTIVITIES = (
-    EVIDENCE['dmsetup']['read'][field]['values']
-    for field in ('raid_type', 'health_chars', 'sync_action')
-)
+# raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may fail in any
+# layout.
+_LEVELS: Mapping[str, str] = {
+    'raid0': 'raid0',
+    'raid0_meta': 'raid0',
+    'raid1': 'raid1',
+    'raid4': 'raid4',
+    'raid5_n': 'raid5',
+    'raid5_la': 'raid5',
+    'raid5_ra': 'raid5',
+    'raid5_ls': 'raid5',
+    'raid5_rs': 'raid5',
+    'raid6_zr': 'raid6',
+    'raid6_nr': 'raid6',
+    'raid6_nc': 'raid6',
+    'raid6_n_6': 'raid6',
+    'raid6_la_6': 'raid6',
+    'raid6_ra_6': 'raid6',
+    'raid6_ls_6': 'raid6',
+    'raid6_rs_6': 'raid6',
+    'raid10': 'raid10-unknown-layout',
+    'raid10_near': 'raid10-unknown-layout',
+    'raid10_far': 'raid10-unknown-layout',
+    'raid10_offset': 'raid10-unknown-layout',
+}
+# Character in health_chars -> state of a member.
+_STATES: Mapping[str, str] = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
+# sync_action -> the activity of a group; any other word makes the redundancy unknown.
+_ACTIVITIES: Mapping[str, str] = {
+    'idle': '',
+    'frozen': '',
+    'init': 'resync',
+    'resync': 'resync',
+    'recover': 'recover',
+    'reshape': 'reshape',
+    'check': 'check',
+    'repair': 'repair',
+}
 
 
 class Status(NamedTuple):
@@ -501,7 +502,6 @@ def with_status(group: Group, status: Status) -> Group:
         for place, character in enumerate(status.health)
     )
     fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, status.text.split(' ')))}
-    found = doubts('dmsetup', fields.__getitem__)
     return group._replace(
         level=status.level,
         slots=len(members),
@@ -509,7 +509,7 @@ def with_status(group: Group, status: Status) -> Group:
         activity=status.activity,
         progress=status.progress,
         unknown='',
-        doubts=found,
+        doubts=tuple(doubts.of_dm_raid(fields)),
     )
 
 

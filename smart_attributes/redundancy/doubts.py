@@ -1,0 +1,132 @@
+"""Reasons to doubt that a group of drives has its data on its other members, from what the kernel
+shows. Pure.
+
+Sources: Linux, Documentation/admin-guide/md.rst, drivers/md/md.c and raid5.c (md); fs/btrfs/sysfs.c
+(btrfs); Documentation/admin-guide/device-mapper/dm-raid.rst, drivers/md/dm-raid.c, raid_status
+(dm-raid); tried on Linux 6.12. tests/group_sources.json lists all that these show, and why the rest
+is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from ..errors import Coded
+from .survival import doubt
+
+# text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
+UNREAD = '?'
+_WRITE_BACK = 'its journal (write-back) may have data that no member has yet'
+_HAS_BAD_BLOCKS = 'has blocks that md cannot read'
+
+
+def of_array(text: Callable[[str], str], use: str = '') -> Iterator[Coded]:
+    """Yield each doubt about an md array.
+
+    text: returns the content of a file of /sys/block/mdN/md, or UNREAD. use: the only use of the
+    array: "swap".
+    """
+    if _may_have_data_in_journal(text):
+        yield doubt(_WRITE_BACK, 'switch its journal to write-through')
+    if text('reshape_position') != 'none':
+        yield doubt('a reshape has not ended', 'continue the reshape')
+    state = text('array_state')
+    if 'read-auto' in state:
+        yield doubt('a resync may be pending (read-auto)', 'let it resync')
+    action = text('sync_action')
+    if action in ('frozen', '', UNREAD):
+        yield doubt('a rebuild may be on hold (frozen)', 'let it rebuild')
+    if 'repair' in action:
+        yield doubt('a repair has not ended', 'wait until the repair has ended')
+    # Also after a crash: md sets resync_start to 0 while data is written.
+    if text('resync_start') != 'none':
+        is_readonly = state == 'readonly'
+        yield doubt(
+            'a resync is pending or was interrupted',
+            'make it writable, and wait for the resync' if is_readonly else 'let it resync',
+        )
+    if _may_differ(text, use):
+        yield doubt('its members differ from each other (mismatch_cnt)', 'repair the array')
+
+
+def _may_have_data_in_journal(text: Callable[[str], str]) -> bool:
+    """Return whether a journal may have data that no member has yet.
+
+    journal_mode is empty without a journal, and absent in raid1 and raid10.
+    """
+    mode = text('journal_mode')
+    if '[write-through]' in mode:
+        return False
+    has_no_journal = text('consistency_policy') in ('bitmap', 'resync', 'ppl', UNREAD)
+    return not (mode in ('', UNREAD) and has_no_journal)
+
+
+def _may_differ(text: Callable[[str], str], use: str) -> bool:
+    """Return whether the last check found members that differ, and nothing has made them equal.
+
+    On raid1 or raid10 with swap space, a count is not an error: memory that changes while it is
+    written differs between the copies, and is not read again (md(4)). For other data, nobody knows
+    which copy is right until a repair has made the copies equal; a repair does not reset the count.
+    """
+    return (
+        use != 'swap'
+        and text('mismatch_cnt') != '0'
+        and text('last_sync_action') not in ('repair', 'resync')
+    )
+
+
+def of_md_member(state: str, level: str, text: Callable[[str], str]) -> Iterator[Coded]:
+    """Yield each doubt about a member of an md array.
+
+    state: its flags. level: the array's. text: returns the content of a file of
+    /sys/block/mdN/md/dev-NAME, or UNREAD.
+    """
+    # As long as this flag is set, a repair skips the blocks that could not be written; tried on
+    # Linux 6.12.
+    if 'write_error' in state:
+        yield doubt('could not store data', 'clear its write_error flag, then repair the array')
+    if 'blocked' in state:
+        yield doubt('has failed, but mdmon has not recorded this', 'start mdmon')
+    if text('bad_blocks'):
+        # Until a repair, mdadm 4.4 and older cannot add a disk: they give it an empty list of bad
+        # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
+        # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
+        yield doubt(
+            _HAS_BAD_BLOCKS, 'let a spare replace it' if level == 'raid10' else 'repair the array'
+        )
+    if text('unacknowledged_bad_blocks'):
+        yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
+
+
+def of_btrfs_device(error_stats: str) -> Iterator[Coded]:
+    """Yield each doubt about all devices of a btrfs file system. error_stats: of one device, in
+    /sys/fs/btrfs.
+
+    A count, even of read errors, does not show whether the copy has been corrected since. A scrub
+    corrects all copies, and fails if it cannot. No file has the name of a device, so a doubt
+    concerns all devices.
+    """
+    if re.search('_errs 0*[1-9]', error_stats):
+        yield doubt(
+            'btrfs has counted errors on its devices',
+            'scrub the file system, then reset its error counts',
+        )
+
+
+def of_dm_raid(fields: Mapping[str, str]) -> Iterator[Coded]:
+    """Yield each doubt about a RAID volume of LVM. fields: of its line in dmsetup status."""
+    # LVM does not create such a journal; only a new table ends this mode.
+    if fields['journal_char'] not in ('', 'A', 'D', '-'):
+        yield doubt(_WRITE_BACK, 'end the write-back mode')
+    action = fields['sync_action']
+    done, _, total = fields['sync_ratio'].partition('/')
+    if action in ('idle', 'frozen') and done != total:
+        yield doubt('a rebuild of it has not ended', 'refresh the volume')
+    if action == 'repair':
+        yield doubt('a repair has not ended', 'wait until the repair has ended')
+    # dm-raid sets the count to 0 unless the last action was a check.
+    if fields['mismatch_cnt'] != '0':
+        yield doubt(
+            'its members differ from each other (mismatch count of dm-raid)', 'repair the volume'
+        )
