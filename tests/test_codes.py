@@ -21,7 +21,8 @@ from smart_attributes.errors import Coded
 from smart_attributes.fleet import plugin_output, services
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin
-from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
+from smart_attributes.reading.failure_causes import CAUSES
+from smart_attributes.reading.failure_reasons import diagnose
 from smart_attributes.words import coded
 from smart_attributes.work.statements import findings, headline
 
@@ -78,7 +79,7 @@ def test_each_code_that_is_used_is_in_the_list():
     found = {
         *used(),
         *services.REMARKS,
-        *(code for _, code, _ in _CAUSES),
+        *(cause.code for cause in CAUSES),
         *(getattr(errors, name).code for name in ERRORS - {'SmartError'}),
     } - {''}
 
@@ -92,7 +93,7 @@ def test_each_code_in_the_list_is_used():
         for node in nodes()
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    constants.update(code for _, code, _ in _CAUSES)
+    constants.update(cause.code for cause in CAUSES)
     constants.update(code for _, code in REASONS)
     constants.update(code for code, _ in plugin_output._PATTERNS)
     constants.update(services.REMARKS)

@@ -13,7 +13,14 @@ import type_examples
 
 from smart_attributes.errors import DriveAbsent, DriveError, UsageError
 from smart_attributes.model import Device
-from smart_attributes.reading import addresses, device_types, failure_reasons, sudoers, system
+from smart_attributes.reading import (
+    addresses,
+    device_types,
+    failure_causes,
+    failure_reasons,
+    sudoers,
+    system,
+)
 from smart_attributes.reading.device_types import Controller, DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -180,7 +187,7 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
     assert sudoers.admits(sudoers.all_expressions([entry.name]), arguments)
     assert sudoers.admits(sudoers.all_expressions(), arguments) is not entry.is_vendors
     assert bool(bay) is bool(entry.controller.bay) and '{' not in bay
-    assert re.search(failure_reasons._SLOT, f'[{entry.name}_disk_00]')
+    assert re.search(failure_causes.SLOT, f'[{entry.name}_disk_00]')
     assert [row for row in tables.controllers() if f'`{entry.form.partition("[")[0]}`' in row]
 
 

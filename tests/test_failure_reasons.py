@@ -19,6 +19,7 @@ from smart_attributes.errors import (
 from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Statistic
 from smart_attributes.reading import content, failure_reasons
 from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
+from smart_attributes.reading.failure_causes import CAUSES, QUOTE
 from smart_attributes.reading.failure_reasons import (
     Remains,
     as_asked,
@@ -507,7 +508,7 @@ def test_every_expression_ends_soon_on_its_own_words(end, cut):
     """A drive, or a file, may say them 64 KiB long; the check has a time limit, and an
     expression knows none.
     """
-    for pattern, *_ in failure_reasons._CAUSES:
+    for pattern, *_ in CAUSES:
         words = literal_text(parser.parse(pattern))
         text = (words[: len(words) - cut] + end) * (65536 // len(words))
 
@@ -520,9 +521,9 @@ def test_every_expression_ends_soon_on_its_own_words(end, cut):
 def test_a_sentence_quotes_only_what_its_expression_takes():
     """Else it would end in nothing."""
     assert [
-        pattern
-        for pattern, _, sentence in failure_reasons._CAUSES
-        if '{}' in sentence and not re.compile(pattern).groups
+        cause.pattern
+        for cause in CAUSES
+        if QUOTE in cause.sentence and not re.compile(cause.pattern).groups
     ] == []
 
 

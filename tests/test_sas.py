@@ -21,7 +21,7 @@ from smart_attributes.reading import background_scan, json_report, text_report
 from smart_attributes.reading.background_scan import Result
 
 CODES = json.loads((ROOT / 'smart_attributes/scsi_codes.json').read_text())
-TEXT = json.loads((ROOT / 'smart_attributes/smartctl_messages.json').read_text())['text']
+TEXT = json.loads((ROOT / 'smart_attributes/reading/text_labels.json').read_text())
 NOW = HOURS * 60
 
 

@@ -18,7 +18,6 @@ from ..constants import LARGEST_SMALL_FILE, SMARTCTL
 from ..errors import UsageError
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
-from ..reading.failure_reasons import DATA
 from ..reading.system import names_in
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
@@ -104,7 +103,17 @@ def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
 # Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with
 # 1.9.13.
-REASONS: Sequence[tuple[str, str]] = DATA['sudo']
+REASONS = (
+    ('must have a tty', 'sudo-needs-terminal'),
+    ('account validation failure|[Aa]ccount expired', 'account-expired'),
+    ('no new privileges', 'no-new-privileges'),
+    (r'(/\S+) must be owned by uid 0 and have the setuid bit', 'sudo-setuid-missing'),
+    (r'(/\S+) is (?:world|group) writable', 'sudoers-mode-wrong'),
+    (r'(/\S+): bad permissions', 'sudoers-mode-wrong'),
+    (r'(/\S+) is owned by [ug]id', 'sudoers-owner-wrong'),
+    (r'(/\S+): wrong owner', 'sudoers-owner-wrong'),
+    (r'(/[^\s:]+):[^\n]*syntax error', 'sudoers-syntax-error'),
+)
 _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 

@@ -238,7 +238,7 @@ NVME_KEYS = (
 
 _CYCLES = 'scsi_start_stop_cycle_counter.'
 # Key of Report.scsi -> its places in the JSON, which depend on the version of smartctl.
-# smartctl_messages.json has the labels in the text. Temperatures are in degrees Celsius, defects in
+# text_labels.json has the labels in the text. Temperatures are in degrees Celsius, defects in
 # blocks; percentage_used may exceed 100.
 # Source: SPC-5 and SBC-4.
 SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {

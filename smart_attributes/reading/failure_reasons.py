@@ -7,7 +7,7 @@ root or through sudo".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import constants, files
 from ..constants import LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
@@ -23,6 +23,7 @@ from ..errors import (
 from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS
+from .failure_causes import A_TYPE, CAUSES, DISABLED, QUOTE, UNSUPPORTED, no_data
 
 # smartctl prints its errors near the top, in lines shorter than 200 characters. A drive can report
 # any text, and the running time of the expressions below grows with the cube of the line length.
@@ -31,29 +32,7 @@ _REASON = 160  # maximum number of characters quoted from smartctl's own reason
 # words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-DATA = files.data('smartctl_messages.json')
-_WORDS: Mapping[str, str] = DATA['words']  # sentences of errors, some of which are parts of others
-# in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
-_A_TYPE = '{type}'
-_RECORD = _WORDS['record']
-_SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
-_OPEN = r'open device: [^\n]*? failed: '
 _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
-
-
-def _causes() -> Iterator[tuple[str, str, str]]:
-    # words: may have placeholders for other sentences: <sudoers> at the end, or <record> at the
-    # start
-    for pattern, code, words in (cause for part in DATA['messages'] for cause in part['causes']):
-        _, is_record, rest = words.partition('<record>')
-        yield (
-            pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT),
-            code,
-            _RECORD.format(rest)
-            if is_record
-            else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words),
-        )
-
 
 # Code of an error -> its class, if it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
@@ -68,12 +47,6 @@ _CLASSES: Mapping[str, type[DriveError]] = {
     'not-a-report': NotAReport,
 }
 
-# Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. There
-# are sixty, so they are compiled only when needed. In a sentence, {} is replaced by the first group
-# that matched, cleaned. The first pattern that matches is used, so specific patterns come before
-# general ones.
-_CAUSES = tuple(_causes())
-
 
 def diagnose(
     messages: Sequence[str], exit_status: int | None = None, output_text: str = ''
@@ -86,13 +59,13 @@ def diagnose(
     Call this only if a report lacks SMART data, because text in a complete report may also match.
     """
     text = examined('\n'.join([*messages, output_text]))
-    for pattern, code, sentence in _CAUSES:
-        match = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)
+    for cause in CAUSES:
+        match = re.search(cause.pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
             quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip(
                 '.;, '
             )
-            return _error(code, sentence, quote)
+            return _error(cause.code, cause.sentence, quote)
     if exit_status is not None and exit_status < 0:
         return DriveError(
             f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
@@ -103,10 +76,10 @@ def diagnose(
 
 
 def _error(code: str, sentence: str, quote: str = '') -> DriveError:
-    """Return the error for a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the
+    """Return the error for a code. sentence: QUOTE is replaced by smartctl's text, A_TYPE by the
     advice on types.
     """
-    parts = tuple(part.replace('{}', quote) for part in sentence.split(_A_TYPE))
+    parts = tuple(part.replace(QUOTE, quote) for part in sentence.split(A_TYPE))
     error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
     error.around_type = parts if len(parts) > 1 else ()
     return error
@@ -137,9 +110,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
             'smartctl-failed',
         )
     if is_empty:
-        return DriveError(
-            _RECORD.format('it is empty, because smartctl printed nothing'), 'report-empty'
-        )
+        return DriveError(no_data('it is empty, because smartctl printed nothing'), 'report-empty')
     return NotAReport(
         'is not a smartctl report; record one with smartctl -x, preferably with --json'
     )
@@ -173,19 +144,19 @@ class Remains(NamedTuple):
 def without_data(remains: Remains) -> DriveError:
     """Return the error for a report that has no SMART data and no known reason for this."""
     if remains.is_unsupported:
-        return _error('smart-unsupported', _WORDS['unsupported'])
+        return _error('smart-unsupported', UNSUPPORTED)
     if not remains.is_asked:
-        return DriveError(_RECORD.format('smartctl was not asked for them'), 'report-without-data')
+        return DriveError(no_data('smartctl was not asked for them'), 'report-without-data')
     if remains.complaint:
         return DriveError(
             f'cannot be read: smartctl reports "{clean(remains.complaint, _REASON)}"',
             'smartctl-failed',
         )
     if not remains.device_type and not remains.is_identified:
-        return DriveError(_RECORD.format('it describes no drive'), 'report-without-data')
+        return DriveError(no_data('it describes no drive'), 'report-without-data')
     if remains.exit_status & 6:
         return _failed(remains)
-    return DriveError(_RECORD.format('only the identity of the drive'), 'report-without-data')
+    return DriveError(no_data('only the identity of the drive'), 'report-without-data')
 
 
 def _failed(remains: Remains) -> DriveError:
@@ -193,16 +164,31 @@ def _failed(remains: Remains) -> DriveError:
     command.
     """
     if not remains.exit_status & 2:
-        return _error('smart-data-unreadable', _WORDS['refused'])
+        return _error(
+            'smart-data-unreadable',
+            'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
+            'PATH), not '
+            f'supported, or hidden by a bridge that needs {A_TYPE}',
+        )
     if remains.is_identified:
-        return DriveError(_WORDS['silent'], 'not-answering')
+        return DriveError(
+            'identified itself but returned no data: not ready, in standby or failing; check the '
+            'kernel '
+            'log: dmesg -T',
+            'not-answering',
+        )
     if re.search(_SILENT_IS_EMPTY, remains.device_type):
         return DriveAbsent(
             f'is an empty slot, or its drive is dead: nothing answers as '
             f'{clean(remains.device_type)}',
             'empty-slot',
         )
-    return DriveError(_WORDS['nameless'], 'identify-failed')
+    return DriveError(
+        'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no '
+        'longer '
+        'responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        'identify-failed',
+    )
 
 
 def smart_disabled() -> DriveError:
@@ -211,12 +197,18 @@ def smart_disabled() -> DriveError:
     Its counters are real, but its "OK" is meaningless: a SCSI drive with exceptions disabled
     reports no exception (SPC-5, DEXCPT), and an ATA drive stops updating its attributes.
     """
-    return DriveError(_WORDS['disabled'], 'smart-disabled')
+    return DriveError(DISABLED, 'smart-disabled')
 
 
 def without_attributes() -> DriveError:
     """Return the error for a drive that reports "passed" but no attributes."""
-    return _error('smart-data-empty', _WORDS['hidden'])
+    return _error(
+        'smart-data-empty',
+        f'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs '
+        f'{A_TYPE} hides '
+        'them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
+        '--ignore',
+    )
 
 
 # --- devices that answer but are not drives: RAID volumes, virtual disks, optical drives ----------
@@ -224,7 +216,7 @@ def without_attributes() -> DriveError:
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
 VIRTUAL_DISKS: Mapping[str, list[str]] = {
-    name: each['models'] for name, each in DATA['virtual_disks'].items()
+    name: disks['models'] for name, disks in files.data('reading/virtual_disks.json').items()
 }
 _BY_MODEL = {
     model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
@@ -232,7 +224,16 @@ _BY_MODEL = {
 
 # Block devices that never have SMART, with their type. FreeBSD's scan lists cd(4), sa(4) and
 # ses(4).
-_PATHS: list[list[str]] = DATA['paths']
+_PATHS = (
+    ('/dev/(?:sr|scd|cdrom)[^/]*|/dev/cd[0-9]+', 'an optical drive'),
+    ('/dev/ses[0-9]+', 'an enclosure'),
+    ('/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
+    ('/dev/n?s[at][0-9][^/]*', 'a tape drive'),
+    ('/dev/z?ram[^/]*', 'memory'),
+    ('/dev/fd[^/]*', 'a floppy drive'),
+    ('/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
+    ('/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a network disk'),
+)
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
 _DISK_TYPES = (
@@ -285,5 +286,10 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive, so it has no SMART')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
-        return DriveIsNoDrive(_WORDS['volume'], 'raid-volume')
+        return DriveIsNoDrive(
+            'is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives '
+            'behind it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl '
+            '--scan)',
+            'raid-volume',
+        )
     return None

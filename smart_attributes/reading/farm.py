@@ -11,7 +11,7 @@ import re
 from ..constants import HIGHEST_IN_FARM
 from ..errors import DriveError
 from ..model import Farm, Head
-from ..typed import Json
+from ..typed import Json, NamedTuple
 from ..words import clean
 from .content import (
     FARM_LOG,
@@ -30,6 +30,43 @@ _SECTION = r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n
 _LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
 
 
+class _Keys(NamedTuple):
+    """The places of values in the log of one protocol."""
+
+    drive: str  # the object with serial number and hours
+    hours: str
+    # as many as smartctl supports; for more heads, it would print unrelated memory
+    heads: int
+    counts: tuple[str, ...]  # in the order of Head; {} is replaced by the head's number
+
+
+_UNREAD_SECTORS = (
+    'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_{}.cum_lifetime_unrecoverable_read_'
+)
+_KEYS = (
+    _Keys(
+        drive='page_1_drive_information',
+        hours='poh',
+        heads=24,
+        counts=(
+            'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{}',
+            _UNREAD_SECTORS + 'unique',
+            _UNREAD_SECTORS + 'repeating',
+        ),
+    ),
+    _Keys(
+        drive='drive_information',
+        hours='power_on_hour',
+        heads=20,
+        counts=(
+            'head_information.number_of_reallocated_sectors_{}',
+            'head_information.cum_lifetime_unrecoverable_read_unique_{}',
+            'head_information.cum_lifetime_unrecoverable_read_repeating_{}',
+        ),
+    ),
+)
+
+
 def of_json(data: Json) -> Farm | None:
     """Return the FARM log in a document, or None if the log is missing or the drive is not reported
     to support it.
@@ -39,23 +76,18 @@ def of_json(data: Json) -> Farm | None:
     read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose
     unit 7.5 changed.
     """
-    from .failure_reasons import DATA
-
     log = object_of(data, FARM_LOG)
-    # By protocol: the object with serial number and hours; the counts, in the order of Head, with
-    # {} for the head's number; the number of heads that smartctl supports (for more heads, it would
-    # print unrelated memory).
-    keys = next((keys for keys in DATA['farm'] if isinstance(log.get(keys['drive']), dict)), None)
+    keys = next((keys for keys in _KEYS if isinstance(log.get(keys.drive), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
-    drive = object_of(log, keys['drive'])
+    drive = object_of(log, keys.drive)
     heads = (
-        Head(number, *(_count_at(log, place.format(number)) for place in keys['counts']))
-        for number in range(keys['heads'])
+        Head(number, *(_count_at(log, place.format(number)) for place in keys.counts))
+        for number in range(keys.heads)
     )
     return Farm(
         text_of(drive, 'serial_number'),
-        count_of(drive, keys['hours']) or None,
+        count_of(drive, keys.hours) or None,
         tuple(head for head in heads if any(head[1:])),
     )
 

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from .. import files
 from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, MOST_LINES, WHEN_FAILED
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow
-from ..typed import NamedTuple
+from ..typed import Json, NamedTuple
 from .content import is_complaint
-from .failure_reasons import DATA
 
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 
@@ -47,12 +47,13 @@ _BRIEF = re.compile(
 _FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
+TEXT: Json = files.data('reading/text_labels.json')  # labels and words in smartctl's text
 # The label that smartctl prints, pySMART's attribute for it, and its key in smartctl's JSON.
-_NVME_LOG: Sequence[Sequence[str]] = DATA['text']['nvme_log']
+_NVME_LOG: Sequence[Sequence[str]] = TEXT['nvme_log']
 NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
 # pySMART converts the endurance used into the endurance left.
-_SCSI_LOG: Sequence[Sequence[str]] = DATA['text']['scsi_log']
+_SCSI_LOG: Sequence[Sequence[str]] = TEXT['scsi_log']
 # The forms that pySMART accepts: counters such as "1,204"; a size in brackets only after grouped
 # digits.
 _COUNTER = re.compile(r'\d{1,3}(?:,\d{3}){0,12}|\d{1,39}')

@@ -16,9 +16,9 @@ from . import background_scan, content, farm, pysmart
 from .background_scan import Result
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
-from .failure_reasons import BANNER, DATA, Remains, diagnose, examined, no_report, without_data
+from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
-from .pysmart import POWER_ON, Lines, classic, digits, is_row, leading, lines_by_kind
+from .pysmart import POWER_ON, TEXT, Lines, classic, digits, is_row, leading, lines_by_kind
 
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Blanks and apostrophes that separate groups of digits in some locales -> ASCII.
@@ -40,12 +40,11 @@ _QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)
 _ERROR_COUNTERS = re.compile(
     r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
 )
-_TEXT = DATA['text']
 # Labels that occur in only one protocol.
-_LABELS: Mapping[str, Sequence[str]] = _TEXT['labels']
+_LABELS: Mapping[str, Sequence[str]] = TEXT['labels']
 # The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe
 # 1.4, figure 194.
-_NVME_WARNINGS: Sequence[tuple[str, int]] = _TEXT['nvme_warnings']
+_NVME_WARNINGS: Sequence[tuple[str, int]] = TEXT['nvme_warnings']
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
 
@@ -347,7 +346,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not support these labels, or looks for different text ("non-medium error count").
-    for key, labels in _TEXT['scsi_labels'].items():
+    for key, labels in TEXT['scsi_labels'].items():
         numbers = [
             number
             for label in labels
@@ -373,10 +372,10 @@ def _scsi(lines: Lines) -> dict[str, float]:
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
     """Return the status and the counts of the background scan. age: power-on time in minutes."""
-    words, names = lines.fields.get('status', ''), _TEXT['background_statuses']
+    words, names = lines.fields.get('status', ''), TEXT['background_statuses']
     number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
     status = names.index(words) if words in names else int(number[1], 16) if number else None
-    reassigned = {name: place for place, name in enumerate(_TEXT['reassign_statuses'])}
+    reassigned = {name: place for place, name in enumerate(TEXT['reassign_statuses'])}
     return {
         'background_status': status,
         **background_scan.counts(
@@ -402,10 +401,15 @@ _LINE = 60  # maximum number of characters shown of a damaged line
 _LONG_ATA = re.compile(
     r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE
 )
-_LAST: Mapping[str, str] = _TEXT['last_logs']
+_LAST: Mapping[str, str] = {
+    'long ATA': r'^[ \t]*SATA Phy Event Counters',
+    'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
+    'NVMe': r'Error Information (?:\(|Log)',
+    'SCSI': 'Self-test duration|no self-?tests have been logged|not support Self.?Test',
+}
 # Lines that smartctl prints only if all data is requested; several are listed, because any line may
 # be lost.
-_OF_ALL: Mapping[str, Sequence[str]] = _TEXT['of_all']
+_OF_ALL: Mapping[str, Sequence[str]] = TEXT['of_all']
 _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
     ('ATTRIBUTE_NAME', classic),
     ('VALUE WORST', classic),
@@ -416,7 +420,28 @@ _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
 _LISTED = re.compile(r'#|Error \d')  # self-tests and errors, whose rows have no headline
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 # The format of values on single lines, by protocol.
-_FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']
+_SCSI_COUNTERS = r'(?:\d+\s+){5}\d+(?:[.,]\d{1,9})?\s+\d+$'
+_SCSI_NUMBER = r'\d{1,19}%?$'
+_FORMS: Mapping[str, Mapping[str, str]] = {
+    'ATA': {
+        'self-test execution status': r'\(\s*\d{1,3}\)',
+        'rotation rate': r'\d{1,6} rpm|Solid State',
+        'sector size': r'\d{1,6} bytes',
+        'sector sizes': r'\d{1,6} bytes',
+        'ata error count': r'\d{1,10}\b',
+        'device error count': r'\d{1,10}\b',
+    },
+    'SCSI': {
+        'read': _SCSI_COUNTERS,
+        'write': _SCSI_COUNTERS,
+        'verify': _SCSI_COUNTERS,
+        'elements in grown defect list': _SCSI_NUMBER,
+        'percentage used endurance indicator': _SCSI_NUMBER,
+        'non-medium error count': _SCSI_NUMBER,
+        'accumulated start-stop cycles': _SCSI_NUMBER,
+        'accumulated load-unload cycles': _SCSI_NUMBER,
+    },
+}
 
 
 def of_text(
