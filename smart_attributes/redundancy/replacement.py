@@ -428,7 +428,23 @@ class Risk(IntEnum):
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (codes.REDUNDANCY) -> the label of its replacement, and the risk of the group.
 OF_CODE: Mapping[str, tuple[str, Risk]] = {
-    code: (each['label'], Risk[each['risk']]) for code, each in sentences.REASONS.items()
+    'replace-next': (NEXT, Risk.DEGRADED),
+    'member-not-used': (NEXT, Risk.DEGRADED),
+    'only-swap': (NEXT, Risk.PLAIN),
+    'only-log-or-cache': (NEXT, Risk.PLAIN),
+    'data-at-risk': (COPY, Risk.BEYOND),
+    'no-redundancy': (COPY, Risk.BEYOND),
+    'redundancy-doubtful': (UNKNOWN, Risk.UNSURE),
+    'members-not-checked': (UNKNOWN, Risk.UNSURE),
+    'redundancy-unknown': (COPY, Risk.UNSURE),
+    'use-unknown': (COPY, Risk.UNKNOWN),
+    'leave-cluster': (COPY, Risk.UNKNOWN),
+    'last-good-copy': (LAST, Risk.LAST),
+    'group-incomplete': (LAST, Risk.BEYOND),
+    'group-rebuilding': (WAIT, Risk.LAST),
+    'copy-other-first': (WAIT, Risk.BEYOND),
+    'second-failing-member': (WAIT, Risk.DEGRADED),
+    'other-drive-first': (WAIT, Risk.DEGRADED),
 }
 
 

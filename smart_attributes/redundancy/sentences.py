@@ -4,15 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .. import files
 from ..errors import Coded
 from ..model import Group, Member
-from ..typed import Json
 from ..wording import listed, plural
 from ..words import clean, sentence
 from .survival import TOLERANCE
 
-REASONS: Mapping[str, Json] = files.data('redundancy/reasons.json')['reasons']
+# Code of a reason -> its sentence. group: the group in words; faulty: the same with its members
+# that are not in sync;
+# name: the name of the group; first: the name of the drive to replace first; drive: the name of the
+# drive. The others are clauses from the functions below.
+_SENTENCES: Mapping[str, str] = {
+    'replace-next': '{group} has its data on other members, too: replace this drive, then wait '
+    'until {name} is rebuilt',
+    'member-not-used': '{faulty} {todo}',
+    'only-swap': 'the drive holds only swap space: replace it',
+    'only-log-or-cache': '{faulty} has only its {devices} on this drive, and no data: {todo}',
+    'data-at-risk': '{group} has more failing members than it tolerates: copy the data first, '
+    'then replace {drive}',
+    'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
+    '{doubt}',
+    'redundancy-unknown': 'redundancy of {group} not known{why}; copy the data first',
+    'use-unknown': 'use of {drive} not known: look for data on it, and copy it first',
+    'leave-cluster': '{group} belongs to a cluster, which moves its data to other drives first',
+    'last-good-copy': 'last good copy of {faulty}: {todo}, do not pull this drive',
+    'group-incomplete': '{faulty} lacks more members than it tolerates: keep all its drives until '
+    'the data is recovered',
+    'group-rebuilding': '{group} is {doing} ({progress}): wait',
+    'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
+    'before you rebuild anything',
+    'second-failing-member': 'second failing member of {group}: replace {first} first',
+    'other-drive-first': '{group} has another member to replace: replace {first} first',
+}
 KINDS = {
     'lvm': 'LVM',
     'luks': 'LUKS',
@@ -69,10 +92,10 @@ def losses(left: int, level: str) -> str:
 
 
 def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
-    """Return a reason with its sentence from reasons.json. first: the drive to replace first.
-    values: other values.
+    """Return a reason with its sentence. first: the drive to replace first. values: others in
+    the sentence.
     """
-    said = REASONS[code]['says'].format(
+    said = _SENTENCES[code].format(
         group=named(group),
         faulty=named(group, *_faults(group)),
         name=clean(group.name, limit=60),
@@ -83,8 +106,8 @@ def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
 
 
 def of_drive(code: str, drive: str) -> Coded:
-    """Return a reason that is not about a group, with its sentence from reasons.json."""
-    return Coded(code, REASONS[code]['says'].format(drive=drive))
+    """Return a reason that is not about a group, with its sentence."""
+    return Coded(code, _SENTENCES[code].format(drive=drive))
 
 
 def busy(group: Group) -> Coded:
