@@ -379,7 +379,7 @@ class Item(NamedTuple):
 
     drive: str  # its name in all outputs
     state: State
-    action: str  # a code in work/actions.json
+    action: str  # a code in work/actions.py
     to_do: str  # the action in words, with its date
     order_by: str | None  # by when to order a replacement, "2027-03-04"; None: no forecast
     again: int  # seconds until someone should look at it again; 0: no time is set

@@ -34,7 +34,7 @@ class Clause(NamedTuple):
 class ToDo(NamedTuple):
     """The action at the end of a drive's line."""
 
-    code: str  # in work/actions.json
+    code: str  # in work/actions.py
     words: str
 
 

@@ -1,11 +1,12 @@
-"""The possible actions for a drive, most urgent first; actions.json has their texts.
+"""The possible actions for a drive, most urgent first, and their texts.
 
 Programs use only the codes.
 """
 
 from __future__ import annotations
 
-from .. import files
+from collections.abc import Mapping
+
 from ..constants import DAY
 from ..model import State
 from ..typed import NamedTuple
@@ -41,12 +42,33 @@ class Action(NamedTuple):
     again: int = 0  # seconds from now; 0: no time is set
 
 
-_DATA = files.data('work/actions.json')
-CODES: tuple[str, ...] = tuple(_DATA)  # in order of urgency
-_KINDS = {
-    (code, kind): Action(entry['words'], DAY * entry.get('again', 0))
-    for code, each in _DATA.items()
-    for kind, entry in (('', each), *each.get('kinds', {}).items())
+_ACTIONS: Mapping[str, Action] = {  # in order of urgency
+    REPLACE: Action('replace now'),
+    COPY: Action('copy the data, then replace'),
+    DRAIN: Action('let the cluster move its data, then replace'),
+    KEEP: Action('keep in place: last good copy'),
+    WAIT: Action('wait, then replace'),
+    REJOIN: Action('replace, or add to its array again'),
+    SEARCH: Action('look for the drive'),
+    REPAIR: Action('repair the check'),
+    READ: Action('find out why it cannot be read'),
+    ORDER_COPY: Action('order a replacement, copy the data first'),
+    ORDER: Action('order a replacement'),
+    CABLE: Action('look at the cable'),
+    FIRMWARE: Action('update the firmware'),
+    COOLING: Action('look at the cooling'),
+    WATCH: Action('watch: look again in a month', again=30 * DAY),
+    NOTHING: Action('nothing'),
+}
+CODES = tuple(_ACTIONS)
+_SELF_TEST = Action('watch: run an extended self-test, look again in a week', again=7 * DAY)
+# Code and kind -> the action, if its text depends on the kind.
+_OF_KIND: Mapping[tuple[str, str], Action] = {
+    (KEEP, FAILING): Action('copy the data, and keep in place: last good copy'),
+    (WATCH, 'health'): _SELF_TEST,
+    (WATCH, 'data'): _SELF_TEST,
+    (WATCH, 'errors'): _SELF_TEST,
+    (WATCH, 'protection'): Action('watch: look again in a week', again=7 * DAY),
 }
 
 
@@ -54,7 +76,7 @@ def action(code: str, kind: str = '') -> Action:
     """Return an action. kind: the kind of concern, or FAILING; a kind without a text of its own
     counts as ''.
     """
-    return _KINDS.get((code, kind)) or _KINDS[code, '']
+    return _OF_KIND.get((code, kind)) or _ACTIONS[code]
 
 
 def needs_spare(code: str, state: State) -> bool:
