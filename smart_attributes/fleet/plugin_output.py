@@ -2,8 +2,8 @@
 prints.
 
 If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this
-plugin have a code; plugin_outputs.json has the error messages of Icinga, NRPE, SSH, Nagios and
-version 1.6.
+plugin have a code; error messages of Icinga, NRPE, SSH, Nagios and version 1.6 have a pattern
+below.
 Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4;
 checks.c of Nagios 4; check_by_ssh.c of the monitoring plugins.
 """
@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Callable, NamedTuple
 
-from .. import files
 from ..constants import LONGEST_HEAD, MOST_LABELS
 from ..errors import Coded
 from ..knowledge import severity
@@ -64,10 +63,72 @@ _SERIALS = re.compile(
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
-_PATTERNS = tuple(
-    (code, re.compile(pattern, re.MULTILINE))
-    for code, pattern in files.data('fleet/plugin_outputs.json')['patterns']
+# Outputs that come from a daemon, its transport or a shell instead of the plugin: the code of the
+# cause, and a pattern. The first match decides, so more specific patterns come first.
+_CAUSES = (
+    ('plugin-1.6', r'\A(?:OK|Warning|Critical) \([^)]*\)'),
+    ('agent-not-connected', 'Remote Icinga instance .* is not connected'),
+    ('agent-refuses-commands', 'does not accept commands'),
+    ('command-undefined', "Check ?[Cc]ommand '.*' does not exist"),
+    ('argument-missing', 'Non-optional macro'),
+    ('nrpe-timeout', 'CHECK_NRPE.*Socket timeout'),
+    ('nrpe-command-timeout', 'NRPE: Command timed out'),
+    ('nrpe-command-undefined', "NRPE: Command '.*' not defined"),
+    (
+        'nrpe-no-output',
+        'NRPE: Unable to (?:to )?read output|NRPE: Call to (?:popen|fork)'
+        '|CHECK_NRPE: No output returned',
+    ),
+    (
+        'nrpe-refused',
+        'CHECK_NRPE: Received 0 bytes|Could not complete SSL handshake'
+        '|CHECK_NRPE: .*Connection reset by peer|CHECK_NRPE: Error sending query',
+    ),
+    ('nrpe-answer-damaged', 'CHECK_NRPE: (?:Response packet|Receive|Invalid packet)'),
+    (
+        'ssh-refused',
+        r'Permission denied \([a-z-]+[,)]|Permission denied, please|Host key verification failed',
+    ),
+    (
+        'check-timeout',
+        r'<Timeout exceeded\.?>|[Ss]ervice [Cc]heck [Tt]imed [Oo]ut|Plugin timed out',
+    ),
+    (
+        'host-name-unknown',
+        'Name or service not known|Temporary failure in name resolution|Invalid hostname'
+        '|[Nn]o address associated',
+    ),
+    (
+        'host-unreachable',
+        'No route to host|Network is unreachable|Host is (?:down|unreachable)'
+        '|[Cc]onnection timed out',
+    ),
+    ('connection-refused', '[Cc]onnection refused'),
+    (
+        'plugin-missing',
+        r'execvpe\(.*\) failed|Return code of 12[67] |returned status 12[67]\b'
+        r'|check_smart\S*: (?:command )?(?:not found|No such file|cannot execute|Permission '
+        r'denied)',
+    ),
+    (
+        'plugin-damaged',
+        'check_smart_attributes cannot start:|^(?:Syntax|Import|ModuleNotFound)Error: ',
+    ),
+    (
+        'python-traceback',
+        r'Traceback \(most recent call last\)|error inside check_smart_attributes',
+    ),
+    ('check-killed', '<Terminated by signal'),
+    (
+        'sudo-rule-missing',
+        'not in the sudoers file|may not run sudo'
+        '|sudo(?:-rs)?: .*(?:password|authentication) is required',
+    ),
+    ('sudo-blocked', 'must have a tty|no new privileges'),
+    ('smartctl-missing', r'smartctl\S*: (?:command )?not found'),
+    ('no-output', r'\A\s*\Z|\(No output'),
 )
+_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in _CAUSES)
 _EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
 _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .. import files
 from ..constants import (
     DAY,
     LONGEST_HEAD,
@@ -56,9 +55,24 @@ _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 # Remarks that apply to several services. The output puts the number of services before each, and
 # some names into {}.
-REMARKS: Mapping[str, Coded] = {
-    code: Coded(code, words) for code, words in files.data('fleet/remarks.json').items()
+_REMARKS: Mapping[str, str] = {
+    'never-checked': 'not checked yet: {}',
+    'plugin-1.6': 'checked by version 1.6, which prints neither models nor serial numbers: {}',
+    'output-foreign': 'whose output is not from this plugin, but from Icinga, a daemon or another '
+    'program: {}',
+    'result-old': 'with a result older than two check intervals (drives are shown as they were '
+    'then): {}',
+    'clock-ahead': 'with a result dated in the future (correct the clock of the host): {}',
+    'output-cut': 'whose output was truncated in transit, so drives are missing: {}',
+    'output-shortened': 'whose output the plugin shortened: {}',
+    'no-perfdata': 'without perfdata, so their drives have no values: {}',
+    'serial-hidden': 'without serial numbers: {}',
+    'handled': 'marked in Icinga as {words}: {{}}',
+    'downtime-hidden': 'whose host may be in downtime, which Icinga does not show to this ApiUser '
+    '(give it the permission '
+    'objects/query/Host): {}',
 }
+REMARKS: Mapping[str, Coded] = {code: Coded(code, words) for code, words in _REMARKS.items()}
 
 
 class Result(NamedTuple):
