@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import schema_errors
-from smart_attributes.knowledge.data_file import RULES, mistakes, schema
+from smart_attributes.knowledge.data_file import RULES, schema
 
 
 def refusal(data, schema='attributes'):
@@ -253,7 +253,7 @@ def test_each_keyword_of_the_schemas_has_its_words():
 
     assert set(RULES) - nested == {
         *schema_errors.ABOUT_KEYS,
-        *mistakes()['values'],
+        *schema_errors._COMPLAINTS,
         'type',
         'anyOf',
     }

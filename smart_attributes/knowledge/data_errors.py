@@ -16,7 +16,6 @@ from ..errors import FormulaError, UsageError
 from ..typed import Any, Json, NamedTuple
 from ..words import nearest
 from . import decode, drive_logs, ranges, shipped_data
-from .data_file import mistakes
 from .patterns import error_in, quoted
 from .thresholds import LEVELS, rank, several
 
@@ -324,6 +323,20 @@ def _having(word: str, names: Collection[str]) -> Sequence[str]:
     return sorted(having, key=lambda name: (not name.startswith(word), name))
 
 
+# Terms in smartctl's text that its JSON lacks -> metric. Source: smartmontools, nvmeprint.cpp and
+# scsiprint.cpp.
+_TERMS: Mapping[str, str] = {
+    'media_and_data_integrity_errors': 'media_errors',
+    'error_information_log_entries': 'error_log_count',
+    'warning_comp_temperature_time': 'over_temperature_time',
+    'critical_comp_temperature_time': 'critical_temperature_time',
+    'elements_in_grown_defect_list': 'reallocated',
+    'current_drive_temperature': 'temperature',
+    'percentage_used_endurance_indicator': 'endurance_used',
+    'overall_health': 'smart_status',
+}
+
+
 def _names() -> Mapping[str, str]:
     """Return the metric for each name in smartctl and the database; if a name has several, the
     most frequent metric.
@@ -337,4 +350,4 @@ def _names() -> Mapping[str, str]:
     names = {name: metrics.most_common(1)[0][0] for name, metrics in counts.items() if metrics}
     for log in (drive_logs.NVME, drive_logs.SCSI):
         names.update((_plain(name), standard.metric) for name, standard in log.items())
-    return {**names, **mistakes()['metrics']}
+    return {**names, **_TERMS}

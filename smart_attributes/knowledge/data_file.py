@@ -150,11 +150,21 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
         raise DataError(f'{name} is not valid JSON: {reason}') from None
 
 
-@lru_cache(maxsize=None)
-def mistakes() -> Json:
-    """Return the texts of error messages, which are loaded only if a file has a mistake."""
-    words: Json = shipped_data.load(os.path.join(shipped_data.PACKAGE, 'knowledge/mistakes.json'))
-    return words
+_COMMA_MISSING = 'a comma is missing here, or a closing bracket'
+# The text at an error, or the beginning of Python's message -> what to do.
+_ADVICE: Mapping[str, str] = {
+    '//': 'JSON has no comments; write "comment": "..." instead',
+    '#': 'JSON has no comments; write "comment": "..." instead',
+    "'": 'a text needs double quotes, not single ones',
+    "Expecting ',' delimiter": _COMMA_MISSING,
+    "Expecting ':' delimiter": 'a colon is missing here, between key and value',
+    'Expecting property name': 'a key is expected here, between double quotes',
+    'Expecting value': 'a value is expected here: a number, true, or a text between double quotes',
+    'Invalid \\escape': 'a backslash is written twice in JSON: "\\\\." for \\.',
+    'Invalid control character': 'the closing double quote is missing on this line',
+    'Unterminated string': 'the closing double quote of this text is missing',
+    'Extra data': 'the data ends before this; remove the rest, or an extra closing bracket',
+}
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
@@ -171,16 +181,15 @@ def _no_json(error: json.JSONDecodeError) -> str:
     elif re.compile(r',\s*[]}]').match(text, comma):
         position, advice = comma, 'nothing follows this comma; remove it'
     else:
-        known = mistakes()['syntax']
         advice = next(
             (
                 words
-                for start, words in known.items()
+                for start, words in _ADVICE.items()
                 if rest.startswith(start) or error.msg.startswith(start)
             ),
             f'{error.msg}; correct the JSON there',
         )
-        position = len(before) if advice == known["Expecting ',' delimiter"] else position
+        position = len(before) if advice == _COMMA_MISSING else position
     line, column = text.count('\n', 0, position) + 1, position - text.rfind('\n', 0, position)
     return f'line {line}, column {column}: {advice}'
 

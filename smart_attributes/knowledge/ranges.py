@@ -6,6 +6,7 @@ Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from types import ModuleType
@@ -28,6 +29,28 @@ _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
 # Compiled only after a mistake, so that a valid check spends no time on it.
 _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
+# Base unit of a metric -> what people write after a number, in lower case, with its size in base
+# units.
+_SIZES: Mapping[str, Mapping[str, int]] = {
+    '%': {'%': 1},
+    'C': {'c': 1, '°c': 1},
+    'B': {
+        'b': 1,
+        'kb': 10**3,
+        'mb': 10**6,
+        'gb': 10**9,
+        'tb': 10**12,
+        'pb': 10**15,
+        'kib': 2**10,
+        'mib': 2**20,
+        'gib': 2**30,
+        'tib': 2**40,
+        'pib': 2**50,
+    },
+    '': {'%': 1},
+    's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600},
+}
+_BASES: Mapping[str, str] = {'B': 'bytes', 's': 'seconds'}  # base units in words
 
 
 def _range_alone() -> Any:
@@ -117,9 +140,7 @@ def _without_units(text: str, unit: str) -> str:
     """Return the advice to write a number such as "180000000" for "50000h"; '' if no unit fits
     the metric.
     """
-    from .data_file import mistakes
-
-    sizes = mistakes()['units'].get(unit, {})
+    sizes = _SIZES.get(unit, {})
     names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
     if not names or not all(name in sizes for name in names):
         return ''
@@ -130,9 +151,7 @@ def _without_units(text: str, unit: str) -> str:
         return ''
     is_same = plain == re.sub(_WITH_UNIT, r'\1', text)
     return (
-        f'; leave out the unit: write {plain}'
-        if is_same
-        else f'; write {plain}, in {mistakes()["bases"][unit]}'
+        f'; leave out the unit: write {plain}' if is_same else f'; write {plain}, in {_BASES[unit]}'
     )
 
 

@@ -12,7 +12,7 @@ from ..errors import DataError
 from ..typed import Json
 from ..words import nearest
 from .data_errors import nearest_metric
-from .data_file import KINDS, is_fitting, listed, mistakes, parse, place, schema, sentence, shown
+from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
 
 
 def checked(text: str, schema_name: str, name: str) -> Any:
@@ -118,15 +118,30 @@ def _advice(schema: Json) -> str:
     return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
 
 
+# Keyword of JSON Schema -> the complaint about a value.
+_COMPLAINTS: Mapping[str, str] = {
+    'enum': '{value} is not known{advice}',
+    'const': '{value} is not known; write {limit} or leave it out',
+    'pattern': '{value} {form}',
+    'minLength': '{value} is too short; write at least {limit} characters',
+    'maxLength': '{value} is too long; write at most {limit} characters',
+    'minItems': 'has {items} items; give at least {limit}',
+    'maxItems': 'has {items} items; give {limit}',
+    'minProperties': 'is empty; give at least one key or leave it out',
+    'uniqueItems': 'lists the same item twice; keep one',
+    'minimum': '{value} is too small; write {limit} or more',
+    'maximum': '{value} is too large; write {limit} or less',
+}
+
+
 def _about_value(error: Any) -> str:
     if error.validator in ('type', 'anyOf'):
         return (
             f'{shown(error.instance)} is not '
             f'{listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
         )
-    words: str = mistakes()['values'][error.validator]
     items = len(error.instance) if isinstance(error.instance, list) else 0
-    return words.format(
+    return _COMPLAINTS[error.validator].format(
         value=shown(error.instance),
         items=items,
         limit=shown(error.validator_value),
