@@ -17,8 +17,9 @@ import pytest
 from smart_attributes import main
 from smart_attributes.check import history_access
 from smart_attributes.command_line import option_groups as groups
+from smart_attributes.command_line.declaring import option
 from smart_attributes.command_line.options import GROUPS, Command, Options
-from smart_attributes.commands import records, table
+from smart_attributes.commands import table
 from smart_attributes.typed import NamedTuple
 
 
@@ -53,8 +54,8 @@ def record(history: str, has_time_limit: bool) -> Command:
         'Count the drives of this machine.',
         '[options]',
         'example:\n  count --twice',
-        (groups.GROUPS['DRIVES'], groups.GROUPS['READING'], groups.GROUPS['COMMON']),
-        (groups.option('--twice', action='store_true', help='count each drive twice'),),
+        (groups.DRIVES, groups.READING, groups.COMMON),
+        (option('--twice', action='store_true', help='count each drive twice'),),
         CountOptions,
         history=history,
         has_time_limit=has_time_limit,
@@ -69,7 +70,8 @@ def record(history: str, has_time_limit: bool) -> Command:
 def added(request, monkeypatch) -> Iterator[Command]:
     """A command that is written down in the table, and nowhere else."""
     command = record(*request.param)
-    monkeypatch.setattr(records, 'OTHERS', (*records.OTHERS, command))
+    others = table.commands()
+    monkeypatch.setattr(table, 'commands', lambda: (*others, command))
     monkeypatch.setitem(sys.modules, 'smart_attributes.commands.count', SimpleNamespace(run=count))
     yield command
 

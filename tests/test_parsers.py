@@ -8,6 +8,7 @@ import pytest
 
 from smart_attributes.command_line import option_groups as groups
 from smart_attributes.command_line import options as parsers
+from smart_attributes.command_line.declaring import option
 from smart_attributes.command_line.options import Command, Options
 from smart_attributes.errors import UsageError
 from smart_attributes.typed import NamedTuple
@@ -60,15 +61,15 @@ def command(
         'Count the drives.',
         '[options]',
         'example:\n  count\n\nIt counts.',
-        (groups.GROUPS['NAMING'], groups.GROUPS['COMMON']),
+        (groups.NAMING, groups.COMMON),
         (
-            groups.option(
+            option(
                 '--twice',
                 action='store_true',
                 help='count each drive twice, as some do, and once more '
                 'where nobody can be sure that all were in',
             ),
-            groups.option('--name', dest='wanted', action='append', default=[], metavar='NAME'),
+            option('--name', dest='wanted', action='append', default=[], metavar='NAME'),
         ),
         values,
         history='reads',

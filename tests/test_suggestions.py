@@ -10,7 +10,7 @@ import string
 import pytest
 from conftest import ROOT
 
-from smart_attributes.command_line import option_groups
+from smart_attributes.command_line import values
 from smart_attributes.command_line.options import LABELS, STATE_WORDS
 from smart_attributes.commands import table
 from smart_attributes.errors import UsageError
@@ -48,9 +48,9 @@ def answer(kind: str, word: str) -> str:
     """Return what the program says of a word."""
     if kind == 'metric':
         return nearest_metric(word)
-    with pytest.raises((UsageError, option_groups.argparse.ArgumentTypeError)) as error:
+    with pytest.raises((UsageError, values.argparse.ArgumentTypeError)) as error:
         if kind == 'state':
-            option_groups.state(word)
+            values.state(word)
         else:
             table.understood([word])
     return str(error.value)

@@ -1,138 +1,391 @@
-"""The groups of options that commands share, as data, and the values that options take."""
+"""The groups of options that commands share. --help of a check has at most 40 lines, one screen:
+"short" and "first" list the options that it shows.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
 
 from .. import constants, files
-from ..constants import DAY, HOUR, LETTERS
+from ..constants import DAY, HOUR
 from ..model import State
-from ..typed import Any, Json
-from ..words import none_of
-from .options import LABELS, STATE_WORDS, USER, HelpAll, Option, OptionGroup
+from . import values
+from .declaring import flag, option, positional, repeated, single
+from .options import LABELS, HelpAll, OptionGroup
 
-
-def option(*spellings: str, **arguments: Any) -> Option:
-    """Return an option. arguments: the arguments of argparse's add_argument()."""
-    return spellings, arguments
-
-
-LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
-
-
-# --- values: each function returns the value of an argument, or raises ArgumentTypeError ----------
-
-
-def _metric_range(text: str) -> tuple[str, str]:
-    metric, _, limit = text.partition('=')
-    if not metric or not limit:
-        raise argparse.ArgumentTypeError(
-            f'"{text}" is not metric=RANGE, for example endurance_used=80'
-        )
-    return metric, limit
-
-
-def state(text: str) -> State:
-    """Return the state with this name, in upper or lower case. Raises ArgumentTypeError."""
-    if text.lower() not in STATE_WORDS:
-        raise argparse.ArgumentTypeError(none_of(text, STATE_WORDS))
-    return State[text.upper()]
-
-
-def _number(
-    name: str, lowest: float, highest: float, kind: Callable[[str], Any]
-) -> Callable[[str], Any]:
-    """Return a function that reads a number within limits. kind: int or float."""
-
-    def convert(text: str) -> Any:
-        try:
-            number = kind(text)
-        except ValueError:
-            number = None
-        if number is None or not lowest <= number <= highest:
-            raise argparse.ArgumentTypeError(
-                f'"{text}" is not a valid {name} ({lowest:g} to {highest:g})'
-            )
-        return number
-
-    return convert
-
-
-def duration(text: str) -> int:
-    """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
-    number, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
-    if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
-        raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
-    return int(number) * seconds
-
-
-def interval(text: str) -> int | None:
-    """Return the number of seconds in a time, 0 for "always" and None for "never".
-
-    Raises ArgumentTypeError.
-
-    A log is used for a week, so a longer interval could leave periods without a log.
-    """
-    words = {'always': 0, 'never': None}
-    time = words[text] if text in words else duration(text)
-    if time and time > LONGEST_INTERVAL:
-        raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
-    return time
-
-
-seconds = _number('number of seconds', 0.1, HOUR, float)
-max_output = _number('number of bytes', 2000, 1000000, int)
-expected = _number('number of drives', 0, 10000, int)
-_attribute = _number('attribute number', 1, 255, int)
-
-
-# --- groups --------------------------------------------------------------------
-# --help of a check has at most 40 lines, one screen; "short" lists the options that it shows.
-
-# Values that begin with @ in option_groups.json: functions above, and constants.
-VALUES: Mapping[str, Any] = {
-    '@metric_range': _metric_range,
-    '@state': state,
-    '@duration': duration,
-    '@interval': interval,
-    '@seconds': seconds,
-    '@max_output': max_output,
-    '@expected': expected,
-    '@attribute': _attribute,
-    '@ok': State.OK,
-    '@warning': State.WARNING,
-    '@critical': State.CRITICAL,
-    '@labels': LABELS,
-    '@timeout': constants.TIMEOUT,
-    '@drive_timeout': constants.DRIVE_TIMEOUT,
-    '@help_all': HelpAll,
-    '@hidden': argparse.SUPPRESS,
-    '@smartctl': constants.SMARTCTL,
-    '@output_limit': constants.OUTPUT_LIMIT,
-    '@config': files.CONFIG,
-    '@user': USER,
-}
-
-
-def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:
-    """Return options. given: maps the spellings of each option to arguments of add_argument().
-    values: like VALUES.
-    """
-    return tuple(
+DRIVES = OptionGroup(
+    'drives to check',
+    options=(
+        repeated(
+            '-d --device',
+            'ADDRESS',
+            'read this drive: /dev/sda, or TYPE@PATH such as megaraid,0-7@/dev/bus/0; may be '
+            'repeated',
+            dest='devices',
+        ),
+        flag('--scan', 'read all drives that smartctl --scan finds (default without -d)'),
+        repeated(
+            '--report',
+            'FILE|DIR',
+            'read recorded smartctl -a or -x output (JSON or text) instead of drives; may be '
+            'repeated',
+            dest='reports',
+        ),
+        repeated(
+            '--match',
+            'PATTERN',
+            'include only drives whose path, model or serial matches this regular expression',
+        ),
+        repeated(
+            '--ignore',
+            'PATTERN',
+            'skip drives whose path, model or serial matches this regular expression',
+        ),
+    ),
+    first=('-d', '--scan', '--report'),
+)
+CHECKED_DRIVES = OptionGroup(
+    'drives to check',
+    options=(
+        single(
+            '--expect',
+            'N',
+            'report CRITICAL if fewer than N drives are found; drives in standby count',
+            type=values.expected,
+        ),
+        single(
+            '--no-drives',
+            'STATE',
+            'set the state if the scan finds no drive (default: unknown; with --expect 0: ok)',
+            type=values.state,
+        ),
+    ),
+)
+READING = OptionGroup(
+    'reading drives',
+    options=(
+        single(
+            '-t --timeout',
+            'SECONDS',
+            'stop after this time and report drives not yet read as UNKNOWN (default: %(default)g)',
+            type=values.seconds,
+            default=constants.TIMEOUT,
+        ),
+        single(
+            '--drive-timeout',
+            'SECONDS',
+            'stop reading a drive after this time and report it as UNKNOWN (default: %(default)g)',
+            type=values.seconds,
+            default=constants.DRIVE_TIMEOUT,
+        ),
+        single(
+            '-p --path',
+            'FILE',
+            'run this smartctl (default: %(default)s)',
+            dest='smartctl',
+            default=constants.SMARTCTL,
+        ),
+        flag('--nosudo -nosudo', 'if not root, run smartctl directly instead of through sudo -n'),
+        single(
+            '--state-dir',
+            'DIR',
+            'keep history and locks in this directory (default: /var/lib/check-smart-attributes '
+            'or ~/.local/state)',
+            default='',
+        ),
+    ),
+)
+VENDOR_LOGS = OptionGroup(
+    'reading drives',
+    options=(
+        single(
+            '--vendor-logs',
+            'TIME',
+            "read vendors' NVMe logs at most once per TIME, or always, or never (default: 6h)",
+            type=values.interval,
+            default=6 * HOUR,
+        ),
+    ),
+)
+DATA = OptionGroup(
+    'site configuration',
+    options=(
+        single(
+            '--config',
+            'DIR',
+            'read attributes.d/ and thresholds.d/ in this directory (default: %(default)s)',
+            default=files.CONFIG,
+        ),
+        repeated(
+            '--attributes',
+            'FILE',
+            'add database entries, which override the shipped ones; may be repeated',
+        ),
+        repeated(
+            '--thresholds',
+            'FILE',
+            'add limits, which override those of earlier files; may be repeated',
+        ),
+    ),
+)
+JUDGING = OptionGroup(
+    'limits',
+    options=(
+        repeated(
+            '-w --warning',
+            'METRIC=RANGE',
+            'set a warning limit, such as endurance_used=80 or spare_available=20:; may be '
+            'repeated',
+            type=values.metric_range,
+        ),
+        repeated(
+            '-c --critical',
+            'METRIC=RANGE',
+            'set a critical limit, such as endurance_used=95 or spare_available=10:; may be '
+            'repeated',
+            type=values.metric_range,
+        ),
+        repeated(
+            '--ignore-metric',
+            'METRIC',
+            'never alert on this metric; may be repeated',
+            dest='ignore_metrics',
+        ),
+        repeated(
+            '--ignore-attribute',
+            'N',
+            'never alert on readings from the attribute with this number; may be repeated',
+            dest='ignore_attributes',
+            type=values.attribute,
+        ),
+        single(
+            '--unknown-model',
+            'STATE',
+            'set the state of a drive without a database entry (default: ok)',
+            type=values.state,
+            default=State.OK,
+        ),
         option(
-            *spellings.split(),
-            **{
-                key: values.get(value, value) if isinstance(value, str) else value
-                for key, value in arguments.items()
-            },
-        )
-        for spellings, arguments in given.items()
-    )
-
-
-# By name. Several commands share most groups; only fleet has the groups for Icinga and output.
-GROUPS = {
-    name: OptionGroup(**{**each, 'options': options(each['options'])})
-    for name, each in files.data('command_line/option_groups.json').items()
-}
+            '-cu --critical_on_unknown',
+            action='store_const',
+            dest='unknown_model',
+            const=State.CRITICAL,
+            help=argparse.SUPPRESS,
+        ),
+        single(
+            '--selftest-max-age',
+            'TIME',
+            'warn if no extended self-test passed within this time, such as 35d (default: no '
+            'limit)',
+            type=values.duration,
+            default=0,
+        ),
+        single(
+            '--asleep',
+            'STATE',
+            'set the state of a drive in standby (default: ok)',
+            type=values.state,
+            default=State.OK,
+        ),
+    ),
+    first=('-w', '-c'),
+)
+HISTORY = OptionGroup(
+    'history and acknowledgements',
+    options=(
+        flag('--no-history', 'use no history, so increases cannot alert'),
+        single(
+            '--history-required',
+            'STATE',
+            'set the state if history cannot be used (default: only print a note)',
+            type=values.state,
+        ),
+        single(
+            '--gone',
+            'STATE',
+            'set the state if a known drive is missing (default: warning); with ok, only print a '
+            'note for a day',
+            type=values.state,
+            default=State.WARNING,
+        ),
+        single(
+            '--asleep-max-age',
+            'TIME',
+            'warn if a drive in standby has not been read for this time, such as 12h (default: 7d)',
+            type=values.duration,
+            default=7 * DAY,
+        ),
+        repeated(
+            '--acknowledged',
+            'VALUE',
+            'accept a value until it gets worse: SERIAL:METRIC=VALUE[:UNTIL[:WHY]]; may be '
+            'repeated',
+        ),
+    ),
+)
+NAMING = OptionGroup(
+    'output and help',
+    options=(
+        single(
+            '--label',
+            'NAME',
+            'name drives by device, by-id, serial or wwn, also in the output of list (default: '
+            '%(default)s)',
+            choices=LABELS,
+            default='device',
+        ),
+        flag(
+            '--hide-serial',
+            'omit serial numbers, except in device names and in names chosen by --label',
+        ),
+    ),
+)
+CHECK_OUTPUT = OptionGroup(
+    'output and help',
+    options=(
+        flag('-ap --allperfs', 'print performance data for every reading', dest='all_perfdata'),
+        single(
+            '--max-output',
+            'BYTES',
+            'limit the output to this size; use 8000 for Nagios with check_nrpe or check_by_ssh '
+            '(default: %(default)s)',
+            type=values.max_output,
+            default=constants.OUTPUT_LIMIT,
+        ),
+    ),
+)
+COMMON = OptionGroup(
+    'output and help',
+    options=(
+        option(
+            '-v --verbose',
+            action='count',
+            default=0,
+            help="print notes and sources; -vv: also all readings; -vvv: also smartctl's call and "
+            'output',
+        ),
+        flag('-V --version', 'print versions and exit', dest='show_version'),
+        option('-h --help', action='help', help='print this help and exit'),
+        option('--help-all', action=HelpAll, help='print this help with all options and exit'),
+    ),
+    short=('-h', '--help-all'),
+    first=('-v', '-V'),
+)
+ICINGA = OptionGroup(
+    'Icinga 2',
+    options=(
+        repeated(
+            '--icinga',
+            'URL',
+            'query the API of this master or satellite, such as https://master.example.org:5665; '
+            'may be repeated',
+        ),
+        single(
+            '--user',
+            'NAME',
+            'log in as this ApiUser; it needs the permissions objects/query/Service and '
+            'objects/query/Host',
+            dest='api_user',
+            default='',
+        ),
+        single(
+            '--password-file',
+            'FILE',
+            'read the password from the first line of this file; group and others must not be '
+            'able to read it',
+            default='',
+        ),
+        single(
+            '--cert',
+            'FILE',
+            'log in with this client certificate instead of a password',
+            dest='certificate',
+            default='',
+        ),
+        single(
+            '--key',
+            'FILE',
+            'use this private key for --cert; group and others must not be able to read the file',
+            default='',
+        ),
+        single(
+            '--ca',
+            'FILE',
+            'verify Icinga with this CA certificate, such as /var/lib/icinga2/certs/ca.crt '
+            '(default: the CAs of this system)',
+            dest='authority',
+            default='',
+        ),
+        repeated(
+            '--icinga-name',
+            'NAME',
+            "expect this name (NodeName) in Icinga's certificate (default: the host of the URL); "
+            'repeat it for each --icinga, in the same order',
+        ),
+        single(
+            '--filter',
+            'EXPRESSION',
+            'query only matching services, for example service.host_name == "web1"',
+            default='',
+        ),
+        single(
+            '--hosts',
+            'EXPRESSION',
+            'list hosts (all or matching ones) that have no service of this plugin; needs the '
+            'permission objects/query/Host',
+            nargs='?',
+            const='',
+        ),
+    ),
+    short=('--icinga', '--user'),
+)
+FLEET_OUTPUT = OptionGroup(
+    'output and help',
+    options=(
+        flag('--json', 'print all drives as JSON, host by host', dest='as_json'),
+        single(
+            '--html',
+            'FILE',
+            'write an HTML page: recommended actions and models to order, then the drives',
+        ),
+        single(
+            '--plan',
+            'FILE',
+            'write the plan as CSV: drives to replace, models to order, firmware to update',
+            default='',
+        ),
+        repeated(
+            '--drive',
+            'NAME',
+            'list only this drive (HOST:DRIVE, serial number or other name); may be repeated',
+            dest='drives',
+        ),
+        single(
+            '--limit',
+            'N',
+            'list at most N drives, worst first; 0 for all (default: %(default)s)',
+            type=values.expected,
+            default=40,
+        ),
+        flag('--hide-serial', 'omit serial numbers'),
+        single(
+            '-t --timeout',
+            'SECONDS',
+            'stop after this time (default: %(default)g)',
+            type=values.seconds,
+            default=300.0,
+        ),
+    ),
+    short=('--json', '--html', '--plan', '--drive', '--limit'),
+)
+NAMES = OptionGroup(
+    '',
+    options=(
+        positional(
+            'names',
+            'NAME',
+            'show only this drive; NAME is the name, serial number, WWN, bay or another '
+            'identifier that the plugin prints',
+        ),
+    ),
+)

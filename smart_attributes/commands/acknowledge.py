@@ -20,7 +20,6 @@ from ..check import history_answers
 from ..check.history_access import remembered
 from ..check.rulebook import today
 from ..check.survey import survey
-from ..command_line.command_options import AcknowledgeOptions
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..constants import LONGEST_SIGNATURE
 from ..errors import DataError, UsageError
@@ -35,6 +34,7 @@ from ..wording import amount
 from ..words import clean, sentence
 from ..work.statements import finding
 from . import person
+from .records.acknowledge import AcknowledgeOptions
 
 REMOVED = 'the drive was removed'
 LEAST_WHY = 8  # characters, as in the schema of limits

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import Survey, survey
-from ..command_line.command_options import MigrateOptions, ValidateOptions
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options
 from ..model import Read
 from ..reading.processes import Runner
 from ..words import sentence, visible
 from . import person
+from .records.migrate import MigrateOptions
+from .records.validate import ValidateOptions
 
 
 def draft(options: Options, runner: Runner) -> int:

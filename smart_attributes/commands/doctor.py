@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..command_line.command_options import DoctorOptions
 from ..command_line.options import OK, PARTLY, CheckOptions, Options
 from ..doctor.examination import examine
 from ..output import doctor_findings
 from ..reading.processes import Runner
 from . import check, person
+from .records.doctor import DoctorOptions
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -13,7 +13,6 @@ from typing import Any
 
 from .. import alarm
 from ..check.rulebook import database_of
-from ..command_line.command_options import FleetOptions
 from ..command_line.options import Options
 from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
 from ..errors import Coded, NotAReport, UsageError
@@ -27,6 +26,7 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
 from . import person
+from .records.fleet import FleetOptions
 
 if TYPE_CHECKING:
     from ..fleet.icinga import Icinga

@@ -8,12 +8,12 @@ from shutil import get_terminal_size
 from ..check import history_answers
 from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
-from ..command_line.command_options import HistoryOptions
 from ..command_line.options import OK, UNKNOWN, Options
 from ..output import history
 from ..reading.processes import Runner
 from ..words import sentence
 from . import person, smartd_import
+from .records.history import HistoryOptions
 
 _NO_HISTORY = 'the history has no readings of these drives'
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from ..check import fence, inventory, reads
 from ..check.history_access import remembered
 from ..check.rulebook import site_of
-from ..command_line.command_options import ListOptions
 from ..command_line.options import Options
 from ..constants import DOCUMENTS
 from ..model import Identity, Read, Report, State, Verdict
@@ -17,6 +16,7 @@ from ..typed import NamedTuple
 from ..words import clean, coded, sentence, visible
 from ..work.statements import kind, problem
 from . import person
+from .records.list import ListOptions
 
 
 class Listing(NamedTuple):

@@ -8,7 +8,6 @@ import time
 
 from ..check import fence, history_answers
 from ..check.survey import Survey, survey
-from ..command_line.command_options import MetricsOptions
 from ..command_line.options import OK, UNKNOWN, CheckOptions, Options
 from ..model import State, worst
 from ..reading.processes import Runner
@@ -16,6 +15,7 @@ from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
 from .check import rendered, whole, with_groups
+from .records.metrics import MetricsOptions
 
 
 def run(options: Options, runner: Runner) -> int:

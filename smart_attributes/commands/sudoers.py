@@ -8,12 +8,12 @@ import time
 from collections.abc import Sequence
 
 from ..check import reads
-from ..command_line.command_options import SudoersOptions
 from ..command_line.options import OK, Options
 from ..reading import sudoers
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
 from ..words import visible
+from .records.sudoers import SudoersOptions
 
 
 def run(options: Options, runner: Runner) -> int:

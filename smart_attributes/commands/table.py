@@ -15,31 +15,30 @@ from ..command_line import options as command_line
 from ..command_line.options import OK, PROGRAM, CheckOptions, Command, Options
 from ..reading.processes import Runner
 
-# Rarely used groups come last.
-_GROUPS = (
-    'DRIVES',
-    'CHECKED_DRIVES',
-    'JUDGING',
-    'NAMING',
-    'CHECK_OUTPUT',
-    'COMMON',
-    'READING',
-    'VENDOR_LOGS',
-    'HISTORY',
-    'DATA',
-)
 CHECK = Command(
-    'check',
-    'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
-    '[-d ADDRESS | --scan | --report FILE] [options]',
-    f"""\
+    name='check',
+    summary='Check the SMART data of drives, as a plugin for Icinga and Nagios.',
+    usage='[-d ADDRESS | --scan | --report FILE] [options]',
+    epilog=f"""\
 example: {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
 
 Options of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc/how-to/upgrade.md""",
-    tuple(groups.GROUPS[name] for name in _GROUPS),
-    (),
-    CheckOptions,
+    # Rarely used groups come last.
+    groups=(
+        groups.DRIVES,
+        groups.CHECKED_DRIVES,
+        groups.JUDGING,
+        groups.NAMING,
+        groups.CHECK_OUTPUT,
+        groups.COMMON,
+        groups.READING,
+        groups.VENDOR_LOGS,
+        groups.HISTORY,
+        groups.DATA,
+    ),
+    options=(),
+    values=CheckOptions,
     history='writes',
     has_time_limit=True,
     takes_old_options=True,
@@ -65,9 +64,37 @@ def commands() -> tuple[Command, ...]:
     """Return the records of all commands, in the order of --help and the man page; the default
     command is the first.
     """
-    from . import records  # a check needs none of these
+    # A check needs none of these.
+    from .records import (
+        acknowledge,
+        doctor,
+        draft,
+        explain,
+        fleet,
+        history,
+        list,
+        metrics,
+        migrate,
+        sudoers,
+        triage,
+        validate,
+    )
 
-    return CHECK, *records.OTHERS
+    modules = (
+        triage,
+        list,
+        explain,
+        sudoers,
+        draft,
+        validate,
+        migrate,
+        acknowledge,
+        history,
+        metrics,
+        doctor,
+        fleet,
+    )
+    return CHECK, *(module.COMMAND for module in modules)
 
 
 def parser(command: Command) -> command_line.Parser:

@@ -7,13 +7,13 @@ import time
 
 from ..check import fence, history_answers
 from ..check.survey import Survey
-from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
 from ..errors import Coded
 from ..reading.processes import Runner
 from ..typed import MutableJson
 from ..words import sentence
 from . import person, smartd_import
+from .records.triage import TriageOptions
 
 
 def run(options: Options, runner: Runner) -> int:

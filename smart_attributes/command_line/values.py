@@ -1,0 +1,78 @@
+"""The values that options take: each function converts an argument, or raises ArgumentTypeError."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from ..constants import DAY, HOUR, LETTERS
+from ..model import State
+from ..typed import Any
+from ..words import none_of
+from .options import STATE_WORDS
+
+LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
+
+
+def metric_range(text: str) -> tuple[str, str]:
+    """Return metric and range of "endurance_used=80". Raises ArgumentTypeError."""
+    metric, _, limit = text.partition('=')
+    if not metric or not limit:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not metric=RANGE, for example endurance_used=80'
+        )
+    return metric, limit
+
+
+def state(text: str) -> State:
+    """Return the state with this name, in upper or lower case. Raises ArgumentTypeError."""
+    if text.lower() not in STATE_WORDS:
+        raise argparse.ArgumentTypeError(none_of(text, STATE_WORDS))
+    return State[text.upper()]
+
+
+def _number(
+    name: str, lowest: float, highest: float, kind: Callable[[str], Any]
+) -> Callable[[str], Any]:
+    """Return a function that reads a number within limits. kind: int or float."""
+
+    def convert(text: str) -> Any:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or not lowest <= number <= highest:
+            raise argparse.ArgumentTypeError(
+                f'"{text}" is not a valid {name} ({lowest:g} to {highest:g})'
+            )
+        return number
+
+    return convert
+
+
+def duration(text: str) -> int:
+    """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
+    number, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
+    if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
+    return int(number) * seconds
+
+
+def interval(text: str) -> int | None:
+    """Return the number of seconds in a time, 0 for "always" and None for "never".
+
+    Raises ArgumentTypeError.
+
+    A log is used for a week, so a longer interval could leave periods without a log.
+    """
+    words = {'always': 0, 'never': None}
+    time = words[text] if text in words else duration(text)
+    if time and time > LONGEST_INTERVAL:
+        raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
+    return time
+
+
+seconds = _number('number of seconds', 0.1, HOUR, float)
+max_output = _number('number of bytes', 2000, 1000000, int)
+expected = _number('number of drives', 0, 10000, int)
+attribute = _number('attribute number', 1, 255, int)
