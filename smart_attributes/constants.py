@@ -47,8 +47,8 @@ LARGEST_FILE = 4 << 20  # a report or a data file; the largest known one has 0.3
 # settings of a daemon or sudo, a list of drives (1,000 drives take 300 kB)
 LARGEST_SMALL_FILE = 1 << 20
 LARGEST_PASSWORD_FILE = 4096  # one line
-# log of a database that was renamed; usually less than 1 MB
-LARGEST_OLD_LOG = 64 << 20
+LARGEST_HISTORY = 128 << 10  # history of a drive; 3 kB are usual
+LARGEST_HISTORIES = 3 << 20  # histories of all drives: 1 s of CPU, 50 MB of RAM
 # the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
 LARGEST_SMARTD_LOGS = 12 << 20
 # compressed logs of a drive, unpacked: ten years of rotated logs
@@ -99,6 +99,9 @@ LONGEST_STORED_NUMBER = 18  # number in the list of FARM answers; it fits into 6
 # MOST_, DEEPEST_: counts
 # drives of a machine; a changing serial number must not fill a disk
 MOST_DRIVES = 1000
+# files in the folder of the history; a drive has at most seven
+MOST_HISTORY_FILES = 8 * MOST_DRIVES
+MOST_SERIES, MOST_PLACES = 300, 200  # series of a drive, and addresses at which it was found
 MOST_DRIVES_OF_HOST = 2_000  # drives in a document of another host
 MOST_SLOTS = 256  # slots of one address with a range
 MOST_ATTRIBUTES = 255  # a drive has about thirty; the attribute ID has 8 bits

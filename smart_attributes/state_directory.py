@@ -8,7 +8,6 @@ has. This module is imported before the first process starts, so it must be chea
 
 from __future__ import annotations
 
-import errno
 import os
 
 from . import constants, trust
@@ -16,6 +15,7 @@ from . import constants, trust
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
 NAME = 'check-smart-attributes'
 HISTORY = 'history'  # the folder below it that holds the history
+WAITING = 'waiting'  # the folder of locks, see for_locks()
 # owned by root, for locks; like processes, it does not survive a reboot
 RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
@@ -123,22 +123,6 @@ def there(given: str = '') -> StateDirectory:
             fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False)
         )
     return StateDirectory(path, status.st_uid, status.st_gid)
-
-
-def below(directory: StateDirectory, name: str) -> str:
-    """Return the path of a folder in the state directory, and create the folder if it is missing.
-
-    Raises OSError; NotADirectoryError if there is a link at this path.
-    """
-    path = os.path.join(directory.path, name)
-    with directory:
-        if not os.path.isdir(path):
-            os.makedirs(path, 0o755, exist_ok=True)
-        if os.path.islink(path):  # in a sticky folder, another user could have planted the link
-            raise NotADirectoryError(
-                errno.ENOTDIR, 'is a symbolic link, which is not followed here', path
-            )
-    return path
 
 
 def for_locks(name: str, given: str = '') -> str:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from conftest import ROOT, Result
 from fake_smartctl import FakeSmartctl
 from smartctl_output import as_json
 
+from smart_attributes.history import drive_file
+from smart_attributes.history.drive_file import DriveHistory
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 START = 1_795_132_800  # 20 November 2026, 00:00
@@ -27,8 +30,6 @@ import sys, time
 time.time = lambda: {now!r}
 from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
-from smart_attributes.history import directory
-directory.BOOT_ID = {boot!r} or directory.BOOT_ID
 from smart_attributes.reading import addresses
 addresses.SLOTS = {slots!r}
 """
@@ -56,16 +57,14 @@ def command_at(
     *words: str,
     logs: str = '/nonexistent',
     root: Path = ROOT,
-    boot: str = '',
     slots: str = '/nonexistent',
 ) -> list[str]:
     """Return the command line of the program at a time. logs: smartd's folder. root: that of the
     program.
 
-    boot: the file that names this run of the system, instead of the kernel's. slots: the folder
-    with udev's names of sockets.
+    slots: the folder with udev's names of sockets.
     """
-    setup = _SETUP.format(now=now, logs=logs, boot=boot, slots=slots)
+    setup = _SETUP.format(now=now, logs=logs, slots=slots)
     return [sys.executable, '-I', '-c', _AT.format(root=str(root), setup=setup), *words]
 
 
@@ -80,7 +79,11 @@ def environment() -> dict[str, str]:
 
 
 def run_at(
-    now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent'
+    now: float,
+    *words: str,
+    logs: str = '/nonexistent',
+    slots: str = '/nonexistent',
+    setup: str = '',
 ) -> Result:
     """Run the program at a time, as a daemon does. For the others see command_at()."""
     code, output = warm.call(
@@ -88,23 +91,47 @@ def run_at(
             words,
             str(Path.cwd()),
             environment(),
-            _SETUP.format(now=now, logs=logs, boot=boot, slots=slots),
+            _SETUP.format(now=now, logs=logs, slots=slots) + setup,
         )
     )
     return Result(code, output.decode())
 
 
-def kill(process: subprocess.Popen[bytes], moment: tuple[bool, float], typical: float) -> bytes:
-    """Kill a check at a moment, unless it has ended; return what was read of its answer.
+def stored(state: Path) -> dict[str, DriveHistory]:
+    """Return what the history in a state directory has of each drive, by serial number.
 
-    moment: whether counted from its answer, when it writes the history, and the part of the time.
-    typical: seconds of a check.
+    Raises Damaged.
+    """
+    drives = [
+        drive_file.parsed(path.read_bytes(), 0) for path in (state / 'history').glob('*.drive')
+    ]
+    return {drive.record.identity.serial: drive for drive in drives}
+
+
+def points(state: Path, metric: str) -> dict[tuple[str, int], float]:
+    """Return the points of a metric in a history, by serial number and time."""
+    return {
+        (serial, point.time): point.number
+        for serial, drive in stored(state).items()
+        for key, series in drive.series.items()
+        if key.metric == metric
+        for point in series.points
+    }
+
+
+def kill(process: subprocess.Popen[bytes], moment: tuple[bool, float], typical: float) -> bytes:
+    """Kill a check and its children at a moment, unless it has ended; return what was read of its
+    answer.
+
+    moment: whether counted from its answer, when a child writes the history, and the part of the
+    time. typical: seconds of a check, which must be the leader of a session.
     """
     is_after, part = moment
     assert process.stdout is not None
     first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
-    time.sleep(part * (0.005 if is_after else typical))
-    os.kill(process.pid, signal.SIGKILL)  # not by Popen, which waits for a process that has ended
+    time.sleep(part * (0.02 if is_after else typical))
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # the session of a check has its number
     return first
 
 
@@ -158,6 +185,7 @@ class Machine:
         self.config.mkdir()
         self.slots = folder / 'by-path'
         self.slots.mkdir()
+        self.setup = ''  # code that runs before the program
         self._drives: dict[str, dict[str, Any]] = {}
 
     def has_slots(self, **slots: str) -> None:
@@ -183,11 +211,9 @@ class Machine:
                 + '\n'
             )
 
-    def check(self, now: float, *options: str, boot: str = '') -> Result:
+    def check(self, now: float, *options: str) -> Result:
         """Run a check at a time, over all addresses that hold a drive unless *options* say
         otherwise.
-
-        boot: the run of the system, where it is not the kernel's.
         """
         return self.run(
             now,
@@ -198,14 +224,10 @@ class Machine:
                 for word in ('-d', address)
                 if '-d' not in options and '--scan' not in options
             ),
-            boot=boot,
         )
 
-    def run(self, now: float, *words: str, boot: str = '') -> Result:
-        """Run a command at a time. boot: see check()."""
-        if boot:
-            (self.folder / 'boot').write_text(boot)
-            boot = str(self.folder / 'boot')
+    def run(self, now: float, *words: str) -> Result:
+        """Run a command at a time."""
         command, words = (
             (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
         )
@@ -214,8 +236,8 @@ class Machine:
             *command,
             *self.words(*words),
             logs=str(self.logs),
-            boot=boot,
             slots=str(self.slots),
+            setup=self.setup,
         )
 
     def words(self, *more: str) -> list[str]:

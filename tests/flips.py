@@ -1,9 +1,9 @@
 """Flipped bits in the files of the history: the next checks say the same as without, or what was
 lost.
 
-`make flips` flips 300 bits, each in a fresh copy of a history of one of six ages; test_flips a few.
-The drives have errors that grew before the flip and others that grow after it, so a history that is
-older, shorter or wrong changes what a check says. One drive never changes.
+`make flips` flips 300 bits, each in a fresh copy of a history of one of four ages; test_flips a
+few. The drives have errors that grew before the flip and others that grow after it, so a history
+that is older, shorter or wrong changes what a check says. One drive never changes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import sqlite3
 import sys
 import tempfile
 import time
@@ -23,30 +22,21 @@ from typing import NamedTuple
 from days import DAY, HOUR, START, Machine, disk
 
 NOW = START + 400 * DAY
-FILE, LOG, RECORD = 'history.sqlite', 'history.sqlite-wal', 'history.sqlite.commits'
-FILES = (FILE, LOG, RECORD, 'drives.json')
-AIMED = 0.5  # of all bits
-# What a check says that knows of a loss: it was restarted or repaired, or a time whose readings are
-# missing.
-SAID = ('restarted on ', 'damaged on ', 'readings from ')
+ENDINGS = ('.drive', '.former', '.days')
+SAID = 'history-damaged'  # in the output of a check that has found damage
 
 
 class Age(NamedTuple):
-    """A history: when checks wrote it, and whether its log was worked into the database at the
-    end.
-    """
+    """A history: when checks wrote it."""
 
     hours: Sequence[int]  # before NOW
-    is_worked_in: bool = False
     days_of_log: int = 0  # imported from smartd
 
 
 AGES: dict[str, Age] = {
     'one check': Age([1]),
-    'one check, worked in': Age([1], is_worked_in=True),
     'three checks': Age([3, 2, 1]),
     'twelve checks': Age(range(12, 0, -1)),
-    'twelve checks, worked in': Age(range(12, 0, -1), is_worked_in=True),
     'many days': Age(range(30, 0, -1), days_of_log=120),
 }
 
@@ -74,10 +64,6 @@ class Flipper:
         for place, hours in enumerate(age.hours):
             self._holds(place)
             self._machine.check(NOW - hours * HOUR)
-        if age.is_worked_in:
-            database = sqlite3.connect(self._machine.state / 'history' / FILE)
-            database.execute('PRAGMA wal_checkpoint(TRUNCATE)')
-            database.close()
         shutil.move(str(self._machine.state), self._saved / name)
         self._holds(40)
         return self._said(name)
@@ -102,33 +88,25 @@ class Flipper:
         )
 
     def flip(self, times: int) -> None:
-        """Flip a bit so many times, in turn in each file of each age."""
-        places = [(name, file) for name in AGES for file in FILES if self._bits(name, file)]
+        """Flip a bit so many times, in turn in each kind of file of each age."""
+        files = {
+            (name, ending): sorted((self._saved / name / 'history').glob(f'*{ending}'))
+            for name in AGES
+            for ending in ENDINGS
+        }
+        places = [place for place, paths in files.items() if paths]
         for turn in range(times):
-            name, file = places[turn % len(places)]
-            bit = self._bit(name, file)
-            said = self._said(name, file, bit)
-            is_told = any(words in text for words in SAID for text in said)
+            name, ending = places[turn % len(places)]
+            path = self._dice.choice(files[name, ending])
+            bit = self._dice.randrange(8 * path.stat().st_size)
+            said = self._said(name, path.name, bit)
+            is_told = any(SAID in text for text in said)
             is_same = said == self._right[name]
             self.counted[
-                f'{file}: {"said" if is_told else "nothing lost" if is_same else "SILENT"}'
+                f'{ending}: {"said" if is_told else "nothing lost" if is_same else "SILENT"}'
             ] += 1
             if not (is_told or is_same):
-                self.silent.append(f'{name}, {file}, bit {bit}: {said[0]}{said[1]}')
-
-    def _bit(self, name: str, file: str) -> int:
-        """Return any bit, or one of a byte that is not 0: most of a young file is empty."""
-        data = (self._saved / name / 'history' / file).read_bytes()
-        used = (
-            [place for place, byte in enumerate(data) if byte]
-            if self._dice.random() < AIMED
-            else range(len(data))
-        )
-        return 8 * self._dice.choice(used) + self._dice.randrange(8)
-
-    def _bits(self, name: str, file: str) -> int:
-        path = self._saved / name / 'history' / file
-        return 8 * path.stat().st_size if path.exists() else 0
+                self.silent.append(f'{name}, {path.name}, bit {bit}: {said[0]}{said[1]}')
 
 
 def flip(path: Path, bit: int) -> None:

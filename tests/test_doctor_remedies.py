@@ -171,8 +171,7 @@ BREAKAGES = (
     ),
     Breakage(
         'history damaged',
-        f'find {STATE} -name "*.db" -o -name "*.sqlite*" | '
-        'while read file; do head -c 9999 /dev/zero >$file; done',
+        f'find {STATE} -name "*.drive" | while read file; do head -c 9999 /dev/zero >$file; done',
         'the old one was damaged',
     ),
     Breakage(

@@ -18,7 +18,8 @@ from smart_attributes.check import drive_tracking, history_access, history_answe
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, HistoryUnusable
-from smart_attributes.history.store import HistoryStore, Losses
+from smart_attributes.history.drive_file import LastVerdict
+from smart_attributes.history.store import HistoryStore
 from smart_attributes.model import (
     Device,
     Grown,
@@ -99,18 +100,25 @@ def test_recorded_reports_are_not_remembered(machine):
 
 
 def test_history_that_cannot_be_used_is_said_without_v(machine):
-    """Who relies on growth must know that nobody looks at it."""
+    """Whoever relies on growth must know that nobody looks at it.
+
+    Where there is a history, this is a WARNING.
+    """
     machine.holds(sda=disk())
+    unusable = machine.check(START, '--state-dir', '/dev/null')
     (machine.state / 'history').write_text('in the way')
 
-    result = machine.check(START)
-
-    assert result.code == 0
+    assert unusable.code == 0
     assert [
         line
-        for line in result.text.splitlines()
+        for line in unusable.text.splitlines()
         if line.startswith('note: no history: ') and line.endswith('increases are not detected')
     ]
+    assert machine.check(START).first_line.startswith(
+        'SMART WARNING - [history-unusable] no history: '
+    )
+    assert machine.check(START, '--history-required', 'ok').code == 0
+    assert 'note: no history: ' in machine.run(START, 'explain', '-d', '/dev/sda').text
 
 
 @pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
@@ -141,18 +149,44 @@ def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, i
     assert ('no history' in result.text) == is_said
 
 
-def test_a_damaged_history_is_set_aside_and_said(machine):
-    """For seven days: whoever sees growth must know that it begins anew."""
+@pytest.mark.parametrize(
+    ('state', 'code'),
+    [((), 1), (('--history-required', 'critical'), 2), (('--history-required', 'ok'), 0)],
+)
+def test_a_damaged_file_is_a_warning_for_a_week(machine, state, code):
+    """Whoever relies on growth must know that the growth of this drive begins anew."""
     grown(machine)
-    for file in machine.state.glob('history/history.sqlite*'):
-        file.write_bytes(b'no database' * 1000 if file.name == 'history.sqlite' else b'')
+    [file] = machine.state.glob('history/*.drive')
+    file.write_bytes(b'no history' * 1000)
 
-    result = machine.check(START + HOUR)
+    result = machine.check(START + HOUR, *state)
+    assert result.code == code and '[history-damaged]' in result.text
+    assert [machine.check(START + HOUR + days * DAY, *state).code for days in (6, 8)] == [code, 0]
 
-    assert result.code == 0
-    assert 'note: history: restarted on ' in result.text
-    assert 'history: restarted on' in machine.check(START + 6 * DAY).text
-    assert 'history: restarted on' not in machine.check(START + 9 * DAY).text
+
+def test_two_machines_with_one_history_know_the_same_drives(machine):
+    """A shared directory, or a machine ID that has changed: growth is found on both, and no
+    drive is missed.
+    """
+
+    def check(hours: int, crc: int, name: str):
+        (machine.folder / 'machine-id').write_text(name)
+        machine.holds(sda=disk(a199=crc))
+        return machine.check(START + hours * HOUR)
+
+    machine.setup = (
+        f'from smart_attributes.history import store\nstore.MACHINE_ID = '
+        f"'{machine.folder}/machine-id'\n"
+    )
+
+    assert [check(turn, 212 + turn // 2, 'ab'[turn % 2]).code for turn in range(5)] == [
+        0,
+        0,
+        1,
+        1,
+        1,
+    ]
+    assert 'history' not in check(5, 214, 'b').text
 
 
 def test_triage_shows_the_past_and_changes_nothing(machine):
@@ -170,14 +204,8 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
 
 
 def files(machine):
-    """What is in history's folder, and when it was written; not SQLite's index, in which readers
-    note that they read.
-    """
-    return sorted(
-        (file.name, file.stat().st_mtime_ns)
-        for file in machine.state.glob('history/*')
-        if not file.name.endswith('-shm')
-    )
+    """What is in history's folder, and when it was written."""
+    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('history/*'))
 
 
 def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
@@ -346,9 +374,8 @@ def breaks(*_):
     raise HistoryUnusable('disk full')
 
 
-@pytest.mark.parametrize('broken', ['expect', 'recall'])
-def test_history_that_cannot_be_read_is_not_used_and_says_why(history, monkeypatch, broken):
-    monkeypatch.setattr(HistoryStore, broken, breaks)
+def test_history_that_cannot_be_read_is_not_used_and_says_why(history, monkeypatch):
+    monkeypatch.setattr(HistoryStore, 'read', breaks)
     known = met(history(START))
 
     assert (known.store, known.past(SDA)) == (None, None)
@@ -363,17 +390,19 @@ def test_history_that_cannot_be_written_stops_nothing(history, monkeypatch):
 
 def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
     store = history(START)
-    monkeypatch.setattr(HistoryStore, 'losses', Losses('lost', 'lost twice', 'cut'))
-    store.restarted, store.not_written, store.doubt = 'restarted', 'read-only', 'behind'
+    for name in ('slowness', 'snapshot', 'not_written', 'doubt'):
+        monkeypatch.setattr(HistoryStore, name, name)
+    monkeypatch.setattr(HistoryStore, 'damage', ['damaged'])
+    monkeypatch.setattr(HistoryStore, 'old_damage', ['twice'])
     known = Remembered(store)
 
-    assert [(each.code, each) for each in (*known.remarks, *known.recurring_loss)] == [
-        ('history-restarted', 'history: lost'),
-        ('readings-lost', 'history: cut'),
-        ('system-restarted', 'history: restarted'),
-        ('history-not-written', 'history: read-only'),
-        ('clock-behind', 'history: behind'),
-        ('history-restarts', 'history: lost twice'),
+    assert [(each.code, each) for each in (*known.remarks, *known.damage)] == [
+        ('history-slow', 'history: slowness'),
+        ('history-restarted', 'history: snapshot'),
+        ('history-not-written', 'history: not_written'),
+        ('clock-behind', 'history: doubt'),
+        ('history-damaged', 'damaged'),
+        ('history-damaged', 'twice'),
     ]
 
 
@@ -381,9 +410,11 @@ def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
     'is_whole, not_written, is_written',
     [(False, '', True), (True, '', False), (False, 'read-only', False), (True, 'read-only', False)],
 )
-def test_readings_are_stored_by_a_check_that_can_write(history, is_whole, not_written, is_written):
+def test_readings_are_stored_by_a_check_that_can_write(
+    history, monkeypatch, is_whole, not_written, is_written
+):
     store = history(START)
-    store.not_written = not_written
+    monkeypatch.setattr(HistoryStore, 'not_written', not_written)
 
     assert Remembered(store, is_whole=is_whole).is_written is is_written
     assert not Remembered().is_written
@@ -432,7 +463,8 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     assert {
         key.metric: [point.number for point in series.points]
         for key, series in known.histories.items()
-    } == {'state': [State.OK], 'crc_errors': [8]}
+    } == {'crc_errors': [8]}
+    assert second.store.verdict_of(second.store.records[0]) == LastVerdict(State.OK, '', '', START)
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     assert second.likely_past(INTEL.outcome.identity).histories == known.histories
     assert history_answers.drive(second, SDA)[0].identity.serial == INTEL.outcome.identity.serial
@@ -621,16 +653,3 @@ def test_a_drive_of_this_run_is_no_other(history):
 
     assert met(history(START + HOUR)).others() == []
     assert Remembered().others() == []
-
-
-@pytest.mark.parametrize('number', [4, 0.5, 1e9])
-def test_a_state_that_no_check_has_written_is_none(history, number):
-    """In a history that somebody else has written."""
-    other = INTEL._replace(device=OTHER)
-    first = Remembered(history(START))
-    first.recall([other], [other], [OTHER], is_scan=False)
-    first.keep([verdict_of(other)._replace(state=number)])
-    second = Remembered(history(START + HOUR))
-    second.recall([], [], [SDA], is_scan=False)
-
-    assert second.others() == []

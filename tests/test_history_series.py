@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.constants import DAY, MONTH
+from smart_attributes.history.drive_file import thinned
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, History, Point, next_point
-from smart_attributes.history.upkeep import thinned
 
 MIDNIGHT = 20_700 * DAY
 HOUR = 3600

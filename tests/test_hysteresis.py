@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import math
 import random
-import sqlite3
 from collections.abc import Iterable, Sequence
 
 import pytest
-from days import START, Machine, disk
+from days import START, Machine, disk, stored
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
 from smart_attributes.history import series
@@ -158,13 +157,12 @@ def test_the_history_of_hysteresis_stays_small(tmp_path):
     for step in range(60):
         machine.holds(sda=disk(a194=30 + step % 7))
         machine.check(START + step * 5 * MINUTE)
-    with sqlite3.connect(machine.state / 'history/history.sqlite') as database:
-        points = database.execute(
-            'SELECT count(*) FROM point JOIN series ON series.number = point.series '
-            "WHERE metric LIKE 'temperature,%'"
-        ).fetchone()[0]
+    series = stored(machine.state)['SERIAL01'].series
+    points = [
+        len(own.points) for key, own in series.items() if key.metric.startswith('temperature,')
+    ]
 
-    assert points <= 2 * 14
+    assert len(points) == 2 and sum(points) <= 2 * 14
     assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text
 
 

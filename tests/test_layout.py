@@ -39,7 +39,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     'state_directory': {'constants', 'trust'},
     'files': {'constants'},
     'typed': set(),
-    'sqlite_file': {'typed'},
     'reading': set(),
     'knowledge': set(),
     'history': set(),
@@ -90,8 +89,6 @@ FOREIGN = {
     'rich': {'output/triage_table', 'output/explain'},
     'jinja2': {'output/page'},
     'prometheus_client': {'output/metrics'},
-    'sqlite3': {'sqlite_file'},
-    '_sqlite3': {'sqlite_file'},
 }
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = (
@@ -371,8 +368,6 @@ NO_LIMITS = {
     'CHUNK': 'read at once',
     'PIECE': 'unpacked at once',
     'ROOM': 'of RAM or of a disk',
-    'LONG_LOG': 'doctor reports a longer one',
-    'LOG_SIZE': 'when SQLite cuts its log',
 }
 LIMIT = re.compile('(LARGEST|LONGEST|MOST|DEEPEST|HIGHEST)_')
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
-from smart_attributes.history import growth, series, upkeep
+from smart_attributes.history import drive_file, growth, series
 from smart_attributes.history.growth import Growth, GrowthRule
 from smart_attributes.history.series import History
 from smart_attributes.model import Reading, Source
@@ -123,9 +123,9 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
     for now, number in numbers:
         known = series.with_reading(known, number, now)
         if now % DAY == 0:
-            before = now - upkeep.KEPT_WHOLE if len(known.points) > series.MANY else 0
+            before = now - drive_file.KEPT_WHOLE if len(known.points) > series.MANY else 0
             old = [point for point in known.points if point.time < before]
-            kept = upkeep.thinned(old, 0) if old else []
+            kept = drive_file.thinned(old, 0) if old else []
             known = known._replace(
                 points=(*kept, *(point for point in known.points if point.time >= before))
             )

@@ -352,7 +352,7 @@ def test_a_module_that_misses_its_figure_is_told_with_its_survivors(
     ('module', 'file', 'distance'),
     [
         pytest.param('knowledge/ranges', 'test_ranges', 0, id='by-name'),
-        pytest.param('history/clock', 'test_history_clock', 0, id='by-package-and-name'),
+        pytest.param('history/series', 'test_history_series', 0, id='by-package-and-name'),
         pytest.param('constants', 'test_dates', 1, id='imported'),
         pytest.param('reading/recorded', 'test_unread', 3, id='of-who-uses-it'),
     ],

@@ -97,7 +97,7 @@ def test_nothing_is_promised_without_a_test():
 
 def test_no_text_becomes_code_and_no_shell_is_started():
     """Formulas of attributes.json are read by a grammar, processes get a list of words, data are
-    JSON and SQLite.
+    JSON.
     """
     found = {
         f'{module}: {name}'

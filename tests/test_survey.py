@@ -257,13 +257,13 @@ def test_limits_that_are_not_in_force_are_a_warning():
 @pytest.mark.parametrize(
     'words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)]
 )
-def test_a_history_that_is_lost_again_and_again_has_a_state(monkeypatch, words, state):
-    monkeypatch.setattr(Remembered, 'recurring_loss', ('lost twice',))
+def test_a_damaged_file_of_the_history_has_a_state(monkeypatch, words, state):
+    monkeypatch.setattr(Remembered, 'damage', ('damaged',))
     run = messages.Run(
         options(*words), judge(), Remembered(), stage(), inventory.Inventory((), (), is_bare=False)
     )
 
-    assert messages.messages(run)['demands'] == ((state, 'lost twice'),)
+    assert messages.messages(run)['demands'] == ((state, 'damaged'),)
 
 
 def test_an_address_is_the_one_that_the_drive_was_reached_by():

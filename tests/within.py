@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, Result
 
 from smart_attributes import alarm, main
-from smart_attributes.history import directory, smartd_log
+from smart_attributes.history import smartd_log
 from smart_attributes.reading import addresses
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
@@ -32,13 +32,18 @@ def run(*words: str, **unusual: Any) -> Result:
 
 
 def run_at(
-    now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent'
+    now: float,
+    *words: str,
+    logs: str = '/nonexistent',
+    slots: str = '/nonexistent',
+    setup: str = '',
 ) -> Result:
-    """Run the program at a time, as days.run_at() does."""
+    """Run the program at a time, as days.run_at() does; skips what needs other code before it."""
+    if setup:
+        pytest.skip('needs a process of its own')
     with (
         mock.patch('time.time', lambda: now),
         mock.patch.object(smartd_log, 'FOLDER', logs),
-        mock.patch.object(directory, 'BOOT_ID', boot or directory.BOOT_ID),
         mock.patch.object(addresses, 'SLOTS', slots),
     ):
         return run(*words)

@@ -27,7 +27,6 @@ BASE = {
     'state_directory',
     'files',
     'typed',
-    'sqlite_file',
 }
 
 Arrows = Mapping[tuple[str, str], int]  # (importing, imported) -> how many imports

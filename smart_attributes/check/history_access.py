@@ -12,20 +12,24 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from .. import state_directory
+from .. import files, state_directory
 from ..command_line.options import Options
-from ..constants import DAY
+from ..constants import DAY, LARGEST_SMALL_FILE
 from ..errors import Coded, DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
+from ..wording import statement
+from ..words import clean
 
 if TYPE_CHECKING:
+    from ..history.drive_file import LastVerdict
     from ..history.past import Past
     from ..history.series import Observation
-    from ..history.store import DriveHistory, HistoryStore
+    from ..history.store import HistoryStore, Recalled
     from .drive_tracking import Whereabouts
 
 
+_EXPECTING = 0.5  # seconds to wait for the history while the drives are still being read
 # values of Command.history: daemons and timers write, people read
 WRITES, READS = 'writes', 'reads'
 _DOUBTED = (
@@ -51,36 +55,49 @@ class Remembered:
         longest_asleep: for how many seconds a drive in standby may stay unread.
         """
         self.trouble = trouble
+        # there is a history, and this run, which should write it, cannot use it
+        self.is_lost = False
         self.is_whole = is_whole
-        self.store, self._longest_asleep = history, longest_asleep
-        self._found: dict[tuple[str, str], DriveHistory] = {}
+        self._store, self._longest_asleep = history, longest_asleep
+        self._found: dict[tuple[str, str], Recalled] = {}
         self._there: list[Device] = []  # devices at occupied addresses
         self._scope: tuple[Sequence[str], bool] = (), False
 
+    @property
+    def store(self) -> HistoryStore | None:
+        """The history, after it is read; None if it is not used or cannot be used."""
+        if self._store is not None:
+            try:
+                self._store.read()
+            except HistoryUnusable as error:
+                self.is_lost = not self.is_whole and os.path.lexists(self._store.path)
+                self._store, self.trouble = None, str(error)
+        return self._store
+
     def expect(self, devices: Sequence[Device]) -> list[Identity]:
-        """Read in advance the histories of the drives last seen at these addresses; return the
-        drives' identities.
+        """Find in advance the drives last seen at these addresses; return their identities.
+
+        Return none if the disk with the history has not answered yet.
         """
-        if self.store is None:
+        if self._store is None:
             return []
         from ..history import past  # noqa: F401  needed only when the drives have answered
 
-        try:
-            return self.store.expect([device.address for device in devices])
-        except HistoryUnusable as error:
-            self.store, self.trouble = None, str(error)
+        if not self._store.is_ready(_EXPECTING):
             return []
+        store = self.store
+        return store.expect([device.address for device in devices]) if store else []
 
     def is_expected(self, identity: Identity) -> bool:
         """Return whether likely_past() can answer for a drive; True without a history."""
-        return self.store is None or self.store.expected(identity) is not None
+        return self._store is None or self._store.expected(identity) is not None
 
     def likely_past(self, identity: Identity) -> Past | None:
         """Return the expected result of past() for a drive, or None.
 
         The final result can differ after recall() has compared all drives of the run.
         """
-        expected = self.store.expected(identity) if self.store else None
+        expected = self._store.expected(identity) if self._store else None
         return self._past(expected) if expected else None
 
     def recall(
@@ -100,7 +117,8 @@ class Remembered:
         devices that this run covers, including devices that the options exclude. is_scan, selects:
         as in DeviceList.
         """
-        if self.store is None:
+        store = self.store
+        if store is None:
             return None
         empty = {
             read.device.address
@@ -113,20 +131,16 @@ class Remembered:
         named = [device.address for device in asked]
         if selects:
             named += [
-                place.address
-                for place in self.store.places
-                if selects(place.address.rpartition('@')[2])
+                place.address for place in store.places if selects(place.address.rpartition('@')[2])
             ]
         self._scope = ((), True) if is_scan and not selects else (named, False)
         known = [
             (read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)
         ]
-        try:
-            found = self.store.recall([identity for _, identity in known])
-        except HistoryUnusable as error:
-            self.store, self.trouble = None, str(error)
-            return None
+        found = store.recall([identity for _, identity in known])
         self._found = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
+        if not store.is_complete:
+            return None  # an unread file could be that of any drive
         from ..history.drive_records import Scope
         from . import drive_tracking
 
@@ -134,7 +148,7 @@ class Remembered:
             (read.device.address, identity, recalled.match)
             for (read, identity), recalled in zip(known, found)
         ]
-        here = {(place.address, place.drive) for place in self.store.places if not place.gone}
+        here = {(place.address, place.drive) for place in store.places if not place.gone}
         has_moved = any(
             not match.record or (address, match.record.number) not in here
             for address, _, match in met
@@ -142,7 +156,7 @@ class Remembered:
         # else slots are known
         there = self._slots() if has_moved else {device.address: '' for device in self._there}
         return drive_tracking.found(
-            self.store.places, self.store.records, met, there, Scope(*self._scope), self.store.now
+            store.places, store.records, met, there, Scope(*self._scope), store.now
         )
 
     def _slots(self) -> dict[str, str]:
@@ -155,24 +169,22 @@ class Remembered:
         return {device.address: addresses.name_of(device, sockets) for device in self._there}
 
     @property
-    def recurring_loss(self) -> tuple[Coded, ...]:
-        """A message if the history was damaged or lost twice within a day, because its disk is
-        probably failing.
-        """
-        words = self.store.losses.recurring if self.store else ''
-        return (Coded('history-restarts', f'history: {words}'),) if words else ()
+    def damage(self) -> tuple[Coded, ...]:
+        """A message for each file of the history that was damaged within the last seven days."""
+        store = self.store
+        messages = [*store.damage, *store.old_damage] if store else []
+        return tuple(Coded('history-damaged', words) for words in messages)
 
     @property
     def remarks(self) -> tuple[Coded, ...]:
-        """Messages about the history itself, such as lost readings, and not about any drive."""
-        if self.store is None:
+        """Messages about the history itself, and not about any drive."""
+        known = self.store
+        if known is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        known, losses = self.store, self.store.losses
         sentences = {
-            'history-restarted': losses.restart,
-            'readings-lost': losses.missing,
-            'system-restarted': known.restarted,
+            'history-slow': known.slowness,
+            'history-restarted': known.snapshot,
             'history-not-written': known.not_written,
             'clock-behind': known.doubt,
         }
@@ -180,7 +192,7 @@ class Remembered:
             Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence
         )
 
-    def recalled(self, device: Device) -> DriveHistory | None:
+    def recalled(self, device: Device) -> Recalled | None:
         """Return what recall() found about a drive; None without history, and for a drive that
         is not in this run.
         """
@@ -191,16 +203,16 @@ class Remembered:
         recalled = self.recalled(device)
         return self._past(recalled) if recalled else None
 
-    def _past(self, recalled: DriveHistory) -> Past | None:
-        if self.store is None:
+    def _past(self, recalled: Recalled) -> Past | None:
+        if self._store is None:
             return None
         from ..history.past import Past
 
         record = recalled.match.record
         return Past(
             recalled.histories,
-            self.store.now,
-            self.store.is_own,
+            self._store.now,
+            self._store.is_own,
             record.identity.firmware if record else '',
         )
 
@@ -222,7 +234,8 @@ class Remembered:
         A history that another user can write is not used, because that user could exclude drives
         from a check by root.
         """
-        known = self.store.at(device.address) if self.store and self.store.is_own else None
+        store = self.store
+        known = store.at(device.address) if store and store.is_own else None
         return known.identity if known else None
 
     def others(self) -> list[tuple[str, State]]:
@@ -231,45 +244,33 @@ class Remembered:
 
         If another user can write the history, return only drives that are not OK.
         """
-        from ..history.series import STATE
-
-        if self.store is None:
+        store = self.store
+        if store is None:
             return []
         covered = {device.address for device in self._there}
         recent = {
-            each.number: each
-            for each in self.store.records
-            if 0 <= self.store.now - each.last_read < DAY
+            record.number: record for record in store.records if store.now - record.last_read < DAY
         }
-        places = [
-            place
-            for place in self.store.places
-            if place.drive in recent and not place.gone and place.address not in covered
-        ]
-        try:
-            states = self.store.newest(
-                STATE, [recent[number] for number in {place.drive for place in places}]
-            )
-        except HistoryUnusable:
-            return []
-        return [
-            (place.address, state)
-            for place in places
-            if place.drive in states
-            for state in State
-            if state == states[place.drive] and (self.store.is_own or state is not State.OK)
-        ]
+        others = []
+        for place in store.places:
+            if place.drive not in recent or place.gone or place.address in covered:
+                continue
+            last = store.verdict_of(recent[place.drive])
+            if last and (store.is_own or last.state is not State.OK):
+                others.append((place.address, last.state))
+        return others
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
         history.
         """
-        if self.store is None:
+        store = self.store
+        if store is None:
             return verdict
         from . import drive_tracking
 
         return drive_tracking.asleep(
-            verdict, self.store.at(verdict.device.address), self.store.now, self._longest_asleep
+            verdict, store.at(verdict.device.address), store.now, self._longest_asleep
         )
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
@@ -277,7 +278,8 @@ class Remembered:
         nothing.
         """
         recalled = self.recalled(verdict.device)
-        if recalled is None or self.store is None:
+        store = self.store
+        if recalled is None or store is None:
             return ()
         if recalled.match.note:
             return (Coded('drive-not-remembered', f'{verdict.device.name} {recalled.match.note}'),)
@@ -287,14 +289,15 @@ class Remembered:
             if j.state is not State.OK and j.reading.quiet is not None
         ]
         words = _DOUBTED.format(' and '.join(dated))
-        return () if self.store.is_own or not dated else (Coded('history-not-trusted', words),)
+        return () if store.is_own or not dated else (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write the readings of this run, after its output is printed.
 
         The next check reports any failure.
         """
-        if self.store is None:
+        store = self.store
+        if store is None:
             return
         from ..history.drive_records import Scope
         from ..history.store import Sighting
@@ -304,26 +307,42 @@ class Remembered:
             # an error with one drive must not prevent storing other drives
             with suppress(Exception):
                 address = verdict.device.address
-                read[address] = Sighting(address, verdict.identity, self._observed(verdict))
+                read[address] = Sighting(
+                    address,
+                    verdict.identity,
+                    self._observed(verdict),
+                    verdict=self._last_verdict(verdict),
+                )
         everything = [
             (read.get(address) or Sighting(address))._replace(slot=slot)
             for address, slot in {**dict.fromkeys(read, ''), **self._slots()}.items()
         ]
         with suppress(HistoryUnusable):
-            self.store.keep(everything, Scope(*self._scope))
+            store.keep(everything, Scope(*self._scope))
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
-        from ..history.series import LATELY, STATE, Observation
 
         known, readings = (
             self.past(verdict.device) or past.Past(),
             [each.reading for each in verdict.judgements],
         )
         return (
-            Observation(STATE, verdict.state, LATELY),
             *past.observations(readings, known),
             *past.former_numbers(known, readings, verdict.identity.firmware),
+        )
+
+    def _last_verdict(self, verdict: Verdict) -> LastVerdict:
+        """Return the verdict as it is stored: its state, and its worst finding."""
+        from ..history.drive_file import LastVerdict
+        from ..knowledge import severity
+
+        now = self._store.now if self._store else 0
+        worst = min(verdict.judgements, key=severity.of_judgement, default=None)
+        if worst is None or worst.state is State.OK:
+            return LastVerdict(verdict.state, '', '', now)
+        return LastVerdict(
+            verdict.state, worst.reading.metric, clean(statement(worst.reading)), now
         )
 
 
@@ -377,13 +396,14 @@ def for_writing(options: Options) -> HistoryStore:
 
 
 def _opened(options: Options, is_writing: bool) -> HistoryStore:
-    from ..history.directory import identifier
-    from ..history.store import MACHINE_ID, HistoryStore
+    from ..history.store import MACHINE_ID, PATIENCE, HistoryStore
     from ..reading.identity import is_same_drive
 
     state = (state_directory.ready if is_writing else state_directory.there)(options.state_dir)
+    machine = files.text(MACHINE_ID, LARGEST_SMALL_FILE).strip()
+    patience = min(PATIENCE, options.how_read.timeout / 3)
     return HistoryStore(
-        state, int(time.time()), is_same_drive, identifier(MACHINE_ID), writes=is_writing
+        state, int(time.time()), is_same_drive, machine, writes=is_writing, patience=patience
     )
 
 

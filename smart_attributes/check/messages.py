@@ -102,9 +102,8 @@ def gone(run: Run) -> Iterable[Demand]:
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.options.history.history_required
-    # an option sets the state for an unusable history
-    has_own_state = history.trouble and required is not None
-    others = history.recurring_loss if not has_own_state else history.remarks
+    has_own_state = history.trouble and (required is not None or history.is_lost)
+    troubles = history.remarks if has_own_state else history.damage
     return {
         'failures': inventory.missing(run.drives.reads, run.options.which.expect),
         'faults': (
@@ -125,6 +124,6 @@ def messages(run: Run) -> dict[str, Any]:
         'demands': (
             *gone(run),
             *((State.WARNING, each) for each in run.judge.warnings),
-            *((State.WARNING if required is None else required, each) for each in others),
+            *((State.WARNING if required is None else required, each) for each in troubles),
         ),
     }

@@ -197,7 +197,8 @@ HISTORY = OptionGroup(
         single(
             '--history-required',
             'STATE',
-            'set the state if history cannot be used (default: only print a note)',
+            'set the state if history cannot be used or is damaged (default: WARNING; a note if there '
+            'is none yet)',
             type=values.state,
         ),
         single(

@@ -20,13 +20,12 @@ from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import Earlier, Waiting
 from ..reading.system import held
 from ..redundancy.block_devices import unescaped
-from ..wording import amount, duration
+from ..wording import duration
 from ..words import clean
 from .start import group_of, is_person, name_of
 
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
-LONG_LOG = 8 << 20  # bytes; a check leaves less than 1 MB
 ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 
@@ -35,16 +34,14 @@ class HistoryFiles(NamedTuple):
 
     path: str
     owner: str
-    size: int = 0  # bytes, including log and index
+    size: int = 0  # bytes
     written: float = 0.0  # seconds since 1970; 0: no file exists yet
     remarks: Sequence[str] = ()
-    is_anew: bool = False  # it was damaged and has restarted; no action needed
+    is_anew: bool = False  # a file was damaged and is replaced; no action needed
 
 
 def history(options: Options, user: str) -> Finding:
-    """Open the history as a check does, and return the finding; this may create the file, or
-    rename a damaged file.
-    """
+    """Read the history as a check does, and return the finding; this may create the directory."""
     # not this user's home: other users look elsewhere
     place = options.state_dir or state_directory.PACKAGE
     used = state_directory.location(options.state_dir) or place
@@ -157,32 +154,22 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
 
     Raises HistoryUnusable for any fault that would break a check.
     """
-    from ..history import directory  # imported late: without _sqlite3, all other steps still run
+    from ..history import folder
 
-    owner = name_of(state.user)
-    is_made = os.path.isdir(os.path.join(state.path, state_directory.HISTORY))
-    place = directory.below(state, is_made=False) if is_made else None
-    if place and _is_denied(place.path):
-        raise HistoryUnusable(f'{place.path}: Permission denied; {directory.ADVICE}')
-    if place is None or not os.path.lexists(place.file):
+    owner, path = name_of(state.user), folder.path_of(state)
+    if not os.path.isdir(path):
         return HistoryFiles(state.path, owner)
-    log = _size(f'{place.file}-wal')
+    if _is_denied(path):
+        raise HistoryUnusable(f'{path}: Permission denied; {folder.ADVICE}')
     opened = for_writing(options)
-    opened.examine()
-    grown = f'its log had grown to {amount(log, "B")}; it is short again' if log > LONG_LOG else ''
     bad = [
-        each
-        for each in (opened.losses.recurring, opened.losses.missing, opened.not_written)
-        if each
+        remark
+        for remark in (*opened.damage, opened.not_written, opened.slowness, *opened.examine())
+        if remark
     ]
-    return HistoryFiles(
-        place.path,
-        owner,
-        sum(_size(place.file + tail) for tail in ('', '-wal', '-shm')),
-        max((record.last_read for record in opened.records), default=0),
-        [*bad, *(each for each in (opened.losses.restart, grown) if each)],
-        not bad,
-    )
+    size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))
+    newest = max((record.last_read for record in opened.records), default=0)
+    return HistoryFiles(path, owner, size, newest, bad or opened.old_damage, is_anew=not bad)
 
 
 def _size(path: str) -> int:

@@ -39,7 +39,6 @@ class Record(NamedTuple):
     identity: Identity
     first_read: int  # seconds since 1970
     last_read: int
-    sum: int = 0  # checksum of the drive's series
 
 
 class Match(NamedTuple):
@@ -59,6 +58,7 @@ class DrivePlace(NamedTuple):
     is_scanned: bool = False  # a scan has found the drive here
     # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
     slot: str = ''
+    machine: str = ''  # checksum of the ID of the machine
 
     @property
     def is_removable(self) -> bool:
@@ -272,14 +272,3 @@ def unread(record: Record, now: int, longest: int) -> int:
     """
     silence = now - record.last_read
     return silence if silence > longest else 0
-
-
-def moment(value: object) -> int:
-    """Return a time from the database in seconds since 1970.
-
-    Raises ValueError if it is not a valid time.
-    """
-    seconds = int(str(value))
-    if not 0 <= seconds <= LATEST:
-        raise ValueError
-    return seconds

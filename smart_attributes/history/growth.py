@@ -284,8 +284,8 @@ def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
     ]
     grown = [*falls, *(rise.noticed for rise in rises(history))]
     if grown:
-        return now - max(grown), True
-    return (now - history.points[0].time if history.points else 0), False
+        return max(now - max(grown), 0), True
+    return (max(now - history.points[0].time, 0) if history.points else 0), False
 
 
 def _recent(history: History, rule: GrowthRule, now: int) -> History:

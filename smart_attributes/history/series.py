@@ -11,28 +11,20 @@ from the points.
 
 from __future__ import annotations
 
-from itertools import chain
-from zlib import crc32
-
 from ..constants import DAY, HIGHEST_LEVEL
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from struct import Struct, error, pack
-else:
-    # the C module behind struct, which is imported faster
-    from _struct import Struct, error, pack
 
 KEPT_DAILY = 400 * DAY  # points older than this are reduced to one per month
-_ONE = Struct('<3d').pack
 MANY = 320  # a series with more points is treated as changing at every check
 
 # How often a series gets a point.
 CHANGE = 0  # at each change of its number: judged counters, states
 DAILY = 1  # the first number of each day: constantly changing numbers
 HIGHEST = 2  # the highest number of each day
-LATELY = 3  # at each change of its number, kept for a day: for hysteresis, and STATE
+LATELY = 3  # at each change of its number, kept for a day: for hysteresis
 # Numbers that change at every check. If each change were stored, six metrics of 24 drives would
 # take at least 144 MB a year.
 PACES: Mapping[str, int] = {
@@ -100,10 +92,6 @@ class History(NamedTuple):
     last_read: int = 0  # when the newest number was last seen
 
 
-# state in the drive's last verdict, for checks of other drives of its array
-STATE = Key('state', '')
-
-
 class Observation(NamedTuple):
     """A number that this check has read, to store in the history."""
 
@@ -136,22 +124,12 @@ def next_point(pace: int, history: History, number: float, now: int) -> Point | 
 
 def with_reading(history: History, number: float, now: int) -> History:
     """Return a history that includes the number from this check."""
-    point = next_point(CHANGE, history, number, now)
-    return History((*history.points, point) if point else history.points, now)
-
-
-def checksum(points: Sequence[Point], before: int = 0) -> int:
-    """Return the checksum of points, oldest first. before: the checksum of all earlier points.
-
-    Raises ValueError for a field that is not a number.
-    """
-    try:
-        if len(points) == 1:  # nearly all series of nearly all drives
-            return crc32(_ONE(*points[0]), before)
-        numbers = list(chain.from_iterable(points))
-        return crc32(pack(f'<{len(numbers)}d', *numbers), before)
-    except (error, OverflowError):
-        raise ValueError('not a number') from None
+    # If the clock is behind the history, readings are stored one second after the newest one.
+    time = max(now, history.points[-1].time + 1) if history.points else now
+    point = next_point(CHANGE, history, number, time)
+    return History(
+        (*history.points, point) if point else history.points, max(now, history.last_read)
+    )
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:

@@ -26,7 +26,7 @@ TYPE_CHECKING = False  # see typed, which would load collections before the firs
 if TYPE_CHECKING:
     from .smartctl_calls import Command
 
-FOLDER = 'waiting'
+FOLDER = state_directory.WAITING
 RECORD = 64  # bytes: process and time
 DIGITS = 10  # longest number in a record; a longer one is damaged
 LOCKS = '/proc/locks'

@@ -1,10 +1,9 @@
 """Power cuts: what checks do to the disk is recorded, and played back up to a random moment.
 
-A library that is loaded before the C library (recorder.c) notes each write, truncation, sync,
+A library that is loaded before the C library (recorder.c) notes each write, truncation, sync, link,
 rename and removal below the state directory. Played back, what was synced is there; of the rest
 nothing is, or all, or some, or some of it in parts of 512 bytes. Names are kept in the order in
-which they were made, as a file system with a journal does. Left out are -shm, which SQLite makes
-anew, and locks.
+which they were made, as a file system with a journal does. Left out are locks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import abilities
 
 SECTOR = 512
 KINDS = ('nothing', 'all', 'some', 'torn')  # of what was not synced
-_LEFT_OUT = ('-shm', '.lock')
+_LEFT_OUT = '/lock'
 
 
 class Operation(NamedTuple):
@@ -88,6 +87,8 @@ class Disk:
             self._name(paths[0], lambda names: names.update({paths[0]: file}))
         elif what == 'R':
             self._name(paths[1], lambda names: _renamed(names, *paths))
+        elif what == 'L':
+            self._name(paths[1], lambda names: _linked(names, *paths))
         elif what == 'U':
             self._name(paths[0], lambda names: _removed(names, paths[0]))
         elif what == 'S' and inode not in self._files:  # a directory
@@ -121,8 +122,14 @@ class Disk:
 
 
 def _renamed(names: dict[str, File], old: str, new: str) -> None:
-    if old in names:
+    # rename() does nothing if both are one file
+    if old in names and names[old] is not names.get(new):
         names[new] = names.pop(old)
+
+
+def _linked(names: dict[str, File], old: str, new: str) -> None:
+    if old in names:
+        names[new] = names[old]
 
 
 def _removed(names: dict[str, File], path: str) -> None:

@@ -16,26 +16,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int out = -1;
-static const char *below;
+static const char *to, *below;
 
 #define REAL(name) ({ static __typeof__(&name) real; if (!real) real = dlsym(RTLD_NEXT, #name); real; })
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *to = getenv("RECORD_TO");
+    to = getenv("RECORD_TO");
     below = getenv("RECORD_BELOW");
-    if (to && below) {
-        int file = syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        out = fcntl(file, F_DUPFD_CLOEXEC, 500);
-        syscall(SYS_close, file);
-    }
 }
 
 static int concerns(const char *path)
 {
     size_t length = below ? strlen(below) : 0;
-    return out >= 0 && path && strncmp(path, below, length) == 0 && path[length] == '/';
+    return to && path && strncmp(path, below, length) == 0 && path[length] == '/';
 }
 
 static void record(char operation, unsigned long inode, long offset, const void *data, size_t length, const char *path,
@@ -45,7 +39,9 @@ static void record(char operation, unsigned long inode, long offset, const void 
     int size = snprintf(head, sizeof head, "%c %lu %ld %zu %s%s%s\n", operation, inode, offset, data ? length : 0, path,
                         second ? " " : "", second ? second : "");
     struct iovec parts[] = {{head, size}, {(void *)data, data ? length : 0}};
-    syscall(SYS_writev, out, parts, 2);
+    int out = syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    syscall(SYS_writev, out, parts, 2);  /* opened each time: the child of a check closes all files */
+    syscall(SYS_close, out);
 }
 
 /* Record something that was done to an open file or directory. */
@@ -54,7 +50,7 @@ static void record_open(char operation, int file, long offset, const void *data,
     char link[50], path[PATH_MAX];
     struct stat status;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    ssize_t size = out < 0 ? -1 : readlink(link, path, sizeof path - 1);
+    ssize_t size = !to ? -1 : readlink(link, path, sizeof path - 1);
     if (size < 0)
         return;
     path[size] = 0;
@@ -116,5 +112,9 @@ AFTER(rename, (const char *old, const char *new), (old, new),
       if (concerns(old)) record('R', 0, 0, NULL, 0, old, new))
 AFTER(renameat, (int from, const char *old, int to, const char *new), (from, old, to, new),
       if (concerns(old)) record('R', 0, 0, NULL, 0, old, new))
+AFTER(link, (const char *old, const char *new), (old, new),
+      if (concerns(old)) record('L', 0, 0, NULL, 0, old, new))
+AFTER(linkat, (int from, const char *old, int to_, const char *new, int flags), (from, old, to_, new, flags),
+      if (concerns(old)) record('L', 0, 0, NULL, 0, old, new))
 AFTER(unlink, (const char *path), (path), if (concerns(path)) record('U', 0, 0, NULL, 0, path, NULL))
 AFTER(mkdir, (const char *path, mode_t mode), (path, mode), if (concerns(path)) record('M', 0, 0, NULL, 0, path, NULL))

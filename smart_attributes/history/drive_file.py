@@ -1,0 +1,499 @@
+"""The history of one drive: as a value, and as the text of its two files. Pure.
+
+NUMBER.drive has the drive's identity, its places, its last verdict, and the points that a check
+needs: every point of a judged series, only the newest of a series that changes all the time.
+NUMBER.days has the older points of the latter, in the same form. Both files begin with a line with
+the version and a CRC-32, followed by JSON. CRC-32 detects accidental damage, not changes by the
+owner of the directory, whom a check of another user does not trust anyway (see store).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from zlib import crc32
+
+from ..constants import (
+    DAY,
+    HIGHEST_PERCENTAGE,
+    HIGHEST_STORED,
+    HOUR,
+    LARGEST_HISTORY,
+    LONGEST_STATEMENT,
+    MONTH,
+    MOST_PLACES,
+    MOST_SERIES,
+)
+from ..model import Identity, State
+from ..typed import Any, NamedTuple
+from . import series
+from .drive_records import LATEST, DrivePlace, Record
+from .series import History, Key, Observation, Point
+
+VERSION = 1
+SLACK = DAY  # a clock that is behind by less is expected to catch up
+_SAME_TIME = 150  # seconds; a check that is this much older than the newest reading is not stored
+EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did not exist
+KEPT_WHOLE = 25 * HOUR  # older points of a series with MANY points are reduced to one per day
+_HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
+_NUMBERS = (int, float)
+# int() of a longer one takes quadratic time before Python 3.11
+_LONG_NUMBER = re.compile(rb'[0-9]{1000}')
+
+
+class Damaged(ValueError):
+    """The text was not written by this program, or has changed since."""
+
+
+class Newer(ValueError):
+    """The file is from a newer version of this program."""
+
+
+class LastVerdict(NamedTuple):
+    """The verdict of the last check that read a drive."""
+
+    state: State
+    code: str  # of the worst finding: its metric, or the code of the problem; '' if the drive is OK
+    words: str  # the worst finding
+    time: int  # seconds since 1970
+
+
+class Series(NamedTuple):
+    """A stored series of a drive."""
+
+    pace: int
+    points: tuple[Point, ...] = ()  # oldest first, with strictly increasing times
+    absent: int = 0  # when it was last read, if later checks had no value; 0: with its drive
+
+
+AllSeries = Mapping[Key, Series]
+
+
+class DriveHistory(NamedTuple):
+    """The stored history of one drive."""
+
+    record: Record
+    places: tuple[DrivePlace, ...] = ()  # on all machines that use this directory
+    verdict: LastVerdict | None = None
+    series: AllSeries = {}  # noqa: RUF012  (never changed)
+    imported: int = 0  # when a log of another program was imported, seconds since 1970; 0: never
+    behind: int = 0  # when the clock was first found far behind this history; 0: it is not
+
+    @property
+    def histories(self) -> dict[Key, History]:
+        """The series as readings; a series in series.PACES has only its newest points."""
+        return {
+            key: History(stored.points, stored.absent or self.record.last_read)
+            for key, stored in self.series.items()
+        }
+
+
+# --- text ---------------------------------------------------------------------------------------
+
+
+def text(drive: DriveHistory) -> bytes:
+    """Return the content of a file; the longest series are halved until it fits into
+    LARGEST_HISTORY.
+    """
+    content = _text(drive)
+    while len(content) > LARGEST_HISTORY:
+        drive = _reduced(drive)
+        content = _text(drive)
+    return content
+
+
+def _text(drive: DriveHistory) -> bytes:
+    record, verdict = drive.record, drive.verdict
+    document = {
+        'identity': record.identity[:5],
+        'first_read': record.first_read,
+        'last_read': record.last_read,
+        'imported': drive.imported,
+        'behind': drive.behind,
+        'verdict': verdict and [verdict.state.value, *verdict[1:]],
+        'places': [_place_fields(place) for place in drive.places],
+        'series': [
+            [*key, stored.pace, stored.absent, _point_fields(stored.points, record.first_read)]
+            for key, stored in drive.series.items()
+        ],
+    }
+    content = json.dumps(document, separators=(',', ':')).encode('ascii')
+    return b'check_smart_attributes history %d %08x\n%s\n' % (
+        VERSION,
+        crc32(content, VERSION),
+        content,
+    )
+
+
+def _place_fields(place: DrivePlace) -> list[Any]:
+    return [
+        place.machine,
+        place.address,
+        place.first,
+        place.gone,
+        int(place.is_scanned),
+        place.slot,
+    ]
+
+
+def _point_fields(points: Sequence[Point], before: int) -> list[list[float]]:
+    """Return the seconds since the previous point, the number and the gap of each point.
+
+    before: the first reading of the drive. The gap is left out if it lasts since the previous
+    point, as in a series that changes at each check. A whole number becomes an integer, which JSON
+    writes without ".0". Each check writes all these files, so they are short.
+    """
+    rows = []
+    for time, number, gap in points:
+        row = [time - before, int(number) if number == int(number) else number]
+        if gap != time - before:
+            row.append(gap)
+        rows.append(row)
+        before = time
+    return rows
+
+
+def _reduced(drive: DriveHistory) -> DriveHistory:
+    """Return the history without every other older point of its longest series.
+
+    If no series has many points, the series that was read least recently goes, and then the first
+    place.
+    """
+    if not drive.series:
+        return drive._replace(places=drive.places[1:])
+    series_ = dict(drive.series)
+    longest = max(series_, key=lambda key: len(series_[key].points))
+    points = series_[longest].points
+    if len(points) > 3:
+        series_[longest] = series_[longest]._replace(points=(*points[:-2][::2], *points[-2:]))
+    else:
+        del series_[min(series_, key=lambda key: series_[key].absent or LATEST)]
+    return drive._replace(series=series_)
+
+
+def is_intact(content: bytes) -> bool:
+    """Return whether the checksum of a file is right.
+
+    The rest of the content can still be wrong.
+    """
+    head = _HEAD.match(content)
+    if not head:
+        return False
+    body = content[head.end() :].removesuffix(b'\n')
+    return head[2] == b'%08x' % crc32(body, int(head[1]))
+
+
+def parsed(content: bytes, number: int) -> DriveHistory:
+    """Return the history in the content of a file. number: of the drive's record.
+
+    Raises Damaged for content that this program would not write, and Newer.
+    """
+    head = _HEAD.match(content)
+    if not head or not is_intact(content):
+        raise Damaged
+    if int(head[1]) > VERSION:
+        raise Newer
+    if _LONG_NUMBER.search(content):
+        raise Damaged
+    try:
+        return _drive(json.loads(content[head.end() :]), number)
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        MemoryError,
+    ):
+        raise Damaged from None
+
+
+def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
+    protocol, model, firmware, serial, wwn = map(_words, document['identity'])
+    identity = Identity(protocol, model, firmware, serial, wwn)
+    first, last = _moment(document['first_read']), _moment(document['last_read'])
+    rows, places = document['series'], document['places']
+    if len(rows) > MOST_SERIES or len(places) > MOST_PLACES:
+        raise Damaged
+    verdict = document['verdict']
+    return DriveHistory(
+        Record(number, identity, first, last),
+        places=tuple(_place(number, *fields) for fields in places),
+        verdict=_verdict(*verdict) if verdict else None,
+        series={
+            Key(_words(metric), _words(definition)): _series(most_of(definition), first, *rest)
+            for metric, definition, *rest in rows
+        },
+        imported=_moment(document['imported']),
+        behind=_moment(document['behind']),
+    )
+
+
+def _place(
+    number: int, machine: Any, address: Any, first: Any, gone: Any, is_scanned: Any, slot: Any
+) -> DrivePlace:
+    return DrivePlace(
+        _words(address),
+        number,
+        first=_moment(first),
+        gone=_moment(gone),
+        is_scanned=bool(is_scanned),
+        slot=_words(slot),
+        machine=_words(machine),
+    )
+
+
+def _verdict(state: Any, code: Any, words: Any, time: Any) -> LastVerdict:
+    return LastVerdict(State(state), _words(code), _words(words), _moment(time))
+
+
+def _series(most: float, time: int, pace: Any, absent: Any, rows: Sequence[Any]) -> Series:
+    """Return a series. time: the first reading of the drive."""
+    if _moment(pace) > series.LATELY:
+        raise Damaged
+    points = []
+    before = -1
+    for row in rows:
+        seconds, number = row[0], row[1]
+        gap = row[2] if len(row) > 2 else seconds
+        time += seconds
+        if type(time) is not int or type(gap) is not int or type(number) not in _NUMBERS:
+            raise Damaged
+        if not before < time <= LATEST or not 0 <= gap <= LATEST or not 0 <= number <= most:
+            raise Damaged
+        points.append(Point(time, float(number), gap))
+        before = time
+    return Series(pace, tuple(points), _moment(absent))
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_STATEMENT:
+        raise Damaged
+    return value
+
+
+def _moment(value: Any) -> int:
+    """Return a time or a period in seconds."""
+    if type(value) is not int or not 0 <= value <= LATEST:
+        raise Damaged
+    return value
+
+
+def most_of(definition: str) -> float:
+    """Return the largest number that a series can have.
+
+    definition: a text that ends with the unit, see past.key().
+    """
+    return HIGHEST_PERCENTAGE if definition[-1:] == '%' else HIGHEST_STORED
+
+
+# --- changes ------------------------------------------------------------------------------------
+
+
+def new(number: int, identity: Identity, now: int) -> DriveHistory:
+    """Return the history of a drive without readings."""
+    return DriveHistory(Record(number, _clipped(identity), now, now))
+
+
+def _clipped(identity: Identity) -> Identity:
+    protocol, model, firmware, serial, wwn = (field[:LONGEST_STATEMENT] for field in identity[:5])
+    return Identity(protocol, model, firmware, serial, wwn)
+
+
+def is_stored_already(drive: DriveHistory, now: int) -> bool:
+    """Return whether another check has stored a reading at the time of this check, or just after
+    it.
+    """
+    return bool(drive.series) and 0 <= drive.record.last_read - now < _SAME_TIME
+
+
+def with_readings(
+    drive: DriveHistory,
+    identity: Identity,
+    observations: Sequence[Observation],
+    verdict: LastVerdict | None,
+    now: int,
+) -> DriveHistory:
+    """Return the history with the readings of a check. now: the time of the check.
+
+    If the clock is behind the history, the readings are stored one second after the newest one.
+    """
+    drive = _dated(drive, now)
+    last_read = drive.record.last_read
+    time = max(now, last_read + 1) if drive.series else now
+    numbers = {
+        observation.key: observation
+        for observation in observations
+        if 0 <= observation.number <= most_of(observation.key.definition)
+        and max(map(len, observation.key)) <= LONGEST_STATEMENT
+    }
+    stored = {
+        key: before._replace(absent=before.absent or (0 if key in numbers else last_read))
+        for key, before in drive.series.items()
+    }
+    for key, observation in numbers.items():
+        if key in stored or len(stored) < MOST_SERIES:
+            stored[key] = _grown(stored.get(key), observation, last_read=last_read, now=time)
+    return drive._replace(
+        record=_read_again(drive.record, identity, time),
+        series=stored,
+        verdict=_stored_verdict(verdict) if verdict else drive.verdict,
+    )
+
+
+def _stored_verdict(verdict: LastVerdict) -> LastVerdict:
+    return verdict._replace(
+        code=verdict.code[:LONGEST_STATEMENT], words=verdict.words[:LONGEST_STATEMENT]
+    )
+
+
+def _grown(before: Series | None, observation: Observation, last_read: int, now: int) -> Series:
+    """Return a series with a number of this check. last_read: when the drive was last read."""
+    pace, number = observation.pace, float(observation.number)
+    if before is None:
+        return Series(pace, (Point(now, number, observation.gap),))
+    points = before.points
+    point = series.next_point(pace, History(points, before.absent or last_read), number, now)
+    if point is None:
+        return Series(pace, points)
+    if points and points[-1].time == point.time:
+        points = points[:-1]
+    points = (*points, point._replace(gap=observation.gap or point.gap))
+    if pace == series.LATELY:
+        points = tuple(series.peaks(series.latest(History(points), now, series.SPAN) or points))
+    return Series(pace, points)
+
+
+def _read_again(record: Record, identity: Identity, now: int) -> Record:
+    """Return the record with what this check has read: a cut model or a hidden WWN becomes
+    complete.
+    """
+    before, clipped = record.identity, _clipped(identity)
+    after = Identity(
+        before.protocol,
+        max(before.model, clipped.model, key=len),
+        clipped.firmware,
+        before.serial or clipped.serial,
+        before.wwn or clipped.wwn,
+    )
+    return record._replace(identity=after, last_read=now)
+
+
+def _dated(drive: DriveHistory, now: int) -> DriveHistory:
+    """Return the history with its times corrected if the clock was ahead when they were stored.
+
+    A clock that is more than SLACK behind the history is wrong now, or was wrong before. These
+    cases cannot be distinguished at once, so a clock that stays behind for a day is considered
+    right.
+    """
+    if not is_behind(drive, now):
+        return drive._replace(behind=0)
+    if not EARLIEST <= drive.behind <= now:
+        return drive._replace(behind=now)
+    if now - drive.behind < DAY:
+        return drive
+    latest = now - 1
+    record, verdict = drive.record, drive.verdict
+    return DriveHistory(
+        record._replace(first_read=min(record.first_read, latest), last_read=latest),
+        places=tuple(
+            place._replace(first=min(place.first, latest), gone=min(place.gone, latest))
+            for place in drive.places
+        ),
+        verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
+        series={
+            key: Series(stored.pace, _not_after(stored.points, latest), min(stored.absent, latest))
+            for key, stored in drive.series.items()
+        },
+        imported=min(drive.imported, latest),
+    )
+
+
+def _not_after(points: Sequence[Point], latest: int) -> tuple[Point, ...]:
+    """Return the points up to *latest*, in seconds since 1970; the newest later one gets this
+    time.
+    """
+    past = tuple(point for point in points if point.time < latest)
+    if len(past) == len(points):
+        return past
+    return (*past, points[-1]._replace(time=latest, gap=0))
+
+
+def is_behind(drive: DriveHistory, now: int) -> bool:
+    """Return whether the clock is so far behind this history that it, or an earlier one, is
+    wrong.
+    """
+    return now < drive.record.last_read - SLACK
+
+
+def split(drive: DriveHistory) -> tuple[DriveHistory, AllSeries]:
+    """Return the history without the older points of series that change all the time, and these
+    points.
+    """
+    kept, older = dict(drive.series), {}
+    for key, stored in drive.series.items():
+        if stored.pace in (series.DAILY, series.HIGHEST) and len(stored.points) > 1:
+            older[key] = stored._replace(points=stored.points[:-1])
+            kept[key] = stored._replace(points=stored.points[-1:])
+    return drive._replace(series=kept), older
+
+
+def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
+    """Return the series of NUMBER.days with newer points, thinned. now: seconds since 1970."""
+    result = dict(before)
+    for key, stored in newer.items():
+        earlier = before.get(key, stored)
+        by_time = {point.time: point for point in (*earlier.points, *stored.points)}
+        points = _not_after([by_time[time] for time in sorted(by_time)], now + SLACK)
+        thin = thinned(points, _old(points, now), stored.pace)
+        result[key] = stored._replace(points=tuple(thin))
+    return result
+
+
+def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistory:
+    """Return the history with fewer old points, and without places left long ago.
+
+    is_new_day: this is the first check of a day; only then are points reduced to one per month.
+    """
+    kept = {}
+    for key, stored in drive.series.items():
+        points = stored.points
+        old = _old(points, now)
+        is_often = stored.pace == series.CHANGE and len(points) > series.MANY
+        until = now - KEPT_WHOLE if is_often else old
+        older = [point for point in points if point.time < until and (is_often or is_new_day)]
+        if older:
+            points = (*thinned(older, old, stored.pace), *points[len(older) :])
+        kept[key] = stored._replace(points=points)
+    places = [place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY]
+    places.sort(key=lambda place: place.gone or LATEST)  # the first ones were left first
+    return drive._replace(series=kept, places=tuple(sorted(places[-MOST_PLACES:])))
+
+
+def _old(points: Sequence[Point], now: int) -> int:
+    """Return the time before which one point of each month is kept.
+
+    This is at most a month more than so far, because the clock can be wrong.
+    """
+    for before, point in zip(points, points[1:]):
+        month = point.time // MONTH
+        if before.time // MONTH == month:
+            return min(now - series.KEPT_DAILY, (month + 1) * MONTH)
+    return now - series.KEPT_DAILY
+
+
+def thinned(points: Sequence[Point], old: int, pace: int = series.CHANGE) -> list[Point]:
+    """Return the points to keep: one of each month before *old*, and one of each day after *old*.
+
+    For HIGHEST, the highest point is kept; otherwise the last point, whose number still applies
+    afterwards.
+    """
+    newest: dict[tuple[int, int], Point] = {}
+    for point in points:
+        span = MONTH if point.time < old else DAY
+        before = newest.get((span, point.time // span))
+        if pace != series.HIGHEST or before is None or point.number > before.number:
+            newest[span, point.time // span] = point
+    return list(newest.values())

@@ -1,0 +1,651 @@
+"""The directory of a history: its files are read by one child process and changed by another.
+
+A disk can take minutes to answer, or never answer, so no check reads or writes these files itself.
+A child runs as the owner of the directory, with limits of size and time. The reading child sends
+the content of the files through a pipe. The writing child holds the lock of the directory, reads
+again what has changed, and replaces each file atomically: a power cut or a killed check leaves the
+old file or the new one. The former version of each file stays beside it until the next change.
+
+If the disk never answers, a child cannot be ended. So each child waits until the previous child of
+the
+same kind and user has ended: one reading and one writing child can hang, and not one for each
+check. These two locks are beside the locks of drives, which are usually on another disk.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import select
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from zlib import crc32
+
+from .. import files, state_directory, trust
+from ..constants import LARGEST_HISTORIES, LARGEST_HISTORY, MOST_DRIVES, MOST_HISTORY_FILES
+from ..errors import HistoryUnusable
+from ..typed import TYPE_CHECKING, Any, NamedTuple
+from . import drive_file
+
+if TYPE_CHECKING:
+    import signal as _signal
+
+    from ..state_directory import StateDirectory
+else:
+    import _signal  # signal would import enum
+
+DRIVE, FORMER, DAYS, ASIDE = '.drive', '.former', '.days', '.damaged'
+_NEW = '.new'
+LOCK = 'lock'
+NOT_WRITTEN = 'not-written'
+SNAPSHOT = 'history.sqlite'  # of a version that was never published
+MISSING = 'it is missing'
+TOO_MUCH = (
+    f'it is not read, because the files of the history have more than {LARGEST_HISTORIES >> 20} MB'
+)
+ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
+READING, CHANGING = 'read', 'changed'  # kinds of children
+# seconds that a child waits to change the history; its check has ended by then
+LOCK_PATIENCE = 10.0
+_READING_TIME = 60  # seconds
+_DESCRIPTORS = 4096  # highest number of an open file of a check
+_MODE = 0o644  # others may read; the permissions of the directory limit access
+_FLAGS_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CHUNK = 1 << 16
+_SIGNALS = (_signal.SIGALRM, _signal.SIGVTALRM, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+_REASONS = {
+    errno.ELOOP: 'is a link; to start a new history, remove it',
+    errno.EFBIG: f'has more than {MOST_HISTORY_FILES} files; to start a new history, rename it',
+    errno.ENOSPC: 'cannot be written, because the disk is full; to see which, run: df -h',
+}
+
+
+class StoredFile(NamedTuple):
+    """A file of the history, as it was read."""
+
+    content: bytes = b''
+    fault: str = ''  # why it was not read: "it is a link"
+    signature: tuple[int, ...] = ()  # changes whenever the file is replaced
+
+
+class Contents(NamedTuple):
+    """What the reading child has sent."""
+
+    files: Mapping[str, StoredFile] = {}  # by name
+    # damaged files that were set aside -> when, in seconds since 1970
+    aside: Mapping[str, int] = {}
+    fault: str = ''  # why the directory cannot be used
+    not_written: tuple[int, str] = (0, '')  # since when nothing could be written, and the reason
+    has_snapshot: bool = False  # there is a database of a version that was never published
+    is_complete: bool = False
+    is_missing: bool = False  # there is no history yet
+
+
+class Changes(NamedTuple):
+    """Changes to the directory."""
+
+    replaced: Mapping[int, Mapping[str, bytes]] = {}  # number -> ending -> new content, DRIVE last
+    set_aside: Collection[str] = ()  # names of damaged files
+    removed: Collection[str] = ()  # names
+
+
+def path_of(state: StateDirectory) -> str:
+    """Return the path of the history directory below the state directory."""
+    return os.path.join(state.path, state_directory.HISTORY)
+
+
+# --- child processes ----------------------------------------------------------------------------
+
+
+class Child:
+    """A process that works in the directory as its owner and sends what it finds."""
+
+    def __init__(self, state: StateDirectory, kind: str, work: Callable[[_Pipe], object]) -> None:
+        """Start the process. kind: READING or CHANGING.
+
+        If this fails, the process has sent a fault.
+        """
+        self._buffer = bytearray()
+        self._pid = 0
+        self._pipe = sending = -1
+        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
+        try:
+            self._pipe, sending = os.pipe()
+            self._pid = os.fork()
+            if self._pid == 0:
+                _in_child(state, kind, sending, work)
+        except OSError as error:
+            self._buffer += _message(fault=f'no process can be started: {error.strerror}')
+            self._close()
+        finally:
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+            if sending >= 0:
+                os.close(sending)
+
+    def is_ready(self, until: float) -> bool:
+        """Return whether everything was sent; wait for it until *until*, a value of
+        time.monotonic().
+        """
+        while self._pipe >= 0:
+            readable, _, _ = select.select([self._pipe], [], [], max(until - time.monotonic(), 0))
+            if not readable:
+                return False
+            chunk = os.read(self._pipe, _CHUNK)
+            self._buffer += chunk
+            if not chunk:
+                self._close()
+                with suppress(ChildProcessError):  # a daemon can ignore the end of processes
+                    os.waitpid(self._pid, 0)
+        return True
+
+    def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Yield the messages that were sent: names and values, and the content of a file."""
+        place = 0
+        while True:
+            end = self._buffer.find(b'\n', place)
+            if end < 0:
+                return
+            values = json.loads(self._buffer[place:end])
+            place = end + 1 + values.pop('size')
+            if place > len(self._buffer):
+                return
+            yield values, bytes(self._buffer[end + 1 : place])
+
+    def leave(self, ends: bool) -> None:
+        """Wait no longer. ends: end the process; if it waits for a dead disk, it ends later."""
+        if self._pipe >= 0:
+            if ends:
+                os.kill(self._pid, _signal.SIGKILL)
+            self._close()
+            with suppress(ChildProcessError):
+                os.waitpid(self._pid, os.WNOHANG)
+
+    def _close(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+        self._pipe = -1
+
+
+class _Pipe:
+    """The child's end of the pipe. The child never waits for its check while it holds a lock."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._rest = descriptor, bytearray()
+        os.set_blocking(descriptor, False)
+
+    def send(self, content: bytes = b'', /, **values: object) -> None:
+        """Send a message, or keep it if the pipe is full."""
+        self._rest += _message(content, **values)
+        self._write()
+
+    def flush(self) -> None:
+        """Wait until everything is sent."""
+        os.set_blocking(self._descriptor, True)
+        self._write()
+
+    def _write(self) -> None:
+        with suppress(BlockingIOError):
+            while self._rest:
+                del self._rest[: os.write(self._descriptor, self._rest)]
+
+
+def _message(content: bytes = b'', /, **values: object) -> bytes:
+    return json.dumps({**values, 'size': len(content)}).encode('ascii') + b'\n' + content
+
+
+def _in_child(
+    state: StateDirectory, kind: str, sending: int, work: Callable[[_Pipe], object]
+) -> None:
+    """Run *work* as the owner of the state directory, in a new child process, and end the
+    process.
+    """
+    try:
+        _detach(sending)
+        pipe = _Pipe(sending)
+        lock = _in_turn(state, kind, pipe)
+        _become(state)
+        work(pipe)
+        if lock is not None:
+            os.close(lock)
+        pipe.flush()
+    finally:
+        os._exit(0)
+
+
+def _detach(sending: int) -> None:
+    """Give up everything that belongs to the check: the handlers of its signals, and its open
+    files.
+    """
+    for number in _SIGNALS:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
+    # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):  # never those of the history, which an error message would damage
+        if descriptor != sending:
+            os.dup2(nothing, descriptor)
+    os.closerange(3, sending)
+    os.closerange(max(sending + 1, 3), _DESCRIPTORS)
+
+
+def _become(state: StateDirectory) -> None:
+    """Become the owner of the state directory, for good."""
+    if os.geteuid() == 0 and state.user != 0:
+        import struct  # noqa: F401  trust needs it, and the owner may be unable to read this program
+
+        os.setgroups([state.group])
+        os.setresgid(state.group, state.group, state.group)
+        os.setresuid(state.user, state.user, state.user)
+
+
+def _in_turn(state: StateDirectory, kind: str, pipe: _Pipe) -> int | None:
+    """Wait until the previous child of this user has ended; return the locked file, None without
+    locks.
+
+    End this process if a child that changes the history does not end. The content of its lock then
+    shows since when nothing could be written; the next reading child sends this.
+    """
+    try:
+        folder = state_directory.for_locks(state_directory.WAITING, state.path)
+        path = f'{folder}/history-{crc32(os.fsencode(path_of(state))):08x}'
+        lock = os.open(f'{path}.{kind}', _FLAGS_LOCK, 0o600)
+        if kind == READING:
+            _signal.alarm(_READING_TIME)  # if the check was killed, nobody else ends this process
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            since, why = _mark(f'{path}.{CHANGING}')
+            if why:
+                pipe.send(mark=[since, why])
+            return lock
+        is_ours = files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE)
+        if is_ours:
+            os.ftruncate(lock, 0)
+            return lock
+        if os.fstat(lock).st_size == 0:
+            os.write(lock, b'the disk does not answer; to see why, run: dmesg -T')
+    except (OSError, state_directory.Unusable):
+        return None
+    os._exit(1)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def reading_child(
+    state: StateDirectory, is_writing: bool, only: tuple[str, ...] | None = None
+) -> Child:
+    """Return a new child that sends the content of the directory.
+
+    is_writing: create a missing directory, and report if it is read-only. only: the names of the
+    files to send; None: those that a check needs.
+    """
+    return Child(state, READING, lambda pipe: _send(pipe, state, is_writing, only))
+
+
+def contents_of(child: Child, until: float) -> Contents:
+    """Return what a reading child sends until *until*, a value of time.monotonic(); then end the
+    child.
+    """
+    child.is_ready(until)
+    child.leave(ends=True)
+    stored: dict[str, StoredFile] = {}
+    aside: dict[str, int] = {}
+    facts: dict[str, Any] = {}
+    for values, content in child.messages():
+        if 'file' in values:
+            stored[values['file']] = StoredFile(
+                content, values['fault'], tuple(values['signature'])
+            )
+        elif 'aside' in values:
+            aside[values['aside']] = values['time']
+        else:
+            facts.update(values)
+    since, why = facts.get('mark', (0, ''))
+    return Contents(
+        stored,
+        aside,
+        fault=facts.get('fault', ''),
+        not_written=(since, why),
+        has_snapshot='snapshot' in facts,
+        is_complete='end' in facts,
+        is_missing='missing' in facts,
+    )
+
+
+def _send(
+    pipe: _Pipe, state: StateDirectory, is_writing: bool, only: tuple[str, ...] | None
+) -> None:
+    """Send the content of the directory, each file with its name."""
+    path = path_of(state)
+    try:
+        fault = _fault(state, path, is_writing)
+        if fault:
+            pipe.send(fault=fault)
+            return
+        names = _names(path)
+    except FileNotFoundError:
+        pipe.send(missing=True, end=True)
+        return
+    except OSError as error:
+        pipe.send(fault=_refusal(path, error))
+        return
+    since, why = _mark(f'{path}/{NOT_WRITTEN}')
+    if since:
+        pipe.send(mark=[since, why])
+    if SNAPSHOT in names:
+        pipe.send(snapshot=True)
+    for name in names:
+        if name.endswith(ASIDE) and number_in(name) is not None:
+            with suppress(OSError):
+                pipe.send(aside=name, time=int(os.lstat(f'{path}/{name}').st_mtime))
+    if only is None:
+        sent = stored_files(path, names)
+    else:
+        sent = ((name, read_file(f'{path}/{name}')) for name in only if name in names)
+    for name, stored in sent:
+        pipe.send(stored.content, file=name, fault=stored.fault, signature=stored.signature)
+    pipe.send(end=True)
+
+
+def _fault(state: StateDirectory, path: str, is_writing: bool) -> str:
+    """Return why the directory cannot be used, or ''. Raises OSError."""
+    if is_writing:
+        os.makedirs(path, 0o755, exist_ok=True)
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, 'is a link')
+    reason = trust.fault(path, state.user)
+    if reason:
+        return f'{reason}; make it writable only for the owner of {state.path}'
+    if is_writing and not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
+        return f'{path} cannot be written; {ADVICE}'
+    return ''
+
+
+def _names(path: str) -> list[str]:
+    """Return the names in the directory, sorted. Raises OSError."""
+    names = []
+    with os.scandir(path) as entries:
+        for entry in entries:
+            names.append(entry.name)
+            if len(names) > MOST_HISTORY_FILES:
+                raise OSError(errno.EFBIG, 'too many files')
+    return sorted(names)
+
+
+def _refusal(path: str, error: OSError) -> str:
+    place = error.filename or path
+    reason = _REASONS.get(error.errno or 0)
+    return f'{place} {reason}' if reason else f'{place}: {error.strerror}; {ADVICE}'
+
+
+def number_in(name: str) -> int | None:
+    """Return the number in the name of a file; None for a name that this program does not use."""
+    digits = name.partition('.')[0]
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
+        return None
+    return int(digits) if str(int(digits)) == digits else None
+
+
+def stored_files(
+    path: str, names: Collection[str], seen: Mapping[str, StoredFile] | None = None
+) -> Iterator[tuple[str, StoredFile]]:
+    """Yield the name and content of each NUMBER.drive, and the former version of each damaged one.
+
+    names: in the directory. seen: files that were read before; unchanged ones are not read again.
+    """
+    numbers = {number_in(name) for name in names if name.endswith((DRIVE, FORMER))}
+    rest = LARGEST_HISTORIES
+    for number in sorted(number for number in numbers if number is not None)[:MOST_DRIVES]:
+        name, former = f'{number}{DRIVE}', f'{number}{FORMER}'
+        stored = seen.get(name) if seen else None
+        if stored is None or not _is_unchanged(f'{path}/{name}', stored):
+            stored = read_file(f'{path}/{name}', rest)
+        rest -= len(stored.content)
+        yield name, stored
+        if former in names and not drive_file.is_intact(stored.content) and rest > 0:
+            stored = read_file(f'{path}/{former}', rest)
+            rest -= len(stored.content)
+            yield former, stored
+
+
+def changed_since(path: str, seen: Mapping[str, StoredFile]) -> dict[str, StoredFile]:
+    """Return the files as they are now. seen: as they were read before. Raises OSError."""
+    return dict(stored_files(path, _names(path), seen))
+
+
+def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
+    """Return a file of the history.
+
+    Links, pipes, and files larger than LARGEST_HISTORY or *rest* are not read.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS_READING)
+    except FileNotFoundError:
+        return StoredFile(fault=MISSING)
+    except OSError as error:
+        is_link = error.errno == errno.ELOOP
+        return StoredFile(
+            fault='it is a link' if is_link else error.strerror or 'it cannot be opened'
+        )
+    try:
+        status = os.fstat(descriptor)
+        fault = _unreadable(status, rest)
+        content = b''
+        chunk = b'' if fault else os.read(descriptor, LARGEST_HISTORY)
+        while chunk and len(content) <= LARGEST_HISTORY:
+            content += chunk
+            chunk = os.read(descriptor, LARGEST_HISTORY)
+        return StoredFile(content, fault, () if fault else _signature(status))
+    except OSError as error:
+        return StoredFile(fault=error.strerror or 'it cannot be read')
+    finally:
+        os.close(descriptor)
+
+
+def _unreadable(status: os.stat_result, rest: int) -> str:
+    if not stat.S_ISREG(status.st_mode):
+        return 'it is not a regular file'
+    if status.st_size > LARGEST_HISTORY:
+        return f'it is larger than {LARGEST_HISTORY >> 10} kB'
+    return TOO_MUCH if status.st_size > rest else ''
+
+
+def _signature(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _is_unchanged(path: str, stored: StoredFile) -> bool:
+    try:
+        return bool(stored.signature) and _signature(os.lstat(path)) == stored.signature
+    except OSError:
+        return False
+
+
+def _mark(path: str) -> tuple[int, str]:
+    """Return since when nothing could be written (seconds since 1970; 0: no failure), and the
+    reason.
+    """
+    try:
+        since = max(int(os.lstat(path).st_mtime), 1)
+    except FileNotFoundError:
+        return 0, ''
+    except OSError as error:
+        return 1, error.strerror or ''
+    stored = read_file(path)
+    return since, stored.fault or stored.content[:300].decode(errors='replace')
+
+
+# --- changing -----------------------------------------------------------------------------------
+
+
+def change(state: StateDirectory, work: Callable[[str], int], seconds: float) -> int:
+    """Run *work* with the path of the directory, alone in the directory; return its result.
+
+    Raises HistoryUnusable if *work* raised it or OSError, or has not ended after this time; the
+    child then continues alone. It leaves a mark for the next check if it fails, and removes it
+    otherwise.
+    """
+    child = Child(state, CHANGING, lambda pipe: pipe.send(**_outcome(state, work)))
+    is_ready = child.is_ready(time.monotonic() + seconds)
+    child.leave(ends=False)
+    for values, _ in child.messages():
+        if 'fault' in values:
+            raise HistoryUnusable(values['fault'])
+        result: int = values['result']
+        return result
+    reason = 'the process that writes was killed' if is_ready else f'no answer within {seconds:g} s'
+    raise HistoryUnusable(f'{path_of(state)}: {reason}; to see why, run: dmesg -T')
+
+
+def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, object]:
+    path = path_of(state)
+    try:
+        fault = _fault(state, path, is_writing=True)
+        if fault:
+            return {'fault': fault}
+        lock = os.open(f'{path}/{LOCK}', _FLAGS_LOCK, 0o600)
+        try:
+            if not files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE):
+                raise HistoryUnusable(
+                    f'{path} is locked by another process; to see which, run: fuser {path}/{LOCK}'
+                )
+            result = work(path)
+            _remove(f'{path}/{NOT_WRITTEN}')
+        finally:
+            os.close(lock)
+        return {'result': result}
+    except OSError as error:
+        reason = _refusal(path, error)
+    except HistoryUnusable as error:
+        reason = str(error)
+    except Exception as error:  # the parent reports it
+        reason = f'{path}: {type(error).__name__}: {error}'
+    # On a full disk, the mark stays empty, but its time still shows when the failure began. If
+    # there is no mark, an earlier failure left it, or the next check finds a read-only disk.
+    with suppress(OSError):
+        _write_file(f'{path}/{NOT_WRITTEN}', reason.encode(errors='replace'))
+    return {'fault': reason}
+
+
+def apply(path: str, changes: Changes, now: int) -> None:
+    """Change the directory: all new files are on the disk before the first one replaces another.
+
+    A failure with the files of one drive changes nothing about the others. now: seconds since 1970.
+    Raises the first OSError.
+    """
+    failures: list[OSError] = []
+
+    def for_each(numbers: Collection[int], step: Callable[[int], object]) -> list[int]:
+        done = []
+        for number in numbers:
+            try:
+                step(number)
+                done.append(number)
+            except OSError as error:
+                failures.append(error)
+                for ending in changes.replaced[number]:
+                    with suppress(OSError):
+                        _remove(f'{path}/{number}{ending}{_NEW}')
+        return done
+
+    def write(number: int) -> None:
+        for ending, content in changes.replaced[number].items():
+            _remove(f'{path}/{number}{ending}{_NEW}')  # of a check that was killed
+            _write_file(f'{path}/{number}{ending}{_NEW}', content)
+
+    def sync(number: int) -> None:
+        for ending in changes.replaced[number]:
+            files.flush(f'{path}/{number}{ending}{_NEW}')
+
+    def replace(number: int, ending: str) -> None:
+        name = f'{path}/{number}{ending}'
+        if f'{number}{ending}' in changes.set_aside:
+            _set_aside(path, f'{number}{ending}', now)
+        elif ending == DRIVE:
+            _keep_former(name, f'{path}/{number}{FORMER}')
+        os.rename(f'{name}{_NEW}', name)
+
+    ready = for_each(for_each(changes.replaced, write), sync)
+    with_days = [number for number in ready if DAYS in changes.replaced[number]]
+    if with_days:  # the points of these files leave the others
+        failed = set(with_days) - set(for_each(with_days, lambda number: replace(number, DAYS)))
+        ready = [number for number in ready if number not in failed]
+        files.flush(path)
+    for_each(ready, lambda number: replace(number, DRIVE))
+    for name in changes.set_aside:
+        if number_in(name) not in changes.replaced:
+            _set_aside(path, name, now)
+    for name in changes.removed:
+        _remove(f'{path}/{name}')
+    files.flush(path)
+    if failures:
+        raise failures[0]
+
+
+def _write_file(path: str, content: bytes) -> None:
+    """Write a new file. Raises OSError."""
+    descriptor = os.open(path, _FLAGS_WRITING, _MODE)
+    try:
+        os.fchmod(descriptor, _MODE)  # regardless of the umask of root
+        data = memoryview(content)
+        while data:
+            data = data[os.write(descriptor, data) :]
+    finally:
+        os.close(descriptor)
+
+
+def _set_aside(path: str, name: str, now: int) -> None:
+    """Rename a damaged file, if it is there. Raises OSError."""
+    aside = f'{path}/{name.removesuffix(DRIVE)}{ASIDE}'
+    try:
+        os.rename(f'{path}/{name}', aside)
+    except FileNotFoundError:
+        return
+    except OSError:  # a folder has one of the two names
+        aside = f'{path}/{name}.{now}{ASIDE}'
+        os.rename(f'{path}/{name}', aside)
+    with suppress(OSError):
+        os.utime(aside, (now, now), follow_symlinks=False)
+
+
+def _keep_former(current: str, former: str) -> None:
+    """Make *former* a second name of the current file, which is then replaced.
+
+    A file system without links keeps no former version.
+    """
+    with suppress(OSError):
+        _remove(former + _NEW)
+        os.link(current, former + _NEW, follow_symlinks=False)
+        os.rename(former + _NEW, former)
+        # rename() does nothing if both are the same file, after a check was killed
+        _remove(former + _NEW)
+
+
+def _remove(path: str) -> None:
+    """Remove a file or an empty directory, if it is there. Raises OSError."""
+    with suppress(FileNotFoundError):
+        try:
+            os.unlink(path)
+        except IsADirectoryError:
+            os.rmdir(path)
+
+
+def files_of(path: str, number: int) -> list[str]:
+    """Return the names of all files of a drive; NUMBER.former comes before NUMBER.drive.
+
+    Raises OSError.
+    """
+    return [name for name in reversed(_names(path)) if number_in(name) == number]
+
+
+def set_snapshot_aside(path: str) -> None:
+    """Rename the database of a version that was never published, and the files beside it."""
+    for name in _names(path):
+        if name.startswith((SNAPSHOT, 'drives.json')) and not name.endswith('.aside'):
+            os.replace(f'{path}/{name}', f'{path}/{name}.aside')

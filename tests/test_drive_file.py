@@ -1,0 +1,357 @@
+"""The history of one drive as a value and as text: what is written is read again, and nothing
+else is.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from zlib import crc32
+
+import pytest
+
+from smart_attributes.constants import DAY, HOUR, LARGEST_HISTORY, MONTH, MOST_PLACES, MOST_SERIES
+from smart_attributes.history import drive_file
+from smart_attributes.history.drive_file import Damaged, DriveHistory, LastVerdict, Newer, Series
+from smart_attributes.history.drive_records import LATEST, DrivePlace, Record
+from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point
+from smart_attributes.model import Identity, State
+
+NOW = 1_795_000_000  # 18 November 2026
+IDENTITY = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL01', '5000c500a1b2c3d4')
+CRC, HOT = Key('crc_errors', 'attribute 199, raw'), Key('temperature', 'attribute 194')
+WHOLE = DriveHistory(
+    Record(7, IDENTITY, NOW - DAY, NOW),
+    (
+        DrivePlace(
+            '/dev/sda', 7, NOW - DAY, gone=NOW, is_scanned=True, slot='pci-1', machine='1a2b'
+        ),
+    ),
+    LastVerdict(State.WARNING, 'crc_errors', 'crc_errors grew by 3\u20ac', NOW),
+    {
+        CRC: Series(CHANGE, (Point(NOW - DAY, 0), Point(NOW - HOUR, 3, 300))),
+        HOT: Series(HIGHEST, (Point(NOW, 30.5),), absent=NOW - 9),
+        Key('none', 'yet'): Series(LATELY),
+    },
+    imported=NOW - 5,
+    behind=NOW - 6,
+)
+
+
+def signed(body: bytes, version: int = drive_file.VERSION) -> bytes:
+    """Return the content of a file with this body and a right checksum."""
+    return b'check_smart_attributes history %d %08x\n%s\n' % (version, crc32(body, version), body)
+
+
+def forged(**changes: object) -> bytes:
+    """Return the content of a file that this program would not write."""
+    document = json.loads(drive_file.text(WHOLE).partition(b'\n')[2])
+    return signed(json.dumps({**document, **changes}).encode())
+
+
+def test_what_is_written_is_read_again():
+    assert drive_file.parsed(drive_file.text(WHOLE), 7) == WHOLE
+    empty = drive_file.new(8, IDENTITY, NOW)
+    assert drive_file.parsed(drive_file.text(empty), 8) == empty
+
+
+def test_each_flipped_bit_is_damage():
+    content = drive_file.text(WHOLE)
+    for place in range(8 * len(content) - 8):
+        flipped = bytearray(content)
+        flipped[place // 8] ^= 1 << place % 8
+        with pytest.raises(Damaged):
+            drive_file.parsed(bytes(flipped), 7)
+
+
+@pytest.mark.parametrize('length', [0, 1, 40, 47, 60, -3])
+def test_a_file_that_is_cut_off_is_damage(length):
+    with pytest.raises(Damaged):
+        drive_file.parsed(drive_file.text(WHOLE)[:length], 7)
+
+
+def test_a_newer_version_is_no_damage():
+    with pytest.raises(Newer):
+        drive_file.parsed(signed(b'whatever', drive_file.VERSION + 1), 7)
+
+
+ROW = ['crc_errors', 'raw', CHANGE, 0]
+FORGERIES = {
+    'no-json': b'{',
+    'list': b'[]',
+    'number': b'7',
+    'deep': b'[' * 100_000,
+    'long-number': b'9' * 100_000,
+    'no-text': b'\xff\xfe',
+    'no-fields': b'{}',
+}
+FIELDS = {
+    'identity-short': {'identity': ['ATA']},
+    'identity-number': {'identity': [1, 2, 3, 4, 5]},
+    'no-identity': {'identity': None},
+    'long-text': {'identity': ['A' * 401, '', '', '', '']},
+    'negative-time': {'last_read': -1},
+    'late': {'last_read': LATEST + 1},
+    'time-with-fraction': {'first_read': 1.5},
+    'true': {'first_read': True},
+    'text-for-time': {'behind': '1'},
+    'verdict-short': {'verdict': [1]},
+    'verdict-state': {'verdict': [77, '', '', 1]},
+    'place-short': {'places': [['a', 'b']]},
+    'places-number': {'places': 5},
+    'many-places': {'places': [['', 'a', 1, 0, 0, '']] * (MOST_PLACES + 1)},
+    'many-series': {'series': [[*ROW, []]] * (MOST_SERIES + 1)},
+    'series-short': {'series': [['a']]},
+    'unknown-pace': {'series': [['a', 'b', 4, 0, []]]},
+    'pace-with-fraction': {'series': [['a', 'b', 0.0, 0, []]]},
+    'infinite': {'series': [[*ROW, [[1, float('inf'), 0]]]]},
+    'no-number': {'series': [[*ROW, [[1, float('nan'), 0]]]]},
+    'negative': {'series': [[*ROW, [[1, -1, 0]]]]},
+    'huge': {'series': [[*ROW, [[1, 10**31, 0]]]]},
+    'text-for-number': {'series': [[*ROW, [[1, '1', 0]]]]},
+    'same-time': {'series': [[*ROW, [[1, 1, 0], [0, 2, 0]]]]},
+    'backwards': {'series': [[*ROW, [[2, 1, 0], [-1, 2, 0]]]]},
+    'before-1970': {'series': [[*ROW, [[-NOW, 1]]]]},
+    'fraction': {'series': [[*ROW, [[0.5, 1]]]]},
+    'gap': {'series': [[*ROW, [[1, 1, -1]]]]},
+    'percentage': {'series': [['spare', 'x, %', 0, 0, [[1, 1001, 0]]]]},
+    'point-short': {'series': [[*ROW, [[1]]]]},
+}
+
+
+@pytest.mark.parametrize(
+    'content',
+    [*map(signed, FORGERIES.values()), *(forged(**fields) for fields in FIELDS.values())],
+    ids=[*FORGERIES, *FIELDS],
+)
+def test_what_this_program_would_not_write_is_damage(content):
+    with pytest.raises(Damaged):
+        drive_file.parsed(content, 7)
+
+
+def test_forged_files_take_little_time_and_memory():
+    """24 drives, as large as a file may be."""
+    points = [[1, 0]] * 21_600
+    content = forged(series=[[*ROW, points]]).replace(b', ', b',')
+    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    drives = [
+        drive_file.parsed(signed(content.partition(b'\n')[2].strip()), number)
+        for number in range(24)
+    ]
+
+    assert 100_000 < len(content) <= LARGEST_HISTORY and len(drives) == 24
+    assert time.process_time() - began < 3
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10  # kB
+
+
+def many(count: int, length: int) -> dict[Key, Series]:
+    points = tuple(Point(NOW - length + place, place, 1) for place in range(length))
+    return {
+        Key(f'metric {number}', 'x' * 300): Series(CHANGE, points, absent=number + 1)
+        for number in range(count)
+    }
+
+
+@pytest.mark.parametrize(
+    'count, length', [(1, 20_000), (10, 3_000), (300, 2)], ids=['one', 'ten', 'texts']
+)
+def test_a_file_that_is_too_large_is_halved_until_it_fits(count, length):
+    """The newest points stay; where even these are too many, the series that was read least
+    recently goes.
+    """
+    content = drive_file.text(WHOLE._replace(series=many(count, length)))
+    kept = drive_file.parsed(content, 7).series
+
+    assert LARGEST_HISTORY / 3 < len(content) <= LARGEST_HISTORY
+    assert all(
+        stored.points[-2:] == many(count, length)[key].points[-2:] for key, stored in kept.items()
+    )
+    assert Key(f'metric {count - 1}', 'x' * 300) in kept
+
+
+def test_places_without_end_are_halved_too():
+    places = tuple(
+        DrivePlace('/dev/' + 'x' * 390, 7, place, slot='y' * 400) for place in range(200)
+    )
+    content = drive_file.text(WHOLE._replace(places=places, series={}))
+
+    assert (
+        len(content) <= LARGEST_HISTORY and drive_file.parsed(content, 7).places[-1] == places[-1]
+    )
+
+
+# --- with the readings of a check -----------------------------------------------------------------
+
+
+def read(numbers: list[tuple[int, float]], pace: int, key: Key = CRC) -> DriveHistory:
+    """Return the history of a drive after checks at these times."""
+    drive = drive_file.new(7, IDENTITY, numbers[0][0])
+    for moment, number in numbers:
+        drive = drive_file.with_readings(
+            drive, IDENTITY, [Observation(key, number, pace)], None, moment
+        )
+    return drive
+
+
+MIDNIGHT = NOW // DAY * DAY
+
+
+@pytest.mark.parametrize(
+    'pace, kept',
+    [
+        (CHANGE, [(0, 5), (2 * HOUR, 7), (3 * HOUR, 6), (DAY + HOUR, 9)]),
+        (DAILY, [(0, 5), (DAY, 6)]),
+        (HIGHEST, [(0, 7), (DAY, 9)]),
+        (LATELY, [(0, 9)]),
+    ],
+    ids=['change', 'daily', 'highest', 'lately'],
+)
+def test_a_series_gets_a_point_by_its_pace(pace, kept):
+    numbers = [(0, 5), (HOUR, 5), (2 * HOUR, 7), (3 * HOUR, 6), (DAY, 6), (DAY + HOUR, 9)]
+    drive = read([(MIDNIGHT + after, number) for after, number in numbers], pace)
+
+    assert [(point.time - MIDNIGHT, point.number) for point in drive.series[CRC].points] == kept
+    assert drive.record[2:] == (MIDNIGHT, MIDNIGHT + DAY + HOUR)
+
+
+def test_a_number_that_is_missing_is_absent_since_its_last_reading():
+    drive = read([(NOW, 1)], CHANGE)
+    for moment in (NOW + 300, NOW + 600):
+        drive = drive_file.with_readings(
+            drive, IDENTITY, [Observation(HOT, 30, HIGHEST)], None, moment
+        )
+    assert drive.series[CRC].absent == drive.histories[CRC].last_read == NOW
+    drive = drive_file.with_readings(
+        drive, IDENTITY, [Observation(CRC, 2, CHANGE)], None, NOW + 900
+    )
+
+    assert drive.series[CRC] == Series(CHANGE, (Point(NOW, 1), Point(NOW + 900, 2, 900)))
+
+
+@pytest.mark.parametrize(
+    'key, number',
+    [
+        (CRC, -1),
+        (CRC, float('inf')),
+        (CRC, float('nan')),
+        (CRC, 1e31),
+        (Key('x', 'raw, %'), 1001),
+        (Key('x' * 401, ''), 1),
+        (Key('', 'x' * 401), 1),
+    ],
+)
+def test_a_number_that_could_not_be_read_again_is_not_stored(key, number):
+    assert read([(NOW, number)], CHANGE, key).series == {}
+
+
+def test_no_drive_has_more_series_than_can_be_read_again():
+    drive = drive_file.new(7, IDENTITY, NOW)
+    seen = [Observation(Key('x', str(number)), 1, CHANGE) for number in range(MOST_SERIES + 5)]
+    drive = drive_file.with_readings(
+        drive, IDENTITY, seen, LastVerdict(State.OK, 'x' * 500, 'y' * 500, NOW), NOW
+    )
+
+    assert drive_file.parsed(drive_file.text(drive), 7) == drive
+
+
+@pytest.mark.parametrize(
+    'before, later, is_stored', [(0, 0, True), (149, 0, True), (150, 0, False), (0, 1, False)]
+)
+def test_of_two_checks_at_one_time_the_first_one_counts(before, later, is_stored):
+    drive = read([(NOW, 1)], CHANGE)
+
+    assert drive_file.is_stored_already(drive, NOW - before + later) is is_stored
+
+
+def test_what_was_cut_or_hidden_in_the_identity_becomes_complete():
+    drive = drive_file.new(7, Identity('ATA', 'ACME', 'F1', '', ''), NOW)
+    drive = drive_file.with_readings(drive, IDENTITY._replace(firmware='F2'), [], None, NOW)
+
+    assert drive.record.identity == IDENTITY._replace(firmware='F2')
+
+
+# --- clocks ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    'behind, now, is_dated, noted',
+    [
+        (0, NOW - DAY, False, 0),
+        (0, NOW - DAY - 1, False, NOW - DAY - 1),
+        (NOW - 9 * DAY, NOW - 8 * DAY - 1, False, NOW - 9 * DAY),
+        (NOW - 9 * DAY, NOW - 8 * DAY, True, 0),
+        (NOW - 9 * DAY, NOW, False, 0),
+        (60, NOW - 9 * DAY, False, NOW - 9 * DAY),
+        (NOW - 9 * DAY, NOW - 10 * DAY, False, NOW - 10 * DAY),
+        (60, 61 + DAY, False, 61 + DAY),
+    ],
+    ids=[
+        'slack',
+        'behind',
+        'not-yet-a-day',
+        'a-day',
+        'caught-up',
+        'since-1970',
+        'further-behind',
+        '1970',
+    ],
+)
+def test_a_clock_that_stays_behind_for_a_day_is_right(behind, now, is_dated, noted):
+    before = WHOLE._replace(behind=behind)
+    drive = drive_file.with_readings(before, IDENTITY, [Observation(CRC, 4, CHANGE)], None, now)
+
+    assert drive.behind == noted
+    newest = drive.series[CRC].points[-1]
+    assert (newest.time, newest.gap) == ((now, 1) if is_dated else (NOW + 1, 1))
+    assert (drive.series[CRC].points[0].time <= now) is (is_dated or now >= NOW - DAY)
+    if is_dated:
+        assert [
+            drive.places[0].first,
+            drive.places[0].gone,
+            drive.verdict.time,
+            drive.imported,
+        ] == [now - 1] * 4
+        assert drive_file.parsed(drive_file.text(drive), 7) == drive
+
+
+# --- older points ---------------------------------------------------------------------------------
+
+
+def test_older_points_of_what_changes_all_the_time_are_split_off_and_joined_again():
+    hours = Key('power_on_time', 'attribute 9')
+    drive = read([(NOW + day * DAY, day) for day in range(4)], DAILY, hours)
+    kept, older = drive_file.split(drive)
+    points = drive.series[hours].points
+
+    assert (kept.series[hours].points, older[hours].points) == (points[3:], points[:3])
+    assert (
+        drive_file.joined({hours: Series(DAILY, points[:2])}, older, NOW + 4 * DAY)[hours].points
+        == points[:3]
+    )
+    assert drive_file.split(read([(NOW, 1), (NOW + DAY, 2)], CHANGE))[1] == {}
+
+
+def test_a_month_at_most_is_thinned_at_a_time():
+    """A clock that is ten years ahead must not throw away what a year has gathered."""
+    start = NOW // MONTH * MONTH
+    points = tuple(Point(start + day * DAY, day, 1) for day in range(90))
+    drive = WHOLE._replace(series={CRC: Series(CHANGE, points)})
+    for months in (1, 2):
+        assert (
+            drive_file.thinned_file(drive, start + 3650 * DAY, is_new_day=False).series
+            == drive.series
+        )
+        drive = drive_file.thinned_file(drive, start + 3650 * DAY, is_new_day=True)
+        assert len(drive.series[CRC].points) == 90 - months * (MONTH // DAY - 1)
+    assert drive_file.thinned_file(drive, start + 90 * DAY, is_new_day=True) == drive
+
+
+def test_places_that_were_left_long_ago_go_and_no_more_are_kept_than_can_be_read():
+    places = [DrivePlace(f'/dev/sd{number}', 7, 1, gone=NOW - number) for number in range(300)]
+    here, old = DrivePlace('/dev/sda', 7, 1), DrivePlace('/dev/old', 7, 1, gone=NOW - 401 * DAY)
+    kept = drive_file.thinned_file(
+        WHOLE._replace(places=(*places, old, here)), NOW, is_new_day=True
+    ).places
+
+    assert len(kept) == MOST_PLACES and here in kept and old not in kept and places[0] in kept
