@@ -34,7 +34,7 @@ DOCS ?= $(PREFIX)/share/doc/check-smart-attributes
 UNITS ?= $(PREFIX)/lib/systemd/system
 CONFIG ?= /etc/check-smart-attributes
 
-.PHONY: run test test-bare check mutants test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
+.PHONY: run test test-bare check mutants test-debian12 playground bench kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -86,8 +86,10 @@ playground: $(VENV)/.tools  ## open a shell on a simulated server
 	@sh tools/compiler
 	@PYTHONPATH=tests $(BIN)/python -m simulator playground
 
-bench: $(VENV)/.tools  ## measure what a check costs, and compare it with the aims
-	$(BIN)/python tests/bench.py
+bench: $(VENV)/.tools  ## count the instructions of a check, and compare them with the aims: make bench PAGE=doc/explanation/performance.md
+	@sh tools/compiler
+	sh tools/install valgrind
+	$(BIN)/python tests/bench.py $(PAGE)
 
 .PHONY: damage endure flips fuzz
 fuzz: $(VENV)/.tools  ## give random data to every reader: make fuzz MINUTES=20 (or RUNS=1000000) READERS="json text"
@@ -109,11 +111,6 @@ flips: $(VENV)/.tools  ## flip bits in the history and check that each loss is r
 
 year: $(VENV)/.tools  ## measure the size and cost of the history of 24 drives: make year CHECKS=10000 MINUTES=5 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(CHECKS),10000) $(or $(MINUTES),5) $(SEED)
-
-performance: $(VENV)/.tools  ## measure what a check costs, and write doc/explanation/performance.md (6 minutes)
-	@sh tools/compiler
-	sh tools/install sudo util-linux
-	$(BIN)/python tests/bench.py doc/explanation/performance.md
 
 validate: venv      ## find mistakes in attributes.json
 	$(BIN)/check_smart_attributes validate
