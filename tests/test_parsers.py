@@ -59,10 +59,11 @@ def command(
     return Command(
         name,
         'Count the drives.',
-        '[options]',
         'example:\n  count\n\nIt counts.',
         (groups.NAMING, groups.COMMON),
-        (
+        history='reads',
+        has_time_limit=True,
+        options=(
             option(
                 '--twice',
                 action='store_true',
@@ -71,9 +72,7 @@ def command(
             ),
             option('--name', dest='wanted', action='append', default=[], metavar='NAME'),
         ),
-        values,
-        history='reads',
-        has_time_limit=True,
+        values=values,
         takes_old_options=takes_old_options,
         run='count.run',
     )

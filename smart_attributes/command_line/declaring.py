@@ -19,9 +19,9 @@ def flag(spellings: str, text: str, **more: Any) -> Option:
     return option(spellings, action='store_true', help=text, **more)
 
 
-def single(spellings: str, metavar: str, text: str, **more: Any) -> Option:
+def single(spellings: str, metavar: str, text: str, default: Any = '', **more: Any) -> Option:
     """Return an option with one value."""
-    return option(spellings, metavar=metavar, help=text, **more)
+    return option(spellings, metavar=metavar, help=text, default=default, **more)
 
 
 def repeated(spellings: str, metavar: str, text: str, **more: Any) -> Option:

@@ -52,12 +52,14 @@ CHECKED_DRIVES = OptionGroup(
             'N',
             'report CRITICAL if fewer than N drives are found; drives in standby count',
             type=values.expected,
+            default=None,
         ),
         single(
             '--no-drives',
             'STATE',
             'set the state if the scan finds no drive (default: unknown; with --expect 0: ok)',
             type=values.state,
+            default=None,
         ),
     ),
 )
@@ -91,7 +93,6 @@ READING = OptionGroup(
             'DIR',
             'keep history and locks in this directory (default: /var/lib/check-smart-attributes '
             'or ~/.local/state)',
-            default='',
         ),
     ),
 )
@@ -200,6 +201,7 @@ HISTORY = OptionGroup(
             'set the state if history cannot be used or is damaged (default: WARNING; a note if there '
             'is none yet)',
             type=values.state,
+            default=None,
         ),
         single(
             '--gone',
@@ -287,27 +289,23 @@ ICINGA = OptionGroup(
             'log in as this ApiUser; it needs the permissions objects/query/Service and '
             'objects/query/Host',
             dest='api_user',
-            default='',
         ),
         single(
             '--password-file',
             'FILE',
             'read the password from the first line of this file; group and others must not be '
             'able to read it',
-            default='',
         ),
         single(
             '--cert',
             'FILE',
             'log in with this client certificate instead of a password',
             dest='certificate',
-            default='',
         ),
         single(
             '--key',
             'FILE',
             'use this private key for --cert; group and others must not be able to read the file',
-            default='',
         ),
         single(
             '--ca',
@@ -315,7 +313,6 @@ ICINGA = OptionGroup(
             'verify Icinga with this CA certificate, such as /var/lib/icinga2/certs/ca.crt '
             '(default: the CAs of this system)',
             dest='authority',
-            default='',
         ),
         repeated(
             '--icinga-name',
@@ -327,7 +324,6 @@ ICINGA = OptionGroup(
             '--filter',
             'EXPRESSION',
             'query only matching services, for example service.host_name == "web1"',
-            default='',
         ),
         single(
             '--hosts',
@@ -336,6 +332,7 @@ ICINGA = OptionGroup(
             'permission objects/query/Host',
             nargs='?',
             const='',
+            default=None,
         ),
     ),
     short=('--icinga', '--user'),
@@ -353,7 +350,6 @@ FLEET_OUTPUT = OptionGroup(
             '--plan',
             'FILE',
             'write the plan as CSV: drives to replace, models to order, firmware to update',
-            default='',
         ),
         repeated(
             '--drive',
@@ -390,3 +386,7 @@ NAMES = OptionGroup(
         ),
     ),
 )
+# The groups of several commands: they read drives, name them, or judge them.
+READ = (DRIVES, COMMON, READING, DATA)
+NAMED = (DRIVES, NAMING, COMMON, READING, DATA)
+JUDGED = (DRIVES, JUDGING, NAMING, COMMON, READING, VENDOR_LOGS, HISTORY, DATA)

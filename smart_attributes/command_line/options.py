@@ -147,17 +147,18 @@ class Command(NamedTuple):
 
     name: str
     summary: str  # one sentence
-    usage: str  # the words after the name
     epilog: str  # example, further explanation, exit status
     groups: tuple[OptionGroup, ...]
-    options: tuple[Option, ...]  # its own
-    # class of the values that only this command has; None if it has none
-    values: Any
     history: str  # how it uses history: "writes", "reads", or ''
     has_time_limit: bool  # the command reads drives; a person can end other commands
-    takes_old_options: bool  # it accepts the options of version 1.6
-    # module of commands/ and its function, which prints and returns the status
-    run: str
+    usage: str = '[options]'  # the words after the name
+    options: tuple[Option, ...] = ()  # its own
+    # class of the values that only this command has; None if it has none
+    values: Any = None
+    takes_old_options: bool = False  # it accepts the options of version 1.6
+    # module of commands/ and its function, which prints and returns the status; '': the function
+    # run of the module with the command's name
+    run: str = ''
 
 
 class Parser(argparse.ArgumentParser):

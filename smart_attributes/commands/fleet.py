@@ -207,10 +207,8 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
         fleet=told,
         made_by='check_smart_attributes fleet',
     )
-    person.write(
-        page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), str(own.html)
-    )
-    print(f'written: {visible(str(own.html))}')
+    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), own.html)
+    print(f'written: {visible(own.html)}')
     for words in fleet.said():
         print(f'note: {words}')
 

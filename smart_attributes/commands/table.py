@@ -37,12 +37,10 @@ Options of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc
         groups.HISTORY,
         groups.DATA,
     ),
-    options=(),
     values=CheckOptions,
     history='writes',
     has_time_limit=True,
     takes_old_options=True,
-    run='check.run',
 )
 
 
@@ -56,7 +54,7 @@ def do(argv: Sequence[str], runner: Runner) -> int:
         return _version(options)
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
-    module, _, function = command.run.partition('.')
+    module, _, function = (command.run or f'{command.name}.run').partition('.')
     return int(getattr(import_module(f'.{module}', __package__), function)(options, runner))
 
 

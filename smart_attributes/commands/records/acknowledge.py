@@ -44,7 +44,7 @@ The command refuses
 It waits at most 10 seconds for another acknowledge command to finish.
 
 exit status: 0 success, 1 a part was refused, 3 everything was refused""",
-    groups=(groups.DRIVES, groups.COMMON, groups.READING, groups.DATA),
+    groups=groups.READ,
     options=(
         positional(
             'metrics',
@@ -61,11 +61,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused""",
             '--why',
             'WHY',
             'give the reason, 8 characters or more; shown with -v, by triage and by explain',
-            default='',
         ),
-        single(
-            '--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)', default=''
-        ),
+        single('--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'),
         repeated(
             '--gone',
             'SERIAL',
@@ -84,6 +81,4 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused""",
     values=AcknowledgeOptions,
     history='reads',
     has_time_limit=True,
-    takes_old_options=False,
-    run='acknowledge.run',
 )

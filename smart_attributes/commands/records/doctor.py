@@ -32,13 +32,12 @@ Give it the options of your check. It may create or repair the state directory, 
 else. It stops after the time given with -t.
 
 exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed""",
-    groups=(groups.DRIVES, groups.NAMING, groups.COMMON, groups.READING, groups.DATA),
+    groups=groups.NAMED,
     options=(
         single(
             '--user',
             'NAME',
             'as root, diagnose as this monitoring user (default: the current user)',
-            default='',
         ),
         flag(
             '--raid',
@@ -50,6 +49,4 @@ exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed""",
     values=DoctorOptions,
     history='reads',
     has_time_limit=True,
-    takes_old_options=False,
-    run='doctor.run',
 )

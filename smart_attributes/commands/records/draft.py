@@ -12,11 +12,8 @@ COMMAND = Command(
     epilog="""\
 example:
   check_smart_attributes draft -d /dev/sda > my-entry.json""",
-    groups=(groups.DRIVES, groups.COMMON, groups.READING, groups.DATA),
-    options=(),
-    values=None,
+    groups=groups.READ,
     history='',
     has_time_limit=True,
-    takes_old_options=False,
     run='contribution.draft',
 )

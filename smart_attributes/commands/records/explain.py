@@ -13,21 +13,8 @@ COMMAND = Command(
 example:
   check_smart_attributes explain sda
   check_smart_attributes explain -d /dev/sda -v""",
-    groups=(
-        groups.DRIVES,
-        groups.JUDGING,
-        groups.NAMING,
-        groups.COMMON,
-        groups.READING,
-        groups.VENDOR_LOGS,
-        groups.HISTORY,
-        groups.DATA,
-        groups.NAMES,
-    ),
-    options=(),
-    values=None,
+    groups=(*groups.JUDGED, groups.NAMES),
     history='reads',
     has_time_limit=True,
     takes_old_options=True,
-    run='explain.run',
 )

@@ -26,7 +26,7 @@ class FleetOptions(NamedTuple):
     drives: tuple[str, ...]  # names of the drives to list; empty: all
     limit: int  # drives in the table; 0: all
     as_json: bool
-    html: str | None
+    html: str
 
 
 COMMAND = Command(
@@ -53,6 +53,4 @@ exit status: 0 every source was read and at least one drive was found, 3 otherwi
     values=FleetOptions,
     history='',
     has_time_limit=True,
-    takes_old_options=False,
-    run='fleet.run',
 )

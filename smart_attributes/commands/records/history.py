@@ -32,7 +32,7 @@ example:
 available from the first day.
 
 exit status: 0 done, 3 nothing was done""",
-    groups=(groups.DRIVES, groups.NAMING, groups.COMMON, groups.READING, groups.DATA),
+    groups=groups.NAMED,
     options=(
         positional(
             'metrics',
@@ -40,9 +40,7 @@ exit status: 0 done, 3 nothing was done""",
             'show only these metrics; without -d, you can also give the name, serial number or '
             'bay of a drive to select it',
         ),
-        single(
-            '--graph', 'METRIC', 'draw this metric over time, one graph for each drive', default=''
-        ),
+        single('--graph', 'METRIC', 'draw this metric over time, one graph for each drive'),
         flag('--json', 'print all points as JSON', dest='as_json'),
         flag('--import', "import smartd's logs for the selected drives", dest='imports'),
         repeated('--forget', 'SERIAL', 'remove a retired drive; may be repeated'),
@@ -50,6 +48,4 @@ exit status: 0 done, 3 nothing was done""",
     values=HistoryOptions,
     history='reads',
     has_time_limit=True,
-    takes_old_options=False,
-    run='history.run',
 )

@@ -17,7 +17,6 @@ class ListOptions(NamedTuple):
 COMMAND = Command(
     name='list',
     summary='List devices (first column, for -d), models, serial numbers and WWNs.',
-    usage='[options]',
     epilog="""\
 example:
   check_smart_attributes list --json
@@ -27,6 +26,4 @@ example:
     values=ListOptions,
     history='',
     has_time_limit=True,
-    takes_old_options=False,
-    run='list.run',
 )

@@ -11,7 +11,7 @@ from ...typed import NamedTuple
 class MetricsOptions(NamedTuple):
     """The output file and the format of the metrics."""
 
-    output: str | None  # file
+    output: str  # file; '': standard output
     openmetrics: bool
     as_json: bool
 
@@ -19,7 +19,6 @@ class MetricsOptions(NamedTuple):
 COMMAND = Command(
     name='metrics',
     summary='Print metrics and states of drives for Prometheus or Zabbix.',
-    usage='[options]',
     epilog="""\
 example:
   check_smart_attributes metrics --scan --output /var/lib/prometheus/node-exporter/smart.prom
@@ -27,16 +26,7 @@ example:
 Problems are also printed on standard error. For each drive, the metrics show whether and when it was read.
 
 exit status: 0 metrics written and at least one drive answered or is in standby, 3 otherwise""",
-    groups=(
-        groups.DRIVES,
-        groups.JUDGING,
-        groups.NAMING,
-        groups.COMMON,
-        groups.READING,
-        groups.VENDOR_LOGS,
-        groups.HISTORY,
-        groups.DATA,
-    ),
+    groups=groups.JUDGED,
     options=(
         single(
             '--output',
@@ -58,6 +48,4 @@ exit status: 0 metrics written and at least one drive answered or is in standby,
     values=MetricsOptions,
     history='writes',
     has_time_limit=True,
-    takes_old_options=False,
-    run='metrics.run',
 )

@@ -26,7 +26,7 @@ The limits are written to thresholds.d in the directory of --config. A message n
 Drives in a user configuration (-ucfgj) are read, because the limits depend on them; name drives behind controllers with -d.
 
 exit status: 0 everything was converted, 1 only a part was converted, 3 nothing was converted""",
-    groups=(groups.DRIVES, groups.COMMON, groups.READING, groups.DATA),
+    groups=groups.READ,
     options=(
         positional(
             'files',
@@ -38,6 +38,5 @@ exit status: 0 everything was converted, 1 only a part was converted, 3 nothing 
     values=MigrateOptions,
     history='',
     has_time_limit=False,
-    takes_old_options=False,
     run='contribution.migrate',
 )

@@ -21,7 +21,6 @@ COMMAND = Command(
     name='sudoers',
     summary='Print the sudo rule that lets the monitoring user run the smartctl calls of this '
     'plugin as root, and no others.',
-    usage='[options]',
     epilog="""\
 example:
   check_smart_attributes sudoers > rule && visudo -cf rule && install -m 0440 rule /etc/sudoers.d/check-smart-attributes""",
@@ -57,6 +56,4 @@ example:
     values=SudoersOptions,
     history='',
     has_time_limit=False,
-    takes_old_options=False,
-    run='sudoers.run',
 )

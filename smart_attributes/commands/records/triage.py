@@ -50,17 +50,7 @@ example:
   check_smart_attributes triage --scan
   check_smart_attributes triage --since 30d
   check_smart_attributes triage --report tickets/ --json""",
-    groups=(
-        groups.DRIVES,
-        groups.JUDGING,
-        groups.NAMING,
-        groups.COMMON,
-        groups.READING,
-        groups.VENDOR_LOGS,
-        groups.HISTORY,
-        groups.DATA,
-        groups.NAMES,
-    ),
+    groups=(*groups.JUDGED, groups.NAMES),
     options=(
         option(
             '--json',
@@ -115,5 +105,4 @@ example:
     history='reads',
     has_time_limit=True,
     takes_old_options=True,
-    run='triage.run',
 )

@@ -12,8 +12,8 @@ class ValidateOptions(NamedTuple):
     """The files to validate, and the samples and models to compare with these files."""
 
     files: tuple[str, ...]
-    samples: str | None
-    models: str | None
+    samples: str
+    models: str
     format: bool
 
 
@@ -49,6 +49,5 @@ example:
     values=ValidateOptions,
     history='',
     has_time_limit=False,
-    takes_old_options=False,
     run='contribution.validate',
 )
