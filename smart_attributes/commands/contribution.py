@@ -13,8 +13,7 @@ from ..model import Read
 from ..reading.processes import Runner
 from ..words import sentence, visible
 from . import person
-from .records.migrate import MigrateOptions
-from .records.validate import ValidateOptions
+from .records import MigrateOptions, ValidateOptions
 
 
 def draft(options: Options, runner: Runner) -> int:

@@ -16,7 +16,7 @@ from ..typed import NamedTuple
 from ..words import clean, coded, sentence, visible
 from ..work.statements import kind, problem
 from . import person
-from .records.list import ListOptions
+from .records import ListOptions
 
 
 class Listing(NamedTuple):

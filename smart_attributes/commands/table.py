@@ -62,37 +62,9 @@ def commands() -> tuple[Command, ...]:
     """Return the records of all commands, in the order of --help and the man page; the default
     command is the first.
     """
-    # A check needs none of these.
-    from .records import (
-        acknowledge,
-        doctor,
-        draft,
-        explain,
-        fleet,
-        history,
-        list,
-        metrics,
-        migrate,
-        sudoers,
-        triage,
-        validate,
-    )
+    from .records import COMMANDS  # a check needs none of these
 
-    modules = (
-        triage,
-        list,
-        explain,
-        sudoers,
-        draft,
-        validate,
-        migrate,
-        acknowledge,
-        history,
-        metrics,
-        doctor,
-        fleet,
-    )
-    return CHECK, *(module.COMMAND for module in modules)
+    return CHECK, *COMMANDS
 
 
 def parser(command: Command) -> command_line.Parser:

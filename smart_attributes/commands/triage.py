@@ -13,7 +13,7 @@ from ..reading.processes import Runner
 from ..typed import MutableJson
 from ..words import sentence
 from . import person, smartd_import
-from .records.triage import TriageOptions
+from .records import TriageOptions
 
 
 def run(options: Options, runner: Runner) -> int:
