@@ -40,9 +40,8 @@ def drive(*judgements, name='sda', **more):
         (judged('power_on_time', 7200, 's', '30d:'), "'sda_power_on_time'=7200s;2592000:;;0;"),
         (judged('temperature', -4.5, 'C'), "'sda_temperature'=-4.5;;;;"),
         (judged('pending', 0), "'sda_pending'=0;;;0;"),
-        (judged('metric_of_a_site', 3), "'sda_metric_of_a_site'=3;;;;"),
     ],
-    ids=['percent', 'no-unit-C', 'bytes', 'limit-in-days', 'negative', 'zero', 'unknown-metric'],
+    ids=['percent', 'no-unit-C', 'bytes', 'limit-in-days', 'negative', 'zero'],
 )
 def test_a_value_has_all_fields(judgement, text):
     assert [value.text for value in perfdata.values([drive(judgement)], METRICS, False)] == [text]
@@ -65,14 +64,14 @@ def test_values_are_ordered_by_label():
     found = perfdata.values(
         [
             drive(judged('temperature', 1), judged('pending', 2), name='sdb'),
-            drive(judged('wear', 3)),
+            drive(judged('endurance_used', 3)),
         ],
         METRICS,
         False,
     )
 
     assert [value.text.partition('=')[0] for value in found] == [
-        "'sda_wear'",
+        "'sda_endurance_used'",
         "'sdb_pending'",
         "'sdb_temperature'",
     ]

@@ -66,12 +66,8 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[st
     """
 
     def place(metric: str) -> tuple[int, int, str]:
-        definition = definitions.get(metric)
-        return (
-            (definition.order or LAST, severity.ORDER.index(definition.concern), metric)
-            if definition
-            else (LAST, len(severity.ORDER), metric)
-        )
+        definition = definitions[metric]
+        return definition.order or LAST, severity.ORDER.index(definition.concern), metric
 
     return sorted(found, key=place)
 
@@ -94,7 +90,7 @@ def needed(
                 _possible(verdict, definitions, is_all)
             )
     everything: set[str] = set().union(*of_kind.values())
-    widths = {metric: _width(metric, values, definitions.get(metric)) for metric in everything}
+    widths = {metric: _width(metric, values, definitions[metric]) for metric in everything}
     most: Counter[str] = Counter()
     for verdict in verdicts:
         for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
@@ -108,24 +104,19 @@ def needed(
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
     """Return a drive's metrics that can be graphed, even if this check has no number for them."""
     told = {
-        judgement.reading.metric
-        for judgement in verdict.judgements
-        if perfdata.is_possible(judgement, is_all)
+        judgement.reading.metric for judgement in verdict.judgements if judgement.graphed or is_all
     }
     return told | {name for name, definition in definitions.items() if definition.beside in told}
 
 
-def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | None) -> int:
+def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:
     """Return the largest possible size of a metric's value in bytes, without the drive's name."""
-    most = definition.valid[1] if definition else None
+    most = definition.valid[1]
     number = len(plain(most)) if most is not None else DIGITS
     limits = max((len(value.limits) for value in values if value.metric == metric), default=0)
-    fixed = 0 if definition and (definition.is_verdict or definition.worse == 'none') else LIMITS
-    ends = (
-        sum(len(plain(end)) for end in (definition.minimum, definition.maximum) if end is not None)
-        if definition
-        else 0
-    )
+    fixed = 0 if definition.is_verdict or definition.worse == 'none' else LIMITS
+    bounds = (definition.minimum, definition.maximum)
+    ends = sum(len(plain(end)) for end in bounds if end is not None)
     return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
 
 
@@ -137,17 +128,15 @@ def fitted(
     missing: omitted metrics. limit: bytes of the whole output. others: the first line and the
     perfdata.
     """
-    room, whole = (
-        limit - sum(map(size, others)) - ROOM_TO_SAY_SO,
-        [*text.checks, *text.drives, *text.notes],
-    )
+    room = limit - sum(map(size, others)) - ROOM_TO_SAY_SO
+    whole = [*text.checks, *text.drives, *text.notes]
     kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)
     parts = [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
     if missing:
         parts.append(_named(missing, len(others) == 1))
-    return (
-        [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
-    )
+    if not parts:
+        return kept
+    return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}']
 
 
 def _most_important(text: OutputText, room: int) -> list[str]:

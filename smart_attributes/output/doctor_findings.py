@@ -63,11 +63,9 @@ class _Template(string.Formatter):
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         """Return a value, quoted for the shell if the conversion is "q"."""
-        return (
-            shlex.quote(str(value))
-            if conversion == 'q'
-            else super().convert_field(value, conversion)
-        )
+        if conversion == 'q':
+            return shlex.quote(str(value))
+        return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return a number, with its unit if the format is "bytes", or with a noun if it is
@@ -75,11 +73,9 @@ class _Template(string.Formatter):
         """
         if format_spec.startswith('#'):
             return plural(value, *format_spec[1:].split('|'))
-        return (
-            amount(value, 'B')
-            if format_spec == 'bytes'
-            else str(super().format_field(value, format_spec))
-        )
+        if format_spec == 'bytes':
+            return amount(value, 'B')
+        return str(super().format_field(value, format_spec))
 
 
 def found(code: str, subject: str = '', **fields: Any) -> Finding:
@@ -157,7 +153,8 @@ def _summary(examination: Examination) -> str:
         return 'No problems found.'
     to_do = sum(finding.state == PROBLEM for finding in examination.findings)
     later = sum(finding.state == UNCHECKED for finding in examination.findings)
-    parts = [f'{to_do} to do'] * bool(to_do) + [f'{later} could not be checked yet'] * bool(later)
+    counts = {'to do': to_do, 'could not be checked yet': later}
+    parts = [f'{count} {words}' for words, count in counts.items() if count]
     return f'{", ".join(parts)}: start at the top, then run this again.'
 
 

@@ -143,10 +143,9 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
             yield f'  {sentence(judgement.growth, 300)}'
         # If the origin is the source, the drive itself set this limit, and the line above shows the
         # source.
-        origin = '' if judgement.origin == str(reading.source) else judgement.origin
-        reason = ' '.join(
-            part for part in (judgement.reason, f'({origin})' if origin else '') if part
-        )
+        reason = judgement.reason
+        if judgement.origin and judgement.origin != str(reading.source):
+            reason = f'{reason} ({judgement.origin})'.lstrip()
         if reason:
             yield f'  {sentence(reason, 500)}'
 

@@ -49,14 +49,11 @@ def drive(
 
     read: times of the first and last reading by a check; imported readings may be earlier.
     """
-    first, last = (
-        (*(each.points[0][0] for each in series), read[0]),
-        (*(each.last_read for each in series), read[1]),
-    )
+    first, last = read
     return DriveHistory(
         identity,
-        min(first),
-        max(last),
+        min([first, *(each.points[0][0] for each in series)]),
+        max([last, *(each.last_read for each in series)]),
         [each for each in series if not metrics or each.metric in metrics],
     )
 
@@ -144,11 +141,8 @@ def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
             yield (
                 f'{label:>{left}} |{"".join(BARS[sign] if sign >= 0 else " " for sign in signs)}'
             ).rstrip()
-        yield from (
-            [f'{"":{left}}  {begin}{_day(each.last_read):>{columns - len(begin)}}']
-            if levels
-            else []
-        )
+        if levels:
+            yield f'{"":{left}}  {begin}{_day(each.last_read):>{columns - len(begin)}}'
 
 
 def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:

@@ -80,12 +80,13 @@ def document(
             *((State.UNKNOWN, each) for each in faults),
         )
     ]
-    data.update(
-        (key, each)
-        for key, each in (('notes', notes), ('remarks', list(map(note, remarks))))
-        if each
-    )
-    return {**data, 'lately': _lately(lately)} if lately else data
+    if notes:
+        data['notes'] = notes
+    if remarks:
+        data['remarks'] = list(map(note, remarks))
+    if lately:
+        data['lately'] = _lately(lately)
+    return data
 
 
 def as_text(document: Json) -> str:
@@ -101,9 +102,9 @@ def note(text: Coded) -> MutableJson:
 def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     device, identity, place = verdict.device, verdict.identity, verdict.place
     told = item(verdict, now)
-    notes = (
-        (Coded(verdict.code, verdict.problem), *verdict.notes) if verdict.problem else verdict.notes
-    )
+    notes = verdict.notes
+    if verdict.problem:
+        notes = (Coded(verdict.code, verdict.problem), *notes)
     drive: MutableJson = {
         'device': device.path,
         'type': device.type or None,
@@ -119,7 +120,11 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'name': device.name,
         'action': told.action,
         'why': sentence(told.why, NOTE) or None,
-        'findings': _findings(verdict),
+        'findings': [
+            _finding(judgement)
+            for judgement in verdict.judgements
+            if judgement.state is not State.OK
+        ],
         'to_do': told.to_do,
         'order_by': told.order_by,
         'reason': told.reason or None,
@@ -201,16 +206,8 @@ def _lately(lately: Lately) -> Json:
     }
 
 
-def _findings(verdict: Verdict) -> list[Json]:
-    """Return the findings, most severe first; "limit" is a range in base units of the value or
-    the growth.
-    """
-    return [
-        _finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK
-    ]
-
-
 def _finding(judgement: Judgement) -> Json:
+    """Return a finding; "limit" is a range in base units of the value or the growth."""
     reading, growth = judgement.reading, judgement.growth_against
     value, unit = _value(judgement)
     limit = judgement.critical if judgement.state is State.CRITICAL else judgement.warning

@@ -34,7 +34,7 @@ def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: b
     is_all: include all metrics, not only the graphed ones.
     """
     return sorted(
-        _value(verdict.device.name, judgement, metrics.get(judgement.reading.metric))
+        _value(verdict.device.name, judgement, metrics[judgement.reading.metric])
         for verdict in verdicts
         for judgement in verdict.judgements
         if is_graphed(judgement, is_all)
@@ -49,40 +49,23 @@ def is_graphed(judgement: Judgement, is_all: bool) -> bool:
     return (
         reading.number is not None
         and (reading.judged or reading.metric == OWN_WORD)
-        and is_possible(judgement, is_all)
+        and (judgement.graphed or is_all)
     )
 
 
-def is_possible(judgement: Judgement, is_all: bool) -> bool:
-    """Return whether a reading is graphed at each check at which it has a number."""
-    return judgement.graphed or is_all
-
-
-def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
+def _value(name: str, judgement: Judgement, metric: Metric) -> Value:
     """Return a drive's reading with its label and the metric's bounds.
 
     Nagios does not know the unit C (Celsius).
     """
     reading = judgement.reading
-    ends = [
-        '' if end is None else plain(end)
-        for end in ((metric.minimum, metric.maximum) if metric else (None, None))
-    ]
+    ends = ['' if end is None else plain(end) for end in (metric.minimum, metric.maximum)]
     limits = [
         ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)
     ]
+    number = plain(reading.number or 0) + reading.unit.replace('C', '')
     return Value(
-        _printed(
-            f'{name}_{reading.metric}',
-            reading.number or 0,
-            reading.unit.replace('C', ''),
-            *limits,
-            *ends,
-        ),
+        f"'{name}_{reading.metric}'={number};{';'.join([*limits, *ends])}",
         reading.metric,
         ''.join(limits),
     )
-
-
-def _printed(label: str, number: float, unit: str, *limits: str) -> str:
-    return f"'{label}'={plain(number)}{unit};{';'.join(limits)}"
