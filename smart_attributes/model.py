@@ -31,6 +31,9 @@ class State(IntEnum):
         return (0, 1, 3, 2)[self]
 
 
+WORST_FIRST = tuple(sorted(State, key=lambda state: -state.urgency))
+
+
 def worst(states: Iterable[State]) -> State:
     """Return the most urgent of *states*: CRITICAL, UNKNOWN, WARNING, OK."""
     return max(states, key=lambda state: state.urgency, default=State.OK)

@@ -109,7 +109,7 @@ def surveyed(chance: random.Random, folder: Path) -> Survey:
     )
     nothing: Any = None
     return Survey(
-        work_list.with_items(seen.verdicts, NOW),
+        tuple(work_list.with_item(verdict, NOW) for verdict in seen.verdicts),
         (),
         (),
         (),

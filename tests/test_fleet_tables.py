@@ -15,7 +15,7 @@ from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.replacement_order import AtRisk
 from smart_attributes.fleet.services import REMARKS, Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import State
+from smart_attributes.model import WORST_FIRST, State
 from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.redundancy.replacement import Risk
 from smart_attributes.work import actions, work_list
@@ -630,7 +630,7 @@ def test_states_are_counted_from_the_worst():
 
     assert lines[0] == '3 drives on 2 hosts: 1 critical, 2 ok'
     assert next(table.heading(planned(), [])) == '0 drives on 0 hosts: none'
-    assert table.worst_first() == [State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK]
+    assert WORST_FIRST == (State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK)
 
 
 @pytest.mark.parametrize(
@@ -882,7 +882,7 @@ def test_models_of_most_alerts_and_then_of_most_drives_are_first():
         )
     )
 
-    assert [model for model, _, _ in summary.by_model(found)] == ['F', 'E', 'D', 'B', 'A', 'C']
+    assert [model for (model, _), _ in summary.by_model(found)] == ['F', 'E', 'D', 'B', 'A', 'C']
 
 
 ADVISORY = {

@@ -179,7 +179,7 @@ def test_the_check_as_a_whole_is_no_drive():
         '\n'.join(
             [
                 plugin.summary(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
-                plugin.check_line(State.UNKNOWN, 'site.json: no JSON'),
+                'UNKNOWN   (check)  site.json: no JSON',
                 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1',
                 'note: sdb is gone',
                 '... 3 more lines are left out',

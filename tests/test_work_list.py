@@ -259,12 +259,10 @@ def test_a_check_decides_only_about_drives_that_alert_or_that_their_groups_need(
     )
     worn = drive('sdb', WORN)
 
-    assert [bool(each.item) for each in work_list.with_items([HEALTHY, kept, worn], NOW, True)] == [
-        False,
-        True,
-        True,
-    ]
-    assert all(each.item for each in work_list.with_items([HEALTHY, kept, worn], NOW))
+    drives = (HEALTHY, kept, worn)
+    found = [work_list.with_item(each, NOW, is_only_alerting=True) for each in drives]
+    assert [bool(each.item) for each in found] == [False, True, True]
+    assert all(work_list.with_item(each, NOW).item for each in drives)
 
 
 def test_drives_with_the_same_action_are_ordered_by_severity():

@@ -46,7 +46,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
     """
     from ..check import forecasts
     from ..redundancy.dependence import examined
-    from ..work.work_list import drives, item, with_items
+    from ..work.work_list import drives, item, with_item
 
     now = time.time()
 
@@ -67,7 +67,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
     )
     verdicts = fence.each(
         found.verdicts,
-        lambda verdict: with_items([verdict], now, only_alerting)[0],
+        lambda verdict: with_item(verdict, now, only_alerting),
         fence.UNDECIDED,
     )
     return result._replace(

@@ -20,7 +20,7 @@ from ..fleet import summary, table
 from ..fleet.gathering import Fleet
 from ..fleet.plugin_output import AGE, ENDURANCE, FleetDrive
 from ..fleet.table import Kept
-from ..model import Device, Identity, State, Verdict
+from ..model import WORST_FIRST, Device, Identity, State, Verdict
 from ..output.json_document import document, note
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
@@ -195,7 +195,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))
     first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))]
     urgent, others = zip(kept.kept, (kept.urgent, kept.others))
-    counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
+    counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         kept.taken(fleet.now),
         counts,

@@ -17,7 +17,7 @@ from ..errors import Coded, SmartError
 from ..knowledge.drive_database import SpecDatabase
 from ..model import State, worst
 from ..typed import TYPE_CHECKING, Json, MutableJson
-from ..wording import plural
+from ..wording import listed, plural
 from ..words import sentence, visible
 from . import replacement_order, services, summary, triage_documents
 from .plugin_output import FleetDrive, Reader
@@ -36,6 +36,12 @@ NOTE = 500  # characters
 SERIAL, LEAST = 'SERIAL', 3
 SHOWING = 3  # time reserves that are kept for the output
 NAMED = 3  # examples named in a message
+# Code of a note on hosts that several sources have -> its words.
+_SAME = {
+    'hosts-merged': 'host in several sources (each drive is counted once)',
+    'hosts-renamed': 'host with a name that another source uses for a host with other drives '
+    '(shown with the source)',
+}
 
 
 class Fleet:
@@ -53,7 +59,7 @@ class Fleet:
         self.is_whole = False  # all drives are counted
         # host -> the first source that has drives of this host
         self._sources: dict[str, str] = {}
-        self._same: dict[str, dict[str, None]] = {'hosts-merged': {}, 'hosts-renamed': {}}
+        self._same: dict[str, dict[str, None]] = {code: {} for code in _SAME}
         self._nameless: set[int] = set()  # rows, and drives without a unique serial number
         self._checked: set[str] = set()  # hosts that have a service
         self._hosts: dict[str, None] = {}  # names of the hosts that match --hosts
@@ -160,25 +166,14 @@ class Fleet:
 
     def _note_hosts(self) -> None:
         without = [visible(host) for host in self._hosts if host not in self._checked]
-        for code, hosts, words in (
-            (
-                'hosts-without-check',
-                without,
-                f'host of {len(self._hosts)} without a service that runs this plugin',
-            ),
-            (
-                'hosts-merged',
-                self._same['hosts-merged'],
-                'host in several sources (each drive is counted once)',
-            ),
-            (
-                'hosts-renamed',
-                self._same['hosts-renamed'],
-                'host with a name that another source uses for a host '
-                'with other drives (shown with the source)',
-            ),
-        ):
-            self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
+        of_all = f'host of {len(self._hosts)} without a service that runs this plugin'
+        self._note('hosts-without-check', without, of_all)
+        for code, words in _SAME.items():
+            self._note(code, list(self._same[code]), words)
+
+    def _note(self, code: str, things: Sequence[str], words: str) -> None:
+        if things:
+            self.notes.append(Coded(code, _named(things, words)))
 
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
         """Return the drives of a host, except for drives that another source has already reported.
@@ -250,19 +245,13 @@ class Fleet:
                 f'{", ".join(map(visible, paths))}: no files found; save the output of triage '
                 f'--json there, one file per host'
             )
-        if old:
-            self.notes.append(Coded('result-old', _named(old, 'document older than two days')))
+        self._note('result-old', old, 'document older than two days')
 
     def _of_reports(self, paths: Sequence[str], reports: Reports) -> Iterator[Document]:
         """Yield one document for each host that has smartctl reports."""
         by_host, skipped = reports(paths)
-        if skipped:
-            self.notes.append(
-                Coded(
-                    'file-skipped',
-                    _named(skipped, 'file skipped (not output of triage --json or of smartctl)'),
-                )
-            )
+        words = 'file skipped (not output of triage --json or of smartctl)'
+        self._note('file-skipped', skipped, words)
         return (Document(host, content, self.now, 'smartctl') for host, content in by_host.items())
 
     def _of_document(self, told: Document, old: list[str]) -> Iterator[FleetDrive]:
@@ -346,9 +335,8 @@ def _of_twins(found: summary.Summary) -> list[Coded]:
 
 def _named(things: Sequence[str], words: str) -> str:
     """Return text such as "5 files skipped: a, b, c and 2 more". words: such as "file skipped"."""
-    more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
     thing, _, rest = words.partition(' ')
-    return f'{plural(len(things), thing)} {rest}: {", ".join(things[:NAMED])}{more}'
+    return f'{plural(len(things), thing)} {rest}: {listed(things, NAMED)}'
 
 
 def _hidden(drive: FleetDrive) -> FleetDrive:

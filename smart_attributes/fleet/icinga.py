@@ -132,7 +132,7 @@ class Icinga:
         """
         batches = [names[start : start + BATCH] for start in range(0, len(names), BATCH)]
         if batches:
-            self._ask('services', _question(batches[0]))
+            self._ask_for(batches[0])
         for batch, following in zip(batches, [*batches[1:], ()]):
             for found in self._parts(batch, following):
                 yield from map(services.service, found)
@@ -152,14 +152,14 @@ class Icinga:
         found, fault = self._part(names)
         if found is None and len(names) > 1:
             first, second = names[: len(names) // 2], names[len(names) // 2 :]
-            self._ask('services', _question(first))
+            self._ask_for(first)
             yield from self._parts(first, second)
             yield from self._parts(second, following)
             return
         if fault:
             self._note(names[0], fault)
         if following:
-            self._ask('services', _question(following))
+            self._ask_for(following)
         yield found or []
 
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
@@ -203,6 +203,10 @@ class Icinga:
     def where(self) -> str:
         """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
+
+    def _ask_for(self, names: Sequence[str]) -> None:
+        question = {'services': names, 'attrs': services.ASKED, 'joins': services.JOINED}
+        self._ask('services', question)
 
     def _ask(self, kind: str, question: Json) -> None:
         try:
@@ -251,8 +255,6 @@ class Icinga:
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
 
     def _unanswered(self, error: Exception) -> Unanswered:
-        if isinstance(error, ssl.SSLError):
-            return Unanswered(f'{self.where}: {_tls_reason(error)}')
         return Unanswered(f'{self.where}: {_reason(error, self._url)}')
 
 
@@ -335,6 +337,8 @@ def _tls_reason(error: ssl.SSLError) -> str:
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
+    if isinstance(error, ssl.SSLError):
+        return _tls_reason(error)
     if isinstance(error, socket.gaierror):
         return f'the host name {visible(str(url.hostname))} could not be resolved'
     if isinstance(error, socket.timeout):
@@ -433,7 +437,3 @@ def _refuse_open(path: str, option: str) -> None:
             f'{option} {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
             'directory that only you can write to'
         )
-
-
-def _question(names: Sequence[str]) -> Json:
-    return {'services': list(names), 'attrs': services.ASKED, 'joins': services.JOINED}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
-from ..model import Identity, State
+from ..model import WORST_FIRST, Identity, State
 from ..typed import Json, MutableJson
 from ..work import actions
 from ..work.dates import day
@@ -214,30 +214,26 @@ def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
     return sorted(found, key=lambda each: (-each.group.drives, each.model, each.firmware))
 
 
-def planned(summary: Summary) -> list[tuple[str, str, Group]]:
-    """Return (quarter, model, drives), earliest quarter first."""
-    ordered = sorted(
+def planned(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
+    """Return ((quarter, model), drives), earliest quarter first."""
+    return sorted(
         summary.plan.items(),
         key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]),
     )
-    return [(when, model, group) for (when, model), group in ordered]
 
 
-def by_model(summary: Summary) -> list[tuple[str, str, Group]]:
-    """Return (model, firmware, drives), most alerts first."""
+def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
+    """Return ((model, firmware), drives), most alerts first."""
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         states = entry[1].states
         return (
-            *(-states[state.name] for state in (State.CRITICAL, State.UNKNOWN, State.WARNING)),
+            *(-states[state.name] for state in WORST_FIRST if state is not State.OK),
             -entry[1].drives,
             entry[0],
         )
 
-    return [
-        (model, firmware, group)
-        for (model, firmware), group in sorted(summary.models.items(), key=rank)
-    ]
+    return sorted(summary.models.items(), key=rank)
 
 
 def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
@@ -258,7 +254,7 @@ def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
                 **_group(group),
                 **_counts(group.states),
             }
-            for model, firmware, group in by_model(summary)
+            for (model, firmware), group in by_model(summary)
         ],
         'advisories': [
             {
@@ -271,7 +267,7 @@ def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
         ],
         'plan': [
             {'quarter': when, 'model': model or None, **_group(group)}
-            for when, model, group in planned(summary)
+            for (when, model), group in planned(summary)
         ],
         'twins': [
             {'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
@@ -287,10 +283,7 @@ def _group(group: Group) -> Mapping[str, int]:
 
 
 def _counts(states: Counter[str]) -> Mapping[str, int]:
-    return {
-        state.name.lower(): states[state.name]
-        for state in sorted(State, key=lambda state: -state.urgency)
-    }
+    return {state.name.lower(): states[state.name] for state in WORST_FIRST}
 
 
 # --- the plan ----------------------------------------------------------------------------
@@ -319,7 +312,7 @@ def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
         *map(_replaced, summary.replace.drives(summary.groups.worst())),
         *(
             Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
-            for by, model, group in planned(summary)
+            for (by, model), group in planned(summary)
         ),
         *(
             Step(

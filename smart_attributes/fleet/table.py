@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..constants import LARGEST_ROW, LARGEST_TABLE, YEAR
 from ..errors import Coded
-from ..model import State
+from ..model import WORST_FIRST, State
 from ..output.json_document import note
 from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
@@ -22,7 +22,7 @@ from ..typed import TYPE_CHECKING, Json
 from ..wording import amount, plural
 from ..words import sentence
 from ..work import actions
-from ..work.dates import FAR, day
+from ..work.dates import date
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, first_step
 from .summary import Defect, Step, Summary, by_model, first, steps
@@ -86,9 +86,7 @@ def _row(drive: Json, now: float) -> DriveRow:
 
 def _until(drive: Json, now: float) -> str:
     left = min((each['left'] for each in drive.get('forecasts', {}).values()), default=None)
-    if left is None:
-        return ''
-    return 'used up' if left <= 0 else '>10 y' if left > FAR else day(now + left, '%Y-%m')
+    return '' if left is None else date(left, now)
 
 
 def _what(drive: Json) -> tuple[str, ...]:
@@ -116,7 +114,7 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     """Yield the lines above the drives."""
     states = ', '.join(
         f'{summary.states[state.name]} {state.name.lower()}'
-        for state in worst_first()
+        for state in WORST_FIRST
         if summary.states[state.name]
     )
     yield (
@@ -133,16 +131,16 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     yield from _plan(steps(summary, known))
     yield from _told(
         'models and firmware',
-        ('model', 'firmware', 'drives', 'hosts', *(state.name.lower() for state in worst_first())),
+        ('model', 'firmware', 'drives', 'hosts', *(state.name.lower() for state in WORST_FIRST)),
         [
             (
                 model or NOT_TOLD,
                 firmware or NOT_TOLD,
                 str(group.drives),
                 str(group.hosts),
-                *(str(group.states[state.name] or '') for state in worst_first()),
+                *(str(group.states[state.name] or '') for state in WORST_FIRST),
             )
-            for model, firmware, group in by_model(summary)
+            for (model, firmware), group in by_model(summary)
         ],
     )
     yield ''
@@ -188,11 +186,6 @@ def _groups(found: GroupsAtRisk) -> Iterator[str]:
             yield f'{GAP}{"":{width}}{GAP}first step: {sentence(first_step(facts), WHAT)}'
     if found.count > LINES:
         yield f'{GAP}and {found.count - LINES} more; --html and --json list them'
-
-
-def worst_first() -> list[State]:
-    """Return all states, most urgent first."""
-    return sorted(State, key=lambda state: -state.urgency)
 
 
 def _told(

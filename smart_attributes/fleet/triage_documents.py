@@ -305,10 +305,7 @@ def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:
         'action': action if action in actions.CODES else of_unknown(state),
     }
     facts['name'] = facts['name'] or facts['device'] or '-'
-    facts['forecasts'] = {
-        text_of(metric) or '': each
-        for metric, each in _items(given.get('forecasts'), origin.elapsed)
-    }
+    facts['forecasts'] = _forecasts(given.get('forecasts'), origin.elapsed)
     by, code = (text_of(given.get(key)) or '' for key in ('order_by', 'code'))
     facts['order_by'] = by if _is_day(by) else None
     facts['to_do'] = text_of(given.get('to_do')) or actions.action(facts['action']).words
@@ -379,17 +376,18 @@ def _weight(reading: Json, reader: Reader) -> Weight:
     )
 
 
-def _items(given: Any, elapsed: float) -> Iterator[tuple[str, Json]]:
-    """Yield the forecasts, with times relative to the present. elapsed: age of the document in
+def _forecasts(given: Any, elapsed: float) -> dict[str, dict[str, object]]:
+    """Return the forecasts, with times relative to the present. elapsed: age of the document in
     seconds.
     """
+    forecasts = {}
     for metric, each in pairs_of(given):
         if isinstance(each, dict) and is_number(each.get('left')):
-            told = {key: each[key] for key in OF_A_FORECAST if is_number(each.get(key))}
-            yield (
-                metric,
-                {
-                    **{key: round(max(seconds - elapsed, 0)) for key, seconds in told.items()},
-                    'estimate': each.get('estimate') is True,
-                },
-            )
+            forecast: dict[str, object] = {
+                key: round(max(each[key] - elapsed, 0))
+                for key in OF_A_FORECAST
+                if is_number(each.get(key))
+            }
+            forecast['estimate'] = each.get('estimate') is True
+            forecasts[text_of(metric) or ''] = forecast
+    return forecasts

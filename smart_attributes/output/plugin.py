@@ -14,7 +14,7 @@ from ..constants import OUTPUT_LIMIT
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
-from ..model import State, Verdict, worst
+from ..model import WORST_FIRST, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import clean, coded, sentence
@@ -173,7 +173,10 @@ def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.Output
     """Return all lines after the first line. ordered: verdicts in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(
-        [check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
+        [
+            GAP.join((_padded(demanded), CHECK, sentence(coded(said), 500)))
+            for demanded, said in demands
+        ],
         [line for verdict in ordered for line in drive_lines(verdict, face)],
         [
             NOTE + sentence(note, 500)
@@ -281,18 +284,13 @@ def summary(state: State, words: str) -> str:
     return f'{NAME} {state.name} - {words}'
 
 
-def check_line(state: State, words: str) -> str:
-    """Return a line about the check as a whole."""
-    return GAP.join((_padded(state), CHECK, words))
-
-
 def count(verdicts: Sequence[Verdict]) -> str:
     """Return the end of the first line, such as "4 drives: 1 critical, 1 ok, 2 acknowledged".
 
     Drives that are OK only because of an acknowledgement are counted separately.
     """
     of_each = Counter(map(_counted_as, verdicts))
-    words = [state.name.lower() for state in sorted(State, key=lambda state: -state.urgency)]
+    words = [state.name.lower() for state in WORST_FIRST]
     parts = [f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]]
     return f'{plural(len(verdicts), "drive")}: {", ".join(parts)}' if parts else 'no drives'
 

@@ -310,7 +310,15 @@ def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> list[Dri
 
 
 def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
-    worn, identity = _judged(verdict, 'endurance_used'), verdict.identity
+    identity = verdict.identity
+    judged: dict[str, Judgement] = {}  # the worst one of each metric
+    for judgement in verdict.judgements:
+        if judgement.reading.judged and judgement.reading.number is not None:
+            judged.setdefault(judgement.reading.metric, judgement)
+    said = {
+        metric: amount(each.reading.number, each.reading.unit) for metric, each in judged.items()
+    }
+    worn, age = judged.get('endurance_used'), judged.get('power_on_time')
     used = worn.reading.number if worn else None
     return DriveRow(
         verdict.state,
@@ -318,47 +326,20 @@ def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
         clean(verdict.place.bay, limit=PLACE),
         clean(identity.model, limit=MODEL) or '-',
         '' if hide_serial else clean(identity.serial, limit=SERIAL),
-        _said(verdict, 'endurance_used', '%'),
+        said.get('endurance_used', ''),
         None if used is None else max(0.0, min(used / 100, 1.0)),
         worn.state if worn else State.OK,
         until(verdict, now),
-        _said(verdict, 'spare_available', '%'),
-        _said(verdict, 'temperature', 'C'),
-        _age(verdict),
-        _written(verdict),
+        said.get('spare_available', ''),
+        said.get('temperature', ''),
+        f'{(age.reading.number or 0) / YEAR:.1f} y' if age else '',
+        _written(said.get('host_written', ''), said.get('rated_written', '')),
         _what(verdict),
     )
 
 
-def _judged(verdict: Verdict, metric: str) -> Judgement | None:
-    return next(
-        (
-            j
-            for j in verdict.judgements
-            if j.reading.metric == metric and j.reading.judged and j.reading.number is not None
-        ),
-        None,
-    )
-
-
-def _number(verdict: Verdict, metric: str) -> float | None:
-    found = _judged(verdict, metric)
-    return found.reading.number if found else None
-
-
-def _said(verdict: Verdict, metric: str, unit: str) -> str:
-    number = _number(verdict, metric)
-    return '' if number is None else amount(number, unit)
-
-
-def _age(verdict: Verdict) -> str:
-    number = _number(verdict, 'power_on_time')
-    return '' if number is None else f'{number / YEAR:.1f} y'
-
-
-def _written(verdict: Verdict) -> str:
+def _written(host: str, rated: str) -> str:
     """Return the amount written, as "398 TB of 700 TB" if the vendor specifies the endurance."""
-    host, rated = (_said(verdict, metric, 'B') for metric in ('host_written', 'rated_written'))
     return f'{host} of {rated}' if host and rated else host
 
 
@@ -381,7 +362,9 @@ def _what(verdict: Verdict) -> tuple[str, ...]:
 def until(verdict: Verdict, now: float) -> str:
     """Return the earliest predicted wear-out date of a drive, or '' without a forecast."""
     soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
-    return '' if soonest is None else date(soonest, now)
+    if soonest is None:
+        return ''
+    return date(soonest.left, now, '~' if soonest.is_estimate else '')
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:

@@ -48,13 +48,13 @@ def is_due(left: Iterable[float], now: float) -> bool:
     return by is not None and by <= now
 
 
-def date(forecast: Forecast, now: float) -> str:
-    """Return the month of a forecast: "2027-03", or "~2027-03" for an estimate."""
-    if forecast.left <= 0:
+def date(left: float, now: float, mark: str = '') -> str:
+    """Return the month in which a drive is worn out: "2027-03". mark: precedes the month."""
+    if left <= 0:
         return 'used up'
-    if forecast.left > FAR:
+    if left > FAR:
         return '>10 y'
-    return ('~' if forecast.is_estimate else '') + day(now + forecast.left, '%Y-%m')
+    return mark + day(now + left, '%Y-%m')
 
 
 def lasting(metric: str, forecast: Forecast, now: float) -> str:

@@ -81,16 +81,11 @@ def item(verdict: Verdict, now: float | None = None) -> Item:
     return verdict.item or _item(verdict, time.time() if now is None else now)
 
 
-def with_items(
-    verdicts: Iterable[Verdict], now: float, is_only_alerting: bool = False
-) -> tuple[Verdict, ...]:
-    """Return the verdicts with their items. is_only_alerting: OK drives get no item."""
-    return tuple(
-        verdict
-        if is_only_alerting and verdict.state is State.OK and not verdict.replacement
-        else verdict._replace(item=_item(verdict, now))
-        for verdict in verdicts
-    )
+def with_item(verdict: Verdict, now: float, is_only_alerting: bool = False) -> Verdict:
+    """Return a verdict with its item. is_only_alerting: an OK drive gets no item."""
+    if is_only_alerting and verdict.state is State.OK and not verdict.replacement:
+        return verdict
+    return verdict._replace(item=_item(verdict, now))
 
 
 def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
@@ -129,7 +124,7 @@ def _item(verdict: Verdict, now: float) -> Item:
         and (step is None or step.label not in (NEXT, WAIT))
     )
     left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
-    why = _why(verdict, now)
+    why, of_groups = _why(verdict, now), step.why if step else ''
     told = due(code, left, now, kind, EARLIEST if is_early else MIDDLE)
     return Item(
         verdict.device.name,
@@ -137,15 +132,8 @@ def _item(verdict: Verdict, now: float) -> Item:
         code,
         *told,
         actions.action(code, kind).again,
-        sentence(
-            (
-                headline(verdict)
-                if verdict.state is not State.OK
-                else why or (step.why if step else '')
-            ),
-            REASON,
-        ),
-        '; '.join(part for part in (why, step.why if step else '') if part),
+        sentence(headline(verdict) if verdict.state is not State.OK else why or of_groups, REASON),
+        '; '.join(filter(None, (why, of_groups))),
         verdict.risk,
         verdict.place,
         verdict.depends,
@@ -298,15 +286,14 @@ def in_order(
     """
     known = [item(verdict, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
     names = {each.drive for each in known}
-    known += [
-        _unread(step) for step in (machine.steps if machine else ()) if step.drive.name not in names
-    ]
+    steps = machine.steps if machine else ()
+    known += [_unread(step) for step in steps if step.drive.name not in names]
     of_group = grades(machine, verdicts) if machine else {}
     of_step = {
         step.drive.name: min(
             (of_group[each] for each in step.groups if each in of_group), default=None
         )
-        for step in (machine.steps if machine else ())
+        for step in steps
     }
 
     def key(each: Item) -> tuple[int, ...]:
