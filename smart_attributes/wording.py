@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from .constants import DAY, HOUR, MINUTE, YEAR
 from .model import Forecast, Reading
@@ -37,6 +37,20 @@ def plural(number: int, word: str, words: str = '') -> str:
 def listed(names: Sequence[str], most: int) -> str:
     """Return at most *most* names and the number of the others: "a, b and 3 more"."""
     return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
+
+
+def columns(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """Return rows as lines with aligned cells. right: places of the columns with numbers."""
+    cells = list(rows)
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    lines = []
+    for row in cells:
+        aligned = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths))
+        ]
+        lines.append('  '.join(aligned).rstrip())
+    return lines
 
 
 def amount(number: float | None, unit: str) -> str:

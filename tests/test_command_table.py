@@ -17,8 +17,7 @@ import pytest
 from smart_attributes import main
 from smart_attributes.check import history_access
 from smart_attributes.command_line import option_groups as groups
-from smart_attributes.command_line.declaring import option
-from smart_attributes.command_line.options import GROUPS, Command, Options
+from smart_attributes.command_line.options import GROUPS, Command, Options, option
 from smart_attributes.commands import table
 from smart_attributes.typed import NamedTuple
 

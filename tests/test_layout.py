@@ -129,8 +129,10 @@ SHOWN = {
     'replacement_order': {'REPLACING'},
     'triage_documents': {'CODES', 'READ', 'SEARCH', 'of_unknown'},
     # A line that was cut before its action, or of a drive that was not read.
-    'line_ends': {'CODES', 'ORDER', 'Due', 'due', 'in_its_groups'},
     'plugin_output': {
+        'CODES',
+        'Due',
+        'in_its_groups',
         'NOTHING',
         'ORDER',
         'READ',

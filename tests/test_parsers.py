@@ -8,8 +8,7 @@ import pytest
 
 from smart_attributes.command_line import option_groups as groups
 from smart_attributes.command_line import options as parsers
-from smart_attributes.command_line.declaring import option
-from smart_attributes.command_line.options import Command, Options
+from smart_attributes.command_line.options import Command, Options, option
 from smart_attributes.errors import UsageError
 from smart_attributes.typed import NamedTuple
 from smart_attributes.v1_6 import command_line

@@ -10,8 +10,7 @@ from .. import constants, files
 from ..constants import DAY, HOUR
 from ..model import State
 from . import values
-from .declaring import flag, option, positional, repeated, single
-from .options import LABELS, HelpAll, OptionGroup
+from .options import LABELS, HelpAll, OptionGroup, flag, option, positional, repeated, single
 
 DRIVES = OptionGroup(
     'drives to check',

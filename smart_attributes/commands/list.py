@@ -13,6 +13,7 @@ from ..constants import DOCUMENTS
 from ..model import Identity, Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..typed import NamedTuple
+from ..wording import columns
 from ..words import clean, coded, sentence, visible
 from ..work.statements import kind, problem
 from . import person
@@ -79,10 +80,7 @@ def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: 
         [visible(address), *_identity(verdict.identity, hide_serial), coded(problem(verdict))]
         for verdict, address in zip(verdicts, addresses)
     ]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return '\n'.join(
-        '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows
-    )
+    return '\n'.join(columns(rows))
 
 
 def _identity(identity: Identity, hide_serial: bool) -> list[str]:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from .. import files
 from ..command_line import option_groups as groups
 from ..command_line import values
-from ..command_line.declaring import flag, option, positional, repeated, single
-from ..command_line.options import USER, Command
+from ..command_line.options import USER, Command, flag, option, positional, repeated, single
 from ..typed import Json, NamedTuple
 
 

@@ -19,7 +19,7 @@ from ..output.json_document import note
 from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
-from ..wording import amount, plural
+from ..wording import amount, columns, plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import date
@@ -189,27 +189,18 @@ def _groups(found: GroupsAtRisk) -> Iterator[str]:
 
 
 def _told(
-    title: str, columns: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES
+    title: str, head: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES
 ) -> Iterator[str]:
     """Yield the lines of a small table with its title, or nothing if it is empty."""
     if not found:
         return
     yield ''
     yield f'{title}:'
-    shown = [columns, *found[:most]]
-    widths = [max(len(each[place]) for each in shown) for place in range(len(columns))]
-    numeric = [column not in TEXTS for column in columns]
-    for each in shown:
-        yield GAP + _aligned(each, widths, numeric)
+    numbers = {place for place, title in enumerate(head) if title not in TEXTS}
+    for line in columns([head, *found[:most]], numbers):
+        yield GAP + line
     if len(found) > most:
         yield f'{GAP}and {len(found) - most} more; --html and --json list all'
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    return GAP.join(
-        cell.rjust(width) if is_number else cell.ljust(width)
-        for cell, width, is_number in zip(cells, widths, numeric)
-    ).rstrip()
 
 
 # --- the worst drives --------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..constants import DOCUMENTS
 from ..model import Identity
-from ..wording import amount
+from ..wording import amount, columns
 from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
@@ -64,18 +64,17 @@ def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
 
     A metric has two series if the drive reports the metric in two places.
     """
-    serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
     yield (
-        f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to '
+        f'{_title(drive, hide_serial)}, read from {_day(drive.first_read)} to '
         f'{_day(drive.last_read)}'
     )
-    cells = [
-        ('metric', 'first', 'last', 'changed', 'points', 'course', 'source'),
-        *map(_row, drive.series),
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    for row in cells:
-        yield '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+    head = ('metric', 'first', 'last', 'changed', 'points', 'course', 'source')
+    yield from columns([head, *map(_row, drive.series)])
+
+
+def _title(drive: DriveHistory, hide_serial: bool) -> str:
+    serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
+    return f'{clean(drive.identity.model)}{serial}'
 
 
 def _row(series: Series) -> tuple[str, ...]:
@@ -128,10 +127,8 @@ def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
         high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)
         left, begin = max(len(high), len(low)), _day(each.points[0][0])
         columns = max(width - left - 2, 2 * len(begin) + 1)
-        serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
-        yield (
-            f'{clean(drive.identity.model)}{serial}: {clean(each.metric)}, {clean(each.definition)}'
-        )
+        title = _title(drive, hide_serial)
+        yield f'{title}: {clean(each.metric)}, {clean(each.definition)}'
         levels = _levels(each.points, each.last_read, columns, ROWS * len(BARS))
         if not levels:
             yield f'{high} since {begin}, without a change'

@@ -206,20 +206,12 @@ def _print_cards(
         if row.state is State.OK:
             lines = [_ok_line(row, numbers, widest, console.width)]
         else:
-            lines = [
-                _name_line(row, widest, console.width),
-                *([Text(' ' * begin) + numbers] if numbers.plain else ()),
-                *(
-                    [
-                        Text(
-                            ' ' * INDENT + fitting(row.what, console.width - INDENT),
-                            COLOURS[row.state],
-                        )
-                    ]
-                    if row.what
-                    else ()
-                ),
-            ]
+            lines = [_name_line(row, widest, console.width)]
+            if numbers.plain:
+                lines.append(Text(' ' * begin) + numbers)
+            if row.what:
+                words = fitting(row.what, console.width - INDENT)
+                lines.append(Text(' ' * INDENT + words, COLOURS[row.state]))
         for line in lines:
             line.rstrip()
             console.print(line, no_wrap=True, overflow='ellipsis')
