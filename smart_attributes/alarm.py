@@ -75,10 +75,11 @@ def arm(seconds: float) -> None:
     larger, because the first drive also pays for imports.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
-    _signal.signal(
-        _signal.SIGALRM,
-        lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')),
-    )
+
+    def end(number: int, frame: object) -> None:
+        raise _Late(f'time limit of {seconds:g} s exceeded')
+
+    _signal.signal(_signal.SIGALRM, end)
     _signal.signal(_signal.SIGVTALRM, _too_long)
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 
@@ -130,7 +131,3 @@ def _end(number: int, frame: object) -> None:
 
 def _too_long(number: int, frame: object) -> None:
     raise TakesTooLong(f'{_Granted.share:g} s of CPU time')
-
-
-def _raise(error: BaseException) -> None:
-    raise error

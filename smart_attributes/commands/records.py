@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from .. import files
 from ..command_line import option_groups as groups
 from ..command_line import values
 from ..command_line.options import USER, Command, flag, option, positional, repeated, single
-from ..typed import Json, NamedTuple
+from ..typed import NamedTuple
 
 
 class TriageOptions(NamedTuple):
     """The output of `triage` in addition to its table, or instead of it."""
 
-    # each with the path of its file; None: print it
-    forms: tuple[tuple[Callable[[Json], str], str | None], ...]
+    as_json: bool
+    html: str | None  # file of the page; None: no page
     since: int  # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()  # programs to run, from redundancy.dependence.PROGRAMS
 
@@ -108,26 +105,6 @@ class FleetOptions(NamedTuple):
     html: str
 
 
-def as_json(document: Json) -> str:
-    """Return the document of `triage` as JSON."""
-    from ..output import json_document
-
-    return json_document.as_text(document)
-
-
-def page_in(path: str) -> tuple[Callable[[Json], str], str]:
-    """Return what makes the page of `triage`, and the file for it."""
-    return _page, path
-
-
-def _page(document: Json) -> str:
-    import socket
-
-    from ..output import page
-
-    return page.page(document, f'Drives of {socket.gethostname()}', time.time())
-
-
 # In the order of --help and the man page.
 COMMANDS = (
     Command(
@@ -141,20 +118,12 @@ example:
   check_smart_attributes triage --report tickets/ --json""",
         groups=(*groups.JUDGED, groups.NAMES),
         options=(
-            option(
-                '--json',
-                action='append_const',
-                dest='forms',
-                default=[],
-                const=(as_json, None),
-                help='print JSON',
-            ),
-            repeated(
+            flag('--json', 'print JSON', dest='as_json'),
+            single(
                 '--html',
                 'FILE',
                 'write one self-contained page: recommended actions, then all drives',
-                dest='forms',
-                type=page_in,
+                default=None,
             ),
             option(
                 '--zpool',

@@ -10,7 +10,7 @@ from ..check.survey import Survey
 from ..command_line.options import Options
 from ..errors import Coded
 from ..reading.processes import Runner
-from ..typed import MutableJson
+from ..typed import Json, MutableJson
 from ..words import sentence
 from . import person, smartd_import
 from .records import TriageOptions
@@ -22,34 +22,37 @@ def run(options: Options, runner: Runner) -> int:
     found = _with_lately(
         _with_unread_logs(person.surveyed(options, runner, own.asked), options), options, own.since
     )
-    return person.status((_write if own.forms else _print_table)(found, options))
+    is_document = own.as_json or own.html is not None
+    return person.status((_write if is_document else _print_table)(found, options))
 
 
 def _write(found: Survey, options: Options) -> Survey:
-    """Write the document to a file for each form that has a file name; print the other forms.
-
-    Return the survey shown.
+    """Print the document, or write it as a page; return the survey shown.
 
     Programs read only the printed document, so this document states why it has no drives.
     """
+    from ..output import json_document
 
-    def shown(each: Survey) -> list[tuple[str, str | None]]:
+    own: TriageOptions = options.own
+
+    def shown(each: Survey) -> tuple[str, str]:
         document = _document(each, options)
-        return [
-            (text({**({} if file else person.nobody(each)), **document}), file)
-            # if a form is given twice, the last file counts
-            for text, file in dict(options.own.forms).items()
-        ]
+        return (
+            json_document.as_text({**person.nobody(each), **document}) if own.as_json else '',
+            '' if own.html is None else _page(document),
+        )
 
-    texts, found = fence.shown(found, shown)
-    for text, file in texts:
-        if file is not None:
-            person.write(text, file)
-        else:
-            print(text)
-    if all(file for _, file in texts):
-        print(f'written: {", ".join(file for _, file in texts if file)}')
+    (text, html), found = fence.shown(found, shown)
+    if own.html is not None:
+        person.write(html, own.html)
+    print(text or f'written: {own.html}')
     return found
+
+
+def _page(document: Json) -> str:
+    from ..output import page
+
+    return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
 
 def _print_table(found: Survey, options: Options) -> Survey:

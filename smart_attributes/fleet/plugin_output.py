@@ -200,7 +200,7 @@ class Reader:
 
     def __init__(self, metrics: Mapping[str, Metric]) -> None:
         self._metrics = metrics
-        self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._split = lru_cache(maxsize=MOST_LABELS)(self._pairs)
         self._begins = _beginnings(metrics)
         self._readable = re.compile(
             rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b'
@@ -454,24 +454,20 @@ class Reader:
         """
         found: ByDrive = {name: [] for name in names}
         for label, number, limits in read_values(texts):
-            for name, metric in self._labels.get(label) or self._split(label):
+            for name, metric in self._split(label):
                 if name in found:
                     found[name].append((metric, number, limits))
                     break
         return found
 
-    def _split(self, label: str) -> tuple[tuple[str, str], ...]:
+    def _pairs(self, label: str) -> tuple[tuple[str, str], ...]:
         """Return the possible pairs of drive name and metric in a label, longest metric first."""
-        if len(self._labels) >= MOST_LABELS:
-            self._labels.clear()
         places = [place for place, sign in enumerate(label) if sign == '_']
-        known = tuple(
+        return tuple(
             (label[:place], label[place + 1 :])
             for place in places
             if label[place + 1 :] in self._metrics
         )
-        self._labels[label] = known
-        return known
 
 
 def handled(origin: Origin) -> Json:
