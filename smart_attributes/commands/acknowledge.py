@@ -82,10 +82,8 @@ def run(options: Options, runner: processes.Runner) -> int:
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
-    is_named, is_of_file = (
-        which.devices or which.reports or which.names,
-        own.shown or own.withdraw or own.removed,
-    )
+    is_named = which.devices or which.reports or which.names
+    is_of_file = own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError(
             '--list, --gone and --withdraw cannot be used with metrics; to withdraw an '

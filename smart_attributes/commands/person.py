@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
 import time
 from collections.abc import Collection, Sequence
@@ -137,7 +136,7 @@ def write(text: str | Sequence[str], path: str) -> None:
 
     text: the new content, or its parts.
     """
-    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+    if os.path.exists(path) and not os.path.isfile(path):
         # The replacement would turn a device into a regular file: as root, even /dev/null.
         raise SmartError(
             f'{visible(path)}: cannot be written: it is not a regular file; use another path'

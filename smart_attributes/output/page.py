@@ -212,7 +212,6 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
         made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
         number=sum(content.counts.values()),
         data=place,
-        words=WORDS,
         codes=json.dumps(WORDS),
         read=READ,
         day=day,

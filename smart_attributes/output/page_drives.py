@@ -7,6 +7,7 @@ shows all drives that need attention and the most worn of the others, and counts
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from ..constants import MOST_OTHERS
@@ -35,15 +36,11 @@ def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, An
     others = [number for number, drive in enumerate(drives) if not is_urgent(drive)]
     others.sort(key=lambda number: _wear(drives[number]), reverse=True)
     hidden = frozenset(others[most:])
-    result = []
-    place = 0
-    for number, drive in enumerate(drives):
-        if number in hidden:
-            result.append({**drive, 'place': None})
-        else:
-            result.append({**drive, 'place': place})
-            place += 1
-    return result
+    places = count()
+    return [
+        {**drive, 'place': None if number in hidden else next(places)}
+        for number, drive in enumerate(drives)
+    ]
 
 
 def _wear(drive: Json) -> float:
