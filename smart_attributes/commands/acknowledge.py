@@ -34,7 +34,7 @@ from ..wording import amount
 from ..words import clean, sentence
 from ..work.statements import finding
 from . import person
-from .records import AcknowledgeOptions
+from .records.acknowledge import AcknowledgeOptions
 
 REMOVED = 'the drive was removed'
 LEAST_WHY = 8  # characters, as in the schema of limits

@@ -13,7 +13,8 @@ from ..model import Read
 from ..reading.processes import Runner
 from ..words import sentence, visible
 from . import person
-from .records import MigrateOptions, ValidateOptions
+from .records.migrate import MigrateOptions
+from .records.validate import ValidateOptions
 
 
 def draft(options: Options, runner: Runner) -> int:

@@ -7,7 +7,7 @@ from ..doctor.examination import examine
 from ..output import doctor_findings
 from ..reading.processes import Runner
 from . import check, person
-from .records import DoctorOptions
+from .records.doctor import DoctorOptions
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -26,7 +26,7 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
 from . import person
-from .records import FleetOptions
+from .records.fleet import FleetOptions
 
 if TYPE_CHECKING:
     from ..fleet.icinga import Icinga

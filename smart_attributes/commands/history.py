@@ -13,7 +13,7 @@ from ..output import history
 from ..reading.processes import Runner
 from ..words import sentence
 from . import person, smartd_import
-from .records import HistoryOptions
+from .records.history import HistoryOptions
 
 _NO_HISTORY = 'the history has no readings of these drives'
 

@@ -17,7 +17,7 @@ from ..wording import columns
 from ..words import clean, coded, sentence, visible
 from ..work.statements import kind, problem
 from . import person
-from .records import ListOptions
+from .records.list import ListOptions
 
 
 class Listing(NamedTuple):

@@ -15,7 +15,7 @@ from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
 from .check import rendered, whole, with_groups
-from .records import MetricsOptions
+from .records.metrics import MetricsOptions
 
 
 def run(options: Options, runner: Runner) -> int:

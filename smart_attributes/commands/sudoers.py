@@ -13,7 +13,7 @@ from ..reading import sudoers
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
 from ..words import visible
-from .records import SudoersOptions
+from .records.sudoers import SudoersOptions
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -62,9 +62,37 @@ def commands() -> tuple[Command, ...]:
     """Return the records of all commands, in the order of --help and the man page; the default
     command is the first.
     """
-    from .records import COMMANDS  # a check needs none of these
+    # A check needs none of these.
+    from .records import (
+        acknowledge,
+        doctor,
+        draft,
+        explain,
+        fleet,
+        history,
+        list,
+        metrics,
+        migrate,
+        sudoers,
+        triage,
+        validate,
+    )
 
-    return CHECK, *COMMANDS
+    modules = (
+        triage,
+        list,
+        explain,
+        sudoers,
+        draft,
+        validate,
+        migrate,
+        acknowledge,
+        history,
+        metrics,
+        doctor,
+        fleet,
+    )
+    return CHECK, *(module.COMMAND for module in modules)
 
 
 def parser(command: Command) -> command_line.Parser:

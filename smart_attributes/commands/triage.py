@@ -13,7 +13,7 @@ from ..reading.processes import Runner
 from ..typed import Json, MutableJson
 from ..words import sentence
 from . import person, smartd_import
-from .records import TriageOptions
+from .records.triage import TriageOptions
 
 
 def run(options: Options, runner: Runner) -> int:

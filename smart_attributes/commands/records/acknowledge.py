@@ -1,0 +1,83 @@
+"""The record of the command `acknowledge`: its help, options and values."""
+
+from __future__ import annotations
+
+from ...command_line import option_groups as groups
+from ...command_line.options import Command, flag, positional, repeated, single
+from ...typed import NamedTuple
+
+
+class AcknowledgeOptions(NamedTuple):
+    """Which values are accepted, why, and until when."""
+
+    every_alarm: bool
+    why: str
+    until: str
+    shown: bool
+    withdraw: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+COMMAND = Command(
+    name='acknowledge',
+    summary='Acknowledge known values of single drives: no alert until they get worse.',
+    usage='[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone SERIAL] --why WHY '
+    '[options]',
+    epilog="""\
+example:
+  check_smart_attributes acknowledge sda reallocated --why "stable since 2024" --until 2027-01-31
+  check_smart_attributes acknowledge --all --why "as found"
+  check_smart_attributes acknowledge --gone EXAMPLE0001
+  check_smart_attributes acknowledge --withdraw EXAMPLE0001:reallocated
+
+Run this command as root: it writes to acknowledged.json in the configuration directory, which every check reads. The
+other contents of that file are kept. If you name a metric, also name a drive: it is never acknowledged on all drives.
+
+The command refuses
+  a failure that the drive itself reports: health FAILED, an attribute failing now, a failed self-test, an NVMe warning
+  a metric that does not exist, that the drive does not report, or that has no value now
+  a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
+  --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
+  a file that is not JSON, has a duplicate key, or is writable by others; a directory that is writable by others
+
+It waits at most 10 seconds for another acknowledge command to finish.
+
+exit status: 0 success, 1 a part was refused, 3 everything was refused""",
+    groups=groups.READ,
+    options=(
+        positional(
+            'metrics',
+            'NAME|METRIC',
+            'acknowledge the current value of this metric; if neither -d nor --report is given, '
+            'also name the drive (name, serial number or bay)',
+        ),
+        flag(
+            '--all',
+            'acknowledge every current alert of all drives that are read',
+            dest='every_alarm',
+        ),
+        single(
+            '--why',
+            'WHY',
+            'give the reason, 8 characters or more; shown with -v, by triage and by explain',
+        ),
+        single('--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'),
+        repeated(
+            '--gone',
+            'SERIAL',
+            'acknowledge that this drive is missing; ends when the drive is found again; may be '
+            'repeated',
+            dest='removed',
+        ),
+        flag('--list', 'list acknowledgements with user, date and reason', dest='shown'),
+        repeated(
+            '--withdraw',
+            'SERIAL[:METRIC]',
+            'withdraw all acknowledgements of this drive, or only the one for METRIC; may be '
+            'repeated',
+        ),
+    ),
+    values=AcknowledgeOptions,
+    history='reads',
+    has_time_limit=True,
+)

@@ -1,0 +1,20 @@
+"""The record of the command `explain`: its help, options and values."""
+
+from __future__ import annotations
+
+from ...command_line import option_groups as groups
+from ...command_line.options import Command
+
+COMMAND = Command(
+    name='explain',
+    summary='Explain one drive: the action, its alerts, and with -v all readings and limits.',
+    usage='[NAME ...] [-d ADDRESS | --report FILE] [options]',
+    epilog="""\
+example:
+  check_smart_attributes explain sda
+  check_smart_attributes explain -d /dev/sda -v""",
+    groups=(*groups.JUDGED, groups.NAMES),
+    history='reads',
+    has_time_limit=True,
+    takes_old_options=True,
+)

@@ -1,0 +1,76 @@
+"""The record of the command `triage`: its help, options and values."""
+
+from __future__ import annotations
+
+from ...command_line import option_groups as groups
+from ...command_line import values
+from ...command_line.options import Command, flag, option, single
+from ...typed import NamedTuple
+
+
+class TriageOptions(NamedTuple):
+    """The output of `triage` in addition to its table, or instead of it."""
+
+    as_json: bool
+    html: str | None  # file of the page; None: no page
+    since: int  # seconds to look back; 0: not at all
+    asked: tuple[str, ...] = ()  # programs to run, from redundancy.dependence.PROGRAMS
+
+
+COMMAND = Command(
+    name='triage',
+    summary='Show all drives, or the named ones, in one table, worst first.',
+    usage='[NAME ...] [options]',
+    epilog="""\
+example:
+  check_smart_attributes triage --scan
+  check_smart_attributes triage --since 30d
+  check_smart_attributes triage --report tickets/ --json""",
+    groups=(*groups.JUDGED, groups.NAMES),
+    options=(
+        flag('--json', 'print JSON', dest='as_json'),
+        single(
+            '--html',
+            'FILE',
+            'write one self-contained page: recommended actions, then all drives',
+            default=None,
+        ),
+        option(
+            '--zpool',
+            action='append_const',
+            dest='asked',
+            const='zpool',
+            default=[],
+            help='run zpool status (for 5 seconds at most) to find out the redundancy of ZFS pools',
+        ),
+        option(
+            '--dmsetup',
+            action='append_const',
+            dest='asked',
+            const='dmsetup',
+            help='as root, run dmsetup status (for 5 seconds at most) to find out the redundancy '
+            'of LVM RAID',
+        ),
+        option(
+            '--controllers',
+            action='append_const',
+            dest='asked',
+            const='controllers',
+            help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, '
+            'arcconf, ...) for 10 seconds at most each, to find out the redundancy of their '
+            'volumes',
+        ),
+        single(
+            '--since',
+            'TIME',
+            'also list increases, counter resets, and drives added, removed or moved in this '
+            'period, such as 24h or 30d',
+            type=values.duration,
+            default=0,
+        ),
+    ),
+    values=TriageOptions,
+    history='reads',
+    has_time_limit=True,
+    takes_old_options=True,
+)

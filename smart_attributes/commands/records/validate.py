@@ -1,0 +1,52 @@
+"""The record of the command `validate`: its help, options and values."""
+
+from __future__ import annotations
+
+from ...command_line import option_groups as groups
+from ...command_line.options import Command, flag, positional, single
+from ...typed import NamedTuple
+
+
+class ValidateOptions(NamedTuple):
+    """The files to validate, and the samples and models to compare with these files."""
+
+    files: tuple[str, ...]
+    samples: str
+    models: str
+    format: bool
+
+
+COMMAND = Command(
+    name='validate',
+    summary='Find errors in attributes.json and in site configuration files.',
+    usage='[FILE ...] [options]',
+    epilog="""\
+example:
+  check_smart_attributes validate
+  check_smart_attributes validate my-entry.json
+  check_smart_attributes validate /etc/check-smart-attributes/thresholds.d/*.json""",
+    groups=(groups.COMMON,),
+    options=(
+        positional(
+            'files',
+            'FILE',
+            'validate your database entries (together with the shipped ones), or your limits '
+            '(default: attributes.json)',
+        ),
+        single(
+            '--samples',
+            'DIR|FILE',
+            'test the entries on these samples (default: tests/samples beside attributes.json)',
+        ),
+        single(
+            '--models',
+            'FILE',
+            'look for overlapping entries on these models (default: tests/models.csv)',
+        ),
+        flag('--format', 'rewrite the files in the standard layout'),
+    ),
+    values=ValidateOptions,
+    history='',
+    has_time_limit=False,
+    run='contribution.validate',
+)
