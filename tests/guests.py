@@ -100,10 +100,14 @@ class Guest(NamedTuple):
     disk: Path
 
 
-def guest(suite: str, folder: Path) -> Guest:
-    """Return a Debian with kernel and package as files in *folder*."""
+def guest(suite: str, folder: Path, has_ours: bool = True) -> Guest:
+    """Return a Debian with kernel and package as files in *folder*.
+
+    has_ours: False leaves out the package.
+    """
     chroot = with_kernel(suite, folder / 'root')
-    chroot.installs_ours()
+    if has_ours:
+        chroot.installs_ours()
     add_ours(chroot)
     made = Guest(
         *(
