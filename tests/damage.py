@@ -40,14 +40,14 @@ from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Answer, Device, Report, State
 from smart_attributes.reading import nvme_log, text_report
 from smart_attributes.reading.content import NVME_KEYS, as_text, json_start, looks_like_json
-from smart_attributes.reading.pysmart import NVME_LABELS
+from smart_attributes.reading.pysmart import NVME_LOG
 
 Dice = random.Random
 # What a drive is called may hold any number: with another one it is another drive.
 NO_NAME = r'^(?!\s*(?:Device Model|Model|Firmware|Vendor|Product|Revision|Serial))'
 ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {'warning_temp_time', 'critical_comp_time'}
 TEXT_ROWS = '|'.join(
-    (r'(?:read|write):', *(re.escape(label) for label, key in NVME_LABELS.items() if key in ROWS))
+    (r'(?:read|write):', *(re.escape(label) for label, _, key in NVME_LOG if key in ROWS))
 )
 # beginning of what smartctl prints of a vendor's log, here
 DUMP = b'{"smartctl_00'

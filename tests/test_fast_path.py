@@ -25,6 +25,23 @@ OF_A_CHECK = {
     for spelling in action.option_strings
 }
 ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
+# Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all.
+DECIDING = (
+    '--report',
+    '--match',
+    '--ignore',
+    '-r',
+    '--regex',
+    '-O',
+    '--options',
+    '-ucfgj',
+    '--ucfgjson',
+    '-V',
+    '--version',
+    '-h',
+    '--help',
+    '--help-all',
+)
 
 
 def sure(words):
@@ -42,7 +59,7 @@ def test_every_spelling_of_every_option_is_known_to_the_early_start(action):
     """
     known, other = (FLAGS, WITH_VALUE) if action.nargs == 0 else (WITH_VALUE, FLAGS)
     for spelling in action.option_strings:
-        if spelling not in fast_path.DECIDING:
+        if spelling not in DECIDING:
             assert spelling not in other, spelling
             assert spelling in known or spelling not in OF_A_CHECK, spelling
 
@@ -51,7 +68,7 @@ def test_the_early_start_knows_no_option_that_is_none():
     """And -vv, which is twice -v."""
     known = {spelling for action in ACTIONS for spelling in action.option_strings}
 
-    assert {*FLAGS, *WITH_VALUE, *fast_path.DECIDING} - known == {'-vv', '-vvv'}
+    assert {*FLAGS, *WITH_VALUE, *DECIDING} - known == {'-vv', '-vvv'}
 
 
 def test_what_an_option_does_to_drives_is_no_secret():
@@ -64,7 +81,7 @@ def test_what_an_option_does_to_drives_is_no_secret():
         if action.dest in names or isinstance(action, argparse._HelpAction)
     }
 
-    assert deciding == set(fast_path.DECIDING)
+    assert deciding == set(DECIDING)
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def _no_number(value: str) -> str:
     if number and value[number.end() :].strip() in ('%', 'C', 'c', '\N{DEGREE SIGN}C'):
         return f'leave out the unit: write {number[0]}'
     return (
-        f'"{clean(value)}" is not a number; write one in the base unit of the metric: '
-        f'%, C, seconds, bytes, a count'
+        f'"{clean(value)}" is not a number; write one in the base unit of the metric: %, C, '
+        'seconds, bytes, a count'
     )
 
 
@@ -77,8 +77,7 @@ def telling(accepted: Acknowledgement, unit: str) -> str:
     why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
     return (
         f'{accepted.metric} is acknowledged at '
-        f'{amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
-        f'({accepted.origin})'
+        f'{amount(accepted.value, unit)}{given_by(accepted, " ")}{why} ({accepted.origin})'
     )
 
 

@@ -173,8 +173,7 @@ def of_limits(
             for kind, name in unknown:
                 yield Mistake(
                     (*path, metric, kind, 'groups', name),
-                    f'{place}, {metric}, {kind}: unknown group '
-                    f'"{name}"; '
+                    f'{place}, {metric}, {kind}: unknown group "{name}"; '
                     f'{nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}',
                 )
             if 'acknowledged' in fields and not is_of_one_drive:

@@ -138,8 +138,7 @@ def _advice(text: str) -> str:
     except (ValueError, KeyError):
         return (
             f'write one of {FORMS}; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another '
-            f'attribute) '
-            'may follow it; for a ratio, write 100 * A / B; for a sum, A + B'
+            'attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A + B'
         )
     return f'did you mean "{near}"?'
 

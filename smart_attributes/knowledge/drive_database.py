@@ -343,8 +343,7 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
     (source, entry), (_, other) = winners[:2]
     return (
         f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and '
-        f'{other["family"]}; narrow '
-        f'one pattern'
+        f'{other["family"]}; narrow one pattern'
     )
 
 

@@ -32,7 +32,6 @@ DERIVED = (SMARTCTL, RATED)
 # a greater difference, in percentage points, means that two values of wear contradict each other
 FAR = 20
 
-SECTORS = 0  # the factor is the drive's logical sector size
 ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normalized
 
 

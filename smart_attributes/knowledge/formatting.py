@@ -15,8 +15,7 @@ WIDTH = 160  # columns of a formatted file
 # Each item of these objects and lists gets its own line, even if it is short, so that a diff shows
 # only real changes.
 _OPEN = re.compile(
-    '|documents|metrics|layouts|layouts/[^/]+(/fields)?|'
-    '(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?'
+    '|documents|metrics|layouts|layouts/[^/]+(/fields)?|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?'
 )
 
 

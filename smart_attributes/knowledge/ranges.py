@@ -124,14 +124,12 @@ def _advice(text: str, unit: str) -> str:
     if unit == 's':
         return (
             '; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or '
-            '@1d:2w (bad inside), '
-            'with d, w, y, or seconds without a letter'
+            '@1d:2w (bad inside), with d, w, y, or seconds without a letter'
         )
     if _END.search(text):
         return (
-            f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, '
-            f'weeks, years) are for '
-            'metrics in seconds, such as endurance_time_left'
+            f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, '
+            'years) are for metrics in seconds, such as endurance_time_left'
         )
     return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
 

@@ -156,8 +156,7 @@ def _unreported(report: Report) -> Reading:
     else:
         word = (
             'report not understood: it contains neither the SMART health status nor counters of '
-            'the drive; record '
-            'it again: smartctl --json -x'
+            'the drive; record it again: smartctl --json -x'
         )
     return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
 
@@ -471,8 +470,7 @@ def plausible_wear(
             judged=False,
             unknown=(
                 f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
-                f'{amount(written, "B")} '
-                f'written, {share:.2g} % of the capacity'
+                f'{amount(written, "B")} written, {share:.2g} % of the capacity'
             ),
         )
         for reading in by_metric[_WEAR]

@@ -119,15 +119,15 @@ def _without_path(text: str) -> str:
     if name in BY_NAME or name in REFUSED:
         return (
             f'{quoted(text)} names a type but no device; write TYPE@PATH, such as '
-            f'megaraid,6@/dev/bus/0'
+            'megaraid,6@/dev/bus/0'
         )
     if of_short_name(text):
         return f'{quoted(text)} is the name of a device; write its address, {of_short_name(text)}'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):
         return f'{quoted(text)} is not a device; write /dev/{text}'
     return (
-        f'{quoted(text)} is not a device; write a path such as /dev/sda, or TYPE@PATH '
-        f'such as megaraid,6@/dev/bus/0'
+        f'{quoted(text)} is not a device; write a path such as /dev/sda, or TYPE@PATH such as '
+        'megaraid,6@/dev/bus/0'
     )
 
 
@@ -135,8 +135,8 @@ def _check_path(path: str, text: str) -> None:
     parts = path.split('/')
     if '..' in parts or '.' in parts:
         raise UsageError(
-            f'{quoted(text)}: a device path must not contain . or ..; write the path that it '
-            f'leads to'
+            f'{quoted(text)}: a device path must not contain . or ..; write the path that it leads '
+            'to'
         )
     is_macos = parts[0] == _MACOS
     names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
@@ -148,8 +148,7 @@ def _check_path(path: str, text: str) -> None:
     if not is_path or len(path) > LONGEST_PATH:
         raise UsageError(
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
-            f'/dev/sda, '
-            'with letters, digits and . _ : + = @ - only'
+            '/dev/sda, with letters, digits and . _ : + = @ - only'
         )
     if not is_macos and (names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES)):
         raise UsageError(
@@ -187,7 +186,7 @@ def _entry(base: str, text: str) -> DeviceType:
     if 'force' in re.split(r'[,+]', base):
         raise UsageError(
             f'{quoted(text)}: force is not allowed, because it disables a safety check of '
-            f'smartctl; remove it'
+            'smartctl; remove it'
         )
     if name not in BY_NAME:
         meant = nearest(name, BY_NAME, TYPED)
@@ -216,7 +215,7 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
     if count > MOST_SLOTS:
         raise UsageError(
             f'{quoted(text)} covers {count} slots, more than the maximum of {MOST_SLOTS}; name '
-            f'fewer'
+            'fewer'
         )
     bases = [
         f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)

@@ -354,8 +354,7 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
     if len(counts) > _FEW and not any(counts):
         return DriveError(
             'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
-            'check '
-            'the drives behind it, or exclude this device with --ignore',
+            'check the drives behind it, or exclude this device with --ignore',
             'smart-data-empty',
         )
     if (

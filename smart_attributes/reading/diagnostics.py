@@ -81,14 +81,14 @@ def _refused(device: Device, error: DriveError) -> DriveError:
         is_usual = sudoers.admits(sudoers.all_expressions((name,)), arguments)
         option = f'--type {name}' if is_usual else f'-d {device.address}'
         return SudoRefused(
-            f'cannot be read: the sudoers rule allows the type {name}, which uses vendor '
-            f'commands, only '
-            f'on request; print a rule that allows it: check_smart_attributes sudoers {option}',
+            f'cannot be read: the sudoers rule allows the type {name}, which uses vendor commands, '
+            'only on request; print a rule that allows it: check_smart_attributes sudoers '
+            f'{option}',
             'sudo-rule-too-narrow',
         )
     return SudoRefused(
-        f'cannot be read: the sudoers rule does not allow this path, which is not a standard drive '
-        f'path; use /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or print a rule with this path: '
+        'cannot be read: the sudoers rule does not allow this path, which is not a standard drive '
+        'path; use /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or print a rule with this path: '
         f'check_smart_attributes sudoers -d {device.address}',
         'sudo-rule-too-narrow',
     )

@@ -47,7 +47,7 @@ CAUSES = (
         '^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty '
         'present|askpass)',
         'sudo-rule-missing',
-        f'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
+        'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
         f'{SUDOERS}',
     ),
     Cause(
@@ -65,8 +65,7 @@ CAUSES = (
         '^sudo: .*must have a tty',
         'sudo-blocked',
         'cannot be read: sudo requires a terminal; for the lines that exempt this call, run as '
-        'root: '
-        'check_smart_attributes doctor --user nagios',
+        'root: check_smart_attributes doctor --user nagios',
     ),
     Cause(
         'no new privileges',
@@ -91,22 +90,19 @@ CAUSES = (
         r'UNRECOGNIZED OPTION: (?:j\b|json)',
         'smartctl-too-old',
         'cannot be read: this smartctl is older than 7.0 and does not support JSON; install a '
-        'newer '
-        'smartmontools',
+        'newer smartmontools',
     ),
     Cause(
         '(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)',
         'smartctl-too-old',
         f'cannot be read: smartctl does not know the option {QUOTE}; correct it, or install a '
-        f'newer '
-        'smartmontools',
+        'newer smartmontools',
     ),
     Cause(
         r'INVALID ARGUMENT TO ([^:\s]+)',
         'smartctl-too-old',
         f'cannot be read: smartctl rejected the argument of {QUOTE}; correct it, or install a '
-        f'newer '
-        'smartmontools',
+        'newer smartmontools',
     ),
     Cause(
         'requires a device name',
@@ -129,8 +125,7 @@ CAUSES = (
         r'^Device is in SLEEP mode, exit\(\d+\)',
         'not-answering',
         'does not respond: in SLEEP mode or dead, which look the same; wake it with smartctl -n '
-        'never -i, or '
-        'let it use standby instead of SLEEP',
+        'never -i, or let it use standby instead of SLEEP',
     ),
     Cause(
         r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', f'is in standby ({QUOTE}), not woken'
@@ -139,7 +134,7 @@ CAUSES = (
         r'^(CHECK POWER MODE .*?), exit\(\d+\)',
         'power-mode-unknown',
         f'does not report its power mode, so it was not read: {QUOTE}; run smartctl once without '
-        f'-n to see more',
+        '-n to see more',
     ),
     Cause(
         'device is NOT READY',
@@ -164,8 +159,7 @@ CAUSES = (
         "try adding '-d megaraid,N'",
         'raid-volume',
         'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 '
-        '(see smartctl '
-        '--scan)',
+        '(see smartctl --scan)',
     ),
     Cause(
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
@@ -192,7 +186,7 @@ CAUSES = (
         r'\[areca_disk[^\n]*failed: (.+)',
         'controller-missing',
         f'cannot be opened: no Areca controller answers at this path ({QUOTE}); use its own '
-        f'/dev/sgN',
+        '/dev/sgN',
     ),
     Cause(
         'setup_3ware_nodes',
@@ -227,20 +221,19 @@ CAUSES = (
         rf'{OPEN}[^\n]*(Operation not permitted)',
         'no-permission',
         f'cannot be opened: {QUOTE}; run as root or through sudo. If root is refused too, the '
-        f'device accepts no '
-        'such commands, as in a container or a virtual machine',
+        'device accepts no such commands, as in a container or a virtual machine',
     ),
     Cause(
         rf'{OPEN}[^\n]*?(No such (?:device|file)\b[^\n]*)',
         'no-such-device',
         f'was not found: {QUOTE}; check the path and slot, smartctl --scan lists the existing '
-        f'drives',
+        'drives',
     ),
     Cause(
         '(Un(?:known|supported) USB bridge .*)',
         'usb-bridge-type-missing',
         f'cannot be read through its USB bridge: {QUOTE}; {ADVICE}, if the bridge passes SMART '
-        f'commands through',
+        'commands through',
     ),
     Cause(
         '(USB bridge .* type is ambiguous.*)',
@@ -251,14 +244,13 @@ CAUSES = (
         "(Unknown (?:USB )?device type '.*')",
         'type-unknown',
         f'cannot be read: {QUOTE}; smartctl -h lists the types, and most need a number '
-        f'(megaraid,0)',
+        '(megaraid,0)',
     ),
     Cause(
         '(?:Unable to detect device type|Not a device of type)',
         'type-undetected',
         'does not exist, or smartctl cannot detect its type (a partition, a virtual disk, a '
-        'regular file); '
-        f'check the path, or {ADVICE}',
+        f'regular file); check the path, or {ADVICE}',
     ),
     Cause(
         r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)',
@@ -274,8 +266,7 @@ CAUSES = (
         'Inappropriate ioctl for device',
         'type-wrong',
         'does not accept these commands (Inappropriate ioctl: not a disk, or the wrong type); '
-        'check the path '
-        'and the type',
+        'check the path and the type',
     ),
     Cause(
         rf'{OPEN}(INQUIRY\b.*)',
@@ -286,7 +277,7 @@ CAUSES = (
         f'{OPEN}(.*(?:Input/output error|timed out).*)',
         'device-open-failed',
         f'cannot be opened: {QUOTE}; check drive, cable and controller, and the kernel log: dmesg '
-        f'-T',
+        '-T',
     ),
     Cause(
         f'{OPEN}(.*busy.*)',
@@ -314,7 +305,7 @@ CAUSES = (
         r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)',
         'identify-failed',
         f'did not identify itself (NVMe Identify failed: {QUOTE}); it is failing, or it is not an '
-        f'NVMe drive',
+        'NVMe drive',
     ),
     # No SMART
     Cause(
@@ -326,7 +317,7 @@ CAUSES = (
         'Read NVMe SMART/Health Information .*?failed: (.+)',
         'nvme-log-unreadable',
         f'identified itself, but its SMART/Health log cannot be read: {QUOTE}; it may be failing, '
-        f'see dmesg -T',
+        'see dmesg -T',
     ),
     Cause('^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', DISABLED),
     Cause(
@@ -339,8 +330,7 @@ CAUSES = (
         r'bad response to IEC mode page|IE page \[',
         'smart-unsupported',
         'has no readable SMART data (informational exceptions page: bad response); RAID volumes '
-        'and simple USB '
-        'devices respond like this',
+        'and simple USB devices respond like this',
     ),
     Cause(
         'Read SMART (?:Data|Thresholds) failed: (.+)',

@@ -69,7 +69,7 @@ def diagnose(
     if exit_status is not None and exit_status < 0:
         return DriveError(
             f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
-            f'run smartctl by hand',
+            'run smartctl by hand',
             'smartctl-failed',
         )
     return None
@@ -105,8 +105,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
     if exit_status:
         return DriveError(
             f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended '
-            f'with '
-            f'exit status {exit_status}; run smartctl by hand',
+            f'with exit status {exit_status}; run smartctl by hand',
             'smartctl-failed',
         )
     if is_empty:
@@ -167,26 +166,23 @@ def _failed(remains: Remains) -> DriveError:
         return _error(
             'smart-data-unreadable',
             'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
-            'PATH), not '
-            f'supported, or hidden by a bridge that needs {A_TYPE}',
+            f'PATH), not supported, or hidden by a bridge that needs {A_TYPE}',
         )
     if remains.is_identified:
         return DriveError(
             'identified itself but returned no data: not ready, in standby or failing; check the '
-            'kernel '
-            'log: dmesg -T',
+            'kernel log: dmesg -T',
             'not-answering',
         )
     if re.search(_SILENT_IS_EMPTY, remains.device_type):
         return DriveAbsent(
-            f'is an empty slot, or its drive is dead: nothing answers as '
+            'is an empty slot, or its drive is dead: nothing answers as '
             f'{clean(remains.device_type)}',
             'empty-slot',
         )
     return DriveError(
         'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no '
-        'longer '
-        'responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        'longer responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
         'identify-failed',
     )
 
@@ -204,9 +200,8 @@ def without_attributes() -> DriveError:
     """Return the error for a drive that reports "passed" but no attributes."""
     return _error(
         'smart-data-empty',
-        f'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs '
-        f'{A_TYPE} hides '
-        'them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
+        f'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs {A_TYPE} '
+        'hides them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
         '--ignore',
     )
 

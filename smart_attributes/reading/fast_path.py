@@ -69,23 +69,6 @@ HARMLESS_FLAGS = (
     '--hide-serial',
     '--json',
 )
-# Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all:
-DECIDING = (
-    '--report',
-    '--match',
-    '--ignore',
-    '-r',
-    '--regex',
-    '-O',
-    '--options',
-    '-ucfgj',
-    '--ucfgjson',
-    '-V',
-    '--version',
-    '-h',
-    '--help',
-    '--help-all',
-)
 
 FLAGS, WITH_VALUE = (
     (SCAN, NOSUDO, HARMLESS_FLAGS),

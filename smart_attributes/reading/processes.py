@@ -385,7 +385,7 @@ class Runner:
             return (
                 'cut short',
                 f'no answer after {now - process.started:.1f} s, when the overall time limit '
-                f'passed',
+                'passed',
             )
         return '', ''
 

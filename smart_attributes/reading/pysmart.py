@@ -49,8 +49,7 @@ _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
 TEXT: Json = files.data('reading/text_labels.json')  # labels and words in smartctl's text
 # The label that smartctl prints, pySMART's attribute for it, and its key in smartctl's JSON.
-_NVME_LOG: Sequence[Sequence[str]] = TEXT['nvme_log']
-NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
+NVME_LOG: Sequence[Sequence[str]] = TEXT['nvme_log']
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
 # pySMART converts the endurance used into the endurance left.
 _SCSI_LOG: Sequence[Sequence[str]] = TEXT['scsi_log']
@@ -89,8 +88,7 @@ def _interface() -> Any:
         package = (error.name or 'pySMART').partition('.')[0]
         raise DriveError(
             f'is text, and the Python package {package} that is needed to read it is not '
-            f'installed; '
-            f'install it, or record with smartctl --json -x',
+            'installed; install it, or record with smartctl --json -x',
             'python-package-missing',
         ) from None
     finally:
@@ -127,8 +125,7 @@ def classic(line: str) -> str:
     )
     return (
         f'{number} {parts["name"].replace(" ", "_")} {parts["flags"]} {value} {worst} {threshold} '
-        f'{parts["kind"]} '
-        f'{parts["updated"]} {parts["failed"]} {parts["raw"]}'
+        f'{parts["kind"]} {parts["updated"]} {parts["failed"]} {parts["raw"]}'
     )
 
 
@@ -183,14 +180,14 @@ def nvme(fields: Mapping[str, str]) -> dict[str, int]:
     )
     lines += [
         f'{label}: {value}'
-        for label, _, key in _NVME_LOG
+        for label, _, key in NVME_LOG
         for value in [_value(fields.get(label.lower(), ''), key)]
         if value
     ]
     if not lines:
         return {}
     log = _interface().NvmeAttributes(iter([_NVME_HEADLINE, *lines, '']))
-    values = {key: getattr(log, attribute) for _, attribute, key in _NVME_LOG}
+    values = {key: getattr(log, attribute) for _, attribute, key in NVME_LOG}
     values['critical_warning'] = log.criticalWarning
     return {key: value for key, value in values.items() if value is not None}
 

@@ -119,13 +119,13 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
             if request.is_literal
             else (
                 f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 and '
-                f'newer do)'
+                'newer do)'
             )
         )
         return document(
             rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
             f'# One line for each drive, {reason}. Print it again when drives or data files '
-            f'change.',
+            'change.',
         )
     lines = _literal(how, runner, drives) if request.names_drives else ()
     return document(
@@ -161,10 +161,7 @@ def render(rule: SudoRule) -> str:
     listed = ', \\\n    '.join(commands)
     # Different rules on one machine must have different names, because sudo warns about a second
     # definition.
-    alias = (
-        f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_'
-        f'{zlib.crc32(f"{rule.user} {listed}".encode()):08X}'
-    )
+    alias = f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_{zlib.crc32(f"{rule.user} {listed}".encode()):08X}'
     # Of the forms in sudoers(5), only this form applies to our lines without applying to every call
     # of smartctl.
     quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []
@@ -282,9 +279,8 @@ def _check(request: RuleRequest, how: HowRead) -> None:
         )
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(
-            f'a rule needs the absolute path of smartctl, with letters, digits and _ . + - only, '
-            f'such as '
-            f'-p {SMARTCTL}'
+            'a rule needs the absolute path of smartctl, with letters, digits and _ . + - only, '
+            f'such as -p {SMARTCTL}'
         )
     if os.path.lexists(how.smartctl):  # the rule may be installed before smartmontools
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)

@@ -264,8 +264,8 @@ def moved(device: Device) -> ControllerElsewhere | None:
     numbers = ', '.join(f'host {number}' for number in others)
     through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
     advice = (
-        f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or '
-        f'ls -l /sys/class/scsi_generic'
+        f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ls -l '
+        '/sys/class/scsi_generic'
     )
     if kind.has_bus:
         advice = f'{device.type}@/dev/bus/{others[0]}' + (

@@ -365,7 +365,7 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     if not has_states or not profiles:
         return (
             '',
-            f'{"the states of its devices" if profiles else "its profiles"} could not be read '
-            f'from /sys',
+            f'{"the states of its devices" if profiles else "its profiles"} could not be read from '
+            '/sys',
         )
     return next(level for profile, level in _PROFILES.items() if profile in profiles), ''

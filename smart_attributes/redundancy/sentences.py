@@ -162,8 +162,7 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
         'members-not-checked',
         f'{named(group)} has members on {listed(names, 3)}, which '
         f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then '
-        f'decide: '
-        'check_smart_attributes triage',
+        'decide: check_smart_attributes triage',
         group=group.id,
         unchecked=list(names),
     )

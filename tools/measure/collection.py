@@ -18,13 +18,16 @@ from smart_attributes.constants import WHEN_FAILED
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, Identity, Report, Statistic
 from smart_attributes.reading.content import has_spindle
-from smart_attributes.reading.pysmart import NVME_LABELS
+from smart_attributes.reading.pysmart import NVME_LOG
 from smart_attributes.typed import Json
 
 LONGEST = 30  # digits of a number; no drive counter has that many
 NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
 HEALTH: Mapping[object, bool] = {'PASSED': True, 'OK': True, 'FAILED!': False}
-NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
+NVME_LINES = {
+    'Critical Warning': 'critical_warning',
+    **{label: key for label, _, key in NVME_LOG},
+}
 SCSI_LINES = {'temperature': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
 
 LOGICAL, PHYSICAL = 512, 4096
