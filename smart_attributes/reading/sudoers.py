@@ -161,7 +161,8 @@ def render(rule: SudoRule) -> str:
     listed = ', \\\n    '.join(commands)
     # Different rules on one machine must have different names, because sudo warns about a second
     # definition.
-    alias = f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_{zlib.crc32(f"{rule.user} {listed}".encode()):08X}'
+    checksum = zlib.crc32(f'{rule.user} {listed}'.encode())
+    alias = f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_{checksum:08X}'
     # Of the forms in sudoers(5), only this form applies to our lines without applying to every call
     # of smartctl.
     quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []

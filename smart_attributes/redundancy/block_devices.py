@@ -86,16 +86,13 @@ def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
     present, first = frozenset(names), dict[tuple[str, ...], str]()
     for name in names:
         wwid = text_of(f'{system.sys}/block/{name}/device/wwid')
-        if wwid.startswith('naa.') and re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
+        if re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
             other = first.setdefault(
                 (wwid, text_of(f'{system.sys}/block/{name}/device/vpd_pg80')), name
             )
-            yield from [(name, other)] * (other != name)
-        if (
-            text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-')
-            if name.startswith('dm-')
-            else False
-        ):
+            if other != name:
+                yield name, other
+        if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-'):
             one, *others = sorted(
                 present.intersection(names_in(f'{system.sys}/block/{name}/slaves'))
             ) or ['']
@@ -161,11 +158,7 @@ def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
 
 def unescaped(text: str) -> str:
     """Return a path from mountinfo, mounts or swaps without its octal escapes. Source: proc(5)."""
-    return (
-        re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
-        if '\\' in text
-        else text
-    )
+    return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
 
 
 def number_of(text: str) -> int | None:
@@ -180,11 +173,7 @@ def container_of(metadata: str) -> str:
     """Return the container that has an array, '' if it has none. metadata: metadata_version:
     "external:/md127/0".
     """
-    found = (
-        re.match('external:/([A-Za-z0-9_]+)/', metadata)
-        if metadata.startswith('external:/')
-        else None
-    )
+    found = re.match('external:/([A-Za-z0-9_]+)/', metadata)
     return found[1] if found else ''
 
 
@@ -533,23 +522,19 @@ def completed(
     ask: returns the output of dmsetup status, or the reason for its absence.
     """
     known = tuple(known)
-    if not any(map(_is_incomplete, known)):
-        return known, ()
-    text, problem = ask()
-    found = statuses(text)
     names = {
         group.id: text_of(f'{system.sys}/block/{group.id}/dm/name')
         for group in known
-        if _is_incomplete(group)
+        if group.kind == 'lvm' and not group.level
     }
+    if not names:
+        return known, ()
+    text, problem = ask()
+    found = statuses(text)
     return tuple(
         with_status(group, found[names[group.id]]) if names.get(group.id) in found else group
         for group in known
     ), (problem,) if problem else ()
-
-
-def _is_incomplete(group: Group) -> bool:
-    return group.kind == 'lvm' and not group.level
 
 
 def ask() -> tuple[str, Coded]:

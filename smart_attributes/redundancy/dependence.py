@@ -194,12 +194,8 @@ def _found(devices: Devices) -> Iterator[Group]:
     devices = devices._replace(
         used={name: points for name, points in devices.used.items() if name not in taken}
     )
-    taken.update(each for name in of_md for each in arrays.md_members(name, devices))
-    taken.update(
-        each
-        for slaves in (*(volume.slaves for volume in every.values()), *others.values())
-        for each in slaves
-    )
+    taken.update(*(arrays.md_members(name, devices) for name in of_md))
+    taken.update(*(volume.slaves for volume in every.values()), *others.values())
     rest = {
         name: {}
         if name in devices.used

@@ -70,21 +70,17 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     is "next" while other members may lack the data. drives: most severe first.
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
-    others = sorted(
-        {disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged
-    )
-    machine = _Machine(
-        stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False) for disk in others))
-    )
+    others = sorted(frozenset().union(*map(stack.disks, stack.groups)) - judged)
+    unread = [Drive(disk, frozenset((disk,)), is_judged=False) for disk in others]
+    machine = _Machine(stack, (*drives, *unread))
+    to_replace = machine.to_replace()
     steps: list[Step] = []
-    for drive in machine.to_replace():
+    for drive in to_replace:
         steps.append(machine.step(drive, steps))
-    known = [step.drive for step in steps]
-    steps += [
-        step
-        for step in (machine.kept(drive) for drive in machine.drives if drive not in known)
-        if step
-    ]
+    for drive in machine.drives:
+        kept = machine.kept(drive)
+        if kept and drive not in to_replace:
+            steps.append(kept)
     return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
 
 
@@ -99,10 +95,8 @@ class _Machine(NamedTuple):
         others by severity.
         """
         dropped = [drive for drive in self.drives if self._is_dropped(drive)]
-        return [
-            *dropped,
-            *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped),
-        ]
+        others = [drive for drive in self.drives if drive.is_to_replace and drive not in dropped]
+        return dropped + others
 
     def _is_dropped(self, drive: Drive) -> bool:
         return any(
@@ -130,10 +124,7 @@ class _Machine(NamedTuple):
         copy; else None.
         """
         for group in self.stack.of(drive.disks):
-            if (
-                self.stack.survives(group, frozenset())
-                and self.stack.survives(group, drive.disks) is False
-            ):
+            if self.stack.survives(group) and self.stack.survives(group, drive.disks) is False:
                 chain = self.stack.between(drive.disks, group)
                 if any(map(is_redundant, chain)):
                     return self._step(drive, self._needed(chain))
@@ -150,7 +141,7 @@ class _Machine(NamedTuple):
     def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for a drive's step, considering only one group that is in use."""
         chain = self.stack.between(drive.disks, group)
-        if self.stack.survives(group, frozenset()) is False:
+        if self.stack.survives(group) is False:
             return sentences.reason('group-incomplete', group)
         survives = self.stack.survives(group, drive.disks)
         if survives is None and group.kind == 'ceph':
@@ -179,13 +170,8 @@ class _Machine(NamedTuple):
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
             return sentences.reason('redundancy-doubtful', doubt[0], doubt=sentence(doubt[1], 300))
-        below = {
-            disk
-            for member in group.members
-            if not member.role
-            for each in member.on
-            for disk in self.stack.disks(each)
-        }
+        data = [self.stack.below(member) for member in group.members if not member.role]
+        below = frozenset().union(*data)
         unchecked = [
             each.name
             for each in self.drives
@@ -274,9 +260,7 @@ class _Machine(NamedTuple):
         do not count.
         """
         living = [
-            each
-            for each in chain
-            if is_redundant(each) and self.stack.survives(each, frozenset()) is not False
+            each for each in chain if is_redundant(each) and self.stack.survives(each) is not False
         ]
         return min(living or chain, key=lambda each: self.stack.tolerates(each, lost) or 0)
 
@@ -298,11 +282,7 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
             group,
             stack.tolerates(group, failing),
             tuple(
-                tuple(
-                    sorted(
-                        {names.get(disk, disk) for each in member.on for disk in stack.disks(each)}
-                    )
-                )
+                tuple(sorted({names.get(disk, disk) for disk in stack.below(member)}))
                 for member in group.members
             ),
         )
@@ -356,11 +336,8 @@ def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
 def _group(found: Membership, states: Json) -> Json:
     group = found.group
     return {
-        'id': clean(group.id, limit=TEXT),
-        'name': clean(group.name, limit=TEXT),
-        'kind': group.kind,
-        'level': group.level or None,
-        'used_as': [clean(use, limit=TEXT) for use in group.used_as],
+        'id': clean(group.id, TEXT),
+        **_properties(group),
         'tolerates': found.tolerates,
         'activity': group.activity or None,
         'progress': group.progress,
@@ -369,15 +346,24 @@ def _group(found: Membership, states: Json) -> Json:
         'text': sentence(sentences.tolerance(group, found.tolerates), TEXT),
         'members': [
             {
-                'name': clean(member.name, limit=TEXT) or None,
+                'name': clean(member.name, TEXT) or None,
                 'state': member.state,
                 'slot': member.slot,
                 'role': member.role or None,
-                'detail': clean(member.detail, limit=TEXT) or None,
+                'detail': clean(member.detail, TEXT) or None,
                 'drives': [{'name': name, 'state': states.get(name)} for name in drives],
             }
             for member, drives in zip(group.members, found.drives)
         ],
+    }
+
+
+def _properties(group: Group) -> Json:
+    return {
+        'name': clean(group.name, TEXT),
+        'kind': group.kind,
+        'level': group.level or None,
+        'used_as': [clean(use, TEXT) for use in group.used_as],
     }
 
 
@@ -396,13 +382,10 @@ def depends(verdict: Verdict) -> list[Json]:
     """Return the groups that a drive is a member of."""
     return [
         {
-            'group': clean(group.id, limit=TEXT),
-            'name': clean(group.name, limit=TEXT),
-            'kind': group.kind,
-            'level': group.level or None,
-            'used_as': [clean(use, limit=TEXT) for use in group.used_as],
+            'group': clean(group.id, TEXT),
+            **_properties(group),
             'tolerates': tolerates,
-            'member': clean(member, limit=TEXT),
+            'member': clean(member, TEXT),
             'member_state': state,
             'text': sentence(said, TEXT),
         }

@@ -60,8 +60,8 @@ def named(group: Group, *more: str) -> str:
     parentheses.
     """
     words = [of_level(group.kind, group.level), *group.used_as[:2], *more]
-    told = ', '.join(clean(word, limit=60) for word in words if word)
-    return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
+    told = ', '.join(clean(word, 60) for word in words if word)
+    return f'{clean(group.name, 60)} ({told})' if told else clean(group.name, 60)
 
 
 def of_level(kind: str, level: str) -> str:
@@ -98,7 +98,7 @@ def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
     said = _SENTENCES[code].format(
         group=named(group),
         faulty=named(group, *_faults(group)),
-        name=clean(group.name, limit=60),
+        name=clean(group.name, 60),
         first=first,
         **values,
     )
@@ -126,9 +126,7 @@ def last_copy(group: Group, is_dying: bool) -> Coded:
     needs is failing.
     """
     bad = [
-        clean(member.name, limit=40)
-        for member in group.members
-        if member.name and _is_bad(member.state)
+        clean(member.name, 40) for member in group.members if member.name and _is_bad(member.state)
     ]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     return reason(
@@ -147,8 +145,7 @@ def _faults(group: Group) -> list[str]:
     missing".
     """
     told = [
-        f'{f"{member.role} device " if member.role else ""}{clean(member.name, limit=40)} '
-        f'{member.state}'
+        f'{f"{member.role} device " if member.role else ""}{clean(member.name, 40)} {member.state}'
         for member in group.members
         if member.name and _is_bad(member.state)
     ]
@@ -200,8 +197,8 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
     """Return the message that the data is on only one drive. members: the partitions on that
     drive.
     """
-    use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
-    where = ', '.join(clean(name, limit=40) for name in members if name != use)
+    use = clean(group.used_as[0], 60) if group.used_as else clean(group.name, 60)
+    where = ', '.join(clean(name, 40) for name in members if name != use)
     return Coded(
         'no-redundancy',
         f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
@@ -222,7 +219,7 @@ def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
     """Return a reason that also says to switch off the swap space of a drive. swaps: the swap
     partitions.
     """
-    names = ' and '.join(clean(name, limit=40) for name in swaps)
+    names = ' and '.join(clean(name, 40) for name in swaps)
     return (
         Coded(why.code, f'{why}; before that, switch off swap on {names}', **why.fields)
         if swaps

@@ -7,6 +7,7 @@ zpoolconcepts(7) (vdevs).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -136,17 +137,16 @@ class Stack:
 
         A group that contains itself counts once.
         """
+        if name not in self.groups:
+            return frozenset((name,))
         if name not in self._disks:
-            self._disks[name] = frozenset((name,)) if name not in self.groups else frozenset()
-            if name in self.groups:
-                self._disks[name] = frozenset().union(
-                    *(
-                        self.disks(each)
-                        for member in self.groups[name].members
-                        for each in member.on
-                    )
-                )
+            self._disks[name] = frozenset()  # so that a group that contains itself ends
+            self._disks[name] = frozenset().union(*map(self.below, self.groups[name].members))
         return self._disks[name]
+
+    def below(self, member: Member) -> frozenset[str]:
+        """Return the disks below a member."""
+        return frozenset().union(*map(self.disks, member.on))
 
     def of(self, disks: AbstractSet[str]) -> list[Group]:
         """Return the groups that are built on any of these disks, directly or through other
@@ -200,16 +200,14 @@ class Stack:
         """Return the members that a group needs without these disks; [] if the group is then
         lost.
         """
-        held = (
-            ()
-            if self.survives(group, disks) is False
-            else self._members(group, disks, frozenset((group.id,)))
-        )
+        if self.survives(group, disks) is False:
+            return []
+        held = self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
     def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
         """Return whether any of these disks is below a member."""
-        return any(self.disks(each) & disks for each in member.on)
+        return bool(self.below(member) & disks)
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
@@ -217,7 +215,7 @@ class Stack:
             group.id in member.on for other in self.groups.values() for member in other.members
         )
 
-    def survives(self, group: Group, lost: AbstractSet[str]) -> bool | None:
+    def survives(self, group: Group, lost: AbstractSet[str] = frozenset()) -> bool | None:
         """Return whether a group's data can be read without these disks, given the present
         states of its members.
         """
@@ -244,10 +242,7 @@ class Stack:
         """
         if group.id not in self._whole:
             self._whole[group.id] = [
-                (
-                    frozenset().union(*map(self.disks, member.on)),
-                    self._member(member, frozenset(), above),
-                )
+                (self.below(member), self._member(member, frozenset(), above))
                 for member in group.members
             ]
         return [
@@ -280,14 +275,8 @@ class Stack:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
-        every = [
-            disk for member in group.members for disk in set().union(*map(self.disks, member.on))
-        ]
-        shared = (
-            {disk for disk in every if every.count(disk) > 1}
-            if len(set(every)) < len(every)
-            else ()
-        )
+        members_on = Counter(disk for member in group.members for disk in self.below(member))
+        shared = [disk for disk, count in members_on.items() if count > 1]
         return max(
             (
                 sum(

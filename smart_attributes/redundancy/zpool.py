@@ -67,12 +67,10 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
     disks_of: returns the disks, or the group ids, below a device with the given path.
     """
     found: dict[str, Group] = {}
-    for group in (
-        group for pool in zpool_status.pools(text) for group in _groups_of_pool(pool, disks_of)
-    ):
-        found[group.id] = (
-            group if group.id not in found else group._replace(level='', unknown=_TWICE)
-        )
+    for pool in zpool_status.pools(text):
+        for group in _groups_of_pool(pool, disks_of):
+            is_second = group.id in found
+            found[group.id] = group._replace(level='', unknown=_TWICE) if is_second else group
     return tuple(found.values())
 
 
@@ -172,7 +170,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
         if vdev.state == 'AVAIL'
     ]
     aside = [
-        _member(leaf, None, disks_of)._replace(role=role, doubts=_doubts(leaf, view))
+        _member(leaf, None, disks_of)._replace(role=role, doubts=_doubts(leaf))
         for role, found in (('log', pool.logs), ('cache', pool.cache))
         for vdev in found
         for leaf in _leaves(vdev)
@@ -191,7 +189,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
             yield group._replace(level='', unknown=unknown) if unknown else group
 
 
-def _doubts(vdev: Vdev, view: _View) -> tuple[Coded, ...]:
+def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
     """Return why a working virtual device may lack data.
 
     A group has no other state than its devices' states.
@@ -260,7 +258,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     members = tuple(
         (
             _nested(child, place, own) if child.children else _member(child, place, view.disks_of)
-        )._replace(doubts=_doubts(child, view))
+        )._replace(doubts=_doubts(child))
         for place, child in enumerate(vdev.children or (vdev,))
     )
     unknown = _doubt_about(vdev, view)
