@@ -324,7 +324,7 @@ def _having(word: str, names: Collection[str]) -> Sequence[str]:
 
 # Terms in smartctl's text that its JSON lacks -> metric. Source: smartmontools, nvmeprint.cpp and
 # scsiprint.cpp.
-_TERMS: Mapping[str, str] = {
+_TERMS = {
     'media_and_data_integrity_errors': 'media_errors',
     'error_information_log_entries': 'error_log_count',
     'warning_comp_temperature_time': 'over_temperature_time',

@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 
 from .. import files, trust
 from ..constants import LARGEST_FILE, LONGEST_NUMBER
@@ -152,7 +152,7 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
 
 _COMMA_MISSING = 'a comma is missing here, or a closing bracket'
 # The text at an error, or the beginning of Python's message -> what to do.
-_ADVICE: Mapping[str, str] = {
+_ADVICE = {
     '//': 'JSON has no comments; write "comment": "..." instead',
     '#': 'JSON has no comments; write "comment": "..." instead',
     "'": 'a text needs double quotes, not single ones',
@@ -214,7 +214,7 @@ def _finite(digits: str) -> float:
 # --- places and values in messages ------------------------------------------------------
 
 SHOWN = 60  # maximum number of characters of a value in a message
-KINDS: Mapping[str, str] = {
+KINDS = {
     'object': 'an object',
     'array': 'a list',
     'string': 'text in quotes',
@@ -299,7 +299,7 @@ def _name(text: Any) -> str:
 # --- whether data fits its schema --------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def schema(name: str) -> Any:
     """Return the schema called *name*, from schema/NAME.schema.json."""
     return shipped_data.load(os.path.join(shipped_data.PACKAGE, 'schema', f'{name}.schema.json'))

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ..constants import LONGEST_RAW, MOST_SECTORS_IN_ONE
 from ..errors import FormulaError
@@ -77,7 +77,7 @@ _OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(text: str) -> Formula:
     """Return the formula in *text*. Raises FormulaError if *text* is not a formula."""
     try:
@@ -264,7 +264,7 @@ COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable
 
 # Unit of the source: (base unit, factor). For logical sectors, the factor applies if the sector
 # size is unknown.
-UNITS: Mapping[str, tuple[str, float]] = {
+UNITS = {
     '%': ('%', 1),
     'C': ('C', 1),
     LOGICAL_SECTORS: ('', 1 / MOST_SECTORS_IN_ONE),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ..errors import Coded, DataError
-from ..model import Identity, State
+from ..model import Identity, Reading, Source, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode
 from .decode import LOGICAL_SECTORS
@@ -289,14 +289,7 @@ class SpecDatabase:
 
     def layout(self, name: str) -> Json | None:
         """Return the layout of a vendor's log page; None if no file defines it."""
-        return next(
-            (
-                data['layouts'][name]
-                for _, data in reversed(self._sources)
-                if name in data.get('layouts', {})
-            ),
-            None,
-        )
+        return self._shared('layouts', name)
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
         """Return the entry's attributes by ID: its own attributes have priority, then its sets,
@@ -316,14 +309,15 @@ class SpecDatabase:
         return {int(number): row for number, row in rows.items() if row is not None}
 
     def _set(self, name: str) -> Json:
-        return next(
-            (
-                data['sets'][name]
-                for _, data in reversed(self._sources)
-                if name in data.get('sets', {})
-            ),
-            {},
-        )
+        return self._shared('sets', name) or {}
+
+    def _shared(self, kind: str, name: str) -> Json | None:
+        """Return a set or a layout from the last file that defines it."""
+        for _, data in reversed(self._sources):
+            shared: Mapping[str, Json] = data.get(kind, {})
+            if name in shared:
+                return shared[name]
+        return None
 
     def sets_of(self, entry: Json) -> Sequence[str]:
         """Return the sets whose attributes apply to an entry, in order of precedence."""
@@ -420,6 +414,11 @@ def is_inside(number: float, valid: Interval) -> bool:
     """Return whether a number is in an interval; None as an end means no limit."""
     lowest, highest = valid
     return (lowest is None or number >= lowest) and (highest is None or number <= highest)
+
+
+def unknown(metric: Metric, source: Source, why: str) -> Reading:
+    """Return a reading without a number. why: the reason, a clause."""
+    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
 
 
 def _interval(pair: Sequence[float | None]) -> Interval:

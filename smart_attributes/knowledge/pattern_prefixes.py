@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import takewhile
 
 from ..typed import Any
@@ -87,7 +87,7 @@ _LETTERS: Any = re.compile(f'{_LETTER}*')
 _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 
-@lru_cache(maxsize=None)
+@cache
 def _alternatives(pattern: str) -> Sequence[tuple[Sequence[str], str]]:
     """Return the parts of *pattern*; if a group of alternatives follows the first positions, the
     parts for each.
@@ -131,7 +131,7 @@ def literal_beginning(pattern: str) -> str:
 ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 
-@lru_cache(maxsize=None)
+@cache
 def has_top_level_bar(pattern: str) -> bool:
     """Return whether *pattern* has alternatives at the top level, as in "ABC|DEF" but not in
     "A(BC|DEF)".

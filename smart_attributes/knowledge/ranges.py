@@ -6,8 +6,7 @@ Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from importlib.machinery import PathFinder
 from types import ModuleType
 
@@ -31,7 +30,7 @@ _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 # Base unit of a metric -> what people write after a number, in lower case, with its size in base
 # units.
-_SIZES: Mapping[str, Mapping[str, int]] = {
+_SIZES = {
     '%': {'%': 1},
     'C': {'c': 1, '°c': 1},
     'B': {
@@ -50,7 +49,7 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
     '': {'%': 1},
     's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600},
 }
-_BASES: Mapping[str, str] = {'B': 'bytes', 's': 'seconds'}  # base units in words
+_BASES = {'B': 'bytes', 's': 'seconds'}  # base units in words
 
 
 def _range_alone() -> Any:
@@ -78,7 +77,7 @@ if not TYPE_CHECKING:
         from nagiosplugin import Range
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(text: str, unit: str = '') -> Range:
     """Return the range for a text such as "85", "11:", "~:5", "10:20", "@1:5"; for seconds also
     "30d:" or "@1d:2w".

@@ -12,7 +12,7 @@ from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..wording import IMPLAUSIBLE, amount
 from . import decode, drive_logs
-from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside
+from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, unknown
 
 _WEAR = 'endurance_used'
 
@@ -58,14 +58,11 @@ def readings(
         chosen = log_ages.with_history(chosen, report, metrics, age)
     found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
     # If the counter was reset, an event in the log may be older than the counter shows.
-    return (
-        (
-            *(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
-            *hidden,
+    if hidden:
+        found = tuple(
+            each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found
         )
-        if hidden
-        else found
-    )
+    return (*found, *hidden)
 
 
 # --- 1. the drive's own verdicts ----------------------------------------------
@@ -246,7 +243,7 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
             # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
             # lost.
             if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
-                yield _unknown(
+                yield unknown(
                     metrics[standard.metric],
                     Source(drive_logs.NVME_LOG),
                     f'{number} with an empty error log is not plausible',
@@ -274,9 +271,8 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
             for each in errors
             if is_inside(each, metrics['reported_uncorrect'].valid) is is_possible
         ]
-        yield from [
-            _number(metrics['reported_uncorrect'], sum(counts), drive_logs.SCSI_LOG)
-        ] * bool(counts)
+        if counts:
+            yield _number(metrics['reported_uncorrect'], sum(counts), drive_logs.SCSI_LOG)
     terabytes = (
         sum(log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
     )
@@ -287,12 +283,8 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
 
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
     if not is_inside(number, metric.valid):
-        return _unknown(metric, Source(log), f'{number:g} is not a plausible value')
+        return unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
-
-
-def _unknown(metric: Metric, source: Source, why: str) -> Reading:
-    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
 
 
 # --- 3. vendor attributes ----------------------------------------------------
@@ -326,18 +318,18 @@ def _vendor_reading(
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     if count is None:
-        return _unknown(metric, source, f'the raw value {row.raw} does not contain this number')
+        return unknown(metric, source, f'the raw value {row.raw} does not contain this number')
     if count in item.sentinels:
-        return _unknown(metric, source, f'{count:g} means no value')
+        return unknown(metric, source, f'{count:g} means no value')
     if not is_inside(count, item.valid):
-        return _unknown(metric, source, f'{count:g} is outside its valid range')
+        return unknown(metric, source, f'{count:g} is outside its valid range')
     if item.states:
         return _verdict(item, metric, source, int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
     number = decode.in_base_unit(count, item.unit, identity)
     if not is_inside(number, metric.valid):
-        return _unknown(metric, source, f'{number:g} is not a plausible value')
+        return unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
     is_value = formula.first.column == 'value' and not (
         formula.attributes or formula.minus_from or formula.second
@@ -359,7 +351,7 @@ def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> 
         (word for lowest, highest, word in item.states if lowest <= number <= highest), None
     )
     if word is None:
-        return _unknown(metric, source, f'{number} is not a known result')
+        return unknown(metric, source, f'{number} is not a known result')
     state = STATES.get(word, State.WARNING)
     return Reading(
         metric.name,
@@ -465,13 +457,10 @@ def plausible_wear(
     return [
         reading
         if reading.number is None or reading.number <= most
-        else reading._replace(
-            number=None,
-            judged=False,
-            unknown=(
-                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
-                f'{amount(written, "B")} written, {share:.2g} % of the capacity'
-            ),
+        else _refuted(
+            reading,
+            f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
+            f'{amount(written, "B")} written, {share:.2g} % of the capacity',
         )
         for reading in by_metric[_WEAR]
     ]
@@ -488,16 +477,17 @@ def _near(same: Sequence[Reading]) -> list[Reading]:
         or each.number is None
         or not each.source.definition
         or abs(each.number - own) <= drive_logs.FAR
-        else each._replace(
-            number=None,
-            judged=False,
-            unknown=(
-                f'{amount(each.number, "%")} contradicts {amount(own, "%")} in the '
-                f'{drive_logs.NVME_LOG}'
-            ),
+        else _refuted(
+            each,
+            f'{amount(each.number, "%")} contradicts {amount(own, "%")} in the '
+            f'{drive_logs.NVME_LOG}',
         )
         for each in same
     ]
+
+
+def _refuted(reading: Reading, why: str) -> Reading:
+    return reading._replace(number=None, judged=False, unknown=why)
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:

@@ -11,7 +11,7 @@ tools/measure/risk.py counts the drives in each stratum.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 
 from ..constants import DAY
 from ..model import Judgement, Risk, State
@@ -26,7 +26,7 @@ LEVEL, RISE = 'level', 'rise'
 POOL = 'all vendors'
 UNKNOWN = 0  # instead of a number of days: it is not known when the value last rose
 ALL, NONE = 'nearly all', 'almost none'
-NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
+NOUNS = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 
 class Strata(NamedTuple):
@@ -152,7 +152,7 @@ def _part(share: float) -> str:
     return f'1 in {round(1 / share)}' if share > 0.005 else NONE
 
 
-@lru_cache(maxsize=None)
+@cache
 def shipped() -> Risks:
     """Return the shares in the shipped file. Raises DataError if the file cannot be read."""
     return Risks(shipped_data.load(shipped_data.path(FILE)))

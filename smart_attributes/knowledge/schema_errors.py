@@ -119,7 +119,7 @@ def _advice(schema: Json) -> str:
 
 
 # Keyword of JSON Schema -> the complaint about a value.
-_COMPLAINTS: Mapping[str, str] = {
+_COMPLAINTS = {
     'enum': '{value} is not known{advice}',
     'const': '{value} is not known; write {limit} or leave it out',
     'pattern': '{value} {form}',

@@ -150,7 +150,6 @@ class Thresholds:
         keeps all overrides.
         """
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
-        self._has_overrides = any(data.get('overrides') for _, data in self._files)
         self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         for _, data in self._files:
@@ -241,7 +240,7 @@ class Thresholds:
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         return [
             f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
-            for metric in sorted(self.metrics() if self._has_overrides else ())
+            for metric in sorted(self.metrics() if overrides else ())
             for layer in self._layers(metric, _kinds(identity), groups, overrides)
             for field, who in _disagreements(layer)
         ]

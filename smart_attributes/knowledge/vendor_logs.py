@@ -14,7 +14,7 @@ from ..model import Identity, Reading, Report, Source
 from ..typed import Json, NamedTuple
 from ..words import clean
 from . import decode
-from .drive_database import Metric, is_inside
+from .drive_database import Metric, is_inside, unknown
 
 PAGE = 512  # bytes of a page
 ROW_ID = 0  # offset of a row's number in the row
@@ -25,7 +25,7 @@ AFTER_HANGING = DAY  # seconds to wait after a page that the drive did not retur
 KEPT = 7 * DAY
 
 # Status -> code and text of the note.
-_NOTES: Mapping[int, tuple[str, str]] = {
+_NOTES = {
     HANGS: (
         'vendor-log-hangs',
         'the drive did not answer in time when {} was read; no check reads this log for a day',
@@ -177,30 +177,14 @@ def _readings(
 ) -> Iterator[Reading]:
     for field, count in result.numbers:
         metric = metrics[field['metric']]
-        if count in field.get('not', ()):
-            yield Reading(
-                metric.name,
-                None,
-                metric.unit,
-                source,
-                judged=False,
-                unknown=f'{count} means no value',
-            )
-            continue
         number = decode.in_base_unit(count, field.get('unit', ''), identity)
-        if not (
-            is_inside(count, field.get('valid', (0, None))) and is_inside(number, metric.valid)
-        ):
-            yield Reading(
-                metric.name,
-                None,
-                metric.unit,
-                source,
-                judged=False,
-                unknown=f'{number:g} is not a plausible value',
-            )
-        else:
+        is_valid = is_inside(count, field.get('valid', (0, None)))
+        if count in field.get('not', ()):
+            yield unknown(metric, source, f'{count} means no value')
+        elif is_valid and is_inside(number, metric.valid):
             yield Reading(metric.name, number, metric.unit, source)
+        else:
+            yield unknown(metric, source, f'{number:g} is not a plausible value')
 
 
 def _from_history(

@@ -23,8 +23,6 @@ from ..typed import Any, Json, NamedTuple
 from ..wording import listed
 from . import content
 from .content import (
-    BYTES,
-    SAFE,
     byte_of,
     fraction_of,
     integer_of,
@@ -389,8 +387,6 @@ _SHAPE: Json = {
     'endurance_used': {'current_percent': integer_of},
     'spare_available': {'current_percent': integer_of},
 }
-# Integers that are certainly valid; the function need not be called for them.
-_PLAIN: Mapping[object, range] = {integer_of: SAFE, word_of: range(2**53), byte_of: BYTES}
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
@@ -464,13 +460,7 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
         if (
             fits is None
             or type(value) is fits
-            or (
-                type(fits) is FunctionType
-                and (
-                    (type(value) is int and value in _PLAIN.get(fits, ()))
-                    or fits(data, key) is not None
-                )
-            )
+            or (type(fits) is FunctionType and fits(data, key) is not None)
         ):
             continue
         if type(fits) is dict and isinstance(value, dict):

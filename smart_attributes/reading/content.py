@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
@@ -241,7 +241,7 @@ _CYCLES = 'scsi_start_stop_cycle_counter.'
 # text_labels.json has the labels in the text. Temperatures are in degrees Celsius, defects in
 # blocks; percentage_used may exceed 100.
 # Source: SPC-5 and SBC-4.
-SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
+SCSI_NUMBERS = {
     'temperature': ('temperature.current', 'scsi_environmental_reports.temperature_1.current'),
     'drive_trip': ('temperature.drive_trip', 'scsi_temperature.drive_trip'),
     'grown_defects': ('scsi_grown_defect_list',),

@@ -49,8 +49,6 @@ class Earlier:
     pid: 0 if not known. start: seconds since boot, 0 if not known.
     """
 
-    __slots__ = ('pid', 'start')
-
     def __init__(self, pid: int = 0, start: float = 0.0) -> None:
         self.pid, self.start = pid, start
 

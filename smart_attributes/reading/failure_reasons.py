@@ -210,7 +210,7 @@ def without_attributes() -> DriveError:
 
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS: Mapping[str, list[str]] = {
+VIRTUAL_DISKS = {
     name: disks['models'] for name, disks in files.data('reading/virtual_disks.json').items()
 }
 _BY_MODEL = {

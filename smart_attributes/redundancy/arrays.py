@@ -18,13 +18,13 @@ from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..words import clean
 from . import doubts
-from .block_devices import Devices, container_of, number_of, udev_notes
+from .block_devices import ACTIVITIES, Devices, container_of, number_of, udev_notes
 from .doubts import UNREAD
 from .survival import is_redundant
 
 # Level -> whether each place needs a device. raid1 works with empty places: QNAP builds 32 places
 # for 4 devices.
-_LEVELS: Mapping[str, bool] = {
+_LEVELS = {
     'linear': False,
     'raid0': False,
     'raid1': False,
@@ -36,16 +36,7 @@ _LEVELS: Mapping[str, bool] = {
 # The states (array_state) of an array that runs; any other word makes its redundancy unknown.
 _RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
 # sync_action -> the activity of a group; any other word makes the redundancy unknown.
-_ACTIVITIES: Mapping[str, str] = {
-    '': '',
-    'idle': '',
-    'frozen': '',
-    'recover': 'recover',
-    'resync': 'resync',
-    'reshape': 'reshape',
-    'check': 'check',
-    'repair': 'repair',
-}
+_ACTIVITIES = {'': '', **ACTIVITIES}
 # The flags in the state of a member; any other flag makes its state unknown.
 _FLAGS = frozenset(
     (
@@ -260,7 +251,7 @@ def _progress(completed: str) -> float | None:
 # --- btrfs ----------------------------------------------------------------------------------------
 
 # Profile -> level, weakest first. raid1 and raid10 of btrfs lose data with any second device.
-_PROFILES: Mapping[str, str] = {
+_PROFILES = {
     'raid0': 'raid0',
     'single': 'single',
     'dup': 'dup',

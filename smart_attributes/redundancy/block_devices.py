@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
@@ -240,7 +239,7 @@ def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
 
 
 def _through(
-    slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]
+    slaves: tuple[str, ...], hidden: set[str], every: Mapping[str, Volume]
 ) -> tuple[str, ...]:
     """Return the devices below *slaves*, through any number of inner volumes.
 
@@ -379,7 +378,7 @@ _FIELDS = (
 )
 # raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may fail in any
 # layout.
-_LEVELS: Mapping[str, str] = {
+_LEVELS = {
     'raid0': 'raid0',
     'raid0_meta': 'raid0',
     'raid1': 'raid1',
@@ -403,18 +402,18 @@ _LEVELS: Mapping[str, str] = {
     'raid10_offset': 'raid10-unknown-layout',
 }
 # Character in health_chars -> state of a member.
-_STATES: Mapping[str, str] = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
+_STATES = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
 # sync_action -> the activity of a group; any other word makes the redundancy unknown.
-_ACTIVITIES: Mapping[str, str] = {
+ACTIVITIES = {
     'idle': '',
     'frozen': '',
-    'init': 'resync',
     'resync': 'resync',
     'recover': 'recover',
     'reshape': 'reshape',
     'check': 'check',
     'repair': 'repair',
 }
+_ACTIVITIES = {'init': 'resync', **ACTIVITIES}
 
 
 class Status(NamedTuple):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from importlib import import_module
 
 from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
@@ -270,7 +269,7 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 
 def _uses_of_disks(
-    above: AbstractSet[str], notes: Mapping[str, Mapping[str, str]], devices: Devices
+    above: set[str], notes: Mapping[str, Mapping[str, str]], devices: Devices
 ) -> Iterator[Group]:
     """Yield a group for each use of a disk, partition, array or volume: mounted, as swap space or
     as a member.
@@ -304,7 +303,7 @@ def _uses_of_disks(
         )
 
 
-def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
+def _candidates(taken: set[str], devices: Devices) -> Iterator[str]:
     """Yield the devices that no group uses; a disk with partitions is included only if it is
     mounted itself.
     """

@@ -7,7 +7,6 @@ The order depends on the states of all groups of the machine and on the verdicts
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
 from ..errors import Coded
@@ -255,7 +254,7 @@ class _Machine(NamedTuple):
             return sentences.reason('copy-other-first', lowest, dying.name)
         return sentences.not_used(lowest, self._is_dropped(drive))
 
-    def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
+    def _weakest(self, chain: Sequence[Group], lost: frozenset[str]) -> Group:
         """Return the redundant group that tolerates the fewest further losses; incomplete groups
         do not count.
         """

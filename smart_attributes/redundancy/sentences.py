@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..errors import Coded
 from ..model import Group, Member
@@ -14,7 +14,7 @@ from .survival import TOLERANCE
 # that are not in sync;
 # name: the name of the group; first: the name of the drive to replace first; drive: the name of the
 # drive. The others are clauses from the functions below.
-_SENTENCES: Mapping[str, str] = {
+_SENTENCES = {
     'replace-next': '{group} has its data on other members, too: replace this drive, then wait '
     'until {name} is rebuilt',
     'member-not-used': '{faulty} {todo}',

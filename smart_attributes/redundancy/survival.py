@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
 from ..errors import Coded
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -22,7 +21,7 @@ HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
 # any two devices, so btrfs can lose only one member.
-TOLERANCE: Mapping[str, int] = {
+TOLERANCE = {
     'single': 0,
     'linear': 0,
     'raid0': 0,
@@ -148,13 +147,13 @@ class Stack:
         """Return the disks below a member."""
         return frozenset().union(*map(self.disks, member.on))
 
-    def of(self, disks: AbstractSet[str]) -> list[Group]:
+    def of(self, disks: frozenset[str]) -> list[Group]:
         """Return the groups that are built on any of these disks, directly or through other
         groups.
         """
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
-    def between(self, disks: AbstractSet[str], group: Group) -> list[Group]:
+    def between(self, disks: frozenset[str], group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id, set())
         return sorted(
@@ -171,7 +170,7 @@ class Stack:
                     self._inside(each, found)
         return found
 
-    def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
+    def doubts(self, disks: frozenset[str], group: Group) -> Iterator[tuple[Group, Coded]]:
         """Yield each group from these disks up to *group*, with each reason why other members
         may lack data.
         """
@@ -181,9 +180,7 @@ class Stack:
                 yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
                 yield from self._doubts_below(member, disks)
 
-    def _doubts_below(
-        self, member: Member, disks: AbstractSet[str]
-    ) -> Iterator[tuple[Group, Coded]]:
+    def _doubts_below(self, member: Member, disks: frozenset[str]) -> Iterator[tuple[Group, Coded]]:
         """Yield each group below a member with each reason to doubt the group or one of its
         remaining members.
         """
@@ -196,7 +193,7 @@ class Stack:
                 for doubt in each.doubts
             )
 
-    def _left(self, group: Group, disks: AbstractSet[str]) -> list[Member]:
+    def _left(self, group: Group, disks: frozenset[str]) -> list[Member]:
         """Return the members that a group needs without these disks; [] if the group is then
         lost.
         """
@@ -205,7 +202,7 @@ class Stack:
         held = self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
-    def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
+    def is_on(self, member: Member, disks: frozenset[str]) -> bool:
         """Return whether any of these disks is below a member."""
         return bool(self.below(member) & disks)
 
@@ -215,13 +212,13 @@ class Stack:
             group.id in member.on for other in self.groups.values() for member in other.members
         )
 
-    def survives(self, group: Group, lost: AbstractSet[str] = frozenset()) -> bool | None:
+    def survives(self, group: Group, lost: frozenset[str] = frozenset()) -> bool | None:
         """Return whether a group's data can be read without these disks, given the present
         states of its members.
         """
         return self._survives(group.id, lost, frozenset())
 
-    def _survives(self, name: str, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
+    def _survives(self, name: str, lost: frozenset[str], above: frozenset[str]) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
@@ -234,7 +231,7 @@ class Stack:
         return _all(_stripe(stripe, group, members) for stripe in found)
 
     def _members(
-        self, group: Group, lost: AbstractSet[str], above: frozenset[str]
+        self, group: Group, lost: frozenset[str], above: frozenset[str]
     ) -> list[bool | None]:
         """Return for each member whether it holds its part of the data.
 
@@ -250,7 +247,7 @@ class Stack:
             for member, (disks, holds) in zip(group.members, self._whole[group.id])
         ]
 
-    def _member(self, member: Member, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
+    def _member(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
@@ -258,7 +255,7 @@ class Stack:
             self._survives(each, lost, above) for each in member.on
         )
 
-    def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
+    def tolerates(self, group: Group, lost: frozenset[str]) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
         are already lost.
         """
@@ -269,9 +266,7 @@ class Stack:
         left = min(_left(stripe, group, members) for stripe in found)
         return left if left < 1 else left // max(self._together(group, lost, members), 1)
 
-    def _together(
-        self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]
-    ) -> int:
+    def _together(self, group: Group, lost: frozenset[str], members: Sequence[bool | None]) -> int:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
@@ -282,7 +277,7 @@ class Stack:
                 sum(
                     before is not after
                     for before, after in zip(
-                        members, self._members(group, {*lost, disk}, frozenset((group.id,)))
+                        members, self._members(group, lost | {disk}, frozenset((group.id,)))
                     )
                 )
                 for disk in shared
