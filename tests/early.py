@@ -19,7 +19,7 @@ class Listener(processes.Runner):
         """Write down which folder is used, before the first process."""
         self.state_dirs += [] if self.asked else [state_dir]
 
-    def start(self, command: Command, jobs: int) -> None:
+    def start(self, command: Command) -> None:
         """Write down what would be started."""
         self.asked.append(command)
 

@@ -92,7 +92,7 @@ told = []
 for _ in range(5):
     runner = Runner(Waiting(sys.argv[2]))
     command = tuple(json.loads(sys.argv[1]))
-    told += [(a.outcome, a.reason) for a in runner.run([command], 10, 0.6, time.monotonic() + 20)]
+    told += [(a.outcome, a.reason) for a in runner.run([command], 0.6, time.monotonic() + 20)]
     runner.close()
 print(json.dumps(told))"""
 
@@ -389,7 +389,7 @@ def test_two_addresses_of_one_drive_are_read_one_after_the_other(fake, tmp_path,
         for kind in ('', 'sat')
     ]
 
-    answers = list(runner.run(lines, 10, 5, time.monotonic() + 20))
+    answers = list(runner.run(lines, 5, time.monotonic() + 20))
 
     assert [answer.outcome for answer in answers] == ['done', 'done']
     assert [answer.waited for answer in answers] == [0, 0]

@@ -11,7 +11,6 @@ import pytest
 from conftest import drive
 
 from smart_attributes import alarm
-from smart_attributes.constants import PARALLEL
 from smart_attributes.errors import DriveError, SmartError, UsageError
 from smart_attributes.model import Answer, Device, HowRead, Report
 from smart_attributes.reading import smartctl_calls
@@ -41,8 +40,8 @@ class Answers:
     def __init__(self, *answers):
         self.left, self.calls = list(answers), []
 
-    def run(self, commands, jobs, drive_timeout, deadline):
-        self.calls.append((list(commands), jobs, drive_timeout, deadline))
+    def run(self, commands, drive_timeout, deadline):
+        self.calls.append((list(commands), drive_timeout, deadline))
         for command in commands:
             yield Answer(command, **{'outcome': 'done', **self.left.pop(0)})
 
@@ -101,7 +100,7 @@ def test_a_scan_adds_its_drives_to_the_named_ones(monkeypatch, words, is_scan, e
         'a note',
         2,
     )
-    assert answers.calls == [([('/x', *SCAN)], 1, 7, END)]
+    assert answers.calls == [([('/x', *SCAN)], 7, END)]
 
 
 def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
@@ -177,7 +176,7 @@ def test_a_drive_gives_its_report_and_how_it_was_read():
     first, second = read_all([asked(SDA), asked(same)], HOW, runner, END)
     command = asked(SDA).command
 
-    assert runner.calls == [([command], PARALLEL, 7, END)]
+    assert runner.calls == [([command], 7, END)]
     assert (first.device, second.device) == (SDA, same)
     assert first.identity.model == 'INTEL SSDSC2BB150G7' and first.outcome.exit_status == 0
     assert (first.remark, first.seconds, first.waited) == ('', 1.5, 0.5)
@@ -255,7 +254,7 @@ def test_a_drive_behind_raid_that_does_not_answer_through_sat_is_asked_without(
         read.device == device._replace(type=read_as) and isinstance(read.outcome, Report) is is_read
     )
     assert [(call[0], *call[1:]) for call in runner.calls[1:]] == [
-        ([asked(device._replace(type='megaraid,6')).command], PARALLEL, 7, END)
+        ([asked(device._replace(type='megaraid,6')).command], 7, END)
     ] * (len(answers) - 1)
 
 

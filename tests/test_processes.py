@@ -39,9 +39,9 @@ def runner():
     runner.close()
 
 
-def run(runner, commands, jobs=100, drive_timeout=20.0, total=25.0):
+def run(runner, commands, drive_timeout=20.0, total=25.0):
     """Return the answers by command."""
-    answers = runner.run(commands, jobs, drive_timeout, time.monotonic() + total)
+    answers = runner.run(commands, drive_timeout, time.monotonic() + total)
     return {answer.command: answer for answer in answers}
 
 
@@ -88,9 +88,7 @@ def test_answers_come_as_they_are_ready(fake, runner):
     slow = fake.answers('slow', before='sleep 0.5')
     quick = fake.answers('quick')
 
-    commands = [
-        answer.command for answer in runner.run([slow, quick], 10, 20, time.monotonic() + 25)
-    ]
+    commands = [answer.command for answer in runner.run([slow, quick], 20, time.monotonic() + 25)]
 
     assert commands == [quick, slow]
 
@@ -151,7 +149,7 @@ def test_a_smartctl_of_root_is_left_behind_and_everything_else_reported(open_pla
 from smart_attributes.reading.processes import Runner
 runner = Runner()
 started = time.monotonic()
-answers = list(runner.run([tuple(c) for c in json.loads(sys.argv[1])], 10, 1.0, started + 20))
+answers = list(runner.run([tuple(c) for c in json.loads(sys.argv[1])], 1.0, started + 20))
 told = time.monotonic() - started
 runner.close()
 print(json.dumps({'told': told, 'closed': time.monotonic() - started, 'outcomes': [a.outcome for a in answers]}))"""
@@ -166,7 +164,7 @@ print(json.dumps({'told': told, 'closed': time.monotonic() - started, 'outcomes'
     assert result['told'] < 1.5 and result['closed'] < 1.6
 
 
-def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path):
+def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path, monkeypatch):
     """This protects small machines and controllers."""
     running = tmp_path / 'running'
     running.mkdir()
@@ -176,21 +174,23 @@ def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path):
     )
     commands = [fake.answers(f'drive {number}', before=before) for number in range(12)]
 
-    run(runner, commands, jobs=3)
+    monkeypatch.setattr(processes, 'PARALLEL', 3)
+    run(runner, commands)
 
     counts = [int(line) for line in (tmp_path / 'counts').read_text().split()]
     assert len(counts) == 12
     assert max(counts) == 3
 
 
-def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner):
+def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner, monkeypatch):
     """-t: Icinga kills the plugin after a minute, and then nothing is known."""
     good = fake.answers('good')
     hanging = [fake.answers(f'hanging {number}', before=HANGS) for number in range(2)]
     never = fake.answers('never')
 
     started = time.monotonic()
-    answers = run(runner, [good, *hanging, never], jobs=2, total=0.6)
+    monkeypatch.setattr(processes, 'PARALLEL', 2)
+    answers = run(runner, [good, *hanging, never], total=0.6)
 
     assert time.monotonic() - started < SOON
     assert answers[good].outcome == 'done'
@@ -233,7 +233,7 @@ def test_few_descriptors_only_mean_fewer_at_once(fake):
 sys.path.insert(0, {str(ROOT)!r})
 from smart_attributes.reading.processes import Runner
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
-answers = Runner().run([tuple(line.split()) for line in sys.stdin], 100, 20, time.monotonic() + 25)
+answers = Runner().run([tuple(line.split()) for line in sys.stdin], 20, time.monotonic() + 25)
 print(*sorted(answer.outcome for answer in answers))"""
     done = subprocess.run(
         [sys.executable, '-c', code],
@@ -298,7 +298,7 @@ def test_an_abandoned_smartctl_ends_when_it_writes(fake, runner):
 def test_an_early_start_is_picked_up(fake, runner):
     """The drive has answered while Python was importing."""
     command = fake.answers(read_arguments('/dev/sda'), output='{}')
-    runner.start(command, 10)
+    runner.start(command)
     time.sleep(0.2)
 
     started = time.monotonic()
@@ -312,7 +312,7 @@ def test_an_early_start_is_picked_up(fake, runner):
 def test_an_early_start_that_nobody_wants_is_ended(fake, runner):
     """The options were read, and it is another drive."""
     unwanted, wanted = fake.answers('unwanted', before=HANGS), fake.answers('wanted')
-    runner.start(unwanted, 10)
+    runner.start(unwanted)
     time.sleep(0.2)
 
     answers = run(runner, [wanted])
@@ -325,7 +325,7 @@ def test_an_early_start_that_nobody_wants_is_ended(fake, runner):
 def test_an_early_start_that_fails_is_told_later(runner, tmp_path):
     """start() has nobody to tell it to."""
     command = (str(tmp_path / 'missing'), '--version')
-    runner.start(command, 10)
+    runner.start(command)
 
     [answer] = run(runner, [command]).values()
 
@@ -343,7 +343,7 @@ def test_the_same_command_twice_is_one_process(fake, runner):
     """A drive named twice is not read twice."""
     command = fake.answers('once')
 
-    assert len(list(runner.run([command, command], 10, 20, time.monotonic() + 25))) == 1
+    assert len(list(runner.run([command, command], 20, time.monotonic() + 25))) == 1
     assert fake.calls() == ['once']
 
 
@@ -381,7 +381,7 @@ def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runne
         fake.answers('first'),
         fake.answers('second', output='{}' * 20_000, before='sleep 0.2'),
     )
-    answers = runner.run([busy, other], 10, 0.5, time.monotonic() + 25)
+    answers = runner.run([busy, other], 0.5, time.monotonic() + 25)
     assert next(answers).command == busy
     time.sleep(0.8)
 
@@ -442,7 +442,7 @@ def test_time_that_the_caller_takes_is_not_held_against_a_drive(fake, runner):
         fake.answers('second', output='x' * 30000, before='sleep 0.2'),
     )
     answers = []
-    for answer in runner.run([first, second], 10, 0.6, time.monotonic() + 25):
+    for answer in runner.run([first, second], 0.6, time.monotonic() + 25):
         answers.append(answer)
         time.sleep(0.8)
 

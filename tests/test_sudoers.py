@@ -797,7 +797,7 @@ from smart_attributes.reading.processes import Runner
 for _ in range(2):
     runner = Runner(drive_locks.Waiting(sys.argv[1]))
     command = (*smartctl_calls.prefix(sys.argv[2]), *smartctl_calls.read_arguments('/dev/sdq'))
-    print(*(answer.outcome for answer in runner.run([command], 1, 0.7, time.monotonic() + 20)), runner.forgetful)
+    print(*(answer.outcome for answer in runner.run([command], 0.7, time.monotonic() + 20)), runner.forgetful)
     runner.close()"""
     before = len(sudo.fake.calls())
 

@@ -15,7 +15,7 @@ from itertools import product
 
 from .. import state_directory
 from ..command_line.options import Options
-from ..constants import DAY, PARALLEL
+from ..constants import DAY
 from ..errors import DriveError
 from ..knowledge import vendor_logs
 from ..model import Answer, Farm, Read, Report
@@ -75,7 +75,7 @@ class FurtherLogs:
         time.monotonic().
         """
         if time.monotonic() < deadline:
-            for answer in self._runner.run((), PARALLEL, nvme_log.PATIENCE, deadline):
+            for answer in self._runner.run((), nvme_log.PATIENCE, deadline):
                 self.take(answer)
 
     def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:

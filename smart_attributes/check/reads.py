@@ -85,7 +85,7 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
         found = named_drives.listed(found, options.which.names)
     plans = plan(found.devices, options, site)
     for planned in plans[:PARALLEL]:
-        runner.start(planned.command, PARALLEL)
+        runner.start(planned.command)
     notes = (
         (
             Coded(

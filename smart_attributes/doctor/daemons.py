@@ -22,7 +22,6 @@ from ..constants import (
     MINUTE,
     MOST_COMMANDS,
     MOST_FILES,
-    PARALLEL,
     TIMEOUT,
 )
 from ..model import Answer, HowRead
@@ -397,7 +396,7 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answe
     try:
         answers = {
             answer.command: answer
-            for answer in runner.run(filter(None, lines), PARALLEL, _PATIENCE, deadline)
+            for answer in runner.run(filter(None, lines), _PATIENCE, deadline)
         }
     finally:
         runner.close()

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..command_line.options import Options
-from ..constants import PARALLEL
 from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding, found, said
@@ -130,9 +129,7 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
     try:
         return {
             commands[answer.command]: answer
-            for answer in runner.run(
-                commands, PARALLEL, how.drive_timeout, now + (deadline - now) / 2
-            )
+            for answer in runner.run(commands, how.drive_timeout, now + (deadline - now) / 2)
         }
     finally:
         runner.close()

@@ -98,7 +98,7 @@ def examine(
     path: str, user: str, how: HowRead, runner: processes.Runner, deadline: float
 ) -> Finding:
     """Start the program at a path as this user, and return the finding."""
-    answer = next(runner.run([command(path)], 1, how.drive_timeout, deadline))
+    answer = next(runner.run([command(path)], how.drive_timeout, deadline))
     return finding(path, user, answer, None if is_started(answer) else next(_barriers(path), None))
 
 
@@ -266,7 +266,7 @@ def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) ->
     if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
         return found('smartctl-not-executable', path=path)
     if os.access(path, os.X_OK):
-        answer = next(runner.run([(path, *smartctl_calls.VERSION)], 1, how.drive_timeout, deadline))
+        answer = next(runner.run([(path, *smartctl_calls.VERSION)], how.drive_timeout, deadline))
         version = smartctl_calls.version(answer.stdout)
         if answer.outcome != 'done' and not version:
             return _again(found('smartctl-silent', path=path, reason=answer.reason))

@@ -144,7 +144,7 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
         lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
     except UsageError:
         return SudoersFacts()
-    answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
+    answers = {answer.command: answer for answer in runner.run(lines, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
     texts = _texts()
     said = _BAD_MODE.sub(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..constants import IS_FREEBSD, PARALLEL, SMARTCTL
+from ..constants import IS_FREEBSD, SMARTCTL
 from ..errors import UsageError
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding, found, said
@@ -101,7 +101,7 @@ class Sudo:
     def _run(self, lines: Iterable[Arguments]) -> dict[Arguments, Answer]:
         answers = {
             answer.command: answer
-            for answer in self._runner.run(lines, PARALLEL, self._how.drive_timeout, self._deadline)
+            for answer in self._runner.run(lines, self._how.drive_timeout, self._deadline)
         }
         self.late = self.late or next(
             (answer.reason for answer in answers.values() if answer.outcome != 'done'), ''

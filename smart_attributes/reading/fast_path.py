@@ -91,7 +91,7 @@ def start(argv: list[str], runner: Runner) -> None:
     if commands:
         runner.keep(options.get(STATE_DIR, [''])[-1])
     for command in commands:
-        runner.start(command, constants.PARALLEL)
+        runner.start(command)
 
 
 def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:

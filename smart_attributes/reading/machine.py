@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
-from ..constants import PARALLEL
 from ..errors import NOTHING, Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -85,7 +84,7 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     first = (*prefix, *smartctl_calls.SCAN)
     for command in (first, *smartctl_calls.former(first)):
-        answer = next(runner.run([command], 1, how.drive_timeout, deadline))
+        answer = next(runner.run([command], how.drive_timeout, deadline))
         if not smartctl_calls.is_refused(answer):
             break
     if answer.outcome == 'done' and answer.status == 0:
@@ -130,7 +129,7 @@ def read_all(
     again: list[Plan] = []
     untunnelled: list[Plan] = []
     absent: dict[Device, Read] = {}
-    for answer in runner.run(list(by_command), PARALLEL, how.drive_timeout, deadline):
+    for answer in runner.run(list(by_command), how.drive_timeout, deadline):
         if answer.command not in by_command:
             beside(answer)
         for plan in by_command.get(answer.command, ()):

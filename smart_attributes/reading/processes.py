@@ -17,7 +17,7 @@ import time
 # Drives answer while Python is still importing the rest. This module avoids imports that would delay the first process:
 # typing, re, enum (which signal needs), model and errors take 30 ms together; the imports used here take less than
 # 1 ms. Type checkers treat the name TYPE_CHECKING as typing.TYPE_CHECKING.
-from ..constants import LARGEST_FILE
+from ..constants import LARGEST_FILE, PARALLEL
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
@@ -47,18 +47,6 @@ _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 
 class _Process:
     """A running smartctl, and its output so far."""
-
-    __slots__ = (
-        'chunks',
-        'command',
-        'pid',
-        'since',
-        'sizes',
-        'started',
-        'status',
-        'streams',
-        'waited',
-    )
 
     def __init__(self, command: Command, pid: int, streams: dict[int, int]) -> None:
         self.command, self.pid = command, pid
@@ -185,12 +173,12 @@ class Runner:
         self._added.append(command)
         self._patience[command] = patience
 
-    def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* commands are running.
+    def start(self, command: Command) -> None:
+        """Start *command* unless PARALLEL commands are running.
 
         The next run() ends *command* if it is not needed.
         """
-        if self._is_full(jobs) or any(process.command == command for process in self._active):
+        if self._is_full() or any(process.command == command for process in self._active):
             return
         try:
             self._begin(command)
@@ -198,9 +186,9 @@ class Runner:
             pass  # run() tries again and reports the reason
 
     def run(
-        self, commands: Iterable[Command], jobs: int, drive_timeout: float, deadline: float
+        self, commands: Iterable[Command], drive_timeout: float, deadline: float
     ) -> Iterator[Answer]:
-        """Run *commands*, at most *jobs* at once, and yield an Answer for each distinct command
+        """Run *commands*, at most PARALLEL at once, and yield an Answer for each distinct command
         when it ends.
 
         drive_timeout: seconds for one command. deadline: a value of time.monotonic(), for all
@@ -215,7 +203,7 @@ class Runner:
         while waiting or self._active or self._added:
             waiting += self._added
             self._added.clear()
-            answers = self._fill(waiting, jobs, drive_timeout, deadline)
+            answers = self._fill(waiting, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
             # Collect all answers before yielding the first, so that the time that the caller spends
             # on one answer does not count against the other drives.
@@ -232,11 +220,11 @@ class Runner:
             self._escalate()
             time.sleep(0.002 if self._dying else 0)
 
-    def _is_full(self, jobs: int) -> bool:
+    def _is_full(self) -> bool:
         """Return whether the maximum number of processes is running, including processes that
         were sent SIGTERM.
         """
-        return len(self._active) + len(self._dying) >= jobs
+        return len(self._active) + len(self._dying) >= PARALLEL
 
     def keep(self, state_dir: str) -> None:
         """From now on, use the state directory to find processes of earlier checks that are
@@ -269,16 +257,14 @@ class Runner:
             self._poll.register(descriptor, select.POLLIN)
         return True
 
-    def _fill(
-        self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float
-    ) -> list[Answer]:
+    def _fill(self, waiting: list[Command], drive_timeout: float, deadline: float) -> list[Answer]:
         """Start as many commands as allowed; return answers for the commands that cannot be
         started.
         """
         refused: list[Answer] = []
         for command in list(waiting):
             is_late = time.monotonic() >= deadline
-            if not is_late and self._is_full(jobs):
+            if not is_late and self._is_full():
                 break
             try:
                 if not is_late and self._begin(command):

@@ -296,7 +296,7 @@ def _sudo_version(how: HowRead, runner: Runner) -> str:
     except UsageError:
         return ''
     command = (sudo, *smartctl_calls.VERSION)
-    answer = next(runner.run([command], 1, how.drive_timeout, time.monotonic() + how.timeout))
+    answer = next(runner.run([command], how.drive_timeout, time.monotonic() + how.timeout))
     # sudo-rs prints to stderr
     lines = (answer.stdout or answer.stderr).decode('utf-8', 'replace').splitlines()
     return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''

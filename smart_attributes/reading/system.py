@@ -406,7 +406,7 @@ def output(
     runner = Runner()
     try:
         (answer,) = runner.run(
-            [(path, *command[1:])], 1, time_limit, time.monotonic() + time_limit + 1
+            [(path, *command[1:])], time_limit, time.monotonic() + time_limit + 1
         )
     finally:
         runner.close()

@@ -401,7 +401,7 @@ _LINE = 60  # maximum number of characters shown of a damaged line
 _LONG_ATA = re.compile(
     r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE
 )
-_LAST: Mapping[str, str] = {
+_LAST = {
     'long ATA': r'^[ \t]*SATA Phy Event Counters',
     'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
     'NVMe': r'Error Information (?:\(|Log)',
@@ -422,7 +422,7 @@ _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 # The format of values on single lines, by protocol.
 _SCSI_COUNTERS = r'(?:\d+\s+){5}\d+(?:[.,]\d{1,9})?\s+\d+$'
 _SCSI_NUMBER = r'\d{1,19}%?$'
-_FORMS: Mapping[str, Mapping[str, str]] = {
+_FORMS = {
     'ATA': {
         'self-test execution status': r'\(\s*\d{1,3}\)',
         'rotation rate': r'\d{1,6} rpm|Solid State',
