@@ -213,7 +213,9 @@ def test_a_type_that_is_refused_has_no_entry(name):
     + [('sat', False)],
 )
 def test_a_silent_slot_is_empty_where_its_entry_says_so(device_type, is_empty):
-    error = failure_reasons.without_data(failure_reasons.Remains(2, device_type=device_type))
+    error = failure_reasons.without_data(
+        exit_status=2, is_identified=False, device_type=device_type, complaint=''
+    )
 
     assert isinstance(error, DriveError) and isinstance(error, DriveAbsent) is is_empty
 

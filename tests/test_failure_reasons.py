@@ -21,7 +21,6 @@ from smart_attributes.reading import content, failure_reasons
 from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 from smart_attributes.reading.failure_causes import CAUSES, QUOTE
 from smart_attributes.reading.failure_reasons import (
-    Remains,
     as_asked,
     diagnose,
     no_report,
@@ -385,7 +384,7 @@ def test_words_become_a_reason_and_a_next_step(words, kind, part):
             diagnose((), 2, 'Read Device Identity failed: Input/output error'),
             diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
             diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
-            without_data(Remains(4, True)),
+            without_data(exit_status=4, is_identified=True, complaint=''),
             content.emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True),
         )
         if error
@@ -640,69 +639,70 @@ def test_whatever_tells_something_is_judged(report, is_asked):
 
 
 RECORD = 'contains no SMART data: {}; record with smartctl -x'
-REMAINS = Remains(device_type='sat', is_identified=True)
+NOTHING = {'is_identified': False, 'complaint': ''}
+REMAINS = {'device_type': 'sat', 'is_identified': True, 'complaint': ''}
 
 
 @pytest.mark.parametrize(
     'remains, code, words',
     [
         (
-            REMAINS._replace(is_unsupported=True, is_asked=False),
+            {**REMAINS, 'is_unsupported': True, 'is_asked': False},
             'smart-unsupported',
             'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
             'a type (TYPE@PATH)',
         ),
         (
-            REMAINS._replace(is_asked=False),
+            {**REMAINS, 'is_asked': False},
             'report-without-data',
             RECORD.format('smartctl was not asked for them'),
         ),
         (
-            REMAINS._replace(complaint='x' * 300),
+            {**REMAINS, 'complaint': 'x' * 300},
             'smartctl-failed',
             'cannot be read: smartctl reports "' + 'x' * 157 + '..."',
         ),
-        (Remains(), 'report-without-data', RECORD.format('it describes no drive')),
+        (NOTHING, 'report-without-data', RECORD.format('it describes no drive')),
         (REMAINS, 'report-without-data', RECORD.format('only the identity of the drive')),
         (
-            REMAINS._replace(exit_status=1),
+            {**REMAINS, 'exit_status': 1},
             'report-without-data',
             RECORD.format('only the identity of the drive'),
         ),
         (
-            REMAINS._replace(exit_status=2),
+            {**REMAINS, 'exit_status': 2},
             'not-answering',
             'identified itself but returned no data: not ready, in standby or failing; check the '
             'kernel log: dmesg -T',
         ),
         (
-            REMAINS._replace(exit_status=5),
+            {**REMAINS, 'exit_status': 5},
             'smart-data-unreadable',
             'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
             'PATH), not supported, or '
             'hidden by a bridge that needs a type (TYPE@PATH)',
         ),
         (
-            REMAINS._replace(exit_status=2, is_identified=False),
+            {**REMAINS, 'exit_status': 2, 'is_identified': False},
             'identify-failed',
             'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or '
             'it no longer responds; '
             'check path and type (TYPE@PATH), and the kernel log: dmesg -T',
         ),
         (
-            Remains(6, device_type='megaraid,3'),
+            {**NOTHING, 'exit_status': 6, 'device_type': 'megaraid,3'},
             'empty-slot',
             'is an empty slot, or its drive is dead: nothing answers as megaraid,3',
         ),
         (
-            Remains(2, device_type='sat+megaraid,9'),
+            {**NOTHING, 'exit_status': 2, 'device_type': 'sat+megaraid,9'},
             'empty-slot',
             'is an empty slot, or its drive is dead: nothing answers as sat+megaraid,9',
         ),
     ],
 )
 def test_a_report_without_data_has_one_sentence_and_its_code(remains, code, words):
-    error = without_data(remains)
+    error = without_data(**remains)
 
     assert (error.code, str(error)) == (code, words)
     assert type(error) is (DriveAbsent if code == 'empty-slot' else DriveError)

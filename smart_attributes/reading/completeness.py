@@ -494,7 +494,7 @@ def _places(data: Json) -> set[str]:
     """
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
-    logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
+    logs = [log.get('address') for log in objects_of(data, 'ata_log_directory', 'table')]
     if logs and _STATISTICS_LOG not in logs:
         marks.append(NO_STATISTICS)
     if object_of(data, content.FARM_LOG).get('supported') is False:
@@ -510,7 +510,7 @@ def _lost_rows(data: Json) -> Iterator[str]:
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):
             yield f'some of the {name} self-test log'
-    for page in objects_of(object_of(data, 'ata_device_statistics'), 'pages'):
+    for page in objects_of(data, 'ata_device_statistics', 'pages'):
         number = byte_of(page, 'number')
         if number in _STATISTICS_PAGES and 'table' not in page:
             yield f'page {number} of the device statistics'

@@ -111,15 +111,15 @@ def object_of(data: Json, *path: str) -> Json:
     return data
 
 
-def list_of(data: Json, key: str) -> list[Any]:
-    """Return the list under a key, or an empty list if the key is absent."""
-    value = data.get(key)
+def list_of(data: Json, *path: str) -> list[Any]:
+    """Return the list at a path of keys, or an empty list if absent."""
+    value = object_of(data, *path[:-1]).get(path[-1])
     return value if isinstance(value, list) else []
 
 
-def objects_of(data: Json, key: str) -> list[Json]:
-    """Return all objects in the list under a key, without its other items."""
-    return [entry for entry in list_of(data, key) if isinstance(entry, dict)]
+def objects_of(data: Json, *path: str) -> list[Json]:
+    """Return all objects in the list at a path of keys, without its other items."""
+    return [entry for entry in list_of(data, *path) if isinstance(entry, dict)]
 
 
 def words_of(data: Json, key: str) -> list[str] | None:
@@ -130,9 +130,9 @@ def words_of(data: Json, key: str) -> list[str] | None:
     )
 
 
-def text_of(data: Json, key: str) -> str:
-    """Return the string under a key, without blanks at its ends; '' if the key is absent."""
-    value = data.get(key)
+def text_of(data: Json, *path: str) -> str:
+    """Return the string at a path of keys, without blanks at its ends; '' if absent."""
+    value = object_of(data, *path[:-1]).get(path[-1])
     return value.strip() if isinstance(value, str) else ''
 
 

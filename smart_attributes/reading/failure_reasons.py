@@ -20,7 +20,6 @@ from ..errors import (
     NotAReport,
     SudoRefused,
 )
-from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS
 from .failure_causes import A_TYPE, CAUSES, DISABLED, QUOTE, UNSUPPORTED, no_data
@@ -125,59 +124,57 @@ def as_asked(error: DriveError, device_type: str) -> DriveError:
     return error
 
 
-class Remains(NamedTuple):
-    """The content of a report without SMART data.
+def without_data(
+    *,
+    exit_status: int = 0,
+    is_identified: bool,
+    device_type: str = '',
+    is_asked: bool = True,
+    complaint: str,
+    is_unsupported: bool = False,
+) -> DriveError:
+    """Return the error for a report that has no SMART data and no known reason for this.
 
-    JSON lacks the messages that smartctl prints only as text.
+    is_identified: the report names a model. device_type: smartctl's -d argument; '' if the report
+    has no device. is_asked: whether SMART data was requested, if the command line is known.
+    complaint: a message of smartctl whose cause is unknown. is_unsupported: the drive reports that
+    it has no SMART.
     """
-
-    exit_status: int = 0
-    is_identified: bool = False  # the report names a model
-    device_type: str = ''  # smartctl's -d argument; '' if the report has no device
-    # whether SMART data was requested, if the command line is known
-    is_asked: bool = True
-    complaint: str = ''  # a message of smartctl whose cause is unknown
-    is_unsupported: bool = False  # the drive reports that it has no SMART
-
-
-def without_data(remains: Remains) -> DriveError:
-    """Return the error for a report that has no SMART data and no known reason for this."""
-    if remains.is_unsupported:
+    if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED)
-    if not remains.is_asked:
+    if not is_asked:
         return DriveError(no_data('smartctl was not asked for them'), 'report-without-data')
-    if remains.complaint:
+    if complaint:
         return DriveError(
-            f'cannot be read: smartctl reports "{clean(remains.complaint, _REASON)}"',
+            f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
             'smartctl-failed',
         )
-    if not remains.device_type and not remains.is_identified:
+    if not device_type and not is_identified:
         return DriveError(no_data('it describes no drive'), 'report-without-data')
-    if remains.exit_status & 6:
-        return _failed(remains)
+    if exit_status & 6:
+        return _failed(exit_status, is_identified, device_type)
     return DriveError(no_data('only the identity of the drive'), 'report-without-data')
 
 
-def _failed(remains: Remains) -> DriveError:
+def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveError:
     """Return the error for a device that smartctl opened, but that did not answer or refused a
     command.
     """
-    if not remains.exit_status & 2:
+    if not exit_status & 2:
         return _error(
             'smart-data-unreadable',
             'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
             f'PATH), not supported, or hidden by a bridge that needs {A_TYPE}',
         )
-    if remains.is_identified:
+    if is_identified:
         return DriveError(
             'identified itself but returned no data: not ready, in standby or failing; check the '
             'kernel log: dmesg -T',
             'not-answering',
         )
-    if re.search(_SILENT_IS_EMPTY, remains.device_type):
+    if re.search(_SILENT_IS_EMPTY, device_type):
         return DriveAbsent(
-            'is an empty slot, or its drive is dead: nothing answers as '
-            f'{clean(remains.device_type)}',
+            f'is an empty slot, or its drive is dead: nothing answers as {clean(device_type)}',
             'empty-slot',
         )
     return DriveError(

@@ -69,7 +69,7 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     """
     report = _report(data, exit_status, other_text)
     arguments = completeness.arguments_of(
-        word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:] if isinstance(word, str)
+        word for word in list_of(data, 'smartctl', 'argv')[1:] if isinstance(word, str)
     )
     problem = _problem(data, report, other_text, arguments)
     if problem:
@@ -98,8 +98,8 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     passed, words = content.with_exit_status(
         *_smart_status(object_of(data, 'smart_status')), status
     )
-    attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
-    statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
+    attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
+    statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
     farm = None
     if content.FARM_LOG in data:
@@ -142,14 +142,14 @@ def _problem(
     support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
     problem = content.known_problem(
         report,
-        text_of(object_of(data, 'device_type'), 'name'),
-        text_of(object_of(data, 'scsi_transport_protocol'), 'name'),
+        text_of(data, 'device_type', 'name'),
+        text_of(data, 'scsi_transport_protocol', 'name'),
         is_disabled=support.get('available') is True and support.get('enabled') is False,
         is_asked=not completeness.TABLE.isdisjoint(arguments),
     )
     if problem or content.has_smart_data(report):
         return problem
-    from .failure_reasons import Remains, diagnose, without_data
+    from .failure_reasons import diagnose, without_data
 
     cause = diagnose(
         [text for _, text in _messages(smartctl)],
@@ -157,14 +157,12 @@ def _problem(
         '\n'.join([*_output(smartctl), other_text]),
     )
     return cause or without_data(
-        Remains(
-            report.exit_status or 0,
-            bool(report.identity.model),
-            text_of(object_of(data, 'device'), 'type'),
-            is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
-            complaint=next(iter(report.messages), ''),
-            is_unsupported=support.get('available') is False,
-        )
+        exit_status=report.exit_status or 0,
+        is_identified=bool(report.identity.model),
+        device_type=text_of(data, 'device', 'type'),
+        is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
+        complaint=next(iter(report.messages), ''),
+        is_unsupported=support.get('available') is False,
     )
 
 
@@ -193,7 +191,7 @@ def _protocol(data: Json) -> str:
 
     If the key "device" contradicts all logs, the logs decide.
     """
-    named = text_of(object_of(data, 'device'), 'protocol')
+    named = text_of(data, 'device', 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]
 
@@ -319,9 +317,7 @@ def _error_count(log: Json) -> int | None:
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
     entries = []
-    for row in (
-        row for name in _EXTENDED_AND_SUMMARY for row in objects_of(object_of(log, name), 'table')
-    ):
+    for row in (row for name in _EXTENDED_AND_SUMMARY for row in objects_of(log, name, 'table')):
         number, hours = integer_of(row, 'error_number'), integer_of(row, 'lifetime_hours')
         if number is not None and hours is not None:
             register = byte_of(object_of(row, 'completion_registers'), 'error')
@@ -347,9 +343,7 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
     log = object_of(data, 'ata_smart_self_test_log')
     # The extended log contains all entries of the standard log, and more.
-    rows = objects_of(object_of(log, 'extended'), 'table') or objects_of(
-        object_of(log, 'standard'), 'table'
-    )
+    rows = objects_of(log, 'extended', 'table') or objects_of(log, 'standard', 'table')
     if rows:
         return tuple(
             _self_test(row, 'type', 'status', integer_of(row, 'lifetime_hours')) for row in rows
@@ -357,7 +351,7 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     if 'nvme_self_test_log' in data:
         return tuple(
             _self_test(row, 'self_test_code', 'self_test_result', integer_of(row, 'power_on_hours'))
-            for row in objects_of(object_of(data, 'nvme_self_test_log'), 'table')
+            for row in objects_of(data, 'nvme_self_test_log', 'table')
         )
     rows = [
         object_of(data, key) for key in map('scsi_self_test_{}'.format, range(20)) if key in data
@@ -374,10 +368,8 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
 
 def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest:
     # kind, result: the keys used by the protocol.
-    status = text_of(object_of(row, result), 'string')
-    return SelfTest(
-        text_of(object_of(row, kind), 'string'), status, content.self_test_passed(status), hours
-    )
+    status = text_of(row, result, 'string')
+    return SelfTest(text_of(row, kind, 'string'), status, content.self_test_passed(status), hours)
 
 
 def _nvme(data: Json) -> dict[str, int]:

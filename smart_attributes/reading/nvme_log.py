@@ -59,10 +59,10 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
     """
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
-    if answer.outcome != 'done':
-        return LogPage(number, status=UNREAD) if answer.outcome == 'overflow' else None
-    if smartctl_calls.is_refused(answer):
+    if answer.outcome == 'overflow' or smartctl_calls.is_refused(answer):
         return LogPage(number, status=UNREAD)
+    if answer.outcome != 'done':
+        return None
     found = parse(answer.stdout, number) if not answer.status else _failure(answer.stdout)
     return (
         LogPage(number, found)

@@ -16,7 +16,7 @@ from . import background_scan, content, farm, pysmart
 from .background_scan import Result
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
-from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
+from .failure_reasons import BANNER, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
 from .pysmart import POWER_ON, TEXT, Lines, classic, digits, is_row, leading, lines_by_kind
 
@@ -128,9 +128,7 @@ def _problem(
         re.MULTILINE | re.IGNORECASE,
     )
     return diagnose((), output_text=text) or without_data(
-        Remains(
-            is_identified=bool(report.identity.model), complaint=complaint[0] if complaint else ''
-        )
+        is_identified=bool(report.identity.model), complaint=complaint[0] if complaint else ''
     )
 
 

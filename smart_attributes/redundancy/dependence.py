@@ -60,7 +60,35 @@ def examined(
     gives the reason.
     """
     try:
-        return _examined(verdicts, drives, only_alerting, asked, system)
+        devices = listed(system)
+        placed = [
+            verdict._replace(
+                place=verdict.place._replace(
+                    disks=tuple(
+                        dict.fromkeys(
+                            each
+                            for name in disks(verdict.device, system)
+                            for each in (name, devices.same.get(name, name))
+                        )
+                    )
+                )
+            )
+            for verdict in verdicts
+        ]
+        wanted = (
+            [name for verdict in placed if verdict.state for name in verdict.place.disks]
+            if only_alerting
+            else None
+        )
+        if not any(verdict.place.disks for verdict in placed) or wanted == []:
+            return Examined(verdicts)
+        known, notes = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed)), []
+        for name in asked:
+            program = import_module(f'.{PROGRAMS[name]}', __package__)
+            known, more = program.completed(known, program.ask, system, placed)
+            notes += more
+        found = machine(known, drives(placed))
+        return Examined(with_replacements(placed, found), found, tuple(notes))
     except Exception as error:
         from ..failures import inside
 
@@ -68,44 +96,6 @@ def examined(
             error, 'the use and the redundancy of the drives cannot be examined', 'lsblk'
         )
         return Examined(verdicts, remarks=(Coded(problem.code, str(problem)),))
-
-
-def _examined(
-    verdicts: tuple[Verdict, ...],
-    drives: Drives,
-    only_alerting: bool,
-    asked: Sequence[str],
-    system: System,
-) -> Examined:
-    devices = listed(system)
-    placed = [
-        verdict._replace(
-            place=verdict.place._replace(
-                disks=tuple(
-                    dict.fromkeys(
-                        each
-                        for name in disks(verdict.device, system)
-                        for each in (name, devices.same.get(name, name))
-                    )
-                )
-            )
-        )
-        for verdict in verdicts
-    ]
-    wanted = (
-        [name for verdict in placed if verdict.state for name in verdict.place.disks]
-        if only_alerting
-        else None
-    )
-    if not any(verdict.place.disks for verdict in placed) or wanted == []:
-        return Examined(verdicts)
-    known, notes = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed)), []
-    for name in asked:
-        program = import_module(f'.{PROGRAMS[name]}', __package__)
-        known, more = program.completed(known, program.ask, system, placed)
-        notes += more
-    found = machine(known, drives(placed))
-    return Examined(with_replacements(placed, found), found, tuple(notes))
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
