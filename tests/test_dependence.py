@@ -486,9 +486,8 @@ def test_a_removed_device_takes_an_empty_place_of_its_array(
     monkeypatch, changed, removed, has_uuid
 ):
     """A further path to a member is not a removed device."""
-    monkeypatch.setattr(
-        arrays, 'udev_notes', lambda name, _: f'E:X=1\nE:MD_UUID={UUID}\n' * has_uuid
-    )
+    properties = {'X': '1', 'MD_UUID': UUID} if has_uuid else {}
+    monkeypatch.setattr(arrays, 'udev_notes', lambda name, _: properties)
     names = ('sda', 'sdb', 'sdc')
     devices = block_devices.Devices(
         System(), frozenset(names), {f'{name}1': name for name in names}, same={'sdc': 'sda'}

@@ -220,20 +220,11 @@ def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: 
         for name, each in notes.items()
         if each.get('ID_FS_TYPE') == 'linux_raid_member'
     }
-    own = (
-        re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE)
-        if uuids
-        else None
-    )
+    own = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '') if uuids else ''
+    gone = [devices.member(name, 'missing') for name, uuid in uuids.items() if own and uuid == own]
     # another path to a member is not a removed device
     used = {each for member in group.members for each in member.on}
-    removed = [
-        member
-        for name, uuid in uuids.items()
-        if own and uuid == own[1].replace(':', '')
-        for member in [devices.member(name, 'missing')]
-        if used.isdisjoint(member.on)
-    ]
+    removed = [member for member in gone if used.isdisjoint(member.on)]
     empty = [each for each in group.members if not each.name][: len(removed)]
     return group._replace(
         members=(*(each for each in group.members if each not in empty), *removed)

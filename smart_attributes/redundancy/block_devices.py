@@ -110,15 +110,12 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
     """
     found: dict[str, list[str]] = {}
     bound: dict[str, list[str]] = {}
-    numbers: dict[str, str] = {}
     for line in text_of(f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE).splitlines():
         fields, _, rest = (part.split(' ') for part in line.partition(' - '))
         if len(fields) > 4 and len(rest) > 1:
-            if fields[2] not in numbers:
-                numbers[fields[2]] = _by_number(fields[2], system)
             # The device number is the same under any path (/dev/root, by-uuid); btrfs and ZFS have
             # no number.
-            name = numbers[fields[2]] or _by_path(rest[1], rest[0], mapped)
+            name = _by_number(fields[2], system) or _by_path(rest[1], rest[0], mapped)
             is_bind = fields[3] != '/' and rest[0] != 'btrfs'
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
@@ -176,11 +173,12 @@ def container_of(metadata: str) -> str:
     return found[1] if found else ''
 
 
-def udev_notes(name: str, devices: Devices) -> str:
-    """Return the entry of a device in the udev database; '' if it is missing."""
+def udev_notes(name: str, devices: Devices) -> dict[str, str]:
+    """Return the properties of a device in the udev database; {} if they are missing."""
     folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')
-    return text_of(f'{devices.system.udev}/b{number}') if number else ''
+    entry = text_of(f'{devices.system.udev}/b{number}') if number else ''
+    return dict(re.findall('^E:([^=\n]*)=?(.*)$', entry, re.MULTILINE))
 
 
 # --- volumes of the device mapper -----------------------------------------------------------------

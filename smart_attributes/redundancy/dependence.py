@@ -186,13 +186,7 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(*(arrays.md_members(name, devices) for name in of_md))
     taken.update(*(volume.slaves for volume in every.values()), *others.values())
     rest = {
-        name: {}
-        if name in devices.used
-        else dict(
-            line[2:].partition('=')[::2]
-            for line in udev_notes(name, devices).split('\n')
-            if line.startswith('E:')
-        )
+        name: {} if name in devices.used else udev_notes(name, devices)
         for name in _candidates(taken, devices)
     }
     found = [

@@ -217,11 +217,7 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tupl
     if (
         depth
         or root.name != pool
-        or any(
-            not depth
-            for rows in (rest, *map(found.get, (*DATA[1:], *NOT_DATA)))
-            for depth, _ in rows or ()
-        )
+        or sum(not depth for rows in found.values() for depth, _ in rows) > 1
     ):
         raise _NotUnderstood('the table does not begin with the pool')
     if root.state != state != 'SUSPENDED':
