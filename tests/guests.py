@@ -87,6 +87,8 @@ KEPT_MODULES = (
     'drivers/usb',
     'drivers/virtio',
     'fs/btrfs',
+    'fs/fat',
+    'fs/nls',
 )
 # Names the archive of a guest, so that another list of tools or modules gets an archive of its own.
 CONTENTS = hashlib.sha256(repr((TOOLS, EARLY_MODULES, KEPT_MODULES)).encode()).hexdigest()[:12]
