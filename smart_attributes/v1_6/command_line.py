@@ -66,11 +66,23 @@ class Before(NamedTuple):
     strays: tuple[str, ...] = ()  # words that do not belong to an option
 
     def named(self, paths: Sequence[str]) -> DeviceList:
-        """Return the devices of -d (*paths*), else the devices of -r.
+        """Return the devices of -d (*paths*), else the devices of -r and a function that returns
+        whether -r selects a path; with notes.
 
-        Raises UsageError like the function named().
+        Raises UsageError.
         """
-        devices, selects, notes = named(paths, self.regex, self.type_option or '')
+        option, selects = self.type_option or '', None
+        if self.regex is not None and not paths:
+            devices, notes = matching(self.regex, option)
+            selects = _selects(unquoted(self.regex))
+        else:
+            notes = [] if self.regex is None else ['-r is ignored because of -d, as in version 1.6']
+            notes += [
+                f'-O {option} does not apply to {path} and is ignored, as in version 1.6'
+                for path in paths
+                if option and typed(path, option) == path
+            ]
+            devices = [device for path in paths for device in parse(typed(path, option))]
         return DeviceList(
             tuple(devices),
             selects is not None,
@@ -179,30 +191,6 @@ _CLASSES: Mapping[str, str] = {
 }
 
 
-def named(
-    addresses: Sequence[str], pattern: str | None, option: str
-) -> tuple[list[Device], Callable[[str], object] | None, tuple[str, ...]]:
-    """Return the devices of -d or -r; for -r, a function that returns whether it selects a path;
-    and notes.
-
-    pattern, option: the values of -r and -O. Raises UsageError.
-    """
-    if pattern is not None and not addresses:
-        devices, remarks = matching(pattern, option)
-        return devices, _selects(unquoted(pattern)), tuple(remarks)
-    notes = [] if pattern is None else ['-r is ignored because of -d, as in version 1.6']
-    notes += [
-        f'-O {option} does not apply to {address} and is ignored, as in version 1.6'
-        for address in addresses
-        if option and typed(address, option) == address
-    ]
-    return (
-        [device for address in addresses for device in parse(typed(address, option))],
-        None,
-        tuple(notes),
-    )
-
-
 def typed(address: str, option: str) -> str:
     """Add the type from -O to an address.
 
@@ -230,19 +218,19 @@ def typed(address: str, option: str) -> str:
     return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
 
 
-def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Device], list[str]]:
+def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     """Return the drives that -r selects (MegaRAID slots, or paths that match the expression in
     full), and notes.
 
-    option: the type from -O, or ''. root: the directory to search. Raises UsageError if the
-    expression is invalid or does not match any drive.
+    option: the type from -O, or ''. Raises UsageError if the expression is invalid or does not
+    match any drive.
     """
     from ..reading import failure_reasons
 
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
         return parse(typed(text, option)), []
-    paths, notes = matching_paths(text, root)
+    paths, notes = matching_paths(text, DEV)
     devices: list[Device] = []
     for path in paths:
         try:
@@ -254,7 +242,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
             notes.append(f'-r matches {path}, which is left out: {error}')
     if not devices:
         raise UsageError(
-            f'-r "{text[:80]}" matches no drive under {root}; the expression must match the whole '
+            f'-r "{text[:80]}" matches no drive under {DEV}; the expression must match the whole '
             f'path, '
             f'such as /dev/sd[a-z]+, and partitions do not count'
         )

@@ -24,11 +24,10 @@ CODE = 'limits-not-migrated'
 class SiteFiles(NamedTuple):
     """The files of -dbj and -ucfgj, by what they are."""
 
-    attributes: tuple[str, ...] = ()  # paths of files with entries of this version
-    limits: tuple[str, ...] = ()  # paths of files with limits of this version
-    # path and SHA-256 of each file with limits that version 1.6 used
-    of_1_6: tuple[tuple[str, str], ...] = ()
-    unusable: tuple[str, ...] = ()  # a message for each file that cannot be read
+    attributes: list[str]  # paths of files with entries of this version
+    limits: list[str]  # paths of files with limits of this version
+    of_1_6: list[tuple[str, str]]  # path and SHA-256 of each file with limits that version 1.6 used
+    unusable: list[str]  # a message for each file that cannot be read
 
     def warnings(self, migrated: Collection[str], config: str) -> list[Coded]:
         """Return a message for each file whose limits are not in force.
@@ -58,26 +57,23 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
 
     database, users: the paths given with -dbj and -ucfgj.
     """
-    attributes: list[str] = []
-    limits: list[str] = []
-    old: list[tuple[str, str]] = []
-    unusable: list[str] = []
+    result = SiteFiles([], [], [], [])
     for option, path, of_this_version in (
-        ('-dbj', database, attributes),
-        ('-ucfgj', users, limits),
+        ('-dbj', database, result.attributes),
+        ('-ucfgj', users, result.limits),
     ):
         if path is None or not is_there(path):
             continue
         try:
             data, text = read(path)
         except DataError as error:
-            unusable.append(f'the file of {option} is not used: {error}')
+            result.unusable.append(f'the file of {option} is not used: {error}')
             continue
         if not is_of_1_6(data):
             of_this_version.append(path)
         elif not all(is_shipped(name, entry) for name, entry in data['Devices'].items()):
-            old.append((path, digest(text)))
-    return SiteFiles(tuple(attributes), tuple(limits), tuple(old), tuple(unusable))
+            result.of_1_6.append((path, digest(text)))
+    return result
 
 
 def read(path: str) -> tuple[Any, str]:
@@ -127,14 +123,8 @@ def fingerprint(data: Json) -> str:
     import json
     from binascii import crc32
 
-    columns = {
-        number: object_of(object_of(data, 'ID#'), number).get('value')
-        for number in object_of(data, 'ID#')
-    }
-    graphed = (
-        sorted(str(number) for number in data['Perfs'])
-        if isinstance(data.get('Perfs'), list)
-        else []
-    )
+    items, graphed = object_of(data, 'ID#'), data.get('Perfs')
+    columns = {number: object_of(items, number).get('value') for number in items}
+    graphed = sorted(map(str, graphed)) if isinstance(graphed, list) else []
     text = json.dumps([columns, object_of(data, 'Threshs'), graphed], sort_keys=True).encode()
     return f'{crc32(text):08x}{crc32(text[::-1]):08x}'

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import DataError, UsageError
-from ..knowledge import data_errors, formatting, ranges, schema_errors
+from ..knowledge import formatting, ranges, schema_errors
 from ..knowledge.drive_database import DriveSpec, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, Read, Report
 from ..reading.content import object_of
 from ..typed import Json, MutableJson
 from ..words import clean, literally, visible
-from . import files, limit_conversion
-from .limit_conversion import Meaning
+from . import files
+from .limit_conversion import LOGS, Meaning, column_of, converted, limits_of, of_attribute
 
 HEALTH = '1025'  # number of the drive's own verdict: 0 is passed
 # name of an entry -> protocol
@@ -42,22 +42,6 @@ class OldFile(NamedTuple):
     checksum: str
 
 
-class Installation(NamedTuple):
-    """The local limits and entries, and the drives that were read."""
-
-    database: SpecDatabase
-    limits: Thresholds
-    drives: Sequence[Read] = ()
-
-
-class Migration(NamedTuple):
-    """The result of a migration: the new file as text, and messages about its content."""
-
-    text: str
-    carried: tuple[str, ...]
-    lost: tuple[str, ...]
-
-
 class Target(NamedTuple):
     """The drives of an old entry."""
 
@@ -66,6 +50,7 @@ class Target(NamedTuple):
     selector: Json | None  # "for" of an override; None: all drives of this kind
     identity: Identity  # the known parts of the identity
     spec: DriveSpec
+    entry: Json
 
 
 def old_file(path: str) -> OldFile:
@@ -89,57 +74,48 @@ def plain_paths(old: Sequence[OldFile]) -> list[str]:
     return [key for file in old for key in file.entries if re.fullmatch(PLAIN_PATH, key)]
 
 
-def keys_of(device: Device) -> frozenset[str]:
+def keys_of(device: Device) -> Sequence[str]:
     """Return the keys that user configurations may have for a device: "/dev/megaraid6",
     "/dev/areca_1_1".
     """
     kind = device.type.rpartition('+')[2]
     if ',' not in kind:
-        return frozenset(
-            (device.address, device.path, os.path.realpath(device.path), f'/dev/{device.name}')
-        )
+        return device.address, device.path, os.path.realpath(device.path), f'/dev/{device.name}'
     slot = '/dev/' + re.sub('[,/]', '_', kind)
-    return frozenset(
-        (device.address, slot, slot.replace('_', '', 1), f'{slot}_{os.path.basename(device.path)}')
-    )
+    with_path = f'{slot}_{os.path.basename(device.path)}'
+    return device.address, slot, slot.replace('_', '', 1), with_path
 
 
-def migration(old: Sequence[OldFile], site: Installation) -> Migration:
-    """Return the files as limits of this version. Raises DataError if a check would reject them."""
-    work = _Work(site)
-    for file in old:
-        work.take(file)
-    return work.result(old)
+class Migration:
+    """The files as limits of this version: the new file as text, and messages about its content."""
 
+    def __init__(
+        self,
+        old: Sequence[OldFile],
+        database: SpecDatabase,
+        limits: Thresholds,
+        drives: Sequence[Read],
+    ) -> None:
+        """Convert the files. Raises DataError if a check would reject the new file.
 
-class _Work:
-    """A migration in progress."""
-
-    def __init__(self, site: Installation) -> None:
-        self._site = site
+        database, limits: with the local entries and limits. drives: the drives that were read.
+        """
+        self._database, self._limits, self._drives = database, limits, drives
         self._metrics: MutableJson = {}
         self._overrides: list[MutableJson] = []
-        self._carried: list[str] = []
-        self._lost: list[str] = []
-
-    def result(self, old: Sequence[OldFile]) -> Migration:
-        """Return the migration of all files taken so far.
-
-        Raises DataError if a check would reject the new file.
-        """
+        self.carried: list[str] = []
+        self.lost: list[str] = []
+        for file in old:
+            self._take(file)
         data: MutableJson = {'migrated': [file.checksum for file in old]}
         if self._metrics:
             data['metrics'] = self._metrics
         if self._overrides:
             data['overrides'] = self._overrides
-        text = formatting.formatted(data, 'thresholds')
-        name = old[0].name
-        limits = schema_errors.checked(text, 'thresholds', name)
-        for mistake in data_errors.of_limits(limits, self._site.database.units):
-            raise DataError(f'{name}: {mistake.sentence}')
-        return Migration(text, tuple(self._carried), tuple(self._lost))
+        self.text = formatting.formatted(data, 'thresholds')
+        schema_errors.checked(self.text, 'thresholds', old[0].name)
 
-    def take(self, file: OldFile) -> None:
+    def _take(self, file: OldFile) -> None:
         """Add the entries of a file, except entries that were shipped with version 1.x."""
         shipped = 0
         for name, entry in file.entries.items():
@@ -147,61 +123,50 @@ class _Work:
             if files.is_shipped(name, entry):
                 shipped += 1
             elif not isinstance(entry, dict):
-                self._lost.append(f'{where}: it is not an object')
+                self.lost.append(f'{where}: it is not an object')
             else:
-                for target in self._targets(name, entry, where):
-                    self._add(target, entry)
+                self._take_entry(name, entry, where)
         if shipped:
-            self._carried.append(
+            self.carried.append(
                 f'{file.name}: {shipped} of {len(file.entries)} entries are those of version 1.x; '
                 'the limits of this version replace them'
             )
 
-    def _targets(self, name: str, entry: Json, where: str) -> Iterator[Target]:
+    def _take_entry(self, name: str, entry: Json, where: str) -> None:
+        models = entry.get('Device')
         if name in GENERIC:
             identity = Identity(GENERIC[name])
-            yield Target(
-                where,
-                f'all {identity.protocol} drives',
-                None,
-                identity,
-                self._site.database.identify(identity, ()),
-            )
+            spec = self._database.identify(identity, ())
+            shown = f'all {identity.protocol} drives'
+            self._add(Target(where, shown, None, identity, spec, entry))
         elif name.startswith('/'):
-            yield from self._at_path(name, where)
-        else:
-            models = entry.get('Device')
-            if not isinstance(models, list) or not models:
-                self._lost.append(f'{where}: "Device" lists no models')
-                return
+            self._at_path(name, entry, where)
+        elif isinstance(models, list) and models:
             for model in models:
-                yield from self._of_model(str(model), entry, where)
+                self._of_model(str(model), entry, where)
+        else:
+            self.lost.append(f'{where}: "Device" lists no models')
 
-    def _at_path(self, key: str, where: str) -> Iterator[Target]:
-        drives = [
-            (read.device.address, read.outcome)
-            for read in self._site.drives
-            if key in keys_of(read.device) and isinstance(read.outcome, Report)
-        ]
-        for address, report in drives:
-            numbers = [row.id for row in report.attributes]
-            yield Target(
-                where,
-                address,
-                {'device': address},
-                report.identity,
-                self._site.database.identify(report.identity, numbers),
-            )
-        if not drives:
-            self._lost.append(
+    def _at_path(self, key: str, entry: Json, where: str) -> None:
+        has_answered = False
+        for read in self._drives:
+            report, address = read.outcome, read.device.address
+            if isinstance(report, Report) and key in keys_of(read.device):
+                has_answered = True
+                numbers = [row.id for row in report.attributes]
+                spec = self._database.identify(report.identity, numbers)
+                selector = {'device': address}
+                self._add(Target(where, address, selector, report.identity, spec, entry))
+        if not has_answered:
+            self.lost.append(
                 f'{where}: this drive did not answer; name it with -d, such as '
                 '-d megaraid,6@/dev/bus/0'
             )
 
-    def _of_model(self, model: str, entry: Json, where: str) -> Iterator[Target]:
+    def _of_model(self, model: str, entry: Json, where: str) -> None:
         name = ' '.join(model.split())
         if len(name) < SHORTEST or not re.search('[0-9]', name) or not EXPRESSION.isdisjoint(name):
-            self._lost.append(
+            self.lost.append(
                 f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a '
                 f'pattern; '
                 'write an override for the model, see doc/reference/limits.md'
@@ -211,24 +176,19 @@ class _Work:
         vendor = '' if ' ' in name or '_' in name else '(?:.*[ _])?'
         columns = object_of(entry, 'ID#')
         identity = Identity('ATA', model=name, rotation=7200 if columns.keys() >= SPINDLE else 0)
-        yield Target(
-            where,
-            clean(name),
-            {'model': vendor + literally(name)},
-            identity,
-            self._site.database.identify(
-                identity, [int(number) for number in columns if _is_number(number)]
-            ),
-        )
+        numbers = [int(number) for number in columns if _is_number(number)]
+        spec = self._database.identify(identity, numbers)
+        selector = {'model': vendor + literally(name)}
+        self._add(Target(where, clean(name), selector, identity, spec, entry))
 
-    def _add(self, target: Target, entry: Json) -> None:
+    def _add(self, target: Target) -> None:
         """Add the limits of an entry for its drives."""
         metrics: MutableJson = {}
-        for number, data in object_of(entry, 'Threshs').items():
+        for number, data in object_of(target.entry, 'Threshs').items():
             try:
-                self._add_limit(number, data, entry, target, metrics)
+                self._add_limit(number, data, target, metrics)
             except UsageError as reason:
-                self._lost.append(
+                self.lost.append(
                     f'{target.where}: number {number[:SHOWN]}, {json.dumps(data)[:60]}, '
                     f'of {target.shown}: {reason}'
                 )
@@ -239,24 +199,22 @@ class _Work:
         for metric, limits in metrics.items():
             self._metrics.setdefault(metric, {})[target.identity.kind] = {**limits, 'why': why}
 
-    def _add_limit(
-        self, number: str, data: Any, entry: Json, target: Target, metrics: MutableJson
-    ) -> None:
+    def _add_limit(self, number: str, data: Any, target: Target, metrics: MutableJson) -> None:
         """Add a limit to *metrics*. Raises UsageError, with the reason, if this is not possible."""
-        old_warning, old_critical = limit_conversion.limits_of(data)
+        old_warning, old_critical = limits_of(data)
         if number == HEALTH and old_warning == old_critical == '0':
             return  # our limits do the same
-        meaning = _meaning(number, entry, target)
+        meaning = _meaning(number, target)
         metric = meaning.metric
-        warning = limit_conversion.converted(old_warning, meaning)
-        critical = limit_conversion.converted(old_critical, meaning)
-        fault = ranges.contradiction(warning, critical, self._site.database.worse.get(metric, ''))
+        warning = converted(old_warning, meaning)
+        critical = converted(old_critical, meaning)
+        fault = ranges.contradiction(warning, critical, self._database.worse.get(metric, ''))
         if fault:
             raise UsageError(f'as {metric}, {fault}')
         fields = {'warning': warning, 'critical': critical}
         if metrics.setdefault(metric, fields) != fields:
             raise UsageError(f'it is {metric}, which already has a limit from another number')
-        self._carried.append(
+        self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
             f'{target.shown}, '
             f'warning {warning}, critical {critical}{self._instead(metric, target)}'
@@ -264,9 +222,7 @@ class _Work:
 
     def _instead(self, metric: str, target: Target) -> str:
         """Return which limits are replaced."""
-        ours = self._site.limits.limit(
-            metric, Device(''), target.identity, target.spec.family or ''
-        )
+        ours = self._limits.limit(metric, Device(''), target.identity, target.spec.family or '')
         warning, critical = (
             bound.otherwise if isinstance(bound, DriveLimit) else bound
             for bound in (ours.warning, ours.critical)
@@ -280,34 +236,31 @@ def _is_number(text: str) -> bool:
     return re.fullmatch('[0-9]{1,4}', text) is not None
 
 
-def _meaning(text: str, entry: Json, target: Target) -> Meaning:
+def _meaning(text: str, target: Target) -> Meaning:
     """Return the meaning of a number for the drives of an entry.
 
     Raises UsageError if it is not known.
     """
     if not _is_number(text):
         raise UsageError('this is not an attribute number')
-    number, protocol = int(text), target.identity.protocol
     if text == HEALTH:
         raise UsageError(
             'a drive that reports FAILED is critical; an override with "smart_status" can change '
             'that'
         )
-    columns = object_of(entry, 'ID#')
+    number, protocol = int(text), target.identity.protocol
+    columns = object_of(target.entry, 'ID#')
     is_database = target.selector is None or 'model' in target.selector
     if is_database and text not in columns:
         raise UsageError('it is not in ID#, so version 1.6 never evaluated it')
     if protocol in ('NVMe', 'SCSI') or number > 255:
-        meanings = [
-            meaning
-            for place, meaning in limit_conversion.LOGS.get(protocol, {}).items()
-            if place == number
-        ]
+        meaning = LOGS.get(protocol, {}).get(number)
+        meanings = [meaning] if meaning else []
     else:
-        column = limit_conversion.column_of(number, target.spec)
+        column = column_of(number, target.spec)
         if is_database:
             column = str(object_of(columns, text).get('value'))
-        meanings = limit_conversion.of_attribute(number, column, target.spec)
+        meanings = of_attribute(number, column, target.spec)
     if not meanings:
         raise UsageError(
             'attributes.json does not define what it means for these drives; for an entry that '
@@ -330,16 +283,13 @@ def write(result: Migration, name: str, config: str) -> str:
     path = os.path.join(config, 'thresholds.d', name)
     try:
         os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-        descriptor = os.open(
-            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
-        )
+        with open(path, 'x', encoding='ascii') as file:
+            file.write(result.text)
     except OSError as error:
         advice = (
             'move it away first' if isinstance(error, FileExistsError) else 'run migrate as root'
         )
         raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
-    with open(descriptor, 'w', encoding='ascii') as file:
-        file.write(result.text)
     return path
 
 
