@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from ..errors import DataError
 from ..knowledge import (
@@ -28,7 +28,7 @@ from ..wording import plural
 from . import drive_rules, entry_rules, sources
 from .sources import Context, EntriesFile, SampleDrive, beside
 
-ENTRIES = 'entries'
+ENTRIES, LIMITS = 'entries', 'limits'
 LIMITS_FOLDER = 'thresholds.d'
 
 
@@ -40,19 +40,12 @@ class Validation(NamedTuple):
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
 
 
-class FileKind(NamedTuple):
-    """A kind of file without entries; each such file is validated separately."""
-
-    words: str  # "limits"
-    # gets the path and the data, or None if the file is not JSON
-    is_this: Callable[[str, Any], bool]
-    # path -> problems and summary; raises DataError
-    examine: Callable[[str], tuple[list[str], list[str]]]
-    schema: str = ''  # name of the schema whose layout --format applies
-
-
-def is_limits(path: str, data: Any) -> bool:
-    """Return whether a file holds limits or is in a folder for limits."""
+def is_limits(path: str) -> bool:
+    """Return whether a file holds limits, or is in a folder for limits, instead of entries."""
+    try:
+        data = data_file.parse(data_file.read_text(path), path)[0]
+    except DataError:
+        data = None
     if (
         isinstance(data, dict)
         and 'entries' not in data
@@ -62,34 +55,31 @@ def is_limits(path: str, data: Any) -> bool:
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
 
 
-def examine_limits(path: str) -> tuple[list[str], list[str]]:
+def examine_limits(path: str) -> Validation:
     """Return the mistakes in a file of limits, and its summary; the summary is empty if a part is
     unusable.
-
-    Raises DataError if the file cannot be read or is not JSON.
     """
     name = os.path.basename(path)
-    data, problems = data_file.parse(data_file.read_text(path), name)
+    try:
+        data, problems = data_file.parse(data_file.read_text(path), name)
+    except DataError as problem:
+        return Validation([str(problem)])
     problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
     data = site_file.sound(data, 'thresholds') if problems else data
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
-    faults = [
-        *(
-            fault.sentence
-            for fault in data_errors.of_limits(
-                data, database.units, groups, families, database.worse
-            )
-        ),
-        *_contradictions(data),
-        *_ended(data),
-    ]
+    mistakes = data_errors.of_limits(data, database.units, groups, families, database.worse)
+    faults = [*(fault.sentence for fault in mistakes), *_contradictions(data), *_ended(data)]
     summary = [
+        LIMITS,
         plural(len(data.get('metrics', ())), 'metric'),
         plural(len(data.get('overrides', ())), 'override'),
     ]
-    return [*problems, *(f'{name}: {sentence}' for sentence in faults)], [] if problems else summary
+    return Validation(
+        [*problems, *(f'{name}: {sentence}' for sentence in faults)],
+        summary=[] if problems else summary,
+    )
 
 
 def _contradictions(data: Json) -> Iterator[str]:
@@ -117,10 +107,6 @@ def _ended(data: Json) -> Iterator[str]:
             )
 
 
-# The kinds of files that the program reads, beside files with entries.
-KINDS = (FileKind('limits', is_limits, examine_limits, 'thresholds'),)
-
-
 def main(
     files: Sequence[str] = (),
     samples_path: str | None = None,
@@ -135,10 +121,11 @@ def main(
     """
     try:
         paths = list(files) or [shipped_data.path('attributes.json')]
-        kinds = {path: kind_of(path, KINDS) for path in paths}
+        limits = list(filter(is_limits, paths))
         for path in paths if formats else ():
-            write(f'{path}: {_formatted(path, kinds[path])}')
-        validations = _validations(kinds, samples_path, models_path)
+            is_new = sources.rewrite(path, 'thresholds' if path in limits else 'attributes')
+            write(f'{path}: {"rewritten" if is_new else "has the standard layout already"}')
+        validations = _validations(paths, limits, samples_path, models_path)
     except DataError as problem:
         write(str(problem))
         return 1
@@ -153,48 +140,25 @@ def main(
 def problems(files: Sequence[str]) -> list[str]:
     """Return a sentence for each mistake in a site's files of any kind."""
     try:
-        validations = _validations({path: kind_of(path, KINDS) for path in files}, None, None)
+        validations = _validations(files, list(filter(is_limits, files)))
     except DataError as problem:
         return [str(problem)]
     return [sentence for _, _, validation in validations for sentence in validation.problems]
 
 
 def _validations(
-    kinds: Mapping[str, FileKind | None], samples_path: str | None, models_path: str | None
+    paths: Sequence[str],
+    limits: Sequence[str],
+    samples_path: str | None = None,
+    models_path: str | None = None,
 ) -> list[tuple[list[str], str, Validation]]:
     """Return files, the name of their kind, and the result.
 
-    Files with entries are validated together.
+    Files with entries are validated together. limits: the files of *paths* that hold limits.
     """
-    entries = [path for path, kind in kinds.items() if kind is None]
+    entries = [path for path in dict.fromkeys(paths) if path not in limits]
     result = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
-    return result + [
-        ([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind
-    ]
-
-
-def kind_of(path: str, kinds: Sequence[FileKind]) -> FileKind | None:
-    """Return the kind of a file; None for a file with entries or of unknown kind."""
-    try:
-        data = data_file.parse(data_file.read_text(path), path)[0]
-    except DataError:
-        data = None
-    return next((kind for kind in kinds if kind.is_this(path, data)), None)
-
-
-def _formatted(path: str, kind: FileKind | None) -> str:
-    if kind and not kind.schema:
-        return f'{kind.words}, which has no standard layout'
-    is_new = sources.rewrite(path, kind.schema if kind else 'attributes')
-    return 'rewritten' if is_new else 'has the standard layout already'
-
-
-def _examined(path: str, kind: FileKind) -> Validation:
-    try:
-        faults, summary = kind.examine(path)
-    except DataError as problem:
-        return Validation([str(problem)])
-    return Validation(faults, (), [kind.words, *summary] if summary else [])
+    return result + [([path], LIMITS, examine_limits(path)) for path in dict.fromkeys(limits)]
 
 
 def _print(
