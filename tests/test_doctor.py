@@ -1437,9 +1437,10 @@ DAEMONS = {
 
 
 @pytest.mark.parametrize('configured, short', DAEMONS.values(), ids=DAEMONS)
-def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, configured, short):
+def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, monkeypatch, configured, short):
     """Then nothing is told of any drive: file, setting and both cures."""
-    found = daemons.limits(write(tmp_path, configured))
+    monkeypatch.setattr(daemons, 'ROOT', write(tmp_path, configured))
+    found = daemons.limits()
 
     told = daemons.findings(found, HowRead().timeout)
 
@@ -1475,14 +1476,15 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize(('printed', 'is_cut', 'nrpe', 'cure'), OUTPUTS.values(), ids=OUTPUTS)
-def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_path):
+def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_path, monkeypatch):
     """Nagios keeps 8,192 bytes of what check_nrpe prints: 65,000 was said, and perfdata of 24
     drives were cut.
     """
     (tmp_path / 'etc/nagios').mkdir(parents=True)
     (tmp_path / 'etc/nagios/nrpe.cfg').write_text(nrpe)
 
-    found = daemons.output(printed, is_cut, str(tmp_path))
+    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
+    found = daemons.output(printed, is_cut)
 
     assert (found.state == 'good') == (cure is None)
     assert (cure or '') in found.remedy
@@ -1631,7 +1633,7 @@ def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line
     assert plain.is_startable and not other.is_startable
 
 
-def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
+def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path, monkeypatch):
     """As NRPE reads them."""
     write(
         tmp_path,
@@ -1641,7 +1643,8 @@ def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
         },
     )
 
-    [found] = daemons.nrpe_commands(str(tmp_path))
+    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
+    [found] = daemons.nrpe_commands()
     [told] = daemons.faults(daemons.call(found), None, '/y', 'nagios')
 
     assert found == (

@@ -261,7 +261,7 @@ HOSTS: dict[str, Sequence[Uses]] = {
 
 @pytest.mark.parametrize('text', HOSTS)
 @pytest.mark.parametrize('name', ['"db1"', '"db1.example.org"', 'NodeName'])
-def test_the_object_of_this_host_in_icinga_is_read(tmp_path, name, text):
+def test_the_object_of_this_host_in_icinga_is_read(tmp_path, monkeypatch, name, text):
     """Those of other hosts say nothing about this one."""
     sys_tree.write(
         tmp_path / 'etc/icinga2/zones.d',
@@ -274,4 +274,5 @@ object Host "db10" {{ vars.smart_attributes_device = "/dev/sdz" }}
         },
     )
 
-    assert coverage.of_icinga(daemons.icinga_host('db1.example.org', str(tmp_path))) == HOSTS[text]
+    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
+    assert coverage.of_icinga(daemons.icinga_host('db1.example.org')) == HOSTS[text]

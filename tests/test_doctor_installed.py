@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smart_attributes import files
-from smart_attributes.doctor import installed, start
+from smart_attributes.doctor import daemons, installed, start
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
 OURS = 'object CheckCommand "mine" {\n  command = [ PluginDir + "/check_smart_attributes" ]\n}\n'
@@ -18,6 +18,7 @@ ITL = 'object CheckCommand "smart" {\n  command = [ PluginDir + "/check_ide_smar
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(installed, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
     return tmp_path
 
 

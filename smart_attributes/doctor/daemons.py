@@ -29,15 +29,16 @@ from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from .start import is_started
 
-NRPE_FILES = ('etc/nagios/nrpe.cfg', 'etc/nrpe.cfg', 'usr/local/nagios/etc/nrpe.cfg')
+ROOT = ''  # precedes each path; not '' if another folder is used as /
+NRPE_FILES = ('/etc/nagios/nrpe.cfg', '/etc/nrpe.cfg', '/usr/local/nagios/etc/nrpe.cfg')
 NAGIOS = (
-    'etc/nagios4/nagios.cfg',
-    'etc/nagios/nagios.cfg',
-    'etc/naemon/naemon.cfg',
-    'etc/icinga/icinga.cfg',
-    'usr/local/nagios/etc/nagios.cfg',
+    '/etc/nagios4/nagios.cfg',
+    '/etc/nagios/nagios.cfg',
+    '/etc/naemon/naemon.cfg',
+    '/etc/icinga/icinga.cfg',
+    '/usr/local/nagios/etc/nagios.cfg',
 )
-ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
+ICINGA = ('/usr/share/icinga2/include/plugins-contrib.d', '/etc/icinga2')
 USUAL = 60.0  # seconds that Icinga, Nagios and NRPE give a check by default
 _UNITS = {'ms': 0.001, 's': 1.0, 'm': MINUTE, 'h': HOUR}
 _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
@@ -69,14 +70,11 @@ class NrpeCommand(NamedTuple):
     is_prefixed: bool = False
 
 
-# Each function takes the folder to use as /.
-
-
-def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
+def nrpe_commands() -> list[NrpeCommand]:
     """Return the NRPE commands that run this plugin; if a command is defined twice, NRPE uses
     the last definition.
     """
-    _, settings = _read(root, NRPE_FILES)
+    _, settings = _read(NRPE_FILES)
     prefix = next((value for _, name, value in reversed(settings) if name == 'command_prefix'), '')
     commands = {
         name[len('command[') : -1]: (file, value)
@@ -84,33 +82,29 @@ def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
         if name.startswith('command[') and name.endswith(']')
     }
     return [
-        NrpeCommand(name, f'/{file}', f'{prefix} {value}'.strip(), bool(prefix))
+        NrpeCommand(name, file, f'{prefix} {value}'.strip(), bool(prefix))
         for name, (file, value) in commands.items()
         if _OURS.search(f'{name} {value}')
     ]
 
 
-def unread_nrpe(root: str = '/') -> str:
+def unread_nrpe() -> str:
     """Return the path of an NRPE configuration that exists but is unreadable for this user, or
     ''.
     """
-    path = _first(root, NRPE_FILES)
-    return f'/{path}' if path and not os.access(os.path.join(root, path), os.R_OK) else ''
+    path = _first(NRPE_FILES)
+    return path if path and not os.access(ROOT + path, os.R_OK) else ''
 
 
-def icinga_host(name: str, root: str = '/') -> list[str]:
+def icinga_host(name: str) -> list[str]:
     """Return the objects in Icinga's configuration that describe this host. name: the host name."""
     head = re.compile(rf'object\s+Host\s+(?:NodeName\b|"{re.escape(name.partition(".")[0])}[".])')
-    return [
-        block
-        for path in below(root, ICINGA[-1], '.conf')
-        for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE), head)
-    ]
+    return [block for path in below(ICINGA[-1], '.conf') for block in blocks(text_of(path), head)]
 
 
-def limits(root: str = '/') -> list[DaemonLimit]:
+def limits() -> list[DaemonLimit]:
     """Return the time limits of the installed daemons whose configuration is readable."""
-    return [*_nrpe(root), *_nagios(root), *_icinga(root)]
+    return [*_nrpe(), *_nagios(), *_icinga()]
 
 
 def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
@@ -157,7 +151,7 @@ def fitting(seconds: float) -> float:
     return min(TIMEOUT, seconds - 5 if seconds >= 20 else seconds * 3 / 4)
 
 
-def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
+def output(printed: int, is_cut: bool) -> Finding:
     """Return the finding that compares the size of a check's output with the size that each daemon
     keeps.
 
@@ -169,7 +163,7 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
         next(
             (
                 each.file
-                for each in nrpe_commands(root)
+                for each in nrpe_commands()
                 if PROGRAM in each.line and '--max-output' not in each.line
             ),
             '',
@@ -191,47 +185,49 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
     )
 
 
-def _first(root: str, paths: Sequence[str]) -> str:
-    return next((path for path in paths if os.path.exists(os.path.join(root, path))), '')
+def text_of(path: str) -> str:
+    """Return the text of a file; '' if it cannot be read."""
+    return files.text(ROOT + path, LARGEST_SMALL_FILE)
 
 
-def below(root: str, folder: str, end: str) -> list[str]:
+def _first(paths: Sequence[str]) -> str:
+    return next((path for path in paths if os.path.exists(ROOT + path)), '')
+
+
+def below(folder: str, end: str) -> list[str]:
     """Return the files in a folder and its subfolders, up to a fixed number."""
     paths: list[str] = []
-    for here, _, names in os.walk(os.path.join(root, folder)):
-        paths += [
-            os.path.relpath(os.path.join(here, name), root)
-            for name in sorted(names)
-            if name.endswith(end)
-        ]
+    for here, _, names in os.walk(ROOT + folder):
+        place = here[len(ROOT) :]
+        paths += [os.path.join(place, name) for name in sorted(names) if name.endswith(end)]
         if len(paths) > MOST_FILES:
             break
     return paths[:MOST_FILES]
 
 
-def _read(root: str, paths: Sequence[str]) -> tuple[str, list[Setting]]:
+def _read(paths: Sequence[str]) -> tuple[str, list[Setting]]:
     """Return the path of the first existing NRPE or Nagios configuration, and its settings."""
-    path = _first(root, paths)
-    return path, list(_settings(root, path)) if path else []
+    path = _first(paths)
+    return path, list(_settings(path)) if path else []
 
 
-def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
+def _settings(path: str, depth: int = 0) -> Iterator[Setting]:
     """Yield the settings of an NRPE or Nagios configuration, including the settings in included
     files.
     """
-    for line in files.text(os.path.join(root, path), LARGEST_SMALL_FILE).splitlines():
+    for line in text_of(path).splitlines():
         name, sign, value = (part.strip() for part in line.partition('='))
         if not sign or name.startswith('#'):
             continue
         yield path, name, value
         if name in ('include', 'include_dir') and depth < DEEPEST_INCLUDE:
-            place = value.lstrip('/')
-            for file in [place] if name == 'include' else below(root, place, '.cfg'):
-                yield from _settings(root, file, depth + 1)
+            place = f'/{value.lstrip("/")}'
+            for file in [place] if name == 'include' else below(place, '.cfg'):
+                yield from _settings(file, depth + 1)
 
 
-def _nrpe(root: str) -> Iterator[DaemonLimit]:
-    path, settings = _read(root, NRPE_FILES)
+def _nrpe() -> Iterator[DaemonLimit]:
+    path, settings = _read(NRPE_FILES)
     if not settings:
         return
     seconds, file = _last(settings, 'command_timeout', path)
@@ -241,14 +237,14 @@ def _nrpe(root: str) -> Iterator[DaemonLimit]:
         if name.startswith('command[') and PROGRAM in value
     ]
     for own in dict.fromkeys(_seconds(limit[1]) if limit else None for limit in limits) or [None]:
-        yield DaemonLimit('NRPE', f'/{file}', seconds, 'command_timeout', own)
+        yield DaemonLimit('NRPE', file, seconds, 'command_timeout', own)
 
 
-def _nagios(root: str) -> Iterator[DaemonLimit]:
-    path, settings = _read(root, NAGIOS)
+def _nagios() -> Iterator[DaemonLimit]:
+    path, settings = _read(NAGIOS)
     if settings:
         seconds, _ = _last(settings, 'service_check_timeout', path)
-        yield DaemonLimit('Nagios', f'/{path}', seconds, 'service_check_timeout')
+        yield DaemonLimit('Nagios', path, seconds, 'service_check_timeout')
 
 
 def _last(settings: Sequence[Setting], name: str, path: str) -> tuple[float, str]:
@@ -268,19 +264,17 @@ def _seconds(text: str) -> float | None:
     return float(number[1]) * _UNITS[number[2] or 's'] if number else None
 
 
-def _icinga(root: str) -> Iterator[DaemonLimit]:
-    if not os.path.isdir(os.path.join(root, ICINGA[-1])):
+def _icinga() -> Iterator[DaemonLimit]:
+    if not os.path.isdir(ROOT + ICINGA[-1]):
         return
     ours = [
         limit
         for folder in ICINGA
-        for path in below(root, folder, '.conf')
-        for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE))
-        for limit in _of_block(block, f'/{path}')
+        for path in below(folder, '.conf')
+        for block in blocks(text_of(path))
+        for limit in _of_block(block, path)
     ]
-    yield from dict.fromkeys(
-        ours or [DaemonLimit('Icinga', f'/{ICINGA[-1]}', USUAL, 'check_timeout')]
-    )
+    yield from dict.fromkeys(ours or [DaemonLimit('Icinga', ICINGA[-1], USUAL, 'check_timeout')])
 
 
 def _of_block(block: str, file: str) -> Iterator[DaemonLimit]:

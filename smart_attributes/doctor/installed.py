@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from .. import files
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
-from ..constants import LARGEST_FILE, LARGEST_SMALL_FILE
+from ..constants import LARGEST_FILE
 from ..devtools import validate
 from ..files import is_there
 from ..output.doctor_findings import Finding, found, halves, said
@@ -42,7 +42,7 @@ ICINGA_FOLDERS = (
 CHECK_COMMAND = 'check-smart-attributes.conf'
 OF_PACKAGE = '/usr/share/check-smart-attributes'  # modules of the Debian package and of the RPM
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
-_RECEIVED = 'var/lib/icinga2/api/zones'  # configuration that an agent gets from its master
+_RECEIVED = '/var/lib/icinga2/api/zones'  # configuration that an agent gets from its master
 _PACKAGE = 'monitoring-plugins-check-smart-attributes'  # name of the Debian package and of the RPM
 SHOWN = 3  # mistakes that get a finding each; all others share a finding
 
@@ -135,12 +135,8 @@ def _has_command(folder: str) -> bool:
         os.path.lexists(_at(f'{place}/{CHECK_COMMAND}')) for place in (folder, f'{ICINGA}/conf.d')
     ):
         return True
-    paths = [
-        path
-        for place in (ICINGA[1:], _RECEIVED)
-        for path in daemons.below(_at('/'), place, '.conf')
-    ]
-    return any(_DEFINED.search(files.text(_at(f'/{path}'), LARGEST_SMALL_FILE)) for path in paths)
+    paths = [path for place in (ICINGA, _RECEIVED) for path in daemons.below(place, '.conf')]
+    return any(_DEFINED.search(daemons.text_of(path)) for path in paths)
 
 
 def site_files(options: Options) -> list[Finding]:
