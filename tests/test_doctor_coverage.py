@@ -240,7 +240,7 @@ def test_what_is_no_disk_is_not_missed(tmp_path):
 )
 def test_a_command_of_nrpe_reads_what_its_words_say(line, uses):
     found = coverage.of_call(
-        daemons.call(daemons.NrpeCommand('check_smart_attributes', '/etc/nrpe.cfg', line))
+        daemons.split(daemons.NrpeCommand('check_smart_attributes', '/etc/nrpe.cfg', line))
     )
 
     assert found == uses if uses else not found.is_known

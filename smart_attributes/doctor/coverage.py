@@ -20,7 +20,7 @@ from ..reading.device_types import CONTROLLERS, controller
 from ..reading.system import Disk, System, disks, disks_of, partitioned
 from ..wording import plural
 from ..words import clean
-from .daemons import NAMES, Call
+from .daemons import NAMES, NrpeCommand
 
 SHOWN = 12  # disks that are named; all others are only counted
 _DEVICES = re.compile(
@@ -112,7 +112,7 @@ def of_options(options: Options) -> list[Uses]:
     return [Uses(which.devices, which.scan)]
 
 
-def of_call(call: Call) -> Uses:
+def of_call(call: NrpeCommand) -> Uses:
     """Return the addresses that a command of NRPE uses."""
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
@@ -148,9 +148,11 @@ def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
     """Return one disk for each drive that no check reads. read: the drives that checks read, as
     in `Disk.drive`.
     """
-    return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[
-        ::-1
-    ]
+    first: dict[str, Disk] = {}
+    for disk in found:
+        if disk.drive not in read:
+            first.setdefault(disk.drive, disk)
+    return list(first.values())
 
 
 def finding(left: Sequence[Disk]) -> list[Finding]:
@@ -172,5 +174,6 @@ def finding(left: Sequence[Disk]) -> list[Finding]:
 
 def _named(disk: Disk) -> str:
     kinds = [kind.name for kind in CONTROLLERS.values() if disk.driver in kind.drivers]
-    about = [clean(disk.model)] * bool(disk.model) + [f'behind {kinds[0]}' for _ in kinds[:1]]
-    return f'{disk.name} ({", ".join(about)})' if about else disk.name
+    behind = f'behind {kinds[0]}' if kinds else ''
+    about = ', '.join(filter(None, (clean(disk.model), behind)))
+    return f'{disk.name} ({about})' if about else disk.name

@@ -68,6 +68,19 @@ class NrpeCommand(NamedTuple):
     file: str  # "/etc/nagios/nrpe.cfg"
     line: str  # the line that NRPE runs, with its command_prefix
     is_prefixed: bool = False
+    before: Sequence[str] = ()  # words before the program, such as sudo
+    program: str = ''  # as written there; '' if the line cannot be split into words
+    words: Sequence[str] = ()  # words after the program
+    is_startable: bool = False  # it does not need a shell, a macro or another program
+
+    def trial(self, path: str) -> tuple[str, ...]:
+        """Return a command line that starts the program with the options of this command and makes
+        it exit at once.
+
+        No drive is read.
+        """
+        command = self.words[:1] if self.words and not self.words[0].startswith('-') else ()
+        return (path, *command, '-V', *self.words[len(command) :])
 
 
 def nrpe_commands() -> list[NrpeCommand]:
@@ -82,10 +95,28 @@ def nrpe_commands() -> list[NrpeCommand]:
         if name.startswith('command[') and name.endswith(']')
     }
     return [
-        NrpeCommand(name, file, f'{prefix} {value}'.strip(), bool(prefix))
+        split(NrpeCommand(name, file, f'{prefix} {value}'.strip(), bool(prefix)))
         for name, (file, value) in commands.items()
         if _OURS.search(f'{name} {value}')
     ]
+
+
+def split(command: NrpeCommand) -> NrpeCommand:
+    """Return a command with the parts of its line."""
+    try:
+        words = shlex.split(command.line)
+    except ValueError:
+        return command
+    place = next(
+        (number for number, word in enumerate(words) if os.path.basename(word) in NAMES), 0
+    )
+    is_ours = bool(words) and os.path.basename(words[place]) in NAMES
+    return command._replace(
+        before=words[:place],
+        program=words[place] if words else '',
+        words=words[place + 1 :],
+        is_startable=is_ours and not place and not _OF_THE_SHELL.search(command.line),
+    )
 
 
 def unread_nrpe() -> str:
@@ -308,32 +339,13 @@ def blocks(text: str, about: re.Pattern[str] = _OURS) -> Iterator[str]:
             yield block
 
 
-class Call(NamedTuple):
-    """A command of NRPE, split into its parts."""
-
-    of: NrpeCommand
-    before: Sequence[str] = ()  # words before the program, such as sudo
-    program: str = ''  # as written there; '' if the line cannot be split into words
-    words: Sequence[str] = ()  # words after the program
-    is_startable: bool = False  # it does not need a shell, a macro or another program
-
-    def trial(self, path: str) -> tuple[str, ...]:
-        """Return a command line that starts the program with the options of this call and makes it
-        exit at once.
-
-        No drive is read.
-        """
-        command = self.words[:1] if self.words and not self.words[0].startswith('-') else ()
-        return (path, *command, '-V', *self.words[len(command) :])
-
-
 def examine(
     commands: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float
 ) -> list[Finding]:
     """Return the findings for NRPE commands. program: path of this program, which the user can
     start.
     """
-    calls = [call(each) for each in commands[:MOST_COMMANDS]]
+    calls = commands[:MOST_COMMANDS]
     answers = _started(calls, how, min(deadline, time.monotonic() + 3 * _PATIENCE))
     findings = [
         finding
@@ -344,31 +356,12 @@ def examine(
         findings.append(found('nrpe-more-commands', commands=len(commands) - MOST_COMMANDS))
     if calls and not findings:
         findings.append(
-            found('nrpe-starts', user=user, commands=', '.join(each.of.name for each in calls))
+            found('nrpe-starts', user=user, commands=', '.join(each.name for each in calls))
         )
     return findings
 
 
-def call(command: NrpeCommand) -> Call:
-    """Return a command of NRPE, split into its parts."""
-    try:
-        words = shlex.split(command.line)
-    except ValueError:
-        return Call(command)
-    place = next(
-        (number for number, word in enumerate(words) if os.path.basename(word) in NAMES), 0
-    )
-    is_ours = bool(words) and os.path.basename(words[place]) in NAMES
-    return Call(
-        command,
-        words[:place],
-        words[place] if words else '',
-        words[place + 1 :],
-        is_ours and not place and not _OF_THE_SHELL.search(command.line),
-    )
-
-
-def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
+def _started(calls: Sequence[NrpeCommand], how: HowRead, deadline: float) -> list[Answer | None]:
     """Start the programs; return each result, or None if not started.
 
     Root never starts a configured program.
@@ -416,15 +409,15 @@ def _why_not(program: str) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
+def faults(call: NrpeCommand, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
     """Yield a finding for each fault of an NRPE command. program: path of this program."""
-    named = {'name': call.of.name, 'file': call.of.file}
+    named = {'name': call.name, 'file': call.file}
     if not call.program:
         yield found('nrpe-quotation-mark', **named)
         return
     if any(os.path.basename(word) == 'sudo' for word in call.before):
         command = (
-            '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
+            '' if call.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
         )
         yield found('nrpe-runs-sudo', **named)._replace(command=command)
     is_json = answer is not None and answer.status == 0 and answer.stdout.startswith(b'{')
@@ -469,7 +462,7 @@ def _ending(answer: Answer) -> str:
     return answer.reason or printed or f'exit status {answer.status}'
 
 
-def _changed(call: Call, before: str, after: str) -> str:
+def _changed(call: NrpeCommand, before: str, after: str) -> str:
     """Return the sed command that replaces a call's program in the configuration; '' if a path
     would need quoting.
 
@@ -477,8 +470,8 @@ def _changed(call: Call, before: str, after: str) -> str:
     """
     if not all(re.fullmatch(r'[\w/.+-]+', path) for path in (call.program, after)):
         return ''
-    script = rf's#^\([[:space:]]*command\[{_basic(call.of.name)}\][[:space:]]*=[[:space:]]*\){before}#\1{after}#'
-    return f'sed -i {shlex.quote(script)} {shlex.quote(call.of.file)}'
+    script = rf's#^\([[:space:]]*command\[{_basic(call.name)}\][[:space:]]*=[[:space:]]*\){before}#\1{after}#'
+    return f'sed -i {shlex.quote(script)} {shlex.quote(call.file)}'
 
 
 def _basic(text: str) -> str:

@@ -80,7 +80,13 @@ class Examiner:
                 )
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
-        self._checks = _checks(options, self._nrpe, self._unread_nrpe)
+        self._checks = [
+            *coverage.of_options(options),
+            *map(coverage.of_call, self._nrpe),
+            *coverage.of_icinga(daemons.icinga_host(socket.gethostname())),
+        ]
+        if self._unread_nrpe:
+            self._checks.append(coverage.Uses(is_known=False))
         self._missing = installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
@@ -142,9 +148,7 @@ class Examiner:
             return
         sudo = Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
-        yield from examine_rule(
-            sudo, self._options, self._user, self._needed(devices), devices, self._sudoers
-        )
+        yield from examine_rule(sudo, self._user, self._needed(devices), devices, self._sudoers)
 
     def _devices(self, sudo: Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none if sudo refuses the scan that finds
@@ -214,7 +218,11 @@ class Examiner:
             for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
             if verdict.device in watched
         ]
-        self._pastes = drives.pastes(addresses, self._path, self._timeout, more)
+        own = options.how_read.timeout
+        shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
+        # the time limit of a check that fits the daemons on this machine
+        timeout = own if own < shortest else daemons.fitting(shortest)
+        self._pastes = drives.pastes(addresses, self._path, timeout, more)
 
     def _unmonitored(self, used: Sequence[str]) -> list[Finding]:
         """Return the finding for disks that no check reads. used: addresses that checks have
@@ -226,9 +234,9 @@ class Examiner:
                 machine.DeviceList(()), True, self._options.how_read, self._runner, self._deadline
             ).devices
 
-        return coverage.examine(
-            [*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan
-        )
+        if used:
+            self._checks.append(coverage.Uses(used))
+        return coverage.examine(self._checks, self._options, scan)
 
     def _unread(self, error: SmartError) -> Finding:
         if any(
@@ -238,29 +246,6 @@ class Examiner:
         cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
         # the rule was tested with sudo -l, which does not fail for all of these causes
         return cause or said(error.code, str(error), drives.CHECK)
-
-    @property
-    def _timeout(self) -> float:
-        """Return the time limit of a check, in seconds, that fits the daemons on this machine."""
-        own = self._options.how_read.timeout
-        shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
-        return own if own < shortest else daemons.fitting(shortest)
-
-
-def _checks(
-    options: Options, commands: Sequence[daemons.NrpeCommand], unread: str
-) -> list[coverage.Uses]:
-    """Return the addresses that the known checks use. unread: a configuration that could not be
-    read.
-    """
-    calls = [coverage.of_call(daemons.call(each)) for each in commands]
-    hidden = [coverage.Uses(is_known=False)] if unread else []
-    return [
-        *coverage.of_options(options),
-        *calls,
-        *hidden,
-        *coverage.of_icinga(daemons.icinga_host(socket.gethostname())),
-    ]
 
 
 def _more(options: Options) -> list[str]:

@@ -36,7 +36,7 @@ class HistoryFiles(NamedTuple):
     owner: str
     size: int = 0  # bytes
     written: float = 0.0  # seconds since 1970; 0: no file exists yet
-    remarks: Sequence[str] = ()
+    remark: str = ''  # a fault, or what has been repaired
     is_anew: bool = False  # a file was damaged and is replaced; no action needed
 
 
@@ -98,7 +98,7 @@ def _mount(path: str) -> tuple[str, str, str]:
     return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))
 
 
-def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
+def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> Finding | None:
     """Return the finding for a file system that cannot keep history because it is read-only or lost
     at a restart. Pure.
 
@@ -162,14 +162,12 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     if _is_denied(path):
         raise HistoryUnusable(f'{path}: Permission denied; {folder.ADVICE}')
     opened = for_writing(options)
-    bad = [
-        remark
-        for remark in (*opened.damage, opened.not_written, opened.slowness, *opened.examine())
-        if remark
-    ]
+    faults = (*opened.damage, opened.not_written, opened.slowness, *opened.examine())
+    fault = next(filter(None, faults), '')
+    repaired = next(iter(opened.old_damage), '')
     size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))
     newest = max((record.last_read for record in opened.records), default=0)
-    return HistoryFiles(path, owner, size, newest, bad or opened.old_damage, is_anew=not bad)
+    return HistoryFiles(path, owner, size, newest, fault or repaired, is_anew=not fault)
 
 
 def _size(path: str) -> int:
@@ -193,9 +191,9 @@ def full(path: str, room: int) -> Finding | None:
 
 def usable(stored: HistoryFiles, now: float) -> Finding:
     """Return the finding for a history that can be opened. now: seconds since 1970."""
-    if stored.remarks:
+    if stored.remark:
         code = 'history-remark' if stored.is_anew else 'history-faulty'
-        return said(code, f'{stored.path}: {stored.remarks[0]}', path=stored.path)
+        return said(code, f'{stored.path}: {stored.remark}', path=stored.path)
     if not stored.written:
         return found('history-empty', path=stored.path, owner=stored.owner)
     age = duration(max(int(now - stored.written), 0))
@@ -203,7 +201,7 @@ def usable(stored: HistoryFiles, now: float) -> Finding:
 
 
 def unusable(
-    error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False
+    error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool
 ) -> Finding:
     """Return the finding for a state directory that cannot be used. place: where the directory is,
     or should be.

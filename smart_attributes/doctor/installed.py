@@ -21,7 +21,7 @@ from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
 from .start import installer
 
-ROOT = '/'  # the folder to use as /
+ROOT = ''  # precedes each path; not '' if another folder is used as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')  # where only root can compile the program
 # Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD;
 # a build from source.
@@ -52,18 +52,13 @@ def examine(program: str) -> list[Finding]:
     running program.
     """
     findings = [*_start(), *_missing(program)]
-    if not os.path.lexists(_at(OF_PACKAGE)):
+    if not os.path.lexists(ROOT + OF_PACKAGE):
         return findings
     command = f'{installer().reinstall} {_PACKAGE}'
     return [
         finding._replace(remedy='install the package again', command=command)
         for finding in findings
     ]
-
-
-def _at(path: str) -> str:
-    """Return the path below ROOT."""
-    return ROOT.rstrip('/') + path
 
 
 def _start() -> Iterator[Finding]:
@@ -90,12 +85,14 @@ def is_compiled() -> bool:
 
 def _missing(program: str) -> Iterator[Finding]:
     plugin = f'{plugin_folder()}/{PROGRAM}'
-    has_daemon = any(os.path.isdir(_at(folder)) for folder in PLUGIN_FOLDERS)
-    if has_daemon and not os.path.lexists(_at(plugin)):
+    has_daemon = any(os.path.isdir(ROOT + folder) for folder in PLUGIN_FOLDERS)
+    if has_daemon and not os.path.lexists(ROOT + plugin):
         yield found('plugin-not-found', path=plugin, program=program)
     folder = icinga_folder()
     if folder and not _has_command(folder):
-        copy = f'{_data_folder(program)}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
+        # "make install" puts the program into lib/nagios/plugins, beside share
+        share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
+        copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
         finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
         if os.path.isfile(copy):
             finding = finding._replace(
@@ -104,27 +101,20 @@ def _missing(program: str) -> Iterator[Finding]:
         yield finding
 
 
-def _data_folder(program: str) -> str:
-    """Return the folder "share" of an installation by "make install". program: its launcher in
-    lib/nagios/plugins.
-    """
-    return os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
-
-
 def plugin_folder() -> str:
     """Return the folder where the monitoring daemon looks for plugins; Icinga 2 defines it in
     constants.conf.
     """
-    text = files.text(_at(f'{ICINGA}/constants.conf'), LARGEST_FILE)
+    text = files.text(ROOT + f'{ICINGA}/constants.conf', LARGEST_FILE)
     named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
     return next(
-        (path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(_at(path))), NO_PLUGIN_FOLDER
+        (path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(ROOT + path)), NO_PLUGIN_FOLDER
     )
 
 
 def icinga_folder() -> str:
     """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
-    return next((path for path in ICINGA_FOLDERS if os.path.isdir(_at(path))), '')
+    return next((path for path in ICINGA_FOLDERS if os.path.isdir(ROOT + path)), '')
 
 
 def _has_command(folder: str) -> bool:
@@ -132,7 +122,7 @@ def _has_command(folder: str) -> bool:
     plugin.
     """
     if any(
-        os.path.lexists(_at(f'{place}/{CHECK_COMMAND}')) for place in (folder, f'{ICINGA}/conf.d')
+        os.path.lexists(ROOT + f'{place}/{CHECK_COMMAND}') for place in (folder, f'{ICINGA}/conf.d')
     ):
         return True
     paths = [path for place in (ICINGA, _RECEIVED) for path in daemons.below(place, '.conf')]
@@ -140,24 +130,18 @@ def _has_command(folder: str) -> bool:
 
 
 def site_files(options: Options) -> list[Finding]:
-    """Return the findings for the files in the configuration folder and on the command line."""
+    """Return the findings for the files in the configuration folder and on the command line: one
+    if all files are valid, else one for each mistake.
+    """
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
-    mistakes = judge_of(options, site_of(options.data, None)).mistakes
+    mistakes: list[str] = [*judge_of(options, site_of(options.data, None)).mistakes]
     usable = [
         path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
-    return site_findings(
-        files, [*mistakes, *(validate.problems(usable) if usable else ())], options.data.config
-    )
-
-
-def site_findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
-    """Return a single finding if all files are valid, else a finding for each mistake. config:
-    configuration folder.
-    """
+    mistakes += validate.problems(usable)
     if not files and not mistakes:
-        return [found('site-files-none', folder=config)]
+        return [found('site-files-none', folder=options.data.config)]
     if not mistakes:
         return [
             found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')

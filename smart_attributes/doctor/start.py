@@ -261,7 +261,7 @@ def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) ->
     try:
         smartctl_calls.check_executable(path, as_root=False, through_sudo=not how.nosudo)
     except UsageError as error:
-        return missing(str(error), path, next(filter(os.path.isfile, PLACES), ''))
+        return _missing(str(error), path)
     version = None
     if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
         return found('smartctl-not-executable', path=path)
@@ -274,7 +274,26 @@ def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) ->
         fault = '' if how.nosudo and os.geteuid() else trust.fault(path, trust.ROOT)
     except OSError:  # this user may not read the folder; root can
         fault = ''
-    return smartctl_finding(path, version, fault)
+    if fault:
+        return found('smartctl-not-trusted', path=path, fault=fault)
+    return _of_version(path, version)
+
+
+def _of_version(path: str, version: tuple[int, ...] | None) -> Finding:
+    """Return the finding for a smartctl that root may run.
+
+    version: such as (7, 3); () if not printed; None if this user may not run smartctl.
+    """
+    if version is None:
+        return found('smartctl-for-root', path=path)
+    if not version:
+        return _again(found('smartctl-unidentified', path=path))
+    number = '.'.join(map(str, version))
+    if version < FIRST_WITH_JSON:
+        return found(
+            'smartctl-without-json', path=path, version=number, install=installer().install
+        )
+    return found('smartctl-found', path=path, version=number)
 
 
 def _again(finding: Finding) -> Finding:
@@ -288,37 +307,15 @@ def _again(finding: Finding) -> Finding:
     )
 
 
-def missing(sentence: str, path: str, elsewhere: str) -> Finding:
-    """Return the finding for a path without smartctl, made from the error sentence.
-
-    elsewhere: path of an existing smartctl, or ''.
-    """
+def _missing(sentence: str, path: str) -> Finding:
+    """Return the finding for a path without smartctl, made from the error sentence."""
+    elsewhere = next(filter(os.path.isfile, PLACES), '')
     if elsewhere and elsewhere != path:
         return said('smartctl-elsewhere', sentence, path=path, elsewhere=elsewhere)
     if os.path.lexists(path):
         return said('smartctl-not-usable', sentence, path=path)
     command = installer().reinstall if os.path.lexists(REMAINS) else installer().install
     return said('smartctl-not-installed', sentence, path=path, install=command)
-
-
-def smartctl_finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
-    """Return the finding for a smartctl that exists.
-
-    version: such as (7, 3); () if not printed; None if this user may not run smartctl. fault: why
-    root must not run it.
-    """
-    if fault:
-        return found('smartctl-not-trusted', path=path, fault=fault)
-    if version is None:
-        return found('smartctl-for-root', path=path)
-    if not version:
-        return _again(found('smartctl-unidentified', path=path))
-    number = '.'.join(map(str, version))
-    if version < FIRST_WITH_JSON:
-        return found(
-            'smartctl-without-json', path=path, version=number, install=installer().install
-        )
-    return found('smartctl-found', path=path, version=number)
 
 
 def installer() -> Installer:

@@ -153,7 +153,6 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     )
     is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
-    against, widest = denial(entries, executable), widest_command(entries, executable)
     names = [user]
     with suppress(KeyError):  # a group without a name: only the user counts
         groups = [
@@ -168,6 +167,12 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
         and os.path.basename(executable) in text
         and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)
     ]
+    against, overriding = denial(entries, executable), None
+    if against:
+        path, number, line = located(against, texts, names)
+        overriding = found('sudo-rule-overridden-somewhere', rule=against, user=user)
+        if path:
+            overriding = found('sudo-rule-overridden', path=path, line=number, text=line)
     return SudoersFacts(
         said,
         is_valid,
@@ -175,8 +180,8 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
         not texts[SUDOERS]
         or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE)),
         entries,
-        winner(against, *located(against, texts, names), user) if against else None,
-        located(widest, texts, names) if widest else ('', 0, ''),
+        overriding,
+        located(widest_command(entries, executable), texts, names),
         executable,
     )
 
@@ -215,9 +220,11 @@ def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[
     """Return the file, number and text of the last line with a command that `sudo -l` lists; ('',
     0, '') if not found.
 
-    command: as written, such as "!/usr/sbin/smartctl". names: the user and, with "%", the user's
+    command: as written, such as "!/usr/sbin/smartctl"; '' for none. names: the user and, with "%", the user's
     groups.
     """
+    if not command:
+        return '', 0, ''
     who = '|'.join([*map(re.escape, [*names, 'ALL']), '[A-Z][A-Z0-9_]*'])
     line = re.compile(
         rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace('!', r'!\s*')
@@ -231,15 +238,6 @@ def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[
         ),
         ('', 0, ''),
     )
-
-
-def winner(command: str, path: str, number: int, text: str, user: str) -> Finding:
-    """Return the finding for a command that overrides the rule, with the line that located()
-    found.
-    """
-    if path:
-        return found('sudo-rule-overridden', path=path, line=number, text=text)
-    return found('sudo-rule-overridden-somewhere', rule=command, user=user)
 
 
 def unread(sudoers: SudoersFacts) -> Finding | None:

@@ -65,7 +65,7 @@ class Sudo:
     """Ask sudo, as the monitoring user, which commands it would allow, without running them."""
 
     def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
-        self._how, self._runner, self._deadline = options.how_read, runner, deadline
+        self.options, self._runner, self._deadline = options, runner, deadline
         self.message = ''  # printed by sudo about the calls last tested
         self.late = ''  # why sudo did not answer in time
 
@@ -74,7 +74,7 @@ class Sudo:
         answer.
         """
         questions = {
-            (smartctl_calls.find_sudo(), '-n', '-l', self._how.smartctl, *line): line
+            (smartctl_calls.find_sudo(), '-n', '-l', self.options.how_read.smartctl, *line): line
             for line in lines
         }
         answers = self._run(questions)
@@ -99,9 +99,10 @@ class Sudo:
         return self._run([command])[command].stdout.decode('utf-8', 'replace')
 
     def _run(self, lines: Iterable[Arguments]) -> dict[Arguments, Answer]:
+        patience = self.options.how_read.drive_timeout
         answers = {
             answer.command: answer
-            for answer in self._runner.run(lines, self._how.drive_timeout, self._deadline)
+            for answer in self._runner.run(lines, patience, self._deadline)
         }
         self.late = self.late or next(
             (answer.reason for answer in answers.values() if answer.outcome != 'done'), ''
@@ -124,7 +125,6 @@ def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
 
 def examine_rule(
     sudo: Sudo,
-    options: Options,
     user: str,
     needed: Sequence[Arguments],
     devices: Sequence[Device],
@@ -134,7 +134,7 @@ def examine_rule(
     *needed*.
     """
     try:
-        answers = _answers(sudo, options, user, needed, devices, files)
+        answers = _answers(sudo, user, needed, devices, files)
     except UsageError as error:  # sudo is not installed
         return [said('sudo-not-installed', str(error), install=installer().install)]
     complaint = None if answers.refused else sudo_reports.reason(answers.message, user)
@@ -143,13 +143,12 @@ def examine_rule(
 
 def _answers(
     sudo: Sudo,
-    options: Options,
     user: str,
     needed: Sequence[Arguments],
     devices: Sequence[Device],
     files: sudo_reports.SudoersFacts,
 ) -> SudoAnswers:
-    how = options.how_read
+    options, how = sudo.options, sudo.options.how_read
     refused, message = sudo.refuses(needed), sudo.message
     entries = sudo.entries() or files.entries
     types = requested_types(devices, entries)
@@ -162,10 +161,7 @@ def _answers(
             rule.expressions, smartctl_calls.read_arguments(device.path, device.type)
         )
     ]
-    admits_more, knows_expressions = (
-        not sudo.refuses([TOO_MUCH]),
-        sudoers.knows_expressions(sudo.version()),
-    )
+    admits_more = not sudo.refuses([TOO_MUCH])
     return SudoAnswers(
         user,
         how.smartctl,
@@ -175,7 +171,7 @@ def _answers(
         admits_more,
         rule,
         _installing(how, user, types, odd),
-        knows_expressions,
+        sudoers.knows_expressions(sudo.version()),
         is_person(os.geteuid()),
         message,
         sudo.late,
