@@ -126,6 +126,15 @@ def notes(
     ]
 
 
+def judged(found: Sequence[Reading]) -> dict[str, Reading]:
+    """Return the judged readings that have a number, by metric."""
+    return {
+        reading.metric: reading
+        for reading in found
+        if reading.judged and reading.number is not None
+    }
+
+
 def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
     """Return a note on each log whose power-on hours exceed the drive's power-on time."""
     if all(each.metric != drive_logs.HIDDEN for each in found):
@@ -192,20 +201,16 @@ def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
     """Return a note for each metric whose value in *log* differs from the judged value by more
     than *apart* points.
     """
-    judged = {
-        reading.metric: reading
-        for reading in found
-        if reading.judged and reading.number is not None
-    }
+    by_metric = judged(found)
     return [
         f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
-        f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the '
+        f'{amount(by_metric[own.metric].number, own.unit)} from {by_metric[own.metric].source}; the '
         f'second value is used'
         for own in found
         if own.source.log == log
         and own.number is not None
-        and own.metric in judged
-        and abs(own.number - (judged[own.metric].number or 0)) > apart
+        and own.metric in by_metric
+        and abs(own.number - (by_metric[own.metric].number or 0)) > apart
     ]
 
 
@@ -214,11 +219,7 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 
     This does not affect the drive's health.
     """
-    known = {
-        reading.metric: reading.number
-        for reading in found
-        if reading.judged and reading.number is not None
-    }
+    known = {metric: reading.number or 0 for metric, reading in judged(found).items()}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []
     return [

@@ -111,10 +111,8 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
     return forecast(used, now, ALL - number if falls else number, age)
 
 
-def forecast(
-    points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100
-) -> Forecast | str:
-    """Return a forecast of the time at which *used* reaches *end*, or the reason why the data are
+def forecast(points: Sequence[Point], now: float, used: float, age: float | None) -> Forecast | str:
+    """Return a forecast of the time at which *used* reaches 100 %, or the reason why the data are
     insufficient.
 
     points: the percentages in the history, oldest first; each percentage applies until the next
@@ -122,7 +120,7 @@ def forecast(
     used: the current percentage; it only grows. age: power-on time in seconds; None if unknown.
     now: seconds since 1970.
     """
-    left = end - used
+    left = ALL - used
     if left <= 0:
         return Forecast(0, 0, 0, False)
     life = used / age if age is not None and age >= YOUNGEST and used >= LEAST_USED else None

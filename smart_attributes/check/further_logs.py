@@ -91,17 +91,13 @@ def of_run(judge: Judge, options: Options, runner: Runner, is_for_a_person: bool
     """Return the further logs of a run. is_for_a_person: logs that a check does not read may be
     read, too.
     """
-    every, prefix = (
-        options.judging.vendor_logs,
-        smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo),
-    )
-    return FurtherLogs(
-        runner,
-        [
-            *([] if every is None else [VendorPages(judge, every, prefix)]),
-            *([FarmLogs(judge, options)] if is_for_a_person else []),
-        ],
-    )
+    kinds: list[VendorPages | FarmLogs] = []
+    if options.judging.vendor_logs is not None:
+        prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
+        kinds.append(VendorPages(judge, options.judging.vendor_logs, prefix))
+    if is_for_a_person:
+        kinds.append(FarmLogs(judge, options))
+    return FurtherLogs(runner, kinds)
 
 
 class VendorPages:
@@ -127,21 +123,18 @@ class VendorPages:
         log, answer = log_of(read, self._judge), answers.get(self._command(read))
         if not log or not answer or not isinstance(read.outcome, Report):
             return read
-        is_refused = smartctl_calls.is_refused(answer)
         return read._replace(
             outcome=read.outcome._replace(vendor_log=nvme_log.page_of(answer, log[0])),
-            remark=OLD_RULE if is_refused else read.remark,
+            remark=OLD_RULE if smartctl_calls.is_refused(answer) else read.remark,
         )
 
     def _command(self, read: Read) -> Command:
         """Return the call that reads the log of a drive, or () if no log is to be read."""
         log = log_of(read, self._judge)
         controller = nvme_log.controller(read.device) if log else ''
-        return (
-            (*self._prefix, *smartctl_calls.page_arguments(log[0], controller))
-            if log and controller
-            else ()
-        )
+        if not log or not controller:
+            return ()
+        return (*self._prefix, *smartctl_calls.page_arguments(log[0], controller))
 
 
 def log_of(read: Read, judge: Judge) -> Log | None:
@@ -187,12 +180,13 @@ class FarmLogs:
         self.patience = options.how_read.drive_timeout
 
     def _place(self, options: Options) -> StateDirectory | None:
-        with suppress(state_directory.Unusable):
-            if not options.history.no_history:
-                return (state_directory.ready if self._may_ask else state_directory.there)(
-                    options.state_dir
-                )
-        return None
+        if options.history.no_history:
+            return None
+        place = state_directory.ready if self._may_ask else state_directory.there
+        try:
+            return place(options.state_dir)
+        except state_directory.Unusable:
+            return None
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
         """Return the call that reads the log of a disk; () if the log is already known, None if it
@@ -222,13 +216,10 @@ class FarmLogs:
         answer = answers.get(self._command(read))
         if answer:
             self._store(serial, answer)
-        return (
-            read._replace(
-                outcome=report._replace(farm=beside(self._known[serial], report.identity.serial))
-            )
-            if serial in self._known
-            else read
-        )
+        farm = self._known.get(serial)
+        if farm is None:
+            return read
+        return read._replace(outcome=report._replace(farm=beside(farm, report.identity.serial)))
 
     def _store(self, serial: str, answer: Answer) -> None:
         before = {other: farm for other, farm in self._known.items() if other != serial}

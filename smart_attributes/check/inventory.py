@@ -97,10 +97,8 @@ def wanted(
 
     decided: receives each decision. late: the reason why patterns are no longer evaluated.
     """
-    match, ignore = (
-        addresses.patterns(options.which.match),
-        addresses.patterns(options.which.ignore),
-    )
+    match = addresses.patterns(options.which.match)
+    ignore = addresses.patterns(options.which.ignore)
     faults = []
     for read in reads:
         why = late if match or ignore else ''
@@ -226,14 +224,14 @@ def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple
     unseen = [
         read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)
     ]
-    told = (
-        Coded(
-            'slots-not-reached',
-            f'{len(unseen)} of {slots} slots were not read before the time limit; name '
-            f'fewer slots, or increase -t',
-        ),
+    if not unseen:
+        return list(reads), ()
+    told = Coded(
+        'slots-not-reached',
+        f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+        f'fewer slots, or increase -t',
     )
-    return [read for read in reads if read not in unseen], told if unseen else ()
+    return [read for read in reads if read not in unseen], (told,)
 
 
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:

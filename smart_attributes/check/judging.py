@@ -68,11 +68,7 @@ def judge(
         past,
     )
     found = without(ignored, readings.readings(report, spec, database.metrics, more))
-    by_metric = {
-        reading.metric: reading
-        for reading in found
-        if reading.judged and reading.number is not None
-    }
+    by_metric = drive_notes.judged(found)
     found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
@@ -135,17 +131,10 @@ def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdic
     """Return a verdict; an alert also states how many drives with such findings failed, if this
     is known.
     """
-    risk = (
-        rules.risk(
-            verdict.judgements,
-            verdict.state,
-            verdict.identity.kind,
-            thresholds.groups(verdict.entry or ''),
-        )
-        if rules.risk and verdict.state is not State.OK
-        else None
-    )
-    return verdict._replace(risk=risk)
+    if not rules.risk or verdict.state is State.OK:
+        return verdict
+    kind, groups = verdict.identity.kind, thresholds.groups(verdict.entry or '')
+    return verdict._replace(risk=rules.risk(verdict.judgements, verdict.state, kind, groups))
 
 
 def most_severe_first(
@@ -196,11 +185,9 @@ def _beside_the_numbers(
                 drive_logs.HIDDEN in by_metric,
             )
         )
-    return (
-        found
-        if spec.family
-        else [*found, drive_notes.unknown_model(device, identity, rules.unknown_model)]
-    )
+    if not spec.family:
+        found.append(drive_notes.unknown_model(device, identity, rules.unknown_model))
+    return found
 
 
 def _time_left(
@@ -221,11 +208,10 @@ def _time_left(
         return []  # without a forecast
     from . import forecasts
 
-    reading = forecasts.time_left(by_metric if is_judged else {}, past)
+    known = by_metric if is_judged else {}
+    reading = forecasts.time_left(known, past)
     if is_asked and past is not None and not past.is_own:
-        reading = forecasts.sooner(
-            reading, forecasts.time_left(by_metric if is_judged else {}, None)
-        )
+        reading = forecasts.sooner(reading, forecasts.time_left(known, None))
     return [reading] if is_asked or reading.number is not None else []
 
 
@@ -305,39 +291,27 @@ def judge_reading(
         return _judge_verdict(reading, reading.state, limit)
     if reading.source.log == drive_logs.RATED:  # a drive does not fail when its warranty ends
         limit = limit._replace(critical=None)
-    origin = limit.critical_origin or limit.warning_origin
-    if not _has_levels(limit):
-        return Judgement(
-            reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why
-        )
     warning, critical = (
         _resolve(bound, reading, by_metric, metrics.get(reading.metric))
         for bound in (limit.warning, limit.critical)
+    )
+    judgement = Judgement(
+        reading,
+        State.OK,
+        warning,
+        critical,
+        origin=limit.critical_origin or limit.warning_origin,
+        graphed=limit.is_graphed,
+        reason=limit.why,
     )
     for state, text, who in (
         (State.CRITICAL, critical, limit.critical_origin),
         (State.WARNING, warning, limit.warning_origin),
     ):
         if ranges.is_violated(text, reading.number, reading.unit):
-            return Judgement(
-                reading,
-                state,
-                warning,
-                critical,
-                ranges.describe(text, reading.number, reading.unit),
-                who,
-                limit.is_graphed,
-                reason=limit.why,
-            )
-    return Judgement(
-        reading,
-        State.OK,
-        warning,
-        critical,
-        origin=origin,
-        graphed=limit.is_graphed,
-        reason=limit.why,
-    )
+            against = ranges.describe(text, reading.number, reading.unit)
+            return judgement._replace(state=state, against=against, origin=who)
+    return judgement
 
 
 def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Limit]:

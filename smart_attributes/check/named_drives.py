@@ -34,11 +34,8 @@ def narrowed(options: Options) -> Options:
     known = _known(options)
     found = [_read_as(word, known) for word in which.names]
     if all(found):
-        return options._replace(
-            which=which._replace(
-                devices=tuple(address for each in found for address in each), names=()
-            )
-        )
+        devices = tuple(address for each in found for address in each)
+        return options._replace(which=which._replace(devices=devices, names=()))
     # a scan finds all others
     everywhere = tuple(device.address for device in known if is_raid(device))
     return options._replace(which=which._replace(devices=everywhere, scan=True))
@@ -104,11 +101,10 @@ def selected(reads: Sequence[Read], options: Options, history: Remembered) -> li
     Raises UsageError.
     """
     wanted, by_id = Wanted(options.which.names, options.naming.hide_serial), links()
-    for place, drive in enumerate(drives := distinct(reads)):
-        wanted.see([_named(each, by_id, history) for each in (drive.read, *drive.others)], place)
-    kept = [
-        read for place in wanted.items() for read in (drives[place].read, *drives[place].others)
-    ]
+    drives = [(drive.read, *drive.others) for drive in distinct(reads)]
+    for place, addressed in enumerate(drives):
+        wanted.see([_named(read, by_id, history) for read in addressed], place)
+    kept = [read for place in wanted.items() for read in drives[place]]
     return [read for read in reads if read in kept]
 
 

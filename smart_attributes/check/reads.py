@@ -118,10 +118,8 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
     """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
     exceptions = _exceptions(site or site_of(options.data, options.before))
-    match, ignore = (
-        addresses.patterns(options.which.match),
-        addresses.patterns(options.which.ignore),
-    )
+    match = addresses.patterns(options.which.match)
+    ignore = addresses.patterns(options.which.ignore)
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)

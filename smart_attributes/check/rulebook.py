@@ -223,14 +223,7 @@ def database_of(data: DataFiles) -> SpecDatabase:
     """Return the database with the entries of this site, for a command that does not judge
     drives.
     """
-    newest, files = shipped_database(data.config), files_of(data, [])[0]
-    if not files:
-        return _with_entries(newest, ())[0]
-    from ..knowledge import site_file
-
-    return _with_entries(
-        newest, [site_file.load(path, 'attributes', shown) for path, shown in files]
-    )[0]
+    return _with_entries(shipped_database(data.config), site_of(data, None).attributes)[0]
 
 
 def _with_entries(
@@ -316,10 +309,8 @@ def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[st
             )
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
-    for name in {
-        **(warning := dict(options.judging.warning)),
-        **(critical := dict(options.judging.critical)),
-    }:
+    warning, critical = dict(options.judging.warning), dict(options.judging.critical)
+    for name in {**warning, **critical}:
         why = ranges.contradiction(
             warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name]
         )
