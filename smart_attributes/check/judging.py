@@ -395,21 +395,12 @@ def weighed(
     if state is State.OK:
         alerts = prevailing(level.state, growth, override=override) is not State.OK
         return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
-    if grown is None or state is not grown.state:
-        return (
-            level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago)
-            if grown
-            else level._replace(growth='')
-        )
-    decides = grown.state.urgency > level.state.urgency
-    return level._replace(
-        state=state,
-        growth=grown.words,
-        grown=grown.size,
-        grown_ago=grown.ago,
-        growth_against=grown.against if decides else NOTHING,
-        origin=limit.growth_origin if decides else level.origin,
-    )
+    if grown is None:
+        return level
+    level = level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago)
+    if state is grown.state and grown.state.urgency > level.state.urgency:
+        return level._replace(state=state, growth_against=grown.against, origin=limit.growth_origin)
+    return level
 
 
 def is_own(limit: Limit) -> bool:

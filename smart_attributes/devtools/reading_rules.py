@@ -100,18 +100,14 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             f'percentage'
         )
     else:
-        wrong = [
-            (row, number)
-            for row, number in _figures_of_nothing(formula, metric)
-            if is_inside(number, valid)
-            and is_inside(number, metric.valid)
-            and number not in spec.get('not', ())
-        ]
-        for row, number in wrong[:1]:
-            yield (
-                f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow '
-                f'"valid", or list it in "not"'
-            )
+        for row, number in _figures_of_nothing(formula, metric):
+            is_accepted = is_inside(number, valid) and is_inside(number, metric.valid)
+            if is_accepted and number not in spec.get('not', ()):
+                yield (
+                    f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow '
+                    f'"valid", or list it in "not"'
+                )
+                return
 
 
 def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
@@ -121,17 +117,12 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
         return
     # 0 is a valid value: it means that all spares are used up, or that no endurance has been used.
     values = UNSET if metric.name == 'endurance_used' and formula.minus_from else UNSET[1:]
-    raw = str(2 ** (8 * RAW_BYTES) - 1)
-    for value in values if operand.column in _NORMALIZED else (0,):
+    raw, is_raw = str(2 ** (8 * RAW_BYTES) - 1), operand.column not in _NORMALIZED
+    for value in (0,) if is_raw else values:
         row = AttributeRow(operand.attribute or 1, '', value, value, None, None, '', raw)
         number = evaluate(formula, row, {row.id: row})
         if number is not None:
-            yield (
-                f'{operand.column} {value}'
-                if operand.column in _NORMALIZED
-                else 'a raw value of all ones',
-                number,
-            )
+            yield 'a raw value of all ones' if is_raw else f'{operand.column} {value}', number
 
 
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:

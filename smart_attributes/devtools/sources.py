@@ -126,9 +126,8 @@ def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[st
         {name for other in sources for name in other.data.get(key, ())}
         for key in ('metrics', 'sets', 'layouts')
     ]
-    return (
-        f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, *names)
-    )
+    for fault in data_errors.of_entries(source.data, *names):
+        yield f'{source.name}: {fault.sentence}'
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
@@ -145,7 +144,7 @@ def quoted(value: Any) -> str:
     return text if len(text) <= formatting.WIDTH else text[: formatting.WIDTH] + '…"'
 
 
-def rewrite(path: str, schema_name: str = 'attributes') -> bool:
+def rewrite(path: str, schema_name: str) -> bool:
     """Rewrite the file in the usual layout, and return whether it changed.
 
     Raises DataError if the file cannot be read or written, or does not fit its schema.
@@ -185,12 +184,11 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    names = (
-        sorted(name for name in os.listdir(path) if name.endswith('.json'))
-        if os.path.isdir(path)
-        else []
-    )
-    for file in [os.path.join(path, name) for name in names] if os.path.isdir(path) else [path]:
+    paths = [path]
+    if os.path.isdir(path):
+        names = sorted(os.listdir(path))
+        paths = [os.path.join(path, name) for name in names if name.endswith('.json')]
+    for file in paths:
         name = os.path.basename(file)
         try:
             data, faults = data_file.parse(data_file.read_text(file), name, 'samples')
@@ -201,9 +199,11 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
         faults = faults or schema_errors.schema_problems(
             {'entries': [], 'samples': data}, 'attributes', name
         )
-        of_file, wrong_rows = ([], []) if faults else drives_of(name, data, kinds)
-        drives += of_file
-        problems += [*faults, *wrong_rows]
+        problems += faults
+        if not faults:
+            of_file, wrong_rows = drives_of(name, data, kinds)
+            drives += of_file
+            problems += wrong_rows
     return drives, problems
 
 

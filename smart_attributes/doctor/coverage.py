@@ -61,7 +61,12 @@ def examine(
     except SmartError:  # that check, or the scan, reports the error
         return []
     read = {name for device in dict.fromkeys(devices) for name in _reached(device, there)}
-    return finding(unread(wanted, {disk.drive for disk in there if disk.name in read}))
+    drives = {disk.drive for disk in there if disk.name in read}
+    left: dict[str, Disk] = {}  # by drive
+    for disk in wanted:
+        if disk.drive not in drives:
+            left.setdefault(disk.drive, disk)
+    return [_finding(list(left.values()))] if left else []
 
 
 def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
@@ -144,32 +149,14 @@ def of_icinga(blocks: Sequence[str]) -> list[Uses]:
 # --- what is left; pure -------------------------------------------------------------------
 
 
-def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return one disk for each drive that no check reads. read: the drives that checks read, as
-    in `Disk.drive`.
-    """
-    first: dict[str, Disk] = {}
-    for disk in found:
-        if disk.drive not in read:
-            first.setdefault(disk.drive, disk)
-    return list(first.values())
-
-
-def finding(left: Sequence[Disk]) -> list[Finding]:
-    """Return the finding that names these disks; [] if the list is empty."""
-    if not left:
-        return []
+def _finding(left: Sequence[Disk]) -> Finding:
+    """Return the finding that names these disks."""
     more = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''
     named = f'{", ".join(map(_named, left[:SHOWN]))}{more}'
     if any(disk.is_behind_raid for disk in left):
-        return [found('drives-unmonitored-behind-raid', disks=named)]
-    return [
-        found(
-            'drives-unmonitored',
-            disks=named,
-            options=' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN]),
-        )
-    ]
+        return found('drives-unmonitored-behind-raid', disks=named)
+    options = ' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN])
+    return found('drives-unmonitored', disks=named, options=options)
 
 
 def _named(disk: Disk) -> str:

@@ -190,24 +190,17 @@ def output(printed: int, is_cut: bool) -> Finding:
     """
     if is_cut:
         return found('output-left-out', limit=constants.OUTPUT_LIMIT)
-    file = (
-        next(
-            (
-                each.file
-                for each in nrpe_commands()
-                if PROGRAM in each.line and '--max-output' not in each.line
-            ),
-            '',
-        )
-        if printed > constants.KEPT_BEHIND_NRPE
-        else ''
-    )
-    if file:
+    unlimited = [
+        command.file
+        for command in nrpe_commands()
+        if PROGRAM in command.line and '--max-output' not in command.line
+    ]
+    if unlimited and printed > constants.KEPT_BEHIND_NRPE:
         return found(
             'output-too-long',
             bytes=printed,
             kept=constants.KEPT_BEHIND_NRPE,
-            file=file,
+            file=unlimited[0],
             nagios=constants.BEHIND_NRPE,
             icinga=constants.OUTPUT_LIMIT,
         )
@@ -267,7 +260,8 @@ def _nrpe() -> Iterator[DaemonLimit]:
         for _, name, value in settings
         if name.startswith('command[') and PROGRAM in value
     ]
-    for own in dict.fromkeys(_seconds(limit[1]) if limit else None for limit in limits) or [None]:
+    for limit in limits or [None]:
+        own = _seconds(limit[1]) if limit else None
         yield DaemonLimit('NRPE', file, seconds, 'command_timeout', own)
 
 
@@ -305,7 +299,7 @@ def _icinga() -> Iterator[DaemonLimit]:
         for block in blocks(text_of(path))
         for limit in _of_block(block, path)
     ]
-    yield from dict.fromkeys(ours or [DaemonLimit('Icinga', ICINGA[-1], USUAL, 'check_timeout')])
+    yield from ours or [DaemonLimit('Icinga', ICINGA[-1], USUAL, 'check_timeout')]
 
 
 def _of_block(block: str, file: str) -> Iterator[DaemonLimit]:
