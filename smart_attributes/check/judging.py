@@ -73,29 +73,17 @@ def judge(
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 
-    limits.update(
-        (each.metric, thresholds.limit(each.metric, device, identity, family)) for each in found
-    )
-    given = {
-        each.metric: thresholds.acknowledged(identity, each.metric)
-        for each in found
-        if each.metric not in rules.ignored_metrics
-    }
-    judgements = [
-        judge_remembered(
-            each, limits[each.metric], by_metric, database.metrics, past, given[each.metric]
-        )
-        if each.metric in given
-        else Judgement(each, State.OK, graphed=limits[each.metric].is_graphed)
-        for each in found
-    ]
-    silent = [
-        note
-        for each in judgements
-        for metric in [each.reading.metric]
-        if metric in given
-        for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)
-    ]
+    judgements: list[Judgement] = []
+    silent: list[Coded] = []
+    for reading in found:
+        limit = thresholds.limit(reading.metric, device, identity, family)
+        if reading.metric in rules.ignored_metrics:
+            judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
+            continue
+        accepted = thresholds.acknowledged(identity, reading.metric)
+        judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
+        judgements.append(judgement)
+        silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
     ordered = most_severe_first(judgements, database.metrics)
     verdict = Verdict(
         device,

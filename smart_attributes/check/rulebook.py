@@ -158,7 +158,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     from . import judging
 
     asked = options.judging
-    newest, mistakes = _database(options.data.config)
+    newest, mistakes = shipped_database(options.data.config)
     mistakes += site.mistakes
     database, attributes = _with_entries(newest, site.attributes)
     default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
@@ -223,7 +223,7 @@ def database_of(data: DataFiles) -> SpecDatabase:
     """Return the database with the entries of this site, for a command that does not judge
     drives.
     """
-    return _with_entries(shipped_database(data.config), site_of(data, None).attributes)[0]
+    return _with_entries(shipped_database(data.config)[0], site_of(data, None).attributes)[0]
 
 
 def _with_entries(
@@ -270,15 +270,9 @@ def day(moment: float) -> str:
     return time.strftime('%Y-%m-%d', time.localtime(moment))
 
 
-def shipped_database(config: str) -> Json:
+def shipped_database(config: str) -> tuple[Json, list[str]]:
     """Return the content of attributes.json: of the local copy if this is newer and valid, else
     of the shipped file.
-    """
-    return _database(config)[0]
-
-
-def _database(config: str) -> tuple[Json, list[str]]:
-    """Return the content of attributes.json, as shipped_database() does.
 
     The second value lists the mistakes that prevent a local file from being used.
     """

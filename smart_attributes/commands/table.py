@@ -119,7 +119,7 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 def _version(options: Options) -> int:
     from ..check.rulebook import shipped_database
 
-    database = shipped_database(options.data.config)
+    database, _ = shipped_database(options.data.config)
     newest = max(
         (str(each.get('date', '')) for each in database.get('advisories', ())), default='none'
     )

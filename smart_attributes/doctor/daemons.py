@@ -144,21 +144,21 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
 
     timeout: time limit of a check, in seconds, if the configuration does not set it.
     """
-    short = [
-        found(
-            'time-limit-too-short',
-            daemon=limit.daemon,
-            limit=limit.seconds,
-            file=limit.file,
-            seconds=own,
-            setting=limit.setting,
-            longer=max(USUAL, own + 5),
-            fitting=fitting(limit.seconds),
-        )
-        for limit in dict.fromkeys(daemons)
-        for own in [limit.own or timeout]
-        if own >= limit.seconds
-    ]
+    short: list[Finding] = []
+    for limit in dict.fromkeys(daemons):
+        own = limit.own or timeout
+        if own >= limit.seconds:
+            finding = found(
+                'time-limit-too-short',
+                daemon=limit.daemon,
+                limit=limit.seconds,
+                file=limit.file,
+                seconds=own,
+                setting=limit.setting,
+                longer=max(USUAL, own + 5),
+                fitting=fitting(limit.seconds),
+            )
+            short.append(finding)
     if short:
         return short
     if not daemons:
@@ -274,14 +274,12 @@ def _nagios() -> Iterator[DaemonLimit]:
 
 def _last(settings: Sequence[Setting], name: str, path: str) -> tuple[float, str]:
     """Return the effective value of a setting in seconds, and the file that sets it."""
-    numbers = [
-        (seconds, file)
-        for file, each, value in settings
-        if each == name
-        for seconds in [_seconds(value)]
-        if seconds is not None
-    ]
-    return numbers[-1] if numbers else (USUAL, path)
+    effective = USUAL, path
+    for file, setting, value in settings:
+        seconds = _seconds(value)
+        if setting == name and seconds is not None:
+            effective = seconds, file
+    return effective
 
 
 def _seconds(text: str) -> float | None:
