@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, drive, run
 from small_database import Checkout, database, samples
 
-from smart_attributes.devtools import draft, validate
+from smart_attributes.devtools import validate
 from smart_attributes.errors import DataError
 
 
@@ -214,4 +214,4 @@ def test_why_there_is_no_draft_does_not_go_into_its_file(tmp_path):
 
 def test_the_words_of_a_draft_are_those_that_add_knows():
     """Else they would stay in the shipped file."""
-    assert draft.HINT.fullmatch(HINT)
+    assert tool.HINT.fullmatch(HINT)

@@ -1707,7 +1707,7 @@ def test_pasted_lines_carry_what_the_check_needs():
         'vars.smart_attributes_timeout = "25"' in icinga.text
         and 'vars.smart_attributes_expect = "4"' in icinga.text
     )
-    assert drives.pastes([], 'x', 55) == []
+    assert drives.pastes([], 'x', 55, ()) == []
 
 
 # --- the rule, as sudo lists it ------------------------------------------------------------------

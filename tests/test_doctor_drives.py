@@ -341,7 +341,8 @@ def test_a_check_watches_every_address_behind_which_a_drive_can_be():
         ),
     ]
 
-    assert [device.path for device in drives.to_watch(survey(*pairs))] == [
+    reads = survey(*pairs).reads
+    assert drives.to_watch(reads, [read.device.path for read in reads]) == [
         '/dev/sda',
         '/dev/sdb',
         '/dev/sdc',

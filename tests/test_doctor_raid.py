@@ -392,22 +392,24 @@ def test_one_paragraph_has_all_members_of_a_fact():
         ({}, '', False),
     ],
 )
-def test_a_shingled_member_is_named(tmp_path, told, zoned, is_shingled):
+def test_a_shingled_member_is_named(tmp_path, monkeypatch, told, zoned, is_shingled):
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     sys_tree.write(tmp_path / 'sys/block/sda/queue', {'zoned': zoned})
     document = json.dumps({**limits(read=ON, write=ON), **told}).encode()
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=document)
 
-    found = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, str(tmp_path))
+    found = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
     assert [code for code, _ in found] == ['member-shingled'] * is_shingled
 
 
 @pytest.mark.parametrize('bus, named', [('SCSI', ['member-shingled']), ('NVMe', [])])
-def test_a_shingled_member_that_is_not_asked_is_named_too(tmp_path, bus, named):
+def test_a_shingled_member_that_is_not_asked_is_named_too(tmp_path, monkeypatch, bus, named):
     """SAS disks are not asked. The zones of an NVMe drive are no shingled tracks."""
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     sys_tree.write(tmp_path / 'sys/block/sda/queue', {'zoned': 'host-aware'})
 
-    assert [code for code, _ in raid._facts(Disk('sda', 'sda', bus), None, str(tmp_path))] == named
+    assert [code for code, _ in raid._facts(Disk('sda', 'sda', bus), None)] == named
 
 
 @needs_root
@@ -463,10 +465,11 @@ def test_a_drive_that_did_not_answer_is_not_one_without_error_recovery_control(d
 @pytest.mark.parametrize(
     'output', [b'', b'{', b'[]', b'null', b'\xff\xfe', b'{"smartctl":7}', b'x' * 9999]
 )
-def test_output_that_is_no_report_is_unknown(output):
+def test_output_that_is_no_report_is_unknown(output, monkeypatch):
+    monkeypatch.setattr(system, 'ROOT', '/nonexistent')
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=output)
 
-    [(code, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
+    [(code, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
     assert code == 'member-silent' and dict(fields)['call'] == 'smartctl'
     assert raid.joined([('md0', 'sda', (code, fields))])[0].command == loop(
@@ -474,13 +477,14 @@ def test_output_that_is_no_report_is_unknown(output):
     )
 
 
-def test_messages_of_drives_are_cleaned():
+def test_messages_of_drives_are_cleaned(monkeypatch):
+    monkeypatch.setattr(system, 'ROOT', '/nonexistent')
     said = {'smartctl': {'exit_status': 2, 'messages': [{'string': 'no\x1b[31m\ndrive'}]}}
     answer = Answer(
         ('smartctl', '/dev/sda'), 'done', '', status=2, stdout=json.dumps(said).encode()
     )
 
-    [(_, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
+    [(_, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
     assert dict(fields)['reason'] == 'no drive'
 

@@ -13,13 +13,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from smart_attributes.devtools import draft, validate
+from smart_attributes.devtools import validate
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, formatting, schema_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 
 Json = dict[str, Any]
+
+# Text that a draft writes about a row; comments of a person or of the earlier entry follow.
+HINT = re.compile(
+    'VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
+    '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?'
+)
 
 
 def merged(shipped: Json, own: Json) -> Json:
@@ -60,7 +66,7 @@ def finished(entry: Json) -> Json:
 
 def without_hint(row: Json) -> Json:
     """Return an attribute with the comment that a person wrote, if any."""
-    comment = re.sub(f'^{draft.HINT.pattern}', '', row.get('comment', ''))
+    comment = re.sub(f'^{HINT.pattern}', '', row.get('comment', ''))
     return {
         key: value
         for key, value in {**row, 'comment': comment}.items()

@@ -172,12 +172,10 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
         for place, earlier in enumerate(samples)
         for later in samples[place + SAMPLES // 4 :]
     )
-    whole = (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0])
-    usual = slopes[len(slopes) // 2] if slopes[len(slopes) // 2] > 0 else whole
-    recent = [
-        (samples[-1][1] - samples[-1 - back][1], samples[-1][0] - samples[-1 - back][0])
-        for back in RECENT
-    ]
+    (start, first), (now, last) = samples[0], samples[-1]
+    median = slopes[len(slopes) // 2]
+    usual = median if median > 0 else (last - first) / (now - start)
+    recent = [(last - samples[-1 - back][1], now - samples[-1 - back][0]) for back in RECENT]
     known = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
     # A rounded percentage may be wrong by almost one in either direction.

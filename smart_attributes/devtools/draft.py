@@ -55,11 +55,6 @@ SAME = 0.001  # the drive keeps counting between reading its log and its attribu
 NEAR = 0.08  # the capacity in a name may be in powers of two
 MENTIONED = 8  # readings with the same value that the header mentions
 
-# Text that a draft writes about a row; comments of a person or of the earlier entry follow.
-HINT = re.compile(
-    'VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
-    '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?'
-)
 # validate rejects this text, so that a draft cannot pass as validated.
 SOURCE = (
     'FILL IN: the document and the place in it, or the models and the number of drives compared'
@@ -257,8 +252,8 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
 
 
 def _comment(row: AttributeRow, *words: str) -> str:
-    """Return a comment that HINT matches: the row's columns, for comparison with a datasheet,
-    and *words*.
+    """Return a comment that HINT of tools/add.py matches: the row's columns, for comparison with a
+    datasheet, and *words*.
     """
     columns = (
         f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW '

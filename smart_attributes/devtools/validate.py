@@ -201,7 +201,8 @@ def examine(
     validated, faults = sources.read_sources(list(files) or [shipped])
     is_whole = bool(validated) and validated[0].is_whole
     all_files = validated if is_whole else [sources.read_source(shipped)[0], *validated]
-    faults += [sentence for source in validated for sentence in sources.unusable(source, all_files)]
+    for source in validated:
+        faults += sources.unusable(source, all_files)
     if faults:
         return Validation(faults)
     samples_path = beside(all_files[0], samples_path, os.path.join('tests', 'samples'))
@@ -218,16 +219,12 @@ def examine(
         evidence,
     )
     claims = drive_rules.claims_of([*drives, *models], context.database)
-    faults = [
-        sentence for source in validated for sentence in entry_rules.file_problems(source, context)
-    ]
+    for source in validated:
+        faults += entry_rules.file_problems(source, context)
     faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
     if drives or samples_path:
-        faults += [
-            sentence
-            for source in validated
-            for sentence in drive_rules.coverage_problems(source, claims)
-        ]
+        for source in validated:
+            faults += drive_rules.coverage_problems(source, claims)
     summary = [
         plural(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
         plural(len(drives), 'sample'),

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..check import reads
+from ..check.rulebook import site_of
 from ..command_line.options import Options, Parser
 from ..errors import SmartError, UsageError
 from ..model import Device
@@ -80,16 +81,15 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
         for path in (os.path.join(folder, name) for name in names):
             spelt = f'/{os.path.relpath(path, system.ROOT)}'
             paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
-    spellings: dict[Disk, list[Device]] = {disk: [] for disk in found}
+    site, wanted = site_of(options.data, options.before), []
     for disk in found:
+        devices: list[Device] = []
         for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ())):
             with suppress(UsageError):  # no check can use this name either
-                spellings[disk] += addresses.parse(path)
-    planned = {
-        plan.device
-        for plan in reads.plan([each for some in spellings.values() for each in some], options)
-    }
-    return [disk for disk, devices in spellings.items() if planned.issuperset(devices)]
+                devices += addresses.parse(path)
+        if len(reads.plan(devices, options, site)) == len(devices):
+            wanted.append(disk)
+    return wanted
 
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:

@@ -195,19 +195,19 @@ def _nobody(state: State, sentence: str) -> Finding:
     return finding._replace(remedy=finding.remedy or 'name the drives with -d')
 
 
-def to_watch(survey: Survey) -> list[Device]:
-    """Return the devices that a check of this machine should name: all except devices that
+def to_watch(reads: Sequence[Read], addresses: Sequence[str]) -> list[str]:
+    """Return the addresses that a check of this machine should name: all except addresses that
     cannot hold a drive.
     """
     return [
-        verdict.device
-        for verdict, read in zip(survey.verdicts, survey.reads)
+        address
+        for read, address in zip(reads, addresses)
         if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))
     ]
 
 
 def pastes(
-    addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()
+    addresses: Sequence[str], program: str, timeout: float, more: Sequence[str]
 ) -> list[Paste]:
     """Return a configuration line for each daemon.
 

@@ -211,32 +211,20 @@ class Examiner:
         printed = self._printed(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
             yield daemons.output(len(printed.encode()), budget.WHY in printed)
-        yield from self._unmonitored(history_answers.in_use(survey_of_all.history, RECENT))
-        watched = drives.to_watch(survey_of_all)
-        addresses = [
-            address
-            for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
-            if verdict.device in watched
-        ]
+        used = history_answers.in_use(survey_of_all.history, RECENT)
+        if used:
+            self._checks.append(coverage.Uses(used))
+        yield from coverage.examine(self._checks, options, self._scanned)
+        addresses = drives.to_watch(survey_of_all.reads, self._addresses(survey_of_all))
         own = options.how_read.timeout
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         # the time limit of a check that fits the daemons on this machine
         timeout = own if own < shortest else daemons.fitting(shortest)
         self._pastes = drives.pastes(addresses, self._path, timeout, more)
 
-    def _unmonitored(self, used: Sequence[str]) -> list[Finding]:
-        """Return the finding for disks that no check reads. used: addresses that checks have
-        read recently.
-        """
-
-        def scan() -> Sequence[Device]:
-            return machine.find(
-                machine.DeviceList(()), True, self._options.how_read, self._runner, self._deadline
-            ).devices
-
-        if used:
-            self._checks.append(coverage.Uses(used))
-        return coverage.examine(self._checks, self._options, scan)
+    def _scanned(self) -> Sequence[Device]:
+        how, nothing = self._options.how_read, machine.DeviceList(())
+        return machine.find(nothing, True, how, self._runner, self._deadline).devices
 
     def _unread(self, error: SmartError) -> Finding:
         if any(

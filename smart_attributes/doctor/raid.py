@@ -87,7 +87,7 @@ def examine(options: Options, deadline: float) -> list[Finding]:
     findings = [
         (clean(arrays[disk.name]), disk.name, fact)
         for disk in members
-        for fact in _facts(disk, answers.get(disk.name), root)
+        for fact in _facts(disk, answers.get(disk.name))
     ]
     return [*joined(findings), summary(len(members), left, bool(findings))]
 
@@ -175,10 +175,10 @@ def why_not(disk: Disk, is_allowed: bool) -> str:
     return '' if disk.bus == 'ATA' and is_allowed else 'excluded' if disk.bus == 'ATA' else disk.bus
 
 
-def _facts(disk: Disk, answer: Answer | None, root: str) -> Iterator[Fact]:
+def _facts(disk: Disk, answer: Answer | None) -> Iterator[Fact]:
     """Yield the facts about one member. answer: None if the member was not queried."""
     document = _document(answer) if answer else {}
-    zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
+    zoned = file_text(os.path.join(system.ROOT, f'sys/block/{disk.name}/queue/zoned'))
     # The kernel knows host-aware and host-managed disks; only smartctl knows device-managed disks.
     if disk.bus != 'NVMe' and (
         zoned not in ('', 'none')
@@ -186,12 +186,8 @@ def _facts(disk: Disk, answer: Answer | None, root: str) -> Iterator[Fact]:
         or _SHINGLED in text_of(document, 'model_family')
     ):
         yield _fact('member-shingled')
-    if answer:
-        yield from _answered(disk, answer, document)
-
-
-def _answered(disk: Disk, answer: Answer, document: Json) -> Iterator[Fact]:
-    """Yield the facts in the answer of one SATA drive."""
+    if not answer:
+        return
     known = recovery(document)
     if known is None:
         yield _unknown(answer, document)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, SMARTCTL
-from ..errors import UsageError
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from ..reading.system import names_in
@@ -134,16 +133,14 @@ class SudoersFacts(NamedTuple):
 
 
 def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
-    """Return the facts that only root can read; empty if the user is not root or sudo is not
-    installed.
+    """Return the facts that only root can read; empty if the user is not root.
+
+    Raises UsageError if sudo is not installed.
     """
     visudo = next(filter(os.path.isfile, VISUDO), '')
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
-    try:
-        lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
-    except UsageError:
-        return SudoersFacts()
+    lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
     answers = {answer.command: answer for answer in runner.run(lines, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
     texts = _texts()
@@ -155,11 +152,8 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
     names = [user]
     with suppress(KeyError):  # a group without a name: only the user counts
-        groups = [
-            grp.getgrgid(number).gr_name
-            for number in os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
-        ]
-        names += [f'%{group}' for group in groups]
+        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
+        names += [f'%{grp.getgrgid(number).gr_name}' for number in numbers]
     rules = [
         path
         for path, text in texts.items()
