@@ -91,7 +91,8 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
             reading.metric == SPARE and reading.judged and (judgement.warning or judgement.critical)
         ):
             told = _foreseen(reading, None, past)
-            found.update({SPARE: told} if isinstance(told, Forecast) else {})
+            if isinstance(told, Forecast):
+                found[SPARE] = told
     return found
 
 

@@ -55,34 +55,32 @@ def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
     After the time limit, patterns are no longer evaluated.
     """
     decided: dict[Device, bool] = {}
-    return alarm.twice(lambda late: _inventory(stage, options, history, decided, late))
-
-
-def _inventory(
-    stage: Reads, options: Options, history: Remembered, decided: dict[Device, bool], late: str
-) -> Inventory:
     asked, is_scan = stage.found.devices, stage.found.is_scan
-    why = f'{late} before the patterns were matched' if late else ''
-    kept, faults = wanted(stage.reads, options, history, decided, why)
-    if options.which.names:
-        from . import named_drives
 
-        kept = named_drives.selected(kept, options, history)
-    if not all(isinstance(read.outcome, Report) for read in kept):
-        from ..reading import diagnostics
+    def before_the_end(late: str) -> Inventory:
+        why = f'{late} before the patterns were matched' if late else ''
+        kept, faults = wanted(stage.reads, options, history, decided, why)
+        if options.which.names:
+            from . import named_drives
 
-        kept = diagnostics.with_better_reasons(kept)
-    drives = counted(kept, asked, is_scan, options.naming.label)
-    return drives._replace(
-        faults=(*faults, *drives.faults),
-        whereabouts=history.recall(
-            drives.reads,
-            drives.candidates,
-            addressed(asked, stage.reads),
-            is_scan,
-            stage.found.selects,
-        ),
-    )
+            kept = named_drives.selected(kept, options, history)
+        if not all(isinstance(read.outcome, Report) for read in kept):
+            from ..reading import diagnostics
+
+            kept = diagnostics.with_better_reasons(kept)
+        drives = counted(kept, asked, is_scan, options.naming.label)
+        return drives._replace(
+            faults=(*faults, *drives.faults),
+            whereabouts=history.recall(
+                drives.reads,
+                drives.candidates,
+                addressed(asked, stage.reads),
+                is_scan,
+                stage.found.selects,
+            ),
+        )
+
+    return alarm.twice(before_the_end)
 
 
 def wanted(

@@ -330,18 +330,16 @@ def why_silent(
     """Return notes with the reason why a reading does not alert: it was acknowledged, or the
     last event is old.
     """
-    if accepted is None and not limit.aged:
-        return []
-    reading, told = judgement.reading, []
+    reading = judgement.reading
     if accepted is not None and reading.judged:
         from ..knowledge.acknowledgements import telling
 
-        told = [Coded('acknowledged', telling(accepted, reading.unit))]
-    if told or judgement.state is not State.OK or when_quiet(limit, reading) is limit:
-        return told
+        return [Coded('acknowledged', telling(accepted, reading.unit))]
+    if judgement.state is not State.OK or when_quiet(limit, reading) is limit:
+        return []
     new = judge_reading(reading, limit, by_metric, metrics)
     if new.state is State.OK:
-        return told
+        return []
     against = f' {new.against}' if new.against else ''
     return [
         Coded(

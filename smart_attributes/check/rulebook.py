@@ -173,6 +173,7 @@ def judge_of(options: Options, site: Site) -> Judge:
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
     given = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
+    migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
     return Judge(
         database,
         thresholds.Thresholds(
@@ -192,18 +193,8 @@ def judge_of(options: Options, site: Site) -> Judge:
             risk_of,
         ),
         tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)),
-        _not_in_force(site, options.data.config),
+        tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
-
-
-def _not_in_force(site: Site, config: str) -> tuple[Coded, ...]:
-    """Return a message for each file of version 1.6 that `migrate` has not converted to one of
-    the site's files.
-    """
-    if site.old is None:
-        return ()
-    migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
-    return tuple(site.old.warnings(migrated, config))
 
 
 def risk_of(

@@ -103,15 +103,10 @@ def draft(report: Report, database: SpecDatabase) -> str:
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)
     filled = reading_rules.fills(stated.get('host_written'), identity.capacity)
-    fits = [
-        *endurance_fits(report, rows),
-        *(
-            fit
-            for metric, number in stated.items()
-            if database.metrics[metric].unit == 'B'
-            for fit in amount_fits(metric, number, rows)
-        ),
-    ]
+    fits = endurance_fits(report, rows)
+    for metric, number in stated.items():
+        if database.metrics[metric].unit == 'B':
+            fits += amount_fits(metric, number, rows)
     entry = {
         'family': _family(identity),
         **_condition(identity, rows),
@@ -395,15 +390,11 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
             f'mean; draft '
             f'again from a worn drive.'
         )
-    equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE][
-        :MENTIONED
-    ]
-    caution = (
-        'one drive can match by chance, so compare another one'
-        if equal
-        else 'the meaning must come from a document'
-    )
-    same = ', '.join(equal) or 'no attribute'
+    equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE]
+    same, caution = 'no attribute', 'the meaning must come from a document'
+    if equal:
+        same = ', '.join(equal[:MENTIONED])
+        caution = 'one drive can match by chance, so compare another one'
     return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
 
 

@@ -176,16 +176,14 @@ def _gone(sentences: Sequence[Coded]) -> list[Finding]:
         'check cabling, controller and dmesg -T; if you removed the drive for good, '
         'remove it from the history'
     )
-    lines = [
-        said(sentence.code, sentence, CHECK, **sentence.fields)
-        for sentence in sentences[:SHOWN_GONE]
-    ]
-    lines = [
-        line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')
-        for line in lines
-    ]
-    more = len(sentences) - len(lines)
-    return lines + ([found('drives-more-gone', drives=more)] if more else [])
+    lines = []
+    for sentence in sentences[:SHOWN_GONE]:
+        line = said(sentence.code, sentence, CHECK, **sentence.fields)
+        command = f'{PROGRAM} {line.remedy.replace(" retires it", "")}'
+        lines.append(line._replace(remedy=look, command=command))
+    if len(sentences) > SHOWN_GONE:
+        lines.append(found('drives-more-gone', drives=len(sentences) - SHOWN_GONE))
+    return lines
 
 
 def _nobody(state: State, sentence: str) -> Finding:
