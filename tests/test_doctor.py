@@ -1750,7 +1750,21 @@ def asked(**change: Any) -> sudo_rule.SudoAnswers:
     entry = sudo_reports.SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
     answers = sudo_rule.SudoAnswers(
-        'nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd'
+        'nagios',
+        '/usr/sbin/smartctl',
+        calls,
+        (),
+        [entry],
+        admits_more=False,
+        rule=wanted,
+        command='cmd',
+        knows_expressions=True,
+        is_person=False,
+        message='',
+        late='',
+        files=sudo_reports.SudoersFacts(),
+        is_alone=False,
+        as_root='',
     )
     return answers._replace(**change)
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     RiskOf = Callable[[Sequence[Judgement], State, str, Sequence[str]], Risk | None]
 
 
+Readings = Mapping[str, Reading]  # the judged readings of a drive that have a number, by metric
+Metrics = Mapping[str, Metric]  # by name
 FORECAST = (TIME_LEFT, ENDURANCE)
 
 
@@ -125,9 +127,7 @@ def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdic
     return verdict._replace(risk=rules.risk(verdict.judgements, verdict.state, kind, groups))
 
 
-def most_severe_first(
-    judgements: Iterable[Judgement], metrics: Mapping[str, Metric]
-) -> tuple[Judgement, ...]:
+def most_severe_first(judgements: Iterable[Judgement], metrics: Metrics) -> tuple[Judgement, ...]:
     """Return judgements in order of severity; each alert gets the concern and the remedy of the
     metric.
 
@@ -151,7 +151,7 @@ def _beside_the_numbers(
     spec: DriveSpec,
     database: SpecDatabase,
     rules: Rules,
-    by_metric: Mapping[str, Reading],
+    by_metric: Readings,
 ) -> list[Reading]:
     """Return readings about firmware advisories, the age of self-tests and an unknown model.
     by_metric: readings.
@@ -179,7 +179,7 @@ def _beside_the_numbers(
 
 
 def _time_left(
-    by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules, past: Past | None
+    by_metric: Readings, limits: Mapping[str, Limit], rules: Rules, past: Past | None
 ) -> list[Reading]:
     """Return the reading endurance_time_left if endurance_time_left or endurance_used has a limit;
     else nothing.
@@ -210,8 +210,8 @@ def _has_levels(limit: Limit) -> bool:
 def judge_remembered(
     reading: Reading,
     limit: Limit,
-    by_metric: Mapping[str, Reading],
-    metrics: Mapping[str, Metric],
+    by_metric: Readings,
+    metrics: Metrics,
     past: Past | None = None,
     accepted: Acknowledgement | None = None,
 ) -> Judgement:
@@ -233,8 +233,8 @@ def judge_remembered(
 def _held(
     level: Judgement,
     limit: Limit,
-    by_metric: Mapping[str, Reading],
-    metrics: Mapping[str, Metric],
+    by_metric: Readings,
+    metrics: Metrics,
     past: Past | None,
 ) -> Judgement:
     """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse
@@ -267,7 +267,7 @@ def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:
 
 
 def judge_reading(
-    reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric]
+    reading: Reading, limit: Limit, by_metric: Readings, metrics: Metrics
 ) -> Judgement:
     """Return the judgement on one reading.
 
@@ -324,8 +324,8 @@ def why_silent(
     judgement: Judgement,
     limit: Limit,
     accepted: Acknowledgement | None,
-    by_metric: Mapping[str, Reading],
-    metrics: Mapping[str, Metric],
+    by_metric: Readings,
+    metrics: Metrics,
 ) -> list[Coded]:
     """Return notes with the reason why a reading does not alert: it was acknowledged, or the
     last event is old.
@@ -409,9 +409,7 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     )
 
 
-def _resolve(
-    bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Metric | None
-) -> str:
+def _resolve(bound: Bound, reading: Reading, by_metric: Readings, metric: Metric | None) -> str:
     """Return a limit as a range, or '' for a limit that never alerts.
 
     A limit derived from the drive's own limit never excludes the best possible number of the
@@ -433,6 +431,6 @@ def _resolve(
     )
 
 
-def _hours(by_metric: Mapping[str, Reading]) -> float | None:
+def _hours(by_metric: Readings) -> float | None:
     age = by_metric.get('power_on_time')
     return age.number / HOUR if age and age.number is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..command_line.options import OK, PARTLY, CheckOptions, Options
-from ..doctor.examination import examine
+from ..doctor.examination import Examiner
 from ..output import doctor_findings
 from ..reading.processes import Runner
 from . import check, person
@@ -15,11 +15,11 @@ def run(options: Options, runner: Runner) -> int:
     else 1.
     """
     own: DoctorOptions = options.own
-    examination = examine(
+    examination = Examiner(
         options,
         runner,
         lambda survey: check.rendered(survey, options, CheckOptions()).text,
         lambda survey: person.addresses(survey, options),
-    )
+    ).examine()
     print((doctor_findings.as_json if own.as_json else doctor_findings.as_text)(examination))
     return OK if examination.is_good else PARTLY

@@ -32,33 +32,22 @@ Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 
 
-def examine(
-    options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses
-) -> Examination:
-    """Return the findings; the process becomes the monitoring user to collect them.
-
-    printed: takes a survey and returns the output of the check. addresses: takes a survey and
-    returns the -d arguments.
-    Raises UsageError if the process cannot become that user, or if the options do not describe an
-    installation.
-    """
-    if options.which.reports:
-        raise UsageError('doctor examines drives, not recorded reports; remove --report')
-    examiner = Examiner(options, runner, printed, addresses)
-    if options.own.user:
-        start.become(options.own.user)
-    return examiner.examine()
-
-
 class Examiner:
     """One examination and its progress.
 
-    The examination begins before this process becomes the monitoring user.
+    The examination begins before this process becomes the monitoring user, to collect the findings.
     """
 
     def __init__(
         self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses
     ) -> None:
+        """Look at what only root may read.
+
+        printed: takes a survey and returns the output of the check. addresses: takes a survey and
+        returns the -d arguments. Raises UsageError if the options do not describe an installation.
+        """
+        if options.which.reports:
+            raise UsageError('doctor examines drives, not recorded reports; remove --report')
         how, name = options.how_read, options.own.user
         self._options, self._runner, self._printed, self._addresses = (
             options,
@@ -96,10 +85,13 @@ class Examiner:
         self._pastes: Sequence[Paste] = ()
 
     def examine(self) -> Examination:
-        """Return the findings.
+        """Become the monitoring user, and return the findings.
 
-        An alarm that ends the examination early is itself reported as a finding.
+        An alarm that ends the examination early is itself reported as a finding. Raises UsageError
+        if this process cannot become that user.
         """
+        if self._options.own.user:
+            start.become(self._options.own.user)
         self._user = start.name_of(os.geteuid())
         try:
             for step in self._steps():
@@ -148,7 +140,10 @@ class Examiner:
             return
         sudo = Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
-        yield from examine_rule(sudo, self._user, self._needed(devices), devices, self._sudoers)
+        try:
+            yield from examine_rule(sudo, self._user, self._needed(devices), devices, self._sudoers)
+        except UsageError as error:  # sudo is not installed
+            yield said('sudo-not-installed', str(error), install=start.installer().install)
 
     def _devices(self, sudo: Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none if sudo refuses the scan that finds

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..command_line.options import Options
@@ -89,7 +89,14 @@ def examine(options: Options, deadline: float) -> list[Finding]:
         for disk in members
         for fact in _facts(disk, answers.get(disk.name))
     ]
-    return [*joined(findings), summary(len(members), left, bool(findings))]
+    names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
+    parts = [
+        f'{plural(len(members), "member")} of redundant arrays examined',
+        '' if findings else 'no problem found',
+        f'error recovery control was not read from: {names}' if left else '',
+    ]
+    summary = '; '.join(filter(None, parts))
+    return [*joined(findings), found('raid-examined', members=len(members), summary=summary)]
 
 
 def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
@@ -276,16 +283,3 @@ def _gigabits(speed: Json) -> float:
     """Return a SATA speed in Gb/s; 0 if absent."""
     units, bits = (fraction_of(speed, key) or 0 for key in ('units_per_second', 'bits_per_unit'))
     return units * bits / 1e9
-
-
-def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
-    """Return the finding that counts the members. left: the reason, for each member that was not
-    queried.
-    """
-    names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
-    parts = [
-        f'{plural(count, "member")} of redundant arrays examined',
-        '' if is_faulty else 'no problem found',
-        f'error recovery control was not read from: {names}' if left else '',
-    ]
-    return found('raid-examined', members=count, summary='; '.join(filter(None, parts)))

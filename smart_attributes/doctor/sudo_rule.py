@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
 from ..constants import IS_FREEBSD, SMARTCTL
-from ..errors import UsageError
 from ..model import Answer, Device, HowRead
-from ..output.doctor_findings import Finding, found, said
+from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
 from . import sudo_reports
-from .start import AS_HIM, installer, is_person
+from .start import AS_HIM, is_person
 
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if IS_FREEBSD else ""}/etc/sudoers.d/check-smart-attributes'
@@ -37,13 +36,13 @@ class SudoAnswers(NamedTuple):
     admits_more: bool  # sudo also allows calls that no check makes
     rule: sudoers.SudoRule  # the rule that this program would write
     command: str  # command that prints and installs the rule
-    knows_expressions: bool = True  # sudo supports the regular expressions that the rule uses
-    is_person: bool = False  # the user is a person, who probably does not run the checks
-    message: str = ''  # printed by sudo when it refused or complained
-    late: str = ''  # why sudo did not answer: "no answer within 30 s"
-    files: sudo_reports.SudoersFacts = sudo_reports.SudoersFacts()
-    is_alone: bool = False  # not root, so the sudoers files could not be read
-    as_root: str = ''  # command that repeats the examination as root
+    knows_expressions: bool  # sudo supports the regular expressions that the rule uses
+    is_person: bool  # the user is a person, who probably does not run the checks
+    message: str  # printed by sudo when it refused or complained
+    late: str  # why sudo did not answer: "no answer within 30 s"
+    files: sudo_reports.SudoersFacts
+    is_alone: bool  # not root, so the sudoers files could not be read
+    as_root: str  # command that repeats the examination as root
 
     @property
     def paths(self) -> list[str]:
@@ -132,22 +131,9 @@ def examine_rule(
 ) -> list[Finding]:
     """Return the findings for the rule. devices: the devices whose command lines are part of
     *needed*.
+
+    Raises UsageError if sudo is not installed.
     """
-    try:
-        answers = _answers(sudo, user, needed, devices, files)
-    except UsageError as error:  # sudo is not installed
-        return [said('sudo-not-installed', str(error), install=installer().install)]
-    complaint = None if answers.refused else sudo_reports.reason(answers.message, user)
-    return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
-
-
-def _answers(
-    sudo: Sudo,
-    user: str,
-    needed: Sequence[Arguments],
-    devices: Sequence[Device],
-    files: sudo_reports.SudoersFacts,
-) -> SudoAnswers:
     options, how = sudo.options, sudo.options.how_read
     refused, message = sudo.refuses(needed), sudo.message
     entries = sudo.entries() or files.entries
@@ -162,7 +148,7 @@ def _answers(
         )
     ]
     admits_more = not sudo.refuses([TOO_MUCH])
-    return SudoAnswers(
+    answers = SudoAnswers(
         user,
         how.smartctl,
         needed,
@@ -179,6 +165,8 @@ def _answers(
         not options.own.user,
         _as_root(options, user),
     )
+    complaint = None if refused else sudo_reports.reason(message, user)
+    return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
 
 
 def requested_types(
