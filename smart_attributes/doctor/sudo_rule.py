@@ -100,8 +100,7 @@ class Sudo:
     def _run(self, lines: Iterable[Arguments]) -> dict[Arguments, Answer]:
         patience = self.options.how_read.drive_timeout
         answers = {
-            answer.command: answer
-            for answer in self._runner.run(lines, patience, self._deadline)
+            answer.command: answer for answer in self._runner.run(lines, patience, self._deadline)
         }
         self.late = self.late or next(
             (answer.reason for answer in answers.values() if answer.outcome != 'done'), ''
