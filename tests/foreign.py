@@ -427,8 +427,8 @@ def read_history(data: bytes) -> None:
     path.write_bytes(b'check_smart_attributes history 1 %08x\n%s\n' % (sum_, damaged))
     place = path.parent.parent
     opened = check(place, 3, START + 5 * DAY)
-    for record in opened.records:
-        opened.all_of(record)
+    for number in opened.drives:
+        opened.all_of(number)
     again = check(place, 4, START + 6 * DAY)
     match = again.recall([DRIVE])[0].match
     assert match.record or match.note, 'what was just kept is known'

@@ -11,7 +11,15 @@ from zlib import crc32
 
 import pytest
 
-from smart_attributes.constants import DAY, HOUR, LARGEST_HISTORY, MONTH, MOST_PLACES, MOST_SERIES
+from smart_attributes.constants import (
+    DAY,
+    HOUR,
+    LARGEST_HISTORY,
+    LONGEST_STATEMENT,
+    MONTH,
+    MOST_PLACES,
+    MOST_SERIES,
+)
 from smart_attributes.history import drive_file
 from smart_attributes.history.drive_file import Damaged, DriveHistory, LastVerdict, Newer, Series
 from smart_attributes.history.drive_records import LATEST, DrivePlace, Record
@@ -91,16 +99,19 @@ FIELDS = {
     'identity-number': {'identity': [1, 2, 3, 4, 5]},
     'no-identity': {'identity': None},
     'long-text': {'identity': ['A' * 401, '', '', '', '']},
-    'negative-time': {'last_read': -1},
-    'late': {'last_read': LATEST + 1},
-    'time-with-fraction': {'first_read': 1.5},
-    'true': {'first_read': True},
-    'text-for-time': {'behind': '1'},
+    'negative-time': {'times': [1, -1, 0, 0]},
+    'late': {'times': [1, LATEST + 1, 0, 0]},
+    'time-with-fraction': {'times': [1.5, 2, 0, 0]},
+    'true': {'times': [True, 2, 0, 0]},
+    'text-for-time': {'times': [1, 2, 0, '1']},
     'verdict-short': {'verdict': [1]},
     'verdict-state': {'verdict': [77, '', '', 1]},
+    'times-short': {'times': [1, 2]},
     'place-short': {'places': [['a', 'b']]},
+    'place-text': {'places': [['a', '1', 0, False, '', '']]},
+    'place-switch': {'places': [['a', 1, 0, 2, '', '']]},
     'places-number': {'places': 5},
-    'many-places': {'places': [['', 'a', 1, 0, 0, '']] * (MOST_PLACES + 1)},
+    'many-places': {'places': [['a', 1, 0, False, '', '']] * (MOST_PLACES + 1)},
     'many-series': {'series': [[*ROW, []]] * (MOST_SERIES + 1)},
     'series-short': {'series': [['a']]},
     'unknown-pace': {'series': [['a', 'b', 4, 0, []]]},
@@ -251,8 +262,12 @@ def test_no_drive_has_more_series_than_can_be_read_again():
     drive = drive_file.with_readings(
         drive, IDENTITY, seen, LastVerdict(State.OK, 'x' * 500, 'y' * 500, NOW), NOW
     )
+    stored = drive_file.parsed(drive_file.text(drive), 7)
 
-    assert drive_file.parsed(drive_file.text(drive), 7) == drive
+    assert stored.series == drive.series and len(stored.series) == MOST_SERIES
+    assert stored.verdict == LastVerdict(
+        State.OK, 'x' * LONGEST_STATEMENT, 'y' * LONGEST_STATEMENT, NOW
+    )
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def machine(open_place: Path) -> Shared:
 
 
 def dated_back(document: Document) -> None:
-    document['first_read'] = NOW - 300 * DAY  # the times of points count from it
+    document['times'][0] = NOW - 300 * DAY  # the times of points count from it
 
 
 def state_of(result: Result, drive: str) -> str:
@@ -190,15 +190,18 @@ WHERE: dict[str, Callable[[Document, Any], Any]] = {
     **{
         name: lambda document, value, name=name: document.update({name: value})
         for name in (
-            'first_read',
-            'last_read',
-            'imported',
-            'behind',
+            'times',
             'identity',
             'verdict',
             'places',
             'series',
         )
+    },
+    **{
+        f'time-{number}': lambda document, value, number=number: document['times'].__setitem__(
+            number, value
+        )
+        for number in range(4)
     },
     **{
         f'identity-{number}': lambda document, value, number=number: document[
@@ -236,7 +239,7 @@ FORGERIES: dict[str, Change] = {
     'list': lambda document: [document],
     'no-series': lambda document: document.update(series=[]),
     'no-places': lambda document: document.update(places=[]),
-    'ahead': lambda document: document.update(last_read=NOW + 900 * DAY),
+    'ahead': lambda document: document['times'].__setitem__(1, NOW + 900 * DAY),
     'twins': lambda document: document.update(
         identity=['ATA', 'ACME HD4000', '1.0', 'SERIAL03', '']
     ),

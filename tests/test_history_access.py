@@ -356,11 +356,7 @@ def test_without_history_no_drive_has_a_past():
         history_answers.drive(known, SDA),
     ) == ([], None, None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
-    assert (
-        known.is_expected(Identity())
-        and known.asleep(SLEEPING) == SLEEPING
-        and known.notes(SLEEPING) == ()
-    )
+    assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
     assert history_answers.since(known, SDA) == pytest.approx(time.time(), abs=5)
 
 
@@ -464,7 +460,9 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
         key.metric: [point.number for point in series.points]
         for key, series in known.histories.items()
     } == {'crc_errors': [8]}
-    assert second.store.verdict_of(second.store.records[0]) == LastVerdict(State.OK, '', '', START)
+    assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(
+        State.OK, '', '', START
+    )
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     assert second.likely_past(INTEL.outcome.identity).histories == known.histories
     assert history_answers.drive(second, SDA)[0].identity.serial == INTEL.outcome.identity.serial

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from smart_attributes import state_directory
 from smart_attributes.constants import LARGEST_HISTORY
 from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import folder
-from smart_attributes.history.folder import Changes, Contents
+from smart_attributes.history.folder import Contents
 
 LOCKS = '/proc/locks'
 
@@ -50,9 +50,14 @@ def read(
     return folder.contents_of(folder.reading_child(state, is_writing), time.monotonic() + seconds)
 
 
-def written(state: state_directory.StateDirectory, changes: Changes, seconds: float = 20) -> None:
+def written(
+    state: state_directory.StateDirectory,
+    replaced: Mapping[int, Mapping[str, bytes]] = {},
+    set_aside: Collection[str] = (),
+    seconds: float = 20,
+) -> None:
     def work(path: str) -> int:
-        folder.apply(path, changes, START)
+        folder.apply(path, replaced, set_aside, START)
         return 0
 
     folder.change(state, work, seconds)
@@ -139,7 +144,7 @@ def test_a_directory_that_cannot_be_used_has_a_reason(state, path, monkeypatch, 
 
     assert words in read(state, is_writing=False).fault
     with pytest.raises(HistoryUnusable):
-        folder.change(state, lambda path: len(folder.changed_since(path, {})), 20)
+        folder.change(state, lambda path: len([*folder.stored_files(path)]), 20)
 
 
 def _linked(path: Path) -> None:
@@ -212,16 +217,16 @@ def test_a_child_that_cannot_write_for_long_is_told_by_the_next_check(state, pat
     lock = Path(state_directory.for_locks(state_directory.WAITING, state.path))
     monkeypatch.setattr(folder, 'LOCK_PATIENCE', 0.2)
     assert read(state).not_written == (0, '')
-    written(state, Changes())
+    written(state)
     [changed] = lock.glob(f'history-*.{folder.CHANGING}')
     with open(changed, 'r+b') as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(HistoryUnusable, match='was killed'):
-            written(state, Changes())
+            written(state)
 
     since, why = read(state).not_written
     assert since > START / 2 and 'the disk does not answer' in why
-    written(state, Changes())
+    written(state)
     assert read(state).not_written == (0, '')
 
 
@@ -230,7 +235,7 @@ def test_a_lock_that_cannot_be_used_stops_no_history(state, path, monkeypatch):
         raise state_directory.Unusable('no place')
 
     monkeypatch.setattr(state_directory, 'for_locks', unusable)
-    written(state, Changes({1: {folder.DRIVE: b'x'}}))
+    written(state, {1: {folder.DRIVE: b'x'}})
 
     assert read(state).files['1.drive'].content == b'x'
 
@@ -264,7 +269,7 @@ def test_no_process_is_left(state, path):
     before = _children()
     for _ in range(3):
         read(state)
-        written(state, Changes())
+        written(state)
 
     assert set(_children()) <= set(before)
 
@@ -272,7 +277,7 @@ def test_no_process_is_left(state, path):
 def test_a_check_that_ignores_the_end_of_processes_gets_its_answer(state, path):
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        written(state, Changes())
+        written(state)
         assert read(state).is_complete
     finally:
         signal.signal(signal.SIGCHLD, before)
@@ -287,7 +292,7 @@ def test_where_no_process_can_be_started_there_is_a_reason(state, path, monkeypa
 
     assert read(state).fault == 'no process can be started: Too many open files'
     with pytest.raises(HistoryUnusable, match='no process can be started'):
-        written(state, Changes())
+        written(state)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +317,7 @@ def test_a_child_that_fails_has_a_reason(state, path, work, words):
 
 def test_files_are_replaced_and_the_former_version_stays_beside(state, path):
     for content in (b'1', b'2', b'3'):
-        written(state, Changes({7: {folder.DAYS: b'd' + content, folder.DRIVE: content}}))
+        written(state, {7: {folder.DAYS: b'd' + content, folder.DRIVE: content}})
 
     assert stored(path) == {'7.drive': b'3', '7.former': b'2', '7.days': b'd3'}
     assert {os.stat(path / name).st_mode & 0o777 for name in stored(path)} == {0o644}
@@ -327,11 +332,11 @@ def test_damaged_files_are_set_aside(state, path):
     (path / '1.former').write_bytes(b'good')
     (path / '1.damaged').mkdir()
     (path / '1.damaged/x').touch()
-    changes = Changes(
+    written(
+        state,
         {1: {folder.DAYS: b'new', folder.DRIVE: b'new'}},
         ['1.drive', '2.drive', '1.days', '9.drive'],
     )
-    written(state, changes)
 
     assert (path / '2.damaged').stat().st_mtime == START
     shutil.rmtree(path / '1.damaged')
@@ -350,28 +355,24 @@ def test_trouble_with_one_drive_costs_only_this_drive(state, path):
     (path / '1.drive.new').mkdir()
     (path / '1.drive.new/x').touch()
     with pytest.raises(HistoryUnusable, match=r'drive\.new'):
-        written(state, Changes({number: {folder.DRIVE: b'new'} for number in (1, 2)}))
+        written(state, {number: {folder.DRIVE: b'new'} for number in (1, 2)})
 
     assert (path / '1.drive').read_bytes() == b'old' and (path / '2.drive').read_bytes() == b'new'
     assert '1.drive.new' in read(state).not_written[1]
     shutil.rmtree(path / '1.drive.new')
-    written(state, Changes({1: {folder.DRIVE: b'new'}}))
+    written(state, {1: {folder.DRIVE: b'new'}})
     assert read(state).not_written == (0, '') and (path / '1.drive').read_bytes() == b'new'
 
 
 @pytest.mark.parametrize('step', ['_write_file', 'flush', 'rename', 'link', 'fsync'])
 def test_a_child_that_is_killed_at_any_step_leaves_old_or_new_files(state, path, monkeypatch, step):
     """And the next check writes as ever."""
-    written(
-        state, Changes({number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)})
-    )
+    written(state, {number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)})
     owner = folder if step == '_write_file' else folder.files if step == 'flush' else os
     works = getattr(owner, step)
     for turn in range(9):
         monkeypatch.setattr(owner, step, killed_after(turn, works))
-        changes = Changes(
-            {number: {folder.DAYS: b'newer', folder.DRIVE: b'new'} for number in (1, 2)}
-        )
+        changes = {number: {folder.DAYS: b'newer', folder.DRIVE: b'new'} for number in (1, 2)}
         try:
             written(state, changes)
         except HistoryUnusable as error:
@@ -386,7 +387,7 @@ def test_a_child_that_is_killed_at_any_step_leaves_old_or_new_files(state, path,
         )
         written(
             state,
-            Changes({number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)}),
+            {number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)},
         )
         assert not [name for name in stored(path) if name.endswith('.new')]
 
@@ -409,22 +410,12 @@ def test_a_file_system_without_links_has_no_former_version(state, path, monkeypa
 
     monkeypatch.setattr(os, 'link', refused)
     for content in (b'1', b'2'):
-        written(state, Changes({7: {folder.DRIVE: content}}))
+        written(state, {7: {folder.DRIVE: content}})
 
     assert stored(path) == {'7.drive': b'2'}
 
 
-def test_a_file_that_was_read_is_read_again_only_if_it_has_changed(state, path, monkeypatch):
-    for number in (1, 2):
-        (path / f'{number}.drive').write_bytes(b'x')
-    before = read(state).files
-    written(state, Changes({2: {folder.DRIVE: b'y'}}))
-    now = folder.changed_since(str(path), before)
-
-    assert now['1.drive'] is before['1.drive'] and now['2.drive'].content == b'y'
-
-
-def test_of_all_files_of_a_drive_its_former_version_is_removed_first(path):
+def test_of_all_files_of_a_drive_its_former_version_is_removed_first(path, monkeypatch):
     """Else a drive that is forgotten could come back from it."""
     for name in (
         '7.drive',
@@ -438,16 +429,12 @@ def test_of_all_files_of_a_drive_its_former_version_is_removed_first(path):
     ):
         (path / name).touch()
 
-    names = folder.files_of(str(path), 7)
-    assert sorted(names) == [
-        '7.damaged',
-        '7.days',
-        '7.days.damaged',
-        '7.drive',
-        '7.drive.new',
-        '7.former',
-    ]
-    assert names[0] == '7.former'
+    removed = []
+    unlink = os.unlink
+    monkeypatch.setattr(os, 'unlink', lambda path: (removed.append(path), unlink(path)))
+    folder.remove(str(path), 7)
+
+    assert sorted(stored(path)) == ['77.drive'] and os.path.basename(removed[0]) == '7.former'
 
 
 # --- disks ----------------------------------------------------------------------------------------
@@ -471,9 +458,9 @@ def tmpfs(tmp_path: Path) -> Iterator[Path]:
 @abilities.as_root
 def test_a_full_disk_keeps_the_old_files_and_is_told_by_the_next_check(tmpfs):
     state = state_directory.ready(str(tmpfs))
-    written(state, Changes({number: {folder.DRIVE: b'old' * 5000} for number in (1, 2)}))
+    written(state, {number: {folder.DRIVE: b'old' * 5000} for number in (1, 2)})
     with pytest.raises(HistoryUnusable, match='the disk is full'):
-        written(state, Changes({number: {folder.DRIVE: b'new' * 9000} for number in (1, 2, 3, 4)}))
+        written(state, {number: {folder.DRIVE: b'new' * 9000} for number in (1, 2, 3, 4)})
 
     found = read(state)
     assert found.files['1.drive'].content in (b'old' * 5000, b'new' * 9000)
@@ -483,7 +470,7 @@ def test_a_full_disk_keeps_the_old_files_and_is_told_by_the_next_check(tmpfs):
 @abilities.as_root
 def test_a_read_only_disk_is_told_before_the_answer(tmpfs):
     state = state_directory.ready(str(tmpfs))
-    written(state, Changes({1: {folder.DRIVE: b'x'}}))
+    written(state, {1: {folder.DRIVE: b'x'}})
     subprocess.run(['mount', '-o', 'remount,ro', str(tmpfs)], check=True)
 
     assert 'cannot be written' in read(state).fault
@@ -508,7 +495,7 @@ folder._become = then_blind
 assert {module!r} not in sys.modules
 state = state_directory.ready({str(theirs)!r})
 def work(path):
-    folder.apply(path, folder.Changes({{1: {{folder.DRIVE: b"x"}}}}), 1)
+    folder.apply(path, {{1: {{folder.DRIVE: b"x"}}}}, (), 1)
     return 0
 folder.change(state, work, 20)
 found = folder.contents_of(folder.reading_child(state, True), time.monotonic() + 20)
@@ -520,15 +507,13 @@ assert found.files["1.drive"].content == b"x" and found.is_complete, found
 
 def test_a_file_of_another_user_is_read_if_it_may_be(theirs):  # noqa: F811
     """Root's file in nagios' folder."""
-    as_nobody(
-        lambda: written(state_directory.ready(str(theirs)), Changes({1: {folder.DRIVE: b'x'}}))
-    )
+    as_nobody(lambda: written(state_directory.ready(str(theirs)), {1: {folder.DRIVE: b'x'}}))
     os.chown(theirs / 'history/1.drive', 0, 0)
 
     def replaced() -> None:
         state = state_directory.ready(str(theirs))
         assert read(state).files['1.drive'].content == b'x'
-        written(state, Changes({1: {folder.DRIVE: b'y'}}))
+        written(state, {1: {folder.DRIVE: b'y'}})
 
     as_nobody(replaced)
     assert (theirs / 'history/1.drive').read_bytes() == b'y'

@@ -83,7 +83,7 @@ def points(
     opened = history(path, now, writes=False)
     record = opened.recall([identity])[0].match.record
     assert record is not None
-    return opened.all_of(record)[key].points
+    return opened.all_of(record.number)[key].points
 
 
 def numbers(path: Path, identity: Identity = DRIVE) -> Sequence[float]:
@@ -228,7 +228,7 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     opened = history(tmp_path)
     opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
 
-    assert history(tmp_path, START + STEP).records == ()
+    assert history(tmp_path, START + STEP).records == []
     assert 'increases cause no alerts' in opened.recall([nameless])[0].match.note
 
 
@@ -251,19 +251,22 @@ def test_a_drive_that_fits_two_records_has_no_history(tmp_path):
     assert found.match.record is None and 'cannot be distinguished from another' in found.match.note
 
 
-def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path):
-    """While drives think; of drives that are where they were."""
+def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path, monkeypatch):
+    """While drives think."""
     check(tmp_path, 1)
     check(tmp_path, 2, START + STEP, OTHER, address='/dev/sdb')
     opened = history(tmp_path, START + 2 * STEP)
 
-    assert opened.expect(['/dev/sda', '/dev/sdc']) == [DRIVE]
-    assert opened.expected(DRIVE) == opened.recall([DRIVE])[0]
-    assert opened.expected(DRIVE).histories[CRC].points == (Point(START, 1),)
-    assert (
-        opened.expected(OTHER) is None
-        and opened.recall([OTHER])[0].histories[CRC].points[0].number == 2
-    )
+    with monkeypatch.context() as slow, pytest.raises(LookupError):
+        slow.setattr(opened, 'is_ready', lambda seconds: seconds > 0)
+        opened.likely(DRIVE)  # it does not wait for the disk
+    assert opened.is_ready(20)
+    assert [record.identity for record in opened.last_at(['/dev/sda', '/dev/sdc'])] == [DRIVE]
+    assert opened.likely(DRIVE) == opened.recall([DRIVE])[0]
+    assert opened.likely(DRIVE).histories[CRC].points == (Point(START, 1),)
+    assert opened.likely(OTHER) == opened.recall([OTHER])[0]
+    with pytest.raises(LookupError):
+        opened.likely(DRIVE._replace(serial='S3RIAL03'))
 
 
 def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
@@ -383,16 +386,16 @@ def test_a_log_that_was_imported_is_known_until_its_drive_is_forgotten(tmp_path,
     """Since when history has the drive, nobody can tell then."""
     check(tmp_path, 1)
     opened = check(tmp_path, 1, START + 1, OTHER, address='/dev/sdb')
-    assert (opened.has_taken, opened.knows_since(opened.records[0])) == (False, START)
+    assert opened.has_taken is False
     opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 1)]})
     if is_forgotten:
         assert opened.forget('nobody') == 0 and opened.forget('S3RIAL01') == 1
     opened = history(tmp_path, START + STEP)
 
     assert opened.has_taken is not is_forgotten
-    assert [opened.knows_since(record) for record in opened.records] == (
-        [] if is_forgotten else [0]
-    ) + [START + 1]
+    assert [drive.imported for drive in opened.drives.values()] == (
+        [] if is_forgotten else [START + 1]
+    ) + [0]
 
 
 def test_all_drives_of_a_serial_number_are_forgotten(tmp_path):
@@ -405,7 +408,7 @@ def test_all_drives_of_a_serial_number_are_forgotten(tmp_path):
         address='/dev/sdb',
     )
 
-    assert opened.forget('S3RIAL01') == 2 and history(tmp_path, START + STEP).records == ()
+    assert opened.forget('S3RIAL01') == 2 and history(tmp_path, START + STEP).records == []
 
 
 # --- which drive and which address ----------------------------------------------------------------
@@ -416,7 +419,7 @@ def test_a_drive_that_has_left_its_address_is_not_expected_there(tmp_path):
     check(tmp_path, 2, START + 1, OTHER)  # at the same address
     opened = history(tmp_path, START + STEP)
 
-    assert opened.expect(['/dev/sda']) == [OTHER] and opened.expected(DRIVE) is None
+    assert [record.identity for record in opened.last_at(['/dev/sda'])] == [OTHER]
     record = opened.at('/dev/sda')
     assert record is not None and record.identity.serial == 'S3RIAL02'
 
@@ -427,7 +430,7 @@ def test_after_a_drive_was_read_ahead_others_are_still_found(tmp_path):
     check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
     new = DRIVE._replace(serial='S3RIAL03', wwn='5000c500a1b2c3d6')
     opened = history(tmp_path, START + STEP)
-    opened.expect(['/dev/sda'])
+    opened.last_at(['/dev/sda'])
     found = opened.recall([OTHER, new, DRIVE])
 
     assert [each.histories[CRC].points[0].number if each.histories else None for each in found] == [
@@ -444,7 +447,7 @@ def test_what_is_stored_for_an_hour_is_no_series_of_the_drive(tmp_path):
     check(tmp_path, 40, START + STEP, key=Key('temperature', 'lately'), often=LATELY)
     opened = history(tmp_path, START + 2 * STEP)
 
-    assert list(opened.all_of(opened.records[0])) == [CRC]
+    assert list(opened.all_of(opened.records[0].number)) == [CRC]
     assert {key.metric for key in opened.recall([DRIVE])[0].histories} == {
         'crc_errors',
         'temperature',
@@ -553,7 +556,7 @@ def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past,
     assert [(record.first_read, record.last_read) for record in opened.records] == [
         (last_read, last_read)
     ]
-    assert {key: each.points for key, each in opened.all_of(opened.records[0]).items()} == {
+    assert {key: each.points for key, each in opened.all_of(opened.records[0].number).items()} == {
         key: tuple(points) for (key, _), points in past.items() if points
     }
 
@@ -696,7 +699,7 @@ def test_places_belong_to_a_machine_and_readings_to_the_drive(tmp_path):
     """A shared directory, or a machine ID that has changed."""
     check(tmp_path, 1, machine='one')
     opened = history(tmp_path, START + STEP, machine='two')
-    assert opened.places == () and opened.at('/dev/sda') is None
+    assert opened.places == [] and opened.at('/dev/sda') is None
     check(tmp_path, 2, START + STEP, machine='two', address='/dev/sdx')
     check(tmp_path, 3, START + 2 * STEP, OTHER, machine='two', address='/dev/sdx')
 
@@ -714,4 +717,4 @@ def test_the_last_verdict_is_stored_with_the_drive(tmp_path):
     check(tmp_path, 2, START + STEP)
     opened = history(tmp_path, START + HOUR)
 
-    assert opened.verdict_of(opened.records[0]) == verdict
+    assert opened.drives[opened.records[0].number].verdict == verdict

@@ -86,19 +86,16 @@ class Remembered:
         if not self._store.is_ready(_EXPECTING):
             return []
         store = self.store
-        return store.expect([device.address for device in devices]) if store else []
-
-    def is_expected(self, identity: Identity) -> bool:
-        """Return whether likely_past() can answer for a drive; True without a history."""
-        return self._store is None or self._store.expected(identity) is not None
+        there = store.last_at([device.address for device in devices]) if store else []
+        return [record.identity for record in there]
 
     def likely_past(self, identity: Identity) -> Past | None:
-        """Return the expected result of past() for a drive, or None.
+        """Return the probable result of past() for a drive; None without a history.
 
-        The final result can differ after recall() has compared all drives of the run.
+        The final result can differ after recall() has compared all drives of the run. Raises
+        LookupError for a drive that the history does not know, or not yet.
         """
-        expected = self._store.expected(identity) if self._store else None
-        return self._past(expected) if expected else None
+        return self._past(self._store.likely(identity)) if self._store else None
 
     def recall(
         self,
@@ -248,14 +245,12 @@ class Remembered:
         if store is None:
             return []
         covered = {device.address for device in self._there}
-        recent = {
-            record.number: record for record in store.records if store.now - record.last_read < DAY
-        }
+        recent = {record.number for record in store.records if store.now - record.last_read < DAY}
         others = []
         for place in store.places:
             if place.drive not in recent or place.gone or place.address in covered:
                 continue
-            last = store.verdict_of(recent[place.drive])
+            last = store.drives[place.drive].verdict
             if last and (store.is_own or last.state is not State.OK):
                 others.append((place.address, last.state))
         return others

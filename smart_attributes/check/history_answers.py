@@ -105,7 +105,7 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
     if history.store is None or recalled is None:
         return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
     series = (
-        history.store.all_of(recalled.match.record)
+        history.store.all_of(recalled.match.record.number)
         if history.is_whole and recalled.match.record
         else {}
     )
@@ -133,7 +133,7 @@ def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, His
         if history.store
         else None
     )
-    return (record, history.store.all_of(record)) if history.store and record else None
+    return (record, history.store.all_of(record.number)) if history.store and record else None
 
 
 def since(history: Remembered, device: Device) -> int:
@@ -143,13 +143,9 @@ def since(history: Remembered, device: Device) -> int:
     without readings.
     """
     recalled = history.recalled(device)
-    if (
-        history.store is None
-        or recalled is None
-        or not (recalled.match.record or recalled.match.note)
-    ):
-        return int(time.time())
-    return history.store.knows_since(recalled.match.record) if recalled.match.record else 0
+    if recalled and recalled.drive:
+        return 0 if recalled.drive.imported else recalled.drive.record.first_read
+    return 0 if recalled and recalled.match.note else int(time.time())
 
 
 def serials(history: Remembered) -> list[str]:

@@ -68,12 +68,11 @@ class Verdicts(Listener):
         further log.
 
         A verdict can depend on other drives in two cases: the drive is at a new address, or drives
-        have names other than device names. Exceptions are ignored; of() judges the drive again.
+        have names other than device names. Exceptions, such as that of an unknown drive, are ignored;
+        of() judges the drive again.
         """
         with suppress(Exception):
-            if not isinstance(read.outcome, Report) or not self.history.is_expected(
-                read.outcome.identity
-            ):
+            if not isinstance(read.outcome, Report):
                 return
             past = self.history.likely_past(read.outcome.identity)
             if self._is_asked(read, past, past is not None and self.history.is_written):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
 from ..constants import (
@@ -38,6 +38,7 @@ EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did n
 KEPT_WHOLE = 25 * HOUR  # older points of a series with MANY points are reduced to one per day
 _HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
 _NUMBERS = (int, float)
+_PLACE = ('', 0, 0, False, '', '')  # types of the fields of a DrivePlace, without its drive
 # int() of a longer one takes quadratic time before Python 3.11
 _LONG_NUMBER = re.compile(rb'[0-9]{1000}')
 
@@ -106,13 +107,10 @@ def text(drive: DriveHistory) -> bytes:
 def _text(drive: DriveHistory) -> bytes:
     record, verdict = drive.record, drive.verdict
     document = {
-        'identity': record.identity[:5],
-        'first_read': record.first_read,
-        'last_read': record.last_read,
-        'imported': drive.imported,
-        'behind': drive.behind,
-        'verdict': verdict and [verdict.state.value, *verdict[1:]],
-        'places': [_place_fields(place) for place in drive.places],
+        'identity': _clipped(record.identity[:5]),
+        'times': [record.first_read, record.last_read, drive.imported, drive.behind],
+        'verdict': verdict and [verdict.state.value, *_clipped(verdict[1:3]), verdict.time],
+        'places': [(place.address, *place[2:]) for place in drive.places],
         'series': [
             [*key, stored.pace, stored.absent, _point_fields(stored.points, record.first_read)]
             for key, stored in drive.series.items()
@@ -126,15 +124,8 @@ def _text(drive: DriveHistory) -> bytes:
     )
 
 
-def _place_fields(place: DrivePlace) -> list[Any]:
-    return [
-        place.machine,
-        place.address,
-        place.first,
-        place.gone,
-        int(place.is_scanned),
-        place.slot,
-    ]
+def _clipped(fields: Iterable[str]) -> list[str]:
+    return [field[:LONGEST_STATEMENT] for field in fields]
 
 
 def _point_fields(points: Sequence[Point], before: int) -> list[list[float]]:
@@ -211,53 +202,53 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 
 
 def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
-    protocol, model, firmware, serial, wwn = map(_words, document['identity'])
-    identity = Identity(protocol, model, firmware, serial, wwn)
-    first, last = _moment(document['first_read']), _moment(document['last_read'])
-    rows, places = document['series'], document['places']
+    first, last, imported, behind = _checked((0, 0, 0, 0), document['times'])
+    rows, places, verdict = document['series'], document['places'], document['verdict']
     if len(rows) > MOST_SERIES or len(places) > MOST_PLACES:
         raise Damaged
-    verdict = document['verdict']
+    if verdict:
+        state, *rest = _checked((0, '', '', 0), verdict)
+        verdict = LastVerdict(State(state), *rest)
+    stored = {}
+    for metric, definition, pace, absent, point_rows in rows:
+        _checked(('', '', 0, 0), (metric, definition, pace, absent))
+        if pace > series.LATELY:
+            raise Damaged
+        points = _points(point_rows, first, most_of(definition))
+        stored[Key(metric, definition)] = Series(pace, points, absent)
     return DriveHistory(
-        Record(number, identity, first, last),
-        places=tuple(_place(number, *fields) for fields in places),
-        verdict=_verdict(*verdict) if verdict else None,
-        series={
-            Key(_words(metric), _words(definition)): _series(most_of(definition), first, *rest)
-            for metric, definition, *rest in rows
-        },
-        imported=_moment(document['imported']),
-        behind=_moment(document['behind']),
+        Record(number, Identity(*_checked([''] * 5, document['identity'])), first, last),
+        tuple(_place(number, *_checked(_PLACE, fields)) for fields in places),
+        verdict,
+        stored,
+        imported,
+        behind,
     )
 
 
-def _place(
-    number: int, machine: Any, address: Any, first: Any, gone: Any, is_scanned: Any, slot: Any
-) -> DrivePlace:
-    return DrivePlace(
-        _words(address),
-        number,
-        first=_moment(first),
-        gone=_moment(gone),
-        is_scanned=bool(is_scanned),
-        slot=_words(slot),
-        machine=_words(machine),
-    )
+def _place(number: int, address: str, *rest: Any) -> DrivePlace:
+    return DrivePlace(address, number, *rest)
 
 
-def _verdict(state: Any, code: Any, words: Any, time: Any) -> LastVerdict:
-    return LastVerdict(State(state), _words(code), _words(words), _moment(time))
-
-
-def _series(most: float, time: int, pace: Any, absent: Any, rows: Sequence[Any]) -> Series:
-    """Return a series. time: the first reading of the drive."""
-    if _moment(pace) > series.LATELY:
+def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values if they have the types of *types*, and plausible sizes; raise Damaged
+    otherwise.
+    """
+    if list(map(type, values)) != list(map(type, types)):
         raise Damaged
+    for value in values:
+        is_too_long = isinstance(value, str) and len(value) > LONGEST_STATEMENT
+        if is_too_long or (isinstance(value, int) and not 0 <= value <= LATEST):
+            raise Damaged
+    return values
+
+
+def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
+    """Return the points of a series. time: the first reading of the drive."""
     points = []
     before = -1
-    for row in rows:
-        seconds, number = row[0], row[1]
-        gap = row[2] if len(row) > 2 else seconds
+    for seconds, number, *rest in rows:
+        gap = rest[0] if rest else seconds
         time += seconds
         if type(time) is not int or type(gap) is not int or type(number) not in _NUMBERS:
             raise Damaged
@@ -265,20 +256,7 @@ def _series(most: float, time: int, pace: Any, absent: Any, rows: Sequence[Any])
             raise Damaged
         points.append(Point(time, float(number), gap))
         before = time
-    return Series(pace, tuple(points), _moment(absent))
-
-
-def _words(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_STATEMENT:
-        raise Damaged
-    return value
-
-
-def _moment(value: Any) -> int:
-    """Return a time or a period in seconds."""
-    if type(value) is not int or not 0 <= value <= LATEST:
-        raise Damaged
-    return value
+    return tuple(points)
 
 
 def most_of(definition: str) -> float:
@@ -294,12 +272,7 @@ def most_of(definition: str) -> float:
 
 def new(number: int, identity: Identity, now: int) -> DriveHistory:
     """Return the history of a drive without readings."""
-    return DriveHistory(Record(number, _clipped(identity), now, now))
-
-
-def _clipped(identity: Identity) -> Identity:
-    protocol, model, firmware, serial, wwn = (field[:LONGEST_STATEMENT] for field in identity[:5])
-    return Identity(protocol, model, firmware, serial, wwn)
+    return DriveHistory(Record(number, identity, now, now))
 
 
 def is_stored_already(drive: DriveHistory, now: int) -> bool:
@@ -339,13 +312,7 @@ def with_readings(
     return drive._replace(
         record=_read_again(drive.record, identity, time),
         series=stored,
-        verdict=_stored_verdict(verdict) if verdict else drive.verdict,
-    )
-
-
-def _stored_verdict(verdict: LastVerdict) -> LastVerdict:
-    return verdict._replace(
-        code=verdict.code[:LONGEST_STATEMENT], words=verdict.words[:LONGEST_STATEMENT]
+        verdict=verdict or drive.verdict,
     )
 
 
@@ -370,13 +337,12 @@ def _read_again(record: Record, identity: Identity, now: int) -> Record:
     """Return the record with what this check has read: a cut model or a hidden WWN becomes
     complete.
     """
-    before, clipped = record.identity, _clipped(identity)
-    after = Identity(
-        before.protocol,
-        max(before.model, clipped.model, key=len),
-        clipped.firmware,
-        before.serial or clipped.serial,
-        before.wwn or clipped.wwn,
+    before = record.identity
+    after = identity._replace(
+        protocol=before.protocol,
+        model=max(before.model, identity.model, key=len),
+        serial=before.serial or identity.serial,
+        wwn=before.wwn or identity.wwn,
     )
     return record._replace(identity=after, last_read=now)
 
@@ -388,7 +354,7 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
     cases cannot be distinguished at once, so a clock that stays behind for a day is considered
     right.
     """
-    if not is_behind(drive, now):
+    if not is_behind(drive.record.last_read, now):
         return drive._replace(behind=0)
     if not EARLIEST <= drive.behind <= now:
         return drive._replace(behind=now)
@@ -421,11 +387,9 @@ def _not_after(points: Sequence[Point], latest: int) -> tuple[Point, ...]:
     return (*past, points[-1]._replace(time=latest, gap=0))
 
 
-def is_behind(drive: DriveHistory, now: int) -> bool:
-    """Return whether the clock is so far behind this history that it, or an earlier one, is
-    wrong.
-    """
-    return now < drive.record.last_read - SLACK
+def is_behind(last_read: int, now: int) -> bool:
+    """Return whether the clock is so far behind a history that it, or an earlier one, is wrong."""
+    return now < last_read - SLACK
 
 
 def split(drive: DriveHistory) -> tuple[DriveHistory, AllSeries]:

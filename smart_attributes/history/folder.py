@@ -71,7 +71,6 @@ class StoredFile(NamedTuple):
 
     content: bytes = b''
     fault: str = ''  # why it was not read: "it is a link"
-    signature: tuple[int, ...] = ()  # changes whenever the file is replaced
 
 
 class Contents(NamedTuple):
@@ -81,18 +80,11 @@ class Contents(NamedTuple):
     # damaged files that were set aside -> when, in seconds since 1970
     aside: Mapping[str, int] = {}
     fault: str = ''  # why the directory cannot be used
-    not_written: tuple[int, str] = (0, '')  # since when nothing could be written, and the reason
+    # since when nothing could be written, and the reason
+    not_written: tuple[int, str] = (0, '')
     has_snapshot: bool = False  # there is a database of a version that was never published
     is_complete: bool = False
     is_missing: bool = False  # there is no history yet
-
-
-class Changes(NamedTuple):
-    """Changes to the directory."""
-
-    replaced: Mapping[int, Mapping[str, bytes]] = {}  # number -> ending -> new content, DRIVE last
-    set_aside: Collection[str] = ()  # names of damaged files
-    removed: Collection[str] = ()  # names
 
 
 def path_of(state: StateDirectory) -> str:
@@ -259,12 +251,11 @@ def _in_turn(state: StateDirectory, kind: str, pipe: _Pipe) -> int | None:
         if kind == READING:
             _signal.alarm(_READING_TIME)  # if the check was killed, nobody else ends this process
             fcntl.flock(lock, fcntl.LOCK_EX)
-            since, why = _mark(f'{path}.{CHANGING}')
-            if why:
-                pipe.send(mark=[since, why])
+            mark = _mark(f'{path}.{CHANGING}')
+            if mark[1]:
+                pipe.send(not_written=mark)
             return lock
-        is_ours = files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE)
-        if is_ours:
+        if files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE):
             os.ftruncate(lock, 0)
             return lock
         if os.fstat(lock).st_size == 0:
@@ -277,13 +268,11 @@ def _in_turn(state: StateDirectory, kind: str, pipe: _Pipe) -> int | None:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def reading_child(
-    state: StateDirectory, is_writing: bool, only: tuple[str, ...] | None = None
-) -> Child:
+def reading_child(state: StateDirectory, is_writing: bool, only: str = '') -> Child:
     """Return a new child that sends the content of the directory.
 
-    is_writing: create a missing directory, and report if it is read-only. only: the names of the
-    files to send; None: those that a check needs.
+    is_writing: create a missing directory, and report if it is read-only. only: the name of the
+    file to send; '': those that a check needs.
     """
     return Child(state, READING, lambda pipe: _send(pipe, state, is_writing, only))
 
@@ -295,76 +284,53 @@ def contents_of(child: Child, until: float) -> Contents:
     child.is_ready(until)
     child.leave(ends=True)
     stored: dict[str, StoredFile] = {}
-    aside: dict[str, int] = {}
-    facts: dict[str, Any] = {}
+    contents = Contents(stored)
     for values, content in child.messages():
         if 'file' in values:
-            stored[values['file']] = StoredFile(
-                content, values['fault'], tuple(values['signature'])
-            )
-        elif 'aside' in values:
-            aside[values['aside']] = values['time']
+            stored[values['file']] = StoredFile(content, values['fault'])
         else:
-            facts.update(values)
-    since, why = facts.get('mark', (0, ''))
-    return Contents(
-        stored,
-        aside,
-        fault=facts.get('fault', ''),
-        not_written=(since, why),
-        has_snapshot='snapshot' in facts,
-        is_complete='end' in facts,
-        is_missing='missing' in facts,
-    )
+            contents = contents._replace(**values)
+    return contents
 
 
-def _send(
-    pipe: _Pipe, state: StateDirectory, is_writing: bool, only: tuple[str, ...] | None
-) -> None:
-    """Send the content of the directory, each file with its name."""
+def _send(pipe: _Pipe, state: StateDirectory, is_writing: bool, only: str) -> None:
+    """Send the fields of Contents, and each file with its name."""
     path = path_of(state)
     try:
-        fault = _fault(state, path, is_writing)
-        if fault:
-            pipe.send(fault=fault)
-            return
+        _examine(state, path, is_writing)
         names = _names(path)
     except FileNotFoundError:
-        pipe.send(missing=True, end=True)
+        pipe.send(is_missing=True, is_complete=True)
         return
-    except OSError as error:
-        pipe.send(fault=_refusal(path, error))
+    except (OSError, HistoryUnusable) as error:
+        pipe.send(fault=_reason(path, error))
         return
-    since, why = _mark(f'{path}/{NOT_WRITTEN}')
-    if since:
-        pipe.send(mark=[since, why])
-    if SNAPSHOT in names:
-        pipe.send(snapshot=True)
+    mark = _mark(f'{path}/{NOT_WRITTEN}')
+    if mark[0]:
+        pipe.send(not_written=mark)
+    aside = {}
     for name in names:
         if name.endswith(ASIDE) and number_in(name) is not None:
             with suppress(OSError):
-                pipe.send(aside=name, time=int(os.lstat(f'{path}/{name}').st_mtime))
-    if only is None:
-        sent = stored_files(path, names)
-    else:
-        sent = ((name, read_file(f'{path}/{name}')) for name in only if name in names)
+                aside[name] = int(os.lstat(f'{path}/{name}').st_mtime)
+    pipe.send(aside=aside, has_snapshot=SNAPSHOT in names)
+    sent = [(only, read_file(f'{path}/{only}'))] if only else stored_files(path)
     for name, stored in sent:
-        pipe.send(stored.content, file=name, fault=stored.fault, signature=stored.signature)
-    pipe.send(end=True)
+        pipe.send(stored.content, file=name, fault=stored.fault)
+    pipe.send(is_complete=True)
 
 
-def _fault(state: StateDirectory, path: str, is_writing: bool) -> str:
-    """Return why the directory cannot be used, or ''. Raises OSError."""
+def _examine(state: StateDirectory, path: str, is_writing: bool) -> None:
+    """Raise HistoryUnusable or OSError if the directory cannot be used."""
     if is_writing:
         os.makedirs(path, 0o755, exist_ok=True)
     if os.path.islink(path):
         raise OSError(errno.ELOOP, 'is a link')
-    reason = trust.fault(path, state.user)
-    if reason:
-        return f'{reason}; make it writable only for the owner of {state.path}'
+    fault = trust.fault(path, state.user)
+    if fault:
+        raise HistoryUnusable(f'{fault}; make it writable only for the owner of {state.path}')
     if is_writing and not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
-        return f'{path} cannot be written; {ADVICE}'
-    return ''
+        raise HistoryUnusable(f'{path} cannot be written; {ADVICE}')
 
 
 def _names(path: str) -> list[str]:
@@ -378,7 +344,12 @@ def _names(path: str) -> list[str]:
     return sorted(names)
 
 
-def _refusal(path: str, error: OSError) -> str:
+def _reason(path: str, error: Exception) -> str:
+    """Return why the directory cannot be used."""
+    if isinstance(error, HistoryUnusable):
+        return str(error)
+    if not isinstance(error, OSError):
+        return f'{path}: {type(error).__name__}: {error}'
     place = error.filename or path
     reason = _REASONS.get(error.errno or 0)
     return f'{place} {reason}' if reason else f'{place}: {error.strerror}; {ADVICE}'
@@ -392,31 +363,23 @@ def number_in(name: str) -> int | None:
     return int(digits) if str(int(digits)) == digits else None
 
 
-def stored_files(
-    path: str, names: Collection[str], seen: Mapping[str, StoredFile] | None = None
-) -> Iterator[tuple[str, StoredFile]]:
+def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
     """Yield the name and content of each NUMBER.drive, and the former version of each damaged one.
 
-    names: in the directory. seen: files that were read before; unchanged ones are not read again.
+    Raises OSError.
     """
+    names = _names(path)
     numbers = {number_in(name) for name in names if name.endswith((DRIVE, FORMER))}
     rest = LARGEST_HISTORIES
     for number in sorted(number for number in numbers if number is not None)[:MOST_DRIVES]:
         name, former = f'{number}{DRIVE}', f'{number}{FORMER}'
-        stored = seen.get(name) if seen else None
-        if stored is None or not _is_unchanged(f'{path}/{name}', stored):
-            stored = read_file(f'{path}/{name}', rest)
+        stored = read_file(f'{path}/{name}', rest)
         rest -= len(stored.content)
         yield name, stored
         if former in names and not drive_file.is_intact(stored.content) and rest > 0:
             stored = read_file(f'{path}/{former}', rest)
             rest -= len(stored.content)
             yield former, stored
-
-
-def changed_since(path: str, seen: Mapping[str, StoredFile]) -> dict[str, StoredFile]:
-    """Return the files as they are now. seen: as they were read before. Raises OSError."""
-    return dict(stored_files(path, _names(path), seen))
 
 
 def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
@@ -426,26 +389,17 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
     """
     try:
         descriptor = os.open(path, _FLAGS_READING)
+        try:
+            fault = _unreadable(os.fstat(descriptor), rest)
+            return StoredFile(b'' if fault else os.read(descriptor, LARGEST_HISTORY), fault)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         return StoredFile(fault=MISSING)
     except OSError as error:
-        is_link = error.errno == errno.ELOOP
-        return StoredFile(
-            fault='it is a link' if is_link else error.strerror or 'it cannot be opened'
-        )
-    try:
-        status = os.fstat(descriptor)
-        fault = _unreadable(status, rest)
-        content = b''
-        chunk = b'' if fault else os.read(descriptor, LARGEST_HISTORY)
-        while chunk and len(content) <= LARGEST_HISTORY:
-            content += chunk
-            chunk = os.read(descriptor, LARGEST_HISTORY)
-        return StoredFile(content, fault, () if fault else _signature(status))
-    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return StoredFile(fault='it is a link')
         return StoredFile(fault=error.strerror or 'it cannot be read')
-    finally:
-        os.close(descriptor)
 
 
 def _unreadable(status: os.stat_result, rest: int) -> str:
@@ -454,17 +408,6 @@ def _unreadable(status: os.stat_result, rest: int) -> str:
     if status.st_size > LARGEST_HISTORY:
         return f'it is larger than {LARGEST_HISTORY >> 10} kB'
     return TOO_MUCH if status.st_size > rest else ''
-
-
-def _signature(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def _is_unchanged(path: str, stored: StoredFile) -> bool:
-    try:
-        return bool(stored.signature) and _signature(os.lstat(path)) == stored.signature
-    except OSError:
-        return False
 
 
 def _mark(path: str) -> tuple[int, str]:
@@ -506,26 +449,17 @@ def change(state: StateDirectory, work: Callable[[str], int], seconds: float) ->
 def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, object]:
     path = path_of(state)
     try:
-        fault = _fault(state, path, is_writing=True)
-        if fault:
-            return {'fault': fault}
+        _examine(state, path, is_writing=True)
         lock = os.open(f'{path}/{LOCK}', _FLAGS_LOCK, 0o600)
-        try:
-            if not files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE):
-                raise HistoryUnusable(
-                    f'{path} is locked by another process; to see which, run: fuser {path}/{LOCK}'
-                )
-            result = work(path)
-            _remove(f'{path}/{NOT_WRITTEN}')
-        finally:
-            os.close(lock)
-        return {'result': result}
-    except OSError as error:
-        reason = _refusal(path, error)
-    except HistoryUnusable as error:
-        reason = str(error)
+        if not files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE):
+            raise HistoryUnusable(
+                f'{path} is locked by another process; to see which, run: fuser {path}/{LOCK}'
+            )
+        result = work(path)
+        _remove(f'{path}/{NOT_WRITTEN}')
+        return {'result': result}  # the lock ends with this process
     except Exception as error:  # the parent reports it
-        reason = f'{path}: {type(error).__name__}: {error}'
+        reason = _reason(path, error)
     # On a full disk, the mark stays empty, but its time still shows when the failure began. If
     # there is no mark, an earlier failure left it, or the next check finds a read-only disk.
     with suppress(OSError):
@@ -533,59 +467,57 @@ def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, obj
     return {'fault': reason}
 
 
-def apply(path: str, changes: Changes, now: int) -> None:
-    """Change the directory: all new files are on the disk before the first one replaces another.
+def apply(
+    path: str,
+    replaced: Mapping[int, Mapping[str, bytes]],
+    set_aside: Collection[str],
+    now: int,
+) -> None:
+    """Replace files: number -> ending -> new content, DRIVE last. now: seconds since 1970.
 
-    A failure with the files of one drive changes nothing about the others. now: seconds since 1970.
-    Raises the first OSError.
+    set_aside: the names of damaged files. A failure with the files of one drive changes nothing
+    about the others. Raises the first OSError.
     """
     failures: list[OSError] = []
-
-    def for_each(numbers: Collection[int], step: Callable[[int], object]) -> list[int]:
-        done = []
-        for number in numbers:
-            try:
-                step(number)
-                done.append(number)
-            except OSError as error:
-                failures.append(error)
-                for ending in changes.replaced[number]:
-                    with suppress(OSError):
-                        _remove(f'{path}/{number}{ending}{_NEW}')
-        return done
-
-    def write(number: int) -> None:
-        for ending, content in changes.replaced[number].items():
-            _remove(f'{path}/{number}{ending}{_NEW}')  # of a check that was killed
-            _write_file(f'{path}/{number}{ending}{_NEW}', content)
-
-    def sync(number: int) -> None:
-        for ending in changes.replaced[number]:
-            files.flush(f'{path}/{number}{ending}{_NEW}')
-
-    def replace(number: int, ending: str) -> None:
-        name = f'{path}/{number}{ending}'
-        if f'{number}{ending}' in changes.set_aside:
-            _set_aside(path, f'{number}{ending}', now)
-        elif ending == DRIVE:
-            _keep_former(name, f'{path}/{number}{FORMER}')
-        os.rename(f'{name}{_NEW}', name)
-
-    ready = for_each(for_each(changes.replaced, write), sync)
-    with_days = [number for number in ready if DAYS in changes.replaced[number]]
-    if with_days:  # the points of these files leave the others
-        failed = set(with_days) - set(for_each(with_days, lambda number: replace(number, DAYS)))
-        ready = [number for number in ready if number not in failed]
-        files.flush(path)
-    for_each(ready, lambda number: replace(number, DRIVE))
-    for name in changes.set_aside:
-        if number_in(name) not in changes.replaced:
+    for name in set_aside:
+        try:
             _set_aside(path, name, now)
-    for name in changes.removed:
-        _remove(f'{path}/{name}')
+        except OSError as error:
+            failures.append(error)
+    for number, contents in replaced.items():
+        try:
+            _replace(f'{path}/{number}', contents)
+        except OSError as error:
+            failures.append(error)
+            for ending in contents:
+                with suppress(OSError):
+                    _remove(f'{path}/{number}{ending}{_NEW}')
     files.flush(path)
     if failures:
         raise failures[0]
+
+
+def _replace(stem: str, contents: Mapping[str, bytes]) -> None:
+    """Replace the files of a drive after all new ones are on the disk. Raises OSError."""
+    for ending, content in contents.items():
+        new = f'{stem}{ending}{_NEW}'
+        _remove(new)  # of a check that was killed
+        _write_file(new, content)
+        files.flush(new)
+    for ending in contents:
+        if ending == DRIVE:
+            _keep_former(f'{stem}{DRIVE}', f'{stem}{FORMER}')
+        os.rename(f'{stem}{ending}{_NEW}', f'{stem}{ending}')
+        if ending == DAYS:  # its points leave the other file
+            files.flush(os.path.dirname(stem))
+
+
+def remove(path: str, number: int) -> None:
+    """Remove all files of a drive; NUMBER.former before NUMBER.drive. Raises OSError."""
+    for name in reversed(_names(path)):
+        if number_in(name) == number:
+            _remove(f'{path}/{name}')
+    files.flush(path)
 
 
 def _write_file(path: str, content: bytes) -> None:
@@ -634,14 +566,6 @@ def _remove(path: str) -> None:
             os.unlink(path)
         except IsADirectoryError:
             os.rmdir(path)
-
-
-def files_of(path: str, number: int) -> list[str]:
-    """Return the names of all files of a drive; NUMBER.former comes before NUMBER.drive.
-
-    Raises OSError.
-    """
-    return [name for name in reversed(_names(path)) if number_in(name) == number]
 
 
 def set_snapshot_aside(path: str) -> None:

@@ -23,7 +23,7 @@ from ..words import clean
 from . import drive_file, drive_records, folder, series
 from .drive_file import AllSeries, Damaged, DriveHistory, LastVerdict, Newer
 from .drive_records import DrivePlace, Match, Record, SameDrive, Scope, updated
-from .folder import DAYS, DRIVE, FORMER, Changes, Contents, StoredFile
+from .folder import DAYS, DRIVE, FORMER, Contents, StoredFile
 from .series import History, Key, Observation, Point
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ class Recalled(NamedTuple):
 class Parsed(NamedTuple):
     """The drives of a history, and the files that cannot be used."""
 
-    drives: Mapping[int, DriveHistory] = {}
+    drives: dict[int, DriveHistory]
     # The reason, by number. If the number is in *drives*, too, the former version of the file is
     # used.
-    damaged: Mapping[int, str] = {}
-    untouched: Mapping[int, str] = {}  # why a file is neither read nor changed, by number
+    damaged: Mapping[int, str]
+    untouched: Mapping[int, str]  # why a file is neither read nor changed, by number
 
 
 class HistoryStore:
@@ -105,10 +105,9 @@ class HistoryStore:
         self._until = time.monotonic() + patience
         self._child = folder.reading_child(state, writes)
         self._contents: Contents | None = None
-        self._parsed = Parsed()
-        self._records: tuple[Record, ...] = ()
-        self._places: tuple[DrivePlace, ...] = ()
-        self._expected: dict[tuple[str, ...], Recalled] = {}
+        self._parsed = Parsed({}, {}, {})
+        # the stored drives by their unchanging parts
+        self._named: dict[tuple[str, ...], DriveHistory] = {}
 
     # --- what the reading child has sent ---
 
@@ -122,14 +121,22 @@ class HistoryStore:
         if self._contents is None:
             contents = folder.contents_of(self._child, self._until)
             self._parsed = _parsed(contents.files)
-            self._records = tuple(drive.record for drive in self._parsed.drives.values())
-            self._places = _places_of(self._parsed.drives, self._machine)
+            self._named = {
+                drive_records.name(drive.record.identity): drive
+                for drive in self._parsed.drives.values()
+            }
             self._contents = contents
         if self._contents.fault:
             raise HistoryUnusable(self._contents.fault)
         if self._contents.is_missing and not self.writes:
             raise HistoryUnusable(f'{self.path} does not exist; the next check starts the history')
         return self._contents
+
+    @property
+    def drives(self) -> Mapping[int, DriveHistory]:
+        """All drives in the history, by number."""
+        self.read()
+        return self._parsed.drives
 
     @property
     def is_complete(self) -> bool:
@@ -141,19 +148,17 @@ class HistoryStore:
         """A message that the disk was too slow to read the history in time; '' if it was not."""
         if self.is_complete:
             return ''
-        known = len(self._parsed.drives)
-        part = f'only {plural(known, "drive")} were read' if known else 'it was not read'
+        part = f'only {plural(len(self.drives), "drive")} were read'
         return (
-            f'{part} within {self._patience:g} s, because its disk is slow or does not answer; '
-            f'check '
-            f'the disk with {self.path}: dmesg -T'
+            f'{part if self.drives else "it was not read"} within {self._patience:g} s, because '
+            f'its disk is slow or does not answer; check the disk with {self.path}: dmesg -T'
         )
 
     @property
     def old_damage(self) -> list[str]:
         """A message for each file that was set aside within the last seven days."""
         return [
-            _old_damage(self._parsed, f'{self.path}/{name}', moment)
+            _old_damage(self.drives, f'{self.path}/{name}', moment)
             for name, moment in self.read().aside.items()
             if self.now - moment <= SHOWN
         ]
@@ -163,12 +168,11 @@ class HistoryStore:
         """A message for each file that is damaged, and for those that are not read."""
         self.read()
         messages = [*_new_damage(self._parsed, self.path, is_repaired=self.writes)]
-        unread = sum(reason == folder.TOO_MUCH for reason in self._parsed.untouched.values())
+        unread = [*self._parsed.untouched.values()].count(folder.TOO_MUCH)
         if unread:
             messages.append(
                 f'{plural(unread, "drive")} in {self.path} not read, because the files of the '
-                f'history '
-                'are too large; to make room, use history --forget SERIAL'
+                'history are too large; to make room, use history --forget SERIAL'
             )
         return messages
 
@@ -194,12 +198,9 @@ class HistoryStore:
     @property
     def doubt(self) -> str:
         """A message about a clock that is behind the history; '' if it is not."""
-        self.read()
-        drives = self._parsed.drives.values()
-        behind = [drive for drive in drives if drive_file.is_behind(drive, self.now)]
-        if not behind:
+        latest = max((record.last_read for record in self.records), default=0)
+        if not drive_file.is_behind(latest, self.now):
             return ''
-        latest = max(drive.record.last_read for drive in behind)
         return (
             f'the clock is {(latest - self.now) // DAY} days behind the history; correct the '
             'clock within a day, otherwise the plugin changes the dates of the stored readings'
@@ -210,43 +211,29 @@ class HistoryStore:
     @property
     def begun(self) -> int:
         """Return the beginning of the history, seconds since 1970."""
-        self.read()
         moments = [place.first for place in self.places]
-        moments += [
-            drive.imported or drive.record.first_read for drive in self._parsed.drives.values()
-        ]
+        moments += [drive.imported or drive.record.first_read for drive in self.drives.values()]
         return min(moments, default=self.now)
 
     @property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> list[Record]:
         """All drives in the history."""
-        self.read()
-        return self._records
+        return [drive.record for drive in self.drives.values()]
 
     @property
-    def places(self) -> tuple[DrivePlace, ...]:
+    def places(self) -> list[DrivePlace]:
         """The current and former places of all drives of this machine; see drive_records."""
-        self.read()
-        return self._places
+        return [place for place in _places_of(self.drives) if place.machine == self._machine]
 
     @property
     def is_own(self) -> bool:
         """Return whether only root and this user could have written the history."""
         return self._state.is_own
 
-    def knows_since(self, record: Record) -> int:
-        """Return when the history of a drive began, in seconds since 1970; 0 if a log was
-        imported.
-        """
-        self.read()
-        drive = self._parsed.drives.get(record.number)
-        return 0 if drive and drive.imported else record.first_read
-
     @property
     def has_taken(self) -> bool:
         """Return whether a log of another program was imported for any drive."""
-        self.read()
-        return any(drive.imported for drive in self._parsed.drives.values())
+        return any(drive.imported for drive in self.drives.values())
 
     def recall(self, identities: Sequence[Identity]) -> list[Recalled]:
         """Return what is known of the drives of this run, in the same order."""
@@ -254,68 +241,58 @@ class HistoryStore:
         recalled = []
         for identity, match in zip(identities, matches):
             if match.record:
-                recalled.append(Recalled(match, self._parsed.drives[match.record.number]))
+                recalled.append(Recalled(match, self.drives[match.record.number]))
             else:
-                recalled.append(
-                    Recalled(Match(note=_why_not_stored(identity, match, self._parsed)))
-                )
+                note = _why_not_stored(identity, match, self._parsed)
+                recalled.append(Recalled(Match(note=note)))
         return recalled
 
-    def expect(self, addresses: Collection[str]) -> list[Identity]:
-        """Find in advance the drives last seen at these addresses; return their identities."""
-        here = {
+    def likely(self, identity: Identity) -> Recalled:
+        """Return the probable result of recall() for a drive, without waiting.
+
+        The actual result can differ if another drive of this run looks the same. Raises
+        LookupError for other drives, and if the history is not read yet.
+        """
+        if not self.is_ready(0):
+            raise LookupError
+        self.read()
+        drive = self._named[drive_records.name(identity)]
+        return Recalled(Match(drive.record), drive)
+
+    def last_at(self, addresses: Collection[str]) -> list[Record]:
+        """Return the drives last seen at these addresses, for example now in standby."""
+        there = {
             place.drive for place in self.places if place.address in addresses and not place.gone
         }
-        there = [record.identity for record in self.records if record.number in here]
-        self._expected = {
-            drive_records.name(identity): recalled
-            for identity, recalled in zip(there, self.recall(there))
-            if recalled.drive
-        }
-        return there
-
-    def expected(self, identity: Identity) -> Recalled | None:
-        """Return the expected result of recall() for a drive still at its address; None for others.
-
-        The actual result can differ if another drive of this run looks the same.
-        """
-        return self._expected.get(drive_records.name(identity))
+        return [record for record in self.records if record.number in there]
 
     def at(self, address: str) -> Record | None:
-        """Return the drive last seen at an address, for example now in standby; None if unknown."""
-        there = [
-            place.drive for place in self.places if place.address == address and not place.gone
-        ]
-        return self._parsed.drives[there[0]].record if len(there) == 1 else None
+        """Return the drive last seen at an address; None if unknown."""
+        there = self.last_at([address])
+        return there[0] if len(there) == 1 else None
 
-    def verdict_of(self, record: Record) -> LastVerdict | None:
-        """Return the last verdict on a drive; None if no check has stored one."""
-        drive = self._parsed.drives.get(record.number)
-        return drive.verdict if drive else None
-
-    def all_of(self, record: Record) -> Histories:
+    def all_of(self, number: int) -> Histories:
         """Return all series of a drive with all their points."""
-        days, _ = self._days_of(record.number)
-        drive = self._parsed.drives[record.number]
+        days, _ = self._days_of(number)
         return {
-            key: history._replace(points=_whole(days.get(key), history.points))
-            for key, history in drive.histories.items()
-            if drive.series[key].pace != series.LATELY
+            key: History(_whole(days.get(key), history.points), history.last_read)
+            for key, history in self.drives[number].histories.items()
+            if self.drives[number].series[key].pace != series.LATELY
         }
 
     def examine(self) -> list[str]:
         """Read also the files that no check reads; return a message for each damaged one."""
         faults = []
-        for record in self.records:
-            _, fault = self._days_of(record.number)
+        for number in self.drives:
+            _, fault = self._days_of(number)
             if fault:
-                faults.append(f'{self.path}/{record.number}{DAYS}: {fault}')
+                faults.append(f'{self.path}/{number}{DAYS}: {fault}')
         return faults
 
     def _days_of(self, number: int) -> tuple[AllSeries, str]:
         """Return the series in NUMBER.days, and why it cannot be used, or ''."""
         name = f'{number}{DAYS}'
-        child = folder.reading_child(self._state, is_writing=False, only=(name,))
+        child = folder.reading_child(self._state, is_writing=False, only=name)
         contents = folder.contents_of(child, time.monotonic() + self._patience)
         if not contents.is_complete:
             return {}, f'it was not read within {self._patience:g} s'
@@ -355,65 +332,64 @@ class HistoryStore:
 
     # The following methods are called in the writing child, which holds the lock.
 
-    def _now_in(self, path: str) -> Parsed:
-        """Return the drives as they are now."""
-        seen = self._contents.files if self._contents else {}
-        return _parsed(folder.changed_since(path, seen), seen, self._parsed)
-
     def _kept(self, path: str, sightings: Sequence[Sighting], scope: Scope) -> int:
         """Store the readings of this check; return the number of changed drives."""
-        before = self._now_in(path)
-        drives = dict(before.drives)
-        drive_at = self._store_readings(before, drives, sightings)
+        before = _parsed(dict(folder.stored_files(path)))
+        after = before._replace(drives=dict(before.drives))
+        drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
-        places = updated(
-            _places_of(drives, self._machine), drive_at, scope, now=self.now, slots=slots
-        )
-        _set_places(drives, places, self._machine)
+        places = _places_of(after.drives)
+        here = [place for place in places if place.machine == self._machine]
+        elsewhere = [place for place in places if place.machine != self._machine]
+        moved = [
+            place._replace(machine=self._machine)
+            for place in updated(here, drive_at, scope, now=self.now, slots=slots)
+        ]
+        _set_places(after.drives, sorted((*elsewhere, *moved)))
         folder.set_snapshot_aside(path)
-        return self._apply(path, before, drives)
+        return self._apply(path, before, after.drives)
 
     def _store_readings(
-        self, before: Parsed, drives: dict[int, DriveHistory], sightings: Sequence[Sighting]
+        self, after: Parsed, sightings: Sequence[Sighting]
     ) -> dict[str, int | None]:
         """Add the readings to the drives; return the number of the drive at each occupied
         address.
         """
         drive_at: dict[str, int | None] = {sighting.address: None for sighting in sightings}
-        seen = {
-            sighting.address: (sighting, sighting.identity)
-            for sighting in sightings
-            if sighting.identity is not None
-        }
-        identities = [identity for _, identity in seen.values()]
-        records = [drive.record for drive in drives.values()]
-        matches = drive_records.matches(identities, records, self._is_same)
-        for (sighting, identity), match in zip(seen.values(), matches):
-            drive = self._drive_for(identity, match, before, drives)
-            if drive is None:
+        # a later sighting at the same address replaces an earlier one
+        by_address = {sighting.address: sighting for sighting in sightings if sighting.identity}
+        seen = [*by_address.values()]
+        identities = [sighting.identity for sighting in seen if sighting.identity]
+        for sighting, identity, match in zip(seen, identities, self._matches(after, identities)):
+            try:
+                drive = self._drive_for(identity, match, after)
+            except HistoryUnusable:
                 continue
+            number = drive.record.number
             if not drive_file.is_stored_already(drive, self.now):
                 drive = drive_file.with_readings(
                     drive, identity, sighting.observations, sighting.verdict, self.now
                 )
-            drives[drive.record.number] = drive
-            drive_at[sighting.address] = drive.record.number
+            after.drives[number] = drive
+            drive_at[sighting.address] = number
         return drive_at
 
-    def _drive_for(
-        self,
-        identity: Identity,
-        match: Match,
-        before: Parsed,
-        drives: Mapping[int, DriveHistory],
-    ) -> DriveHistory | None:
-        """Return the history to which a drive's readings belong; None if they cannot be stored."""
+    def _matches(self, parsed: Parsed, identities: Sequence[Identity]) -> list[Match]:
+        records = [drive.record for drive in parsed.drives.values()]
+        return drive_records.matches(identities, records, self._is_same)
+
+    def _drive_for(self, identity: Identity, match: Match, parsed: Parsed) -> DriveHistory:
+        """Return the history to which a drive's readings belong.
+
+        Raises HistoryUnusable if they cannot be stored.
+        """
         if match.record:
-            return drives[match.record.number]
-        if _why_not_stored(identity, match, before) or len(drives) >= MOST_DRIVES:
-            return None
+            return parsed.drives[match.record.number]
+        note = _why_not_stored(identity, match, parsed)
+        if note:
+            raise HistoryUnusable(f'{identity.model} {identity.serial} {note}')
         number = number_of(identity)
-        while number in drives or number in before.untouched:
+        while number in parsed.drives or number in parsed.untouched:
             number += 1
         return drive_file.new(number, identity, self.now)
 
@@ -425,40 +401,33 @@ class HistoryStore:
         until: int,
     ) -> int:
         """Store readings of another program; return how many were written."""
-        before = self._now_in(path)
-        drives = dict(before.drives)
-        records = [drive.record for drive in drives.values()]
-        (match,) = drive_records.matches([identity], records, self._is_same)
-        drive = self._drive_for(identity, match, before, drives)
-        if drive is None:
-            note = _why_not_stored(identity, match, before)
-            raise HistoryUnusable(f'{identity.model} {identity.serial} {note}')
+        before = _parsed(dict(folder.stored_files(path)))
+        (match,) = self._matches(before, [identity])
+        drive = self._drive_for(identity, match, before)
         if not match.record:
             newest = [points[-1].time for points in past.values() if points]
             read = until or max(newest, default=self.now)
             drive = drive._replace(record=drive.record._replace(first_read=read, last_read=read))
-        days, _ = _days_in(folder.read_file(f'{path}/{drive.record.number}{DAYS}'))
+        number = drive.record.number
+        days, _ = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
         written, drive = _with_past(drive, days, past)
-        drives[drive.record.number] = drive._replace(imported=self.now)
-        self._apply(path, before, drives)
+        self._apply(path, before, {**before.drives, number: drive._replace(imported=self.now)})
         return written
 
     def _forgotten(self, path: str, serial: str) -> int:
-        numbers = [
-            number
-            for number, drive in self._now_in(path).drives.items()
-            if drive.record.identity.serial == serial
-        ]
-        names = [name for number in numbers for name in folder.files_of(path, number)]
-        folder.apply(path, Changes(removed=names), self.now)
-        return len(numbers)
+        drives = _parsed(dict(folder.stored_files(path))).drives.values()
+        records = [drive.record for drive in drives if drive.record.identity.serial == serial]
+        for record in records:
+            folder.remove(path, record.number)
+        return len(records)
 
     def _apply(self, path: str, before: Parsed, drives: Mapping[int, DriveHistory]) -> int:
         """Write the drives that have changed, and set damaged files aside; return their number."""
         replaced: dict[int, dict[str, bytes]] = {}
         set_aside = [f'{number}{DRIVE}' for number in before.damaged]
         for number, drive in drives.items():
-            if number not in before.damaged and drive == before.drives.get(number):
+            former = before.drives.get(number)
+            if number not in before.damaged and drive == former:
                 continue
             kept, older = drive_file.split(drive)
             replaced[number] = {}
@@ -469,11 +438,10 @@ class HistoryStore:
                 everything = drive_file.joined(days, older, self.now)
                 content = drive_file.text(DriveHistory(drive.record, series=everything))
                 replaced[number][DAYS] = content
-            former = before.drives.get(number)
             is_new_day = former is None or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             replaced[number][DRIVE] = drive_file.text(thin)
-        folder.apply(path, Changes(replaced, set_aside), self.now)
+        folder.apply(path, replaced, set_aside, self.now)
         return len(replaced)
 
 
@@ -487,10 +455,9 @@ def number_of(identity: Identity) -> int:
 
 def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
     """Return why a drive without a record cannot be stored; '' if it can."""
-    if match.note:
-        return match.note
-    reason = parsed.untouched.get(number_of(identity), '')
-    return reason or (FULL if len(parsed.drives) >= MOST_DRIVES else '')
+    is_full = len(parsed.drives) >= MOST_DRIVES
+    reason = match.note or parsed.untouched.get(number_of(identity), '')
+    return reason or (FULL if is_full else '')
 
 
 def day(moment: int) -> str:
@@ -498,25 +465,14 @@ def day(moment: int) -> str:
     return time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))
 
 
-def _parsed(
-    stored: Mapping[str, StoredFile],
-    seen: Mapping[str, StoredFile] | None = None,
-    before: Parsed | None = None,
-) -> Parsed:
-    """Return the drives in the files. seen, before: files that were parsed already, and the
-    result.
-    """
+def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
+    """Return the drives in the files."""
     drives: dict[int, DriveHistory] = {}
     damaged: dict[int, str] = {}
     untouched: dict[int, str] = {}
     for name, file in stored.items():
         number = folder.number_in(name)
         if number is None or name.endswith(FORMER):
-            continue
-        if seen and before and file is seen.get(name) and number in before.drives:
-            drives[number] = before.drives[number]
-            if number in before.damaged:
-                damaged[number] = before.damaged[number]
             continue
         try:
             drives[number] = _drive_in(file, number)
@@ -575,13 +531,10 @@ def _with_past(
         before = stored.get(key, drive_file.Series(pace, absent=points[-1].time))
         whole = _whole(days.get(key), before.points)
         most = drive_file.most_of(key.definition)
-        older = [
-            point
-            for point in points
-            if 0 <= point.number <= most and (not whole or point.time < whole[0].time)
-        ]
+        until = whole[0].time if whole else drive_records.LATEST
+        older = [point for point in points if 0 <= point.number <= most and point.time < until]
         if older and whole:  # the former first point has a predecessor now
-            whole = (whole[0]._replace(gap=whole[0].time - older[-1].time), *whole[1:])
+            whole = (whole[0]._replace(gap=until - older[-1].time), *whole[1:])
         stored[key] = before._replace(points=(*older, *whole))
         written += len(older)
     return written, drive._replace(series=stored)
@@ -604,10 +557,10 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
         yield f'{path}/{number}{DRIVE}{which}: {reason}; {loss}{aside}'
 
 
-def _old_damage(parsed: Parsed, path: str, moment: int) -> str:
+def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> str:
     """Return the message about a file that was set aside at *moment*."""
     name = path.rpartition('/')[2]
-    drive = parsed.drives.get(folder.number_in(name) or 0)
+    drive = drives.get(folder.number_in(name) or 0)
     which = _name_of(drive) if drive else 'a drive'
     if DAYS in name:
         loss = 'the numbers of earlier days are lost'
@@ -629,21 +582,14 @@ def _name_of(drive: DriveHistory) -> str:
 # --- places -------------------------------------------------------------------------------------
 
 
-def _places_of(drives: Mapping[int, DriveHistory], machine: str) -> tuple[DrivePlace, ...]:
-    return tuple(
-        place for drive in drives.values() for place in drive.places if place.machine == machine
-    )
+def _places_of(drives: Mapping[int, DriveHistory]) -> list[DrivePlace]:
+    return [place for drive in drives.values() for place in drive.places]
 
 
-def _set_places(
-    drives: dict[int, DriveHistory], places: Sequence[DrivePlace], machine: str
-) -> None:
-    """Give each drive its places on this machine."""
-    here: dict[int, list[DrivePlace]] = {number: [] for number in drives}
+def _set_places(drives: dict[int, DriveHistory], places: Sequence[DrivePlace]) -> None:
+    """Give each drive its places."""
+    of_drive: dict[int, list[DrivePlace]] = {number: [] for number in drives}
     for place in places:
-        here[place.drive].append(place._replace(machine=machine))
+        of_drive[place.drive].append(place)
     for number, drive in drives.items():
-        elsewhere = [place for place in drive.places if place.machine != machine]
-        places_now = tuple(sorted((*elsewhere, *here[number])))
-        if places_now != drive.places:
-            drives[number] = drive._replace(places=places_now)
+        drives[number] = drive._replace(places=tuple(of_drive[number]))
