@@ -213,7 +213,7 @@ WHERE: dict[str, Callable[[Document, Any], Any]] = {
         f'place-{number}': lambda document, value, number=number: document['places'][0].__setitem__(
             number, value
         )
-        for number in range(6)
+        for number in range(7)
     },
     **{
         f'verdict-{number}': lambda document, value, number=number: document['verdict'].__setitem__(

@@ -60,30 +60,35 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> list[C
     is_for_a_person: cover one month instead of one day, and add each missing drive until it is back
     or retired.
     """
-    told = drive_records.recent(
-        known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY
-    )
-    left = (
-        drive_records.missing(known.places, known.records, known.scope, known.now)
-        if is_for_a_person
-        else []
-    )
+    told = _recent(known, MONTH if is_for_a_person else DAY)
+    left = _missing(known) if is_for_a_person else []
     return [
         _sentence(known, change, hide_serial)
-        for change in (*(each for each in left if each not in told), *told)
+        for change in (*(change for change in left if change not in told), *told)
     ]
+
+
+def _recent(known: Whereabouts, within: int) -> list[Change]:
+    """Return the changes of the last *within* seconds."""
+    return [change for change in _changes(known) if known.now - change.since < within]
+
+
+def _missing(known: Whereabouts) -> list[Change]:
+    """Return the known drives that were not found at any address, however long ago they
+    disappeared.
+    """
+    return [change for change in _changes(known) if change.kind == 'missing']
+
+
+def _changes(known: Whereabouts) -> list[Change]:
+    return drive_records.changes(known.places, known.records, known.scope, known.now)
 
 
 def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed in the last *within*
     seconds.
     """
-    return [
-        _sentence(known, change, hide_serial)
-        for change in drive_records.recent(
-            known.places, known.records, known.scope, known.now, within
-        )
-    ]
+    return [_sentence(known, change, hide_serial) for change in _recent(known, within)]
 
 
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
@@ -93,7 +98,7 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
     begun: when the history began, in seconds since 1970. Drives first read within a day after that
     do not count as new.
     """
-    told = drive_records.recent(known.places, known.records, known.scope, known.now, within)
+    successors = {change.successor for change in _recent(known, within)}
     new = drive_records.arrived(
         known.places, known.records, known.scope, max(known.now - within, begun + DAY)
     )
@@ -105,7 +110,7 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
             **_fields(known, place.drive, place.address, hide_serial),
         )
         for place in new
-        if place.drive not in {each.successor for each in told}
+        if place.drive not in successors
     ]
 
 
@@ -120,10 +125,9 @@ def gone(
     first): whether root has acknowledged that the drive is gone; first: when it came to this
     address.
     """
-    left = drive_records.missing(known.places, known.records, known.scope, known.now)
     return [
         _sentence(known, change, hide_serial)
-        for change in left
+        for change in _missing(known)
         if not change.is_removable
         and not is_accepted(known.records[change.drive].identity, change.first)
     ]
@@ -148,11 +152,10 @@ def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
     if record is None:
         return ''
     serial = '' if hide_serial else clean(record.identity.serial)
-    return (
-        f'last seen there: '
-        f'{_name(record.identity, hide_serial=True)}{f" (serial {serial})" if serial else ""}, '
-        f'{duration(known.now - record.last_read)} ago'
-    )
+    name = _name(record.identity, hide_serial=True)
+    if serial:
+        name += f' (serial {serial})'
+    return f'last seen there: {name}, {duration(known.now - record.last_read)} ago'
 
 
 def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
@@ -196,14 +199,8 @@ def _ago(seconds: int) -> str:
 
 
 def _name(identity: Identity, hide_serial: bool) -> str:
-    return (
-        ' '.join(
-            part
-            for part in (clean(identity.model), '' if hide_serial else clean(identity.serial))
-            if part
-        )
-        or 'a drive'
-    )
+    serial = '' if hide_serial else clean(identity.serial)
+    return f'{clean(identity.model)} {serial}'.strip() or 'a drive'
 
 
 def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:
@@ -213,13 +210,14 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
     """
     if record is None:
         return verdict
-    silence = drive_records.unread(record, now, longest)
-    read = f'last read {duration(now - record.last_read)} ago'
-    too_long = f', which is longer than {duration(longest)} (--asleep-max-age)' if silence else ''
-    state = worst([verdict.state, State.WARNING]) if silence else verdict.state
+    silence = now - record.last_read
+    verdict = verdict._replace(
+        identity=record.identity, problem=f'{verdict.problem}; last read {duration(silence)} ago'
+    )
+    if silence <= longest:
+        return verdict
     return verdict._replace(
-        identity=record.identity,
-        state=state,
-        problem=f'{verdict.problem}; {read}{too_long}',
-        code='asleep-too-long' if silence else verdict.code,
+        state=worst([verdict.state, State.WARNING]),
+        problem=f'{verdict.problem}, which is longer than {duration(longest)} (--asleep-max-age)',
+        code='asleep-too-long',
     )

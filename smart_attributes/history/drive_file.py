@@ -38,7 +38,7 @@ EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did n
 KEPT_WHOLE = 25 * HOUR  # older points of a series with MANY points are reduced to one per day
 _HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
 _NUMBERS = (int, float)
-_PLACE = ('', 0, 0, False, '', '')  # types of the fields of a DrivePlace, without its drive
+_PLACE = DrivePlace('', 0, 0)
 # int() of a longer one takes quadratic time before Python 3.11
 _LONG_NUMBER = re.compile(rb'[0-9]{1000}')
 
@@ -110,10 +110,10 @@ def _text(drive: DriveHistory) -> bytes:
         'identity': _clipped(record.identity[:5]),
         'times': [record.first_read, record.last_read, drive.imported, drive.behind],
         'verdict': verdict and [verdict.state.value, *_clipped(verdict[1:3]), verdict.time],
-        'places': [(place.address, *place[2:]) for place in drive.places],
+        'places': drive.places,
         'series': [
             [*key, stored.pace, stored.absent, _point_fields(stored.points, record.first_read)]
-            for key, stored in drive.series.items()
+            for key, stored in [*drive.series.items()][:MOST_SERIES]
         ],
     }
     content = json.dumps(document, separators=(',', ':')).encode('ascii')
@@ -180,24 +180,16 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 
     Raises Damaged for content that this program would not write, and Newer.
     """
-    head = _HEAD.match(content)
-    if not head or not is_intact(content):
+    if not is_intact(content):
         raise Damaged
-    if int(head[1]) > VERSION:
+    head, _, body = content.partition(b'\n')
+    if int(head.split()[2]) > VERSION:
         raise Newer
-    if _LONG_NUMBER.search(content):
+    if _LONG_NUMBER.search(body):
         raise Damaged
     try:
-        return _drive(json.loads(content[head.end() :]), number)
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-        MemoryError,
-    ):
+        return _drive(json.loads(body), number)
+    except Exception:  # whatever a forged file causes
         raise Damaged from None
 
 
@@ -218,16 +210,12 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         stored[Key(metric, definition)] = Series(pace, points, absent)
     return DriveHistory(
         Record(number, Identity(*_checked([''] * 5, document['identity'])), first, last),
-        tuple(_place(number, *_checked(_PLACE, fields)) for fields in places),
+        tuple(DrivePlace(*_checked(_PLACE, fields))._replace(drive=number) for fields in places),
         verdict,
         stored,
         imported,
         behind,
     )
-
-
-def _place(number: int, address: str, *rest: Any) -> DrivePlace:
-    return DrivePlace(address, number, *rest)
 
 
 def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
@@ -307,8 +295,7 @@ def with_readings(
         for key, before in drive.series.items()
     }
     for key, observation in numbers.items():
-        if key in stored or len(stored) < MOST_SERIES:
-            stored[key] = _grown(stored.get(key), observation, last_read=last_read, now=time)
+        stored[key] = _grown(stored.get(key), observation, last_read=last_read, now=time)
     return drive._replace(
         record=_read_again(drive.record, identity, time),
         series=stored,
@@ -362,18 +349,19 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
         return drive
     latest = now - 1
     record, verdict = drive.record, drive.verdict
-    return DriveHistory(
-        record._replace(first_read=min(record.first_read, latest), last_read=latest),
+    return drive._replace(
+        record=record._replace(first_read=min(record.first_read, latest), last_read=latest),
         places=tuple(
             place._replace(first=min(place.first, latest), gone=min(place.gone, latest))
             for place in drive.places
         ),
-        verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
         series={
             key: Series(stored.pace, _not_after(stored.points, latest), min(stored.absent, latest))
             for key, stored in drive.series.items()
         },
+        verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
         imported=min(drive.imported, latest),
+        behind=0,
     )
 
 

@@ -143,7 +143,7 @@ def updated(
     drive_at: Mapping[str, int | None],
     scope: Scope,
     now: int,
-    slots: Mapping[str, str] | None = None,
+    slots: Mapping[str, str],
 ) -> list[DrivePlace]:
     """Return all places, changed and unchanged, as they are after a run.
 
@@ -163,31 +163,9 @@ def updated(
                 before = DrivePlace(address, drive, now)
             after[address, drive] = before._replace(
                 is_scanned=before.is_scanned or scope.is_scan,
-                slot=(slots or {}).get(address) or before.slot,
+                slot=slots.get(address) or before.slot,
             )
     return list(after.values())
-
-
-def recent(
-    places: Sequence[DrivePlace],
-    records: Mapping[int, Record],
-    scope: Scope,
-    now: int,
-    within: int = DAY,
-) -> list[Change]:
-    """Return the changes at the places that this run covers, in the last *within* seconds."""
-    return [
-        change for change in changes(places, records, scope, now) if now - change.since < within
-    ]
-
-
-def missing(
-    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int
-) -> list[Change]:
-    """Return the known drives that were not found at any address, however long ago they
-    disappeared.
-    """
-    return [change for change in changes(places, records, scope, now) if change.kind == 'missing']
 
 
 def changes(
@@ -264,11 +242,3 @@ def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record
     return (place.slot != '' and other.slot == place.slot) or (
         other.address == place.address and records[other.drive].first_read >= place.gone
     )
-
-
-def unread(record: Record, now: int, longest: int) -> int:
-    """Return how long, in seconds, a drive has not been read; 0 if this is at most *longest*
-    seconds.
-    """
-    silence = now - record.last_read
-    return silence if silence > longest else 0

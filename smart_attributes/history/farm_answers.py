@@ -15,7 +15,7 @@ from .. import files
 from ..constants import LARGEST_SMALL_FILE, LONGEST_STORED_NUMBER, MOST_DRIVES
 from ..model import Farm, Head
 from ..state_directory import StateDirectory
-from ..typed import Any, Json
+from ..typed import Any
 
 FILE = 'farm.json'
 _LATEST = 10**10  # seconds since 1970
@@ -37,50 +37,42 @@ def parse(text: str) -> dict[str, Farm]:
     """Return the answers in the text of the file, without answers that this program would not
     write.
     """
-    with suppress(ValueError, RecursionError):
+    answers: dict[str, Farm] = {}
+    try:
         data = json.loads(
             text,
             parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_STORED_NUMBER else -1,
         )
-        answers = data.items() if isinstance(data, dict) else ()
-        return {
-            serial: farm
-            for serial, value in answers
-            if isinstance(value, dict)
-            for farm in [_farm(value)]
-            if farm
-        }
-    return {}
+    except (ValueError, RecursionError):
+        return answers
+    if isinstance(data, dict):
+        for serial, value in data.items():
+            with suppress(LookupError, TypeError, ValueError):
+                answers[serial] = _farm(value)
+    return answers
 
 
-def _farm(value: Json) -> Farm | None:
-    """Return one answer, or None if a value in this answer is missing or has the wrong type."""
-    values: list[Any] = list(map(value.get, ('asked', 'serial', 'hours', 'heads', 'unread')))
-    asked, serial, hours, heads, unread = values
-    if not (
-        _is_count(asked)
-        and asked < _LATEST
-        and isinstance(serial, str)
-        and _is_count(hours)
-        and isinstance(unread, bool)
-        and isinstance(heads, list)
-        and all(
-            isinstance(each, list) and len(each) == len(Head._fields) and all(map(_is_count, each))
-            for each in heads
-        )
-    ):
-        return None
+def _farm(value: Any) -> Farm:
+    """Return one answer. Raises LookupError, TypeError or ValueError for wrong values."""
+    serial, heads, is_unread = value['serial'], value['heads'], value['unread']
+    asked, hours = _count(value['asked']), _count(value['hours'])
+    if (type(serial), type(heads), type(is_unread)) != (str, list, bool) or asked >= _LATEST:
+        raise ValueError
+    if any(len(head) != len(Head._fields) for head in heads):
+        raise ValueError
     return Farm(
         serial,
         hours or None,
-        tuple(Head(*head) for head in heads),
+        tuple(Head(*map(_count, head)) for head in heads),
         asked=asked,
-        unread=UNREAD * unread,
+        unread=UNREAD if is_unread else '',
     )
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError
+    return value
 
 
 def keep(state: StateDirectory, answers: Mapping[str, Farm]) -> bool:

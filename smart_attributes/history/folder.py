@@ -18,6 +18,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import select
 import stat
 import time
@@ -59,6 +60,7 @@ _FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLO
 _FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 16
 _SIGNALS = (_signal.SIGALRM, _signal.SIGVTALRM, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+_NUMBERED = re.compile(r'(0|[1-9][0-9]{0,17})\..*', re.DOTALL)
 _REASONS = {
     errno.ELOOP: 'is a link; to start a new history, remove it',
     errno.EFBIG: f'has more than {MOST_HISTORY_FILES} files; to start a new history, rename it',
@@ -84,7 +86,6 @@ class Contents(NamedTuple):
     not_written: tuple[int, str] = (0, '')
     has_snapshot: bool = False  # there is a database of a version that was never published
     is_complete: bool = False
-    is_missing: bool = False  # there is no history yet
 
 
 def path_of(state: StateDirectory) -> str:
@@ -300,7 +301,7 @@ def _send(pipe: _Pipe, state: StateDirectory, is_writing: bool, only: str) -> No
         _examine(state, path, is_writing)
         names = _names(path)
     except FileNotFoundError:
-        pipe.send(is_missing=True, is_complete=True)
+        pipe.send(fault=f'{path} does not exist; the next check starts the history')
         return
     except (OSError, HistoryUnusable) as error:
         pipe.send(fault=_reason(path, error))
@@ -357,10 +358,8 @@ def _reason(path: str, error: Exception) -> str:
 
 def number_in(name: str) -> int | None:
     """Return the number in the name of a file; None for a name that this program does not use."""
-    digits = name.partition('.')[0]
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
-        return None
-    return int(digits) if str(int(digits)) == digits else None
+    match = _NUMBERED.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:

@@ -191,26 +191,25 @@ def falls(
                 if name.metric == reading.metric + _BESIDE
                 for point in history.points
             ]
-            new = _new_falls(past, reading, firmware)
-            found += stored + [
-                each for each in new if each.before not in {other.before for other in stored}
-            ]
+            new = _new_fall(past, reading, firmware)
+            if new and new.before not in [fall.before for fall in stored]:
+                stored.append(new)
+            found += stored
     return [fall for fall in found if past.now - fall.noticed < within]
 
 
-def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
+def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
     known = past.histories.get(key(reading))
-    before, (least, share) = (
-        known.points[-1].number if known and known.points else 0,
-        LEAST[reading.metric],
-    )
-    if known is None or before - (reading.number or 0) <= max(least, share * before):
-        return []
-    is_changed = past.firmware not in ('', firmware)
-    words = (
-        f'(firmware {clean(past.firmware)} before, {clean(firmware)} after)' if is_changed else ''
-    )
-    return [Fall(reading, before, known.last_read, past.now, words)]
+    if known is None or not known.points:
+        return None
+    before = known.points[-1].number
+    least, share = LEAST[reading.metric]
+    if before - (reading.number or 0) <= max(least, share * before):
+        return None
+    words = ''
+    if past.firmware not in ('', firmware):
+        words = f'(firmware {clean(past.firmware)} before, {clean(firmware)} after)'
+    return Fall(reading, before, known.last_read, past.now, words)
 
 
 def former_numbers(

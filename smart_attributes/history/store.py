@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from zlib import crc32
 
-from ..constants import DAY, MOST_DRIVES, MOST_SERIES
+from ..constants import DAY, MOST_DRIVES
 from ..errors import HistoryUnusable
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -128,8 +128,6 @@ class HistoryStore:
             self._contents = contents
         if self._contents.fault:
             raise HistoryUnusable(self._contents.fault)
-        if self._contents.is_missing and not self.writes:
-            raise HistoryUnusable(f'{self.path} does not exist; the next check starts the history')
         return self._contents
 
     @property
@@ -223,7 +221,8 @@ class HistoryStore:
     @property
     def places(self) -> list[DrivePlace]:
         """The current and former places of all drives of this machine; see drive_records."""
-        return [place for place in _places_of(self.drives) if place.machine == self._machine]
+        places = [place for drive in self.drives.values() for place in drive.places]
+        return [place for place in places if place.machine == self._machine]
 
     @property
     def is_own(self) -> bool:
@@ -338,14 +337,14 @@ class HistoryStore:
         after = before._replace(drives=dict(before.drives))
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
-        places = _places_of(after.drives)
+        places = [place for drive in after.drives.values() for place in drive.places]
         here = [place for place in places if place.machine == self._machine]
-        elsewhere = [place for place in places if place.machine != self._machine]
-        moved = [
-            place._replace(machine=self._machine)
-            for place in updated(here, drive_at, scope, now=self.now, slots=slots)
-        ]
-        _set_places(after.drives, sorted((*elsewhere, *moved)))
+        everywhere = [place for place in places if place.machine != self._machine]
+        for place in updated(here, drive_at, scope, self.now, slots):
+            everywhere.append(place._replace(machine=self._machine))
+        for number, drive in after.drives.items():
+            own = sorted(place for place in everywhere if place.drive == number)
+            after.drives[number] = drive._replace(places=tuple(own))
         folder.set_snapshot_aside(path)
         return self._apply(path, before, after.drives)
 
@@ -356,22 +355,19 @@ class HistoryStore:
         address.
         """
         drive_at: dict[str, int | None] = {sighting.address: None for sighting in sightings}
-        # a later sighting at the same address replaces an earlier one
-        by_address = {sighting.address: sighting for sighting in sightings if sighting.identity}
-        seen = [*by_address.values()]
-        identities = [sighting.identity for sighting in seen if sighting.identity]
-        for sighting, identity, match in zip(seen, identities, self._matches(after, identities)):
+        seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
+        matches = self._matches(after, [identity for _, identity in seen])
+        for (sighting, identity), match in zip(seen, matches):
             try:
                 drive = self._drive_for(identity, match, after)
             except HistoryUnusable:
                 continue
-            number = drive.record.number
             if not drive_file.is_stored_already(drive, self.now):
                 drive = drive_file.with_readings(
                     drive, identity, sighting.observations, sighting.verdict, self.now
                 )
-            after.drives[number] = drive
-            drive_at[sighting.address] = number
+            after.drives[drive.record.number] = drive
+            drive_at[sighting.address] = drive.record.number
         return drive_at
 
     def _matches(self, parsed: Parsed, identities: Sequence[Identity]) -> list[Match]:
@@ -526,7 +522,7 @@ def _with_past(
     stored = dict(drive.series)
     written = 0
     for (key, pace), points in past.items():
-        if not points or (key not in stored and len(stored) >= MOST_SERIES):
+        if not points:
             continue
         before = stored.get(key, drive_file.Series(pace, absent=points[-1].time))
         whole = _whole(days.get(key), before.points)
@@ -577,19 +573,3 @@ def _name_of(drive: DriveHistory) -> str:
     """Return the addresses of a drive, or its model if it has none."""
     here = [clean(place.address) for place in drive.places if not place.gone]
     return listed(here, 2) if here else clean(drive.record.identity.model) or 'a drive'
-
-
-# --- places -------------------------------------------------------------------------------------
-
-
-def _places_of(drives: Mapping[int, DriveHistory]) -> list[DrivePlace]:
-    return [place for drive in drives.values() for place in drive.places]
-
-
-def _set_places(drives: dict[int, DriveHistory], places: Sequence[DrivePlace]) -> None:
-    """Give each drive its places."""
-    of_drive: dict[int, list[DrivePlace]] = {number: [] for number in drives}
-    for place in places:
-        of_drive[place.drive].append(place)
-    for number, drive in drives.items():
-        drives[number] = drive._replace(places=tuple(of_drive[number]))
