@@ -62,13 +62,13 @@ def judge(
         rules.ignored_attributes
         | thresholds.exceptions(device, identity, family).ignored_attributes
     )
-    spec, more = _logged(
-        spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored),
-        report,
-        database,
-        rules.uses_vendor_logs,
-        past,
-    )
+    spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
+    more: Sequence[Reading] = ()
+    if spec.log and rules.uses_vendor_logs:
+        from . import vendor_readings
+
+        log = vendor_readings.vendor_log(report, spec.log, database, past)
+        spec, more = spec._replace(notes=(*spec.notes, *log.notes)), log.readings
     found = without(ignored, readings.readings(report, spec, database.metrics, more))
     by_metric = drive_notes.judged(found)
     found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
@@ -100,31 +100,11 @@ def judge(
         ),
         entry=spec.family,
     )
-    return _with_risk(verdict, thresholds, rules)
-
-
-def _logged(
-    spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool, past: Past | None
-) -> tuple[DriveSpec, Sequence[Reading]]:
-    """Return an entry, with notes added on the vendor log that this entry names, and the
-    readings of the log.
-    """
-    if not spec.log or not is_used:
-        return spec, ()
-    from . import vendor_readings
-
-    log = vendor_readings.vendor_log(report, spec.log, database, past)
-    return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
-
-
-def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict; an alert also states how many drives with such findings failed, if this
-    is known.
-    """
     if not rules.risk or verdict.state is State.OK:
         return verdict
-    kind, groups = verdict.identity.kind, thresholds.groups(verdict.entry or '')
-    return verdict._replace(risk=rules.risk(verdict.judgements, verdict.state, kind, groups))
+    groups = thresholds.groups(family)
+    risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
+    return verdict._replace(risk=risk)
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Metrics) -> tuple[Judgement, ...]:

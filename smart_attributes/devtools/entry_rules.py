@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
@@ -281,7 +281,7 @@ def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
                 )
 
 
-FILE_RULES: Sequence[Callable[[EntriesFile, Context], Iterator[str]]] = (
+FILE_RULES = (
     _form,
     _repeated_names,
     _citations,
@@ -398,7 +398,7 @@ def _firmware(entry: Json, context: Context) -> Problems:
         )
 
 
-ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
+ENTRY_RULES = (
     _missing_parts,
     _logs,
     _nulls,

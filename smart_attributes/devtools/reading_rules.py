@@ -5,7 +5,7 @@ drive's statistics.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..constants import HIGHEST_BEYOND, HIGHEST_ENDURANCE
 from ..knowledge import decode
@@ -148,12 +148,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'states {before[2]} and {after[2]} overlap; give each result one word'
 
 
-RULES: Sequence[Callable[[Json, Formula, Metric], Iterator[str]]] = (
-    _unit,
-    _interval,
-    _plausible,
-    _states,
-)
+RULES = (_unit, _interval, _plausible, _states)
 
 
 def bounds(formula: Formula) -> tuple[float, float]:

@@ -99,7 +99,10 @@ def examine(
 ) -> Finding:
     """Start the program at a path as this user, and return the finding."""
     answer = next(runner.run([command(path)], how.drive_timeout, deadline))
-    return finding(path, user, answer, None if is_started(answer) else next(_barriers(path), None))
+    if is_started(answer):
+        version = clean(answer.stdout.decode(errors='replace').partition(' ')[2], limit=200)
+        return found('program-starts', path=path, user=user, version=version)
+    return finding(path, user, answer, next(_barriers(path), None))
 
 
 def command(path: str) -> tuple[str, ...]:
@@ -187,12 +190,9 @@ def is_started(answer: Answer) -> bool:
 
 
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
-    """Return the finding for the start of the program. barrier: path that prevents it; None if
+    """Return the finding for a program that does not start. barrier: path that prevents it; None if
     unknown.
     """
-    if is_started(answer):
-        version = clean(answer.stdout.decode(errors='replace').partition(' ')[2], limit=200)
-        return found('program-starts', path=path, user=user, version=version)
     if barrier:
         return found(
             barrier.code,
