@@ -411,10 +411,11 @@ def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(reading, co
     """Whatever is made of more than this one number cannot be compared with a limit of version
     1.6.
     """
-    (item,) = specs(a=reading).readings
+    spec = specs(a=reading)
+    traps = tuple(item._replace(is_trap=True) for item in spec.readings)
 
-    assert limit_conversion.of_reading(item, column) == meaning
-    assert limit_conversion.of_reading(item._replace(is_trap=True), column) is None
+    assert limit_conversion.of_attribute(5, column, spec) == ([meaning] if meaning else [])
+    assert limit_conversion.of_attribute(5, column, spec._replace(readings=traps)) == []
 
 
 def test_meanings_of_one_attribute_are_listed_once():

@@ -130,11 +130,12 @@ class Verdicts(Listener):
         """Return the verdict on each drive; drives that are not judged within the time limit are
         UNKNOWN.
         """
-        return alarm.twice(lambda late: self._all(drives, late))
 
-    def _all(self, drives: Inventory, late: str) -> tuple[Verdict, ...]:
-        self._late = late
-        return tuple(self._fenced(read, drives) for read in drives.reads)
+        def judged(late: str) -> tuple[Verdict, ...]:
+            self._late = late
+            return tuple(self._fenced(read, drives) for read in drives.reads)
+
+        return alarm.twice(judged)
 
     def _fenced(self, read: Read, drives: Inventory) -> Verdict:
         """Return the verdict on a drive with additions from the history; an exception affects

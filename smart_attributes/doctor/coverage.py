@@ -109,14 +109,6 @@ def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
 # --- what the checks read; pure -----------------------------------------------------------
 
 
-def of_options(options: Options) -> list[Uses]:
-    """Return the drives that these options select, if any."""
-    which = options.which
-    if options.before or not (which.devices or which.scan):
-        return []
-    return [Uses(which.devices, which.scan)]
-
-
 def of_call(call: NrpeCommand) -> Uses:
     """Return the addresses that a command of NRPE uses."""
     parser = Parser(add_help=False)

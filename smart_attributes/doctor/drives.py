@@ -77,7 +77,10 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
         said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)
     ]
     gone = [sentence for _, sentence in survey.demands if sentence.code == 'drive-gone']
-    return [*lines, *_gone(gone), *([] if pairs else [_nobody(*survey.nobody)])]
+    lines += _gone(gone)
+    if not pairs:
+        lines.append(_nobody(*survey.nobody))
+    return lines
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:

@@ -70,10 +70,12 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = [
-            *coverage.of_options(options),
             *map(coverage.of_call, self._nrpe),
             *coverage.of_icinga(daemons.icinga_host(socket.gethostname())),
         ]
+        which = options.which
+        if (which.devices or which.scan) and not options.before:
+            self._checks.append(coverage.Uses(which.devices, which.scan))
         if self._unread_nrpe:
             self._checks.append(coverage.Uses(is_known=False))
         self._missing = installed.examine(self._path)
@@ -201,7 +203,12 @@ class Examiner:
         except SmartError as error:
             yield self._unread(error)
             return
-        more = _more(options)
+        smartctl, config = options.how_read.smartctl, options.data.config
+        more = [  # the options of a check other than its drives and its time limit
+            *(['-p', smartctl] if smartctl != SMARTCTL else []),
+            *(['--config', config] if config != CONFIG else []),
+            *(['--state-dir', options.state_dir] if options.state_dir else []),
+        ]
         yield from drives.findings(survey_of_all, options.naming.hide_serial, [PROGRAM, *more])
         printed = self._printed(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
@@ -229,13 +236,3 @@ class Examiner:
         cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
         # the rule was tested with sudo -l, which does not fail for all of these causes
         return cause or said(error.code, str(error), drives.CHECK)
-
-
-def _more(options: Options) -> list[str]:
-    """Return the options of a check other than its drives and its time limit."""
-    smartctl, config = options.how_read.smartctl, options.data.config
-    return [
-        *(['-p', smartctl] if smartctl != SMARTCTL else []),
-        *(['--config', config] if config != CONFIG else []),
-        *(['--state-dir', options.state_dir] if options.state_dir else []),
-    ]

@@ -136,7 +136,14 @@ def examine_rule(
     options, how = sudo.options, sudo.options.how_read
     refused, message = sudo.refuses(needed), sudo.message
     entries = sudo.entries() or files.entries
-    types = requested_types(devices, entries)
+    # the device types, of these devices and in the current rule, that are allowed only on request
+    there = ' '.join(command for entry in entries for command in entry.commands)
+    used = {base(device).partition(',')[0] for device in devices}
+    types = tuple(
+        name
+        for name, kind in BY_NAME.items()
+        if kind.is_vendors and (name in used or name in there)
+    )
     rule = sudoers.general(sudoers.RuleRequest(user, types=types), how)
     # the general rule does not cover these paths
     odd = [
@@ -166,21 +173,6 @@ def examine_rule(
     )
     complaint = None if refused else sudo_reports.reason(message, user)
     return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
-
-
-def requested_types(
-    devices: Iterable[Device], entries: Iterable[sudo_reports.SudoersEntry]
-) -> tuple[str, ...]:
-    """Return the device types, of these devices and in the current rule, that are allowed only
-    on request.
-    """
-    there = ' '.join(command for entry in entries for command in entry.commands)
-    used = {base(device).partition(',')[0] for device in devices}
-    return tuple(
-        name
-        for name, entry in BY_NAME.items()
-        if entry.is_vendors and (name in used or name in there)
-    )
 
 
 def _installing(how: HowRead, user: str, types: Iterable[str], addresses: Iterable[str]) -> str:

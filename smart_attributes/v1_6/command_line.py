@@ -207,15 +207,15 @@ def typed(address: str, option: str) -> str:
                 f'sat+megaraid,6@/dev/bus/0'
             )
         return option + address
-    is_sg = re.fullmatch(r'/dev/sg[0-9]+', address)
-    if is_sg and option not in ('sat', 'scsi'):
-        raise UsageError(
-            f'-O {option}: {address} allows only sat or scsi; use one of these, or write '
-            f'TYPE@PATH '
-            f'such as sat@{address}'
-        )
-    is_typed = is_sg or address.startswith('/dev/disk/by-')
-    return f'{option}@{address}' if is_typed else address
+    if re.fullmatch(r'/dev/sg[0-9]+', address):
+        if option not in ('sat', 'scsi'):
+            raise UsageError(
+                f'-O {option}: {address} allows only sat or scsi; use one of these, or write '
+                f'TYPE@PATH '
+                f'such as sat@{address}'
+            )
+        return f'{option}@{address}'
+    return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
 
 
 def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:

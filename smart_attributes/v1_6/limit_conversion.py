@@ -14,7 +14,7 @@ from ..constants import HOUR
 from ..errors import UsageError
 from ..knowledge import ranges
 from ..knowledge.decode import UNITS
-from ..knowledge.drive_database import DriveSpec, ReadingSpec
+from ..knowledge.drive_database import DriveSpec
 from ..knowledge.ranges import INFINITY
 
 COLUMNS = {'VALUE': 'value', 'RAW_VALUE': 'raw'}  # column of version 1.6 -> our name
@@ -79,36 +79,25 @@ def _range(data: Any) -> str:
     return text
 
 
-def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
-    """Return the formula that converts *column* of an attribute to a reading.
-
-    Return None if the reading has another source, is a status word, or is never judged.
-    """
-    formula, first = item.formula, item.formula.first
-    is_whole = first.bytes == tuple(range(len(first.bytes)))  # VALUE does not have bytes
-    if (
-        first.column != COLUMNS.get(column)
-        or not is_whole
-        or formula.attributes
-        or formula.second
-        or item.states
-        or item.is_trap
-    ):
-        return None
-    unit = UNITS[item.unit][1] if item.unit else 1
-    return Meaning(
-        item.metric,
-        (-1 if formula.minus_from else 1) * unit / formula.divisor,
-        formula.minus_from * unit,
-    )
-
-
 def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
     """Return the meanings of *column* of an attribute for drives of an entry; several if it has
     several readings.
+
+    Left out are readings that have another source, are a status word, or are never judged.
     """
-    meanings = [of_reading(item, column) for item in spec.readings if item.attribute == number]
-    return list(dict.fromkeys(meaning for meaning in meanings if meaning))
+    meanings: list[Meaning] = []
+    for item in spec.readings:
+        formula, first = item.formula, item.formula.first
+        is_whole = first.bytes == tuple(range(len(first.bytes)))  # VALUE does not have bytes
+        is_source = item.attribute == number and first.column == COLUMNS.get(column) and is_whole
+        if not is_source or formula.attributes or formula.second or item.states or item.is_trap:
+            continue
+        unit = UNITS[item.unit][1] if item.unit else 1
+        factor = (-1 if formula.minus_from else 1) * unit / formula.divisor
+        meaning = Meaning(item.metric, factor, formula.minus_from * unit)
+        if meaning not in meanings:
+            meanings.append(meaning)
+    return meanings
 
 
 def column_of(number: int, spec: DriveSpec) -> str:
