@@ -89,7 +89,7 @@ playground: $(VENV)/.tools  ## open a shell on a simulated server
 bench: $(VENV)/.tools  ## count the instructions of a check, and compare them with the aims: make bench PAGE=doc/explanation/performance.md
 	@sh tools/compiler
 	sh tools/install valgrind
-	$(BIN)/python tests/bench.py $(PAGE)
+	$(BIN)/python tools/bench.py $(PAGE)
 
 .PHONY: damage endure flips fuzz
 fuzz: $(VENV)/.tools  ## give random data to every reader: make fuzz MINUTES=20 (or RUNS=1000000) READERS="json text"

@@ -6,7 +6,6 @@ import ast
 import os
 import shutil
 import signal
-import sqlite3
 import struct
 import subprocess
 import sys
@@ -273,11 +272,6 @@ def allowed(folder: Path, work) -> bool:
             lambda own, other: os.chmod(os.open(other, 0), 0), False, id='mode-of-what-is-open'
         ),
         pytest.param(lambda own, other: shutil.rmtree(other), False, id='remove-a-tree'),
-        pytest.param(
-            lambda own, other: sqlite3.connect(f'file:{other}/db?mode=rwc', uri=True),
-            False,
-            id='database',
-        ),
         pytest.param(lambda own, other: os.kill(os.getppid(), 0), False, id='signal-to-others'),
         pytest.param(lambda own, other: os.kill(-1, 0), False, id='signal-to-all'),
         pytest.param(

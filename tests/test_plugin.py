@@ -35,64 +35,20 @@ SCAN_OF_THREE = json.dumps(
         ],
     }
 )
-DENIED = json.dumps(
-    {
-        'json_format_version': [1, 0],
-        'smartctl': {
-            'version': [7, 3],
-            'exit_status': 2,
-            'messages': [
-                {
-                    'string': 'Smartctl open device: /dev/sdb failed: Permission denied',
-                    'severity': 'error',
-                }
-            ],
-        },
-    }
-)
-ASLEEP = json.dumps(
-    {
-        'json_format_version': [1, 0],
-        'smartctl': {
-            'version': [7, 3],
-            'exit_status': 2,
-            'messages': [
-                {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}
-            ],
-        },
-    }
-)
-NO_SUCH = json.dumps(
-    {
-        'json_format_version': [1, 0],
-        'smartctl': {
-            'version': [7, 3],
-            'exit_status': 2,
-            'messages': [
-                {
-                    'string': 'Smartctl open device: /dev/sdb failed: No such device',
-                    'severity': 'error',
-                }
-            ],
-        },
-    }
-)
-EMPTY_SLOT = json.dumps(
-    {
-        'json_format_version': [1, 0],
-        'smartctl': {
-            'version': [7, 3],
-            'exit_status': 2,
-            'messages': [
-                {
-                    'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: '
-                    'INQUIRY failed',
-                    'severity': 'error',
-                }
-            ],
-        },
-    }
-)
+
+
+def refusal(text: str, severity: str = 'error') -> str:
+    """Return smartctl's JSON without a drive: it could not be opened, or is asleep."""
+    messages = [{'string': text, 'severity': severity}]
+    smartctl = {'version': [7, 3], 'exit_status': 2, 'messages': messages}
+    return json.dumps({'json_format_version': [1, 0], 'smartctl': smartctl})
+
+
+OPEN = 'Smartctl open device: /dev/sdb failed: '
+DENIED = refusal(f'{OPEN}Permission denied')
+ASLEEP = refusal('Device is in STANDBY mode, exit(2)', 'information')
+NO_SUCH = refusal(f'{OPEN}No such device')
+EMPTY_SLOT = refusal('Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed')
 
 
 def check(fake: FakeSmartctl, *arguments: str):

@@ -19,7 +19,6 @@ from pathlib import Path
 # Source: the audit events table of Python's documentation.
 PLACES: dict[str, Sequence[tuple[int, int | None]]] = {
     'open': [(0, None)],
-    'sqlite3.connect': [(0, None)],
     'os.posix_spawn': [(0, None)],
     'os.exec': [(0, None)],
     'os.remove': [(0, 1)],
@@ -88,8 +87,6 @@ def _resolved(path: object, base: object, is_entry: bool) -> str:
     if isinstance(path, int):
         return os.path.realpath(f'/proc/self/fd/{path}')
     text = os.fsdecode(path)  # type: ignore[arg-type]
-    if text.startswith('file:'):  # an address that SQLite reads
-        text = text[len('file:') :].partition('?')[0]
     start = f'/proc/self/fd/{base}' if isinstance(base, int) and base >= 0 else ''
     folder, name = os.path.split(os.path.join(start, text))
     if is_entry and name not in {'', '.', '..'}:

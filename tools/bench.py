@@ -2,7 +2,7 @@
 
 Instructions are the same on every machine, whatever else runs there. valgrind counts each process
 apart, so a check is counted without smartctl and without the processes that read and write its
-history. Usage: tests/bench.py [PAGE], to write the figures into doc/explanation/performance.md.
+history. Usage: tools/bench.py [PAGE], to write the figures into doc/explanation/performance.md.
 """
 
 from __future__ import annotations
