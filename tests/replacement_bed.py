@@ -70,6 +70,9 @@ class Bed:
                 self.free[kind].append(number)
                 number += 1
         self.machine = Machine(guest, devices, folder)
+
+    def prepare(self) -> None:
+        """Load what the cases need, and let LVM and the passphrases be quick."""
         self.machine.shell(
             'modprobe -a raid1 raid456 dm_raid dm_mirror dm_crypt btrfs vfat; udevadm settle; '
             'sed -i "s/# *polling_interval = 15/polling_interval = 1/" /etc/lvm/lvm.conf; '

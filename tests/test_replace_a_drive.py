@@ -86,9 +86,12 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
         )
     folder = tmp_path_factory.mktemp('replace')
     made = Bed(guest('trixie', folder, has_ours=False), folder)
-    yield made
-    made.machine.ends()
-    removed(folder)
+    try:
+        made.prepare()
+        yield made
+    finally:
+        made.machine.ends()
+        removed(folder)
 
 
 # --- md -------------------------------------------------------------------------------------------
