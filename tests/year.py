@@ -1,9 +1,8 @@
-"""The size and the cost of the history while 24 drives are checked, each check a process of its own
-as at a site.
+"""The size of the history while 24 drives are checked, each check a process of its own as at a site.
 
-`make year CHECKS=10000 MINUTES=5 SEED=7` runs so many checks, so many simulated minutes apart;
-test_year runs a few. Meanwhile one drive is replaced, one
-vanishes, one moves and moves back, the clock jumps, and one of 100 checks is killed.
+`make year CHECKS=1000 MINUTES=5 SEED=7` runs so many checks, so many simulated minutes apart;
+test_year runs a few. Meanwhile one drive is replaced, one vanishes, one moves and moves back, the
+clock jumps, and one of 100 checks is killed. tools/bench.py counts what an old history costs.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,8 +25,6 @@ DRIVES = 24
 MOST_BYTES = 5_000_000  # of all files
 # bytes of the files that one check replaces, but for the first one of a day
 MOST_WRITTEN = 100_000
-MOST_GROWTH = 3.0  # ms of CPU that the history may cost the last checks more than the first
-COMPARED = 20  # of the first and of the last checks
 KILLED = 0.01  # of all checks
 REPLACED, MOVED = 1, 2  # drives
 JUMPS, JUMP_CHECKS = (-90 * DAY, 5 * DAY), 3  # of the clock; the seed chooses one
@@ -36,20 +32,11 @@ REMARK = re.compile(r'(?:no )?history: .*|history-damaged.*')
 
 
 class Ended(NamedTuple):
-    """What became of one check; CPU is in ms."""
+    """What became of one check."""
 
     number: int
     status: int  # exit status; negative: killed
     text: str
-    own: float  # CPU of its process
-    whole: float  # and of smartctl
-    # CPU of the process of a check without history right after it; only of those compared
-    plain: float = 0.0
-
-    @property
-    def of_history(self) -> float:
-        """How much CPU the history costs."""
-        return self.own - self.plain
 
 
 class Year:
@@ -66,12 +53,11 @@ class Year:
         # about the history -> where each was first seen, and its cause
         self.remarks: dict[str, str] = {}
         self.faults: list[str] = []
-        self._ended: list[Ended] = []  # those that were not killed
         self._dice, self._typical, self._is_after_kill = random.Random(seed), 0.2, False
         self._jump, self._jumps_at = self._dice.choice(JUMPS), checks * 6 // 10
 
     def run(self) -> None:
-        """Run all checks, then compare what the history costs the first and the last of them."""
+        """Run all checks."""
         for number in range(self.checks):
             self._happens(number)
             self.machine.holds(**{drive.name: drive.report for drive in self.drives})
@@ -79,25 +65,10 @@ class Year:
             self._weigh(number)
             if (number + 1) % 500 == 0:
                 print(
-                    f'{number + 1} checks: {self.size} bytes, {self.cost(True)}',
+                    f'{number + 1} checks: {self.size} bytes',
                     file=sys.stderr,
                     flush=True,
                 )
-        more = self._median('of_history', True) - self._median('of_history')
-        self.faults += (
-            [f'the history costs the last checks {more:.1f} ms more'] if more > MOST_GROWTH else []
-        )
-
-    def cost(self, is_last: bool = False) -> str:
-        """Return what the first or the last checks cost, in words."""
-        own, whole, plain = (self._median(name, is_last) for name in ('own', 'whole', 'plain'))
-        return f'{own:.1f} ms of CPU, {whole:.1f} with smartctl' + (
-            f', {plain:.1f} without history' if plain else ''
-        )
-
-    def _median(self, name: str, is_last: bool = False) -> float:
-        some = self._ended[-COMPARED:] if is_last else self._ended[:COMPARED]
-        return statistics.median(getattr(ended, name) for ended in some)
 
     # --- one check -----------------------------------------------------------------------
 
@@ -124,16 +95,11 @@ class Year:
         self._is_after_kill = ended.status < 0
         if ended.status >= 0:
             self._typical = time.monotonic() - began
-            is_compared = min(number, self.checks - 1 - number) < 2 * COMPARED
-            plain = self._run(number, None, '--no-history').own if is_compared else 0.0
-            self._ended.append(ended._replace(text='', plain=plain))
 
-    def _run(self, number: int, moment: tuple[bool, float] | None, *options: str) -> Ended:
+    def _run(self, number: int, moment: tuple[bool, float] | None) -> Ended:
         is_wrong = self.is_eventful and 0 <= number - self._jumps_at < JUMP_CHECKS
         now = self.start + number * self.step + is_wrong * self._jump
-        command = command_at(
-            now, *self.machine.words('--scan'), *options, logs=str(self.machine.logs)
-        )
+        command = command_at(now, *self.machine.words('--scan'), logs=str(self.machine.logs))
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -146,14 +112,9 @@ class Year:
         assert process.stdout is not None
         with process.stdout:
             text = (first + process.stdout.read()).decode()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        # without its children
-        own = int(Path(f'/proc/{process.pid}/schedstat').read_text().split()[0]) / 1e6
-        _, status, usage = os.wait4(process.pid, 0)
+        _, status = os.waitpid(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        return Ended(
-            number, process.returncode, text, own, (usage.ru_utime + usage.ru_stime) * 1000
-        )
+        return Ended(number, process.returncode, text)
 
     def _remarked(self, number: int, remark: str) -> None:
         """Note a remark, which must be caused by a kill or by the jump of the clock."""
@@ -181,8 +142,8 @@ class Year:
 
 
 def main(checks: int, minutes: int, seed: int) -> int:
-    """Run so many checks and print what became of the history; 1 where it is too large, too slow
-    or restarted.
+    """Run so many checks and print what became of the history; 1 where it is too large or
+    damaged.
     """
     print(f'{checks} checks of {DRIVES} drives, {minutes} minutes apart, seed {seed}', flush=True)
     with tempfile.TemporaryDirectory(prefix='check-smart-year-') as folder:
@@ -192,8 +153,6 @@ def main(checks: int, minutes: int, seed: int) -> int:
         f'{time.monotonic() - began:.0f} s; history: at most {year.largest} bytes, in the end '
         f'{year.size}; '
         f'written by a check: at most {year.written}',
-        f'first checks: {year.cost()}',
-        f'last checks: {year.cost(True)}',
         f'exit statuses: {dict(year.states)}',
         *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
         *year.faults,
