@@ -159,7 +159,7 @@ def counted(
     return Inventory(
         reads=tuple(labelled(answered, label)),
         candidates=tuple(candidates),
-        is_bare=is_bare(candidates, asked),
+        is_bare=len(candidates) == len(asked) and not any(map(_may_be_drive, candidates)),
         notes=(*twins, *empty, *reached_otherwise(answered, asked)),
         faults=unseen,
     )
@@ -239,7 +239,7 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     If a controller is not at the given address, nothing is returned, because the number of drives
     is unknown.
     """
-    there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
+    there = sum(map(_may_be_drive, reads))
     if (
         expected is None
         or there >= expected
@@ -274,11 +274,8 @@ def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, st
     )
 
 
-def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
-    """Return whether all requested devices were read and none of them is a drive."""
-    return len(reads) == len(asked) and all(
-        isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads
-    )
+def _may_be_drive(read: Read) -> bool:
+    return not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
 
 
 def labelled(reads: Sequence[Read], label: str) -> list[Read]:

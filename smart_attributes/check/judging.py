@@ -84,14 +84,18 @@ def judge(
             continue
         accepted = thresholds.acknowledged(identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
+        metric = database.metrics.get(reading.metric)
+        if judgement.state is not State.OK and metric:
+            # a firmware defect that no version corrects has no remedy
+            remedy = metric.remedy if reading.has_remedy else ''
+            judgement = judgement._replace(concern=metric.concern, remedy=remedy)
         judgements.append(judgement)
         silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
-    ordered = most_severe_first(judgements, database.metrics)
     verdict = Verdict(
         device,
         identity,
         worst(each.state for each in judgements),
-        ordered,
+        tuple(sorted(judgements, key=severity.of_judgement)),
         (
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
@@ -105,24 +109,6 @@ def judge(
     groups = thresholds.groups(family)
     risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
     return verdict._replace(risk=risk)
-
-
-def most_severe_first(judgements: Iterable[Judgement], metrics: Metrics) -> tuple[Judgement, ...]:
-    """Return judgements in order of severity; each alert gets the concern and the remedy of the
-    metric.
-
-    A firmware defect that no version corrects has no remedy.
-    """
-    told = (
-        each._replace(
-            concern=metrics[each.reading.metric].concern,
-            remedy=metrics[each.reading.metric].remedy if each.reading.has_remedy else '',
-        )
-        if each.state is not State.OK and each.reading.metric in metrics
-        else each
-        for each in judgements
-    )
-    return tuple(sorted(told, key=severity.of_judgement))
 
 
 def _beside_the_numbers(

@@ -154,7 +154,8 @@ def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
         return lambda device: (True, ())
     from ..knowledge.thresholds import Thresholds
 
-    limits = Thresholds({}, site.limits, today=today())
+    files = [(file.name, file.data) for file in site.thresholds]
+    limits = Thresholds({}, files, today=today())
 
     def tell(device: Device) -> tuple[bool, Sequence[str]]:
         exceptions = limits.exceptions(device, Identity(), '')

@@ -44,11 +44,6 @@ class Site(NamedTuple):
     mistakes: tuple[str, ...] = ()  # mistakes in other places: a folder
     old: SiteFiles | None = None  # the files of the options of version 1.6, if any are given
 
-    @property
-    def limits(self) -> list[tuple[str, Json]]:
-        """The name and the data of each file with limits."""
-        return [(file.name, file.data) for file in self.thresholds]
-
 
 class Judge(NamedTuple):
     """All data that judging needs in addition to a report."""

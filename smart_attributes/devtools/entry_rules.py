@@ -128,12 +128,12 @@ def _cites(citation: str, key: str) -> bool:
 
 def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
     """Yield (place, part) for each part of a file that cites a source."""
-    for name, owner in [
-        *((f'set {name}', value) for name, value in data.get('sets', {}).items()),
-        *((f'layout {name}', value) for name, value in data.get('layouts', {}).items()),
-        *((entry['family'], entry) for entry in data['entries']),
-        *((f'advisory {advisory["id"]}', advisory) for advisory in data.get('advisories', ())),
-    ]:
+    owners: list[tuple[str, Json]] = []
+    for kind in ('set', 'layout'):
+        owners += [(f'{kind} {name}', value) for name, value in data.get(f'{kind}s', {}).items()]
+    owners += [(entry['family'], entry) for entry in data['entries']]
+    owners += [(f'advisory {fact["id"]}', fact) for fact in data.get('advisories', ())]
+    for name, owner in owners:
         parts = [
             (name, owner),
             *(

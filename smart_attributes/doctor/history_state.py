@@ -85,13 +85,8 @@ def _mount(path: str) -> tuple[str, str, str]:
     Source: proc(5).
     """
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
-    try:
-        lines = [
-            line.split(' ')
-            for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()
-        ]
-    except OSError:  # a system without this file: the file system is unknown
-        return '/', '', ''
+    # a system without this file: the file system is unknown
+    lines = [line.split(' ') for line in files.text('/proc/self/mounts', 1 << 20).splitlines()]
     mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
     # the last mount hides others
