@@ -175,18 +175,13 @@ class FarmLogs:
 
         self._judge, self._how, self._file = judge, options.how_read, farm_answers
         self._may_ask = os.geteuid() == 0 or options.how_read.nosudo
-        self._state = self._place(options)
+        self._state: StateDirectory | None = None
+        place = state_directory.ready if self._may_ask else state_directory.there
+        with suppress(state_directory.Unusable):
+            if not options.history.no_history:
+                self._state = place(options.state_dir)
         self._known = self._before = farm_answers.load(self._state) if self._state else {}
         self.patience = options.how_read.drive_timeout
-
-    def _place(self, options: Options) -> StateDirectory | None:
-        if options.history.no_history:
-            return None
-        place = state_directory.ready if self._may_ask else state_directory.there
-        try:
-            return place(options.state_dir)
-        except state_directory.Unusable:
-            return None
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
         """Return the call that reads the log of a disk; () if the log is already known, None if it
@@ -215,21 +210,18 @@ class FarmLogs:
             return read
         answer = answers.get(self._command(read))
         if answer:
-            self._store(serial, answer)
+            known = {other: farm for other, farm in self._known.items() if other != serial}
+            if answer.outcome not in _NOT_ASKED:
+                known[serial] = _farm(answer)._replace(asked=int(time.time()))
+            elif serial in self._before:
+                known[serial] = self._before[serial]
+            self._known = known
+            if self._state:
+                self._file.keep(self._state, known)
         farm = self._known.get(serial)
         if farm is None:
             return read
         return read._replace(outcome=report._replace(farm=beside(farm, report.identity.serial)))
-
-    def _store(self, serial: str, answer: Answer) -> None:
-        before = {other: farm for other, farm in self._known.items() if other != serial}
-        if answer.outcome not in _NOT_ASKED:
-            before[serial] = _farm(answer)._replace(asked=int(time.time()))
-        elif serial in self._before:
-            before[serial] = self._before[serial]
-        self._known = before
-        if self._state:
-            self._file.keep(self._state, before)
 
     def _serial(self, read: Read) -> str:
         """Return the serial number under which a disk's answers are stored; '' if the disk keeps

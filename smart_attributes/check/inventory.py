@@ -155,13 +155,25 @@ def counted(
         if drive.others
     ]
     occupied, empty = without_empty([drive.read for drive in drives], is_scan)
-    answered, unseen = without_unseen(occupied, sum(device.optional for device in asked))
+    # slots of a range that were not read in time: it is unknown whether they have drives
+    unseen = [
+        read
+        for read in occupied
+        if read.device.optional and isinstance(read.outcome, DriveNotReached)
+    ]
+    answered = [read for read in occupied if read not in unseen]
+    slots = sum(device.optional for device in asked)
+    fault = Coded(
+        'slots-not-reached',
+        f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+        f'fewer slots, or increase -t',
+    )
     return Inventory(
         reads=tuple(labelled(answered, label)),
         candidates=tuple(candidates),
         is_bare=len(candidates) == len(asked) and not any(map(_may_be_drive, candidates)),
         notes=(*twins, *empty, *reached_otherwise(answered, asked)),
-        faults=unseen,
+        faults=(fault,) if unseen else (),
     )
 
 
@@ -211,25 +223,6 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
 
     watched = system.watched(reads)
     return [read for read in volumes if system.host_of(read.device) in watched]
-
-
-def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
-    """Leave out slots of a range that were not read in time; return the rest, and a fault that
-    counts these slots.
-
-    It is unknown whether these slots have drives.
-    """
-    unseen = [
-        read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)
-    ]
-    if not unseen:
-        return list(reads), ()
-    told = Coded(
-        'slots-not-reached',
-        f'{len(unseen)} of {slots} slots were not read before the time limit; name '
-        f'fewer slots, or increase -t',
-    )
-    return [read for read in reads if read not in unseen], (told,)
 
 
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:

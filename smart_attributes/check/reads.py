@@ -117,19 +117,22 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
     site: the local files, if already loaded.
     """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
-    exceptions = _exceptions(site or site_of(options.data, options.before))
+    site, limits = site or site_of(options.data, options.before), None
+    if site.thresholds:
+        from ..knowledge.thresholds import Thresholds
+
+        files = [(file.name, file.data) for file in site.thresholds]
+        limits = Thresholds({}, files, today=today())
     match = addresses.patterns(options.which.match)
     ignore = addresses.patterns(options.which.ignore)
     plans = []
     for device in found:
-        is_read, skipped = exceptions(device)
-        if is_read and not _is_excluded(device, match, ignore):
-            plans.append(
-                Plan(
-                    device,
-                    (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped)),
-                )
-            )
+        exceptions = limits.exceptions(device, Identity(), '') if limits else None
+        if (exceptions and not exceptions.is_read) or _is_excluded(device, match, ignore):
+            continue
+        skipped = sorted(exceptions.skipped_logs) if exceptions else ()
+        arguments = smartctl_calls.read_arguments(device.path, device.type, skipped)
+        plans.append(Plan(device, (*prefix, *arguments)))
     return plans
 
 
@@ -144,24 +147,6 @@ def _is_excluded(
         return alarm.limited(addresses.is_wanted, device, None, match, ignore) is False
     except alarm.TakesTooLong:
         return False  # inventory.wanted() reports the pattern
-
-
-def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
-    """Return a function that decides whether to read a device, and which logs of the device to
-    skip.
-    """
-    if not site.thresholds:
-        return lambda device: (True, ())
-    from ..knowledge.thresholds import Thresholds
-
-    files = [(file.name, file.data) for file in site.thresholds]
-    limits = Thresholds({}, files, today=today())
-
-    def tell(device: Device) -> tuple[bool, Sequence[str]]:
-        exceptions = limits.exceptions(device, Identity(), '')
-        return exceptions.is_read, sorted(exceptions.skipped_logs)
-
-    return tell
 
 
 def finish(

@@ -78,7 +78,8 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
     """
     paths: dict[str, list[str]] = {}
     for folder, _, names in os.walk(os.path.join(system.ROOT, 'dev/disk')):
-        for path in (os.path.join(folder, name) for name in names):
+        for name in names:
+            path = os.path.join(folder, name)
             spelt = f'/{os.path.relpath(path, system.ROOT)}'
             paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
     site, wanted = site_of(options.data, options.before), []
