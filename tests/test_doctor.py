@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import abilities
@@ -1909,9 +1910,15 @@ def test_the_line_that_wins_is_found(line):
         ),
     ],
 )
-def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, code, words):
+def test_history_tells_whose_it_is_how_large_and_when_it_was_written(
+    monkeypatch, found, room, code, words
+):
     """Whether it works is seen there."""
-    told = history_state.full(found.path, room) or history_state.usable(found, 1600)
+    disk = SimpleNamespace(f_bavail=room, f_frsize=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, 'access', lambda *_: True)
+        patch.setattr(os, 'statvfs', lambda _: disk)
+        told = history_state.full(found.path) or history_state.usable(found, 1600)
 
     assert told.code == code and words in told.message
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
@@ -69,7 +69,11 @@ def judge(
 
         log = vendor_readings.vendor_log(report, spec.log, database, past)
         spec, more = spec._replace(notes=(*spec.notes, *log.notes)), log.readings
-    found = without(ignored, readings.readings(report, spec, database.metrics, more))
+    found = [
+        reading
+        for reading in readings.readings(report, spec, database.metrics, more)
+        if reading.source.attribute not in ignored
+    ]
     by_metric = drive_notes.judged(found)
     found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
@@ -157,12 +161,12 @@ def _time_left(
     is_judged = (
         is_asked or _has_levels(limits[ENDURANCE])
     ) and ENDURANCE not in rules.ignored_metrics
-    used = by_metric[ENDURANCE].number or 0 if is_judged and ENDURANCE in by_metric else 0
+    known = by_metric if is_judged else {}
+    used = known[ENDURANCE].number or 0 if ENDURANCE in known else 0
     if not is_asked and used < LEAST_USED:
         return []  # without a forecast
     from . import forecasts
 
-    known = by_metric if is_judged else {}
     reading = forecasts.time_left(known, past)
     if is_asked and past is not None and not past.is_own:
         reading = forecasts.sooner(reading, forecasts.time_left(known, None))
@@ -225,11 +229,6 @@ def _held(
             f'for a day',
         ),
     )
-
-
-def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:
-    """Return the readings that do not come from an ignored attribute."""
-    return [reading for reading in found if reading.source.attribute not in ignored]
 
 
 def judge_reading(

@@ -222,12 +222,8 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
             for line, row in rows
             if row is None
         ]
-        identity = _identity(
-            sample['model'],
-            sample.get('firmware', ''),
-            sample.get('kind') or kinds.get(sample['family'], 'ssd'),
-        )
-        identity = identity._replace(
+        kind = sample.get('kind') or kinds.get(sample['family'], 'ssd')
+        identity = _identity(sample['model'], sample.get('firmware', ''), kind)._replace(
             physical_block_size=sample.get('physical_block_size'), capacity=sample.get('capacity')
         )
         drives.append(
@@ -265,11 +261,8 @@ def measured(path: str) -> Result:
     drives = []
     for number, row in enumerate(rows, 2):
         numbers = (row.get('attributes') or '').split()
-        if (
-            row.get('model') is None
-            or row.get('firmware') is None
-            or not all(word.isdecimal() for word in numbers)
-        ):
+        is_read = all(word.isdecimal() for word in numbers)
+        if not is_read or None in (row.get('model'), row.get('firmware')):
             return [], [
                 f'{name}: line {number} must have the columns model, firmware and attributes; '
                 'separate the attribute IDs with spaces'

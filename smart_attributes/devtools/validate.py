@@ -225,11 +225,10 @@ def examine(
     if drives or samples_path:
         for source in validated:
             faults += drive_rules.coverage_problems(source, claims)
-    summary = [
-        plural(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
-        plural(len(drives), 'sample'),
-        *([plural(len(models), 'measured model')] if models else []),
-    ]
+    count = sum(len(source.data['entries']) for source in validated)
+    summary = [plural(count, 'entry', 'entries'), plural(len(drives), 'sample')]
+    if models:
+        summary.append(plural(len(models), 'measured model'))
     return Validation(
         list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary
     )

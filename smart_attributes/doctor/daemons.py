@@ -422,15 +422,12 @@ def faults(call: NrpeCommand, answer: Answer | None, program: str, user: str) ->
     path, complaint = answer.command[0], complaint_of(answer)
     if complaint:
         yield found('nrpe-options-wrong', **named, reason=complaint)
-    elif path in call.before:
-        yield found('nrpe-wrapper-missing', **named, user=user, path=path, reason=_ending(answer))
-    else:
-        finding = found('nrpe-path-wrong', **named, user=user, path=path, reason=_ending(answer))
-        yield (
-            finding
-            if call.before
-            else finding._replace(command=_changed(call, _basic(call.program), program))
-        )
+        return
+    code = 'nrpe-wrapper-missing' if path in call.before else 'nrpe-path-wrong'
+    finding = found(code, **named, user=user, path=path, reason=_ending(answer))
+    if not call.before:
+        finding = finding._replace(command=_changed(call, _basic(call.program), program))
+    yield finding
 
 
 def complaint_of(answer: Answer) -> str:

@@ -49,24 +49,19 @@ class Examiner:
         if options.which.reports:
             raise UsageError('doctor examines drives, not recorded reports; remove --report')
         how, name = options.how_read, options.own.user
-        self._options, self._runner, self._printed, self._addresses = (
-            options,
-            runner,
-            printed,
-            addresses,
-        )
+        self._options, self._runner = options, runner
+        self._printed, self._addresses = printed, addresses
         # before become(), which changes the working directory
         here = os.path.realpath(sys.argv[0])
         places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
         # as daemons call it
         self._path = next((place for place in places if os.path.realpath(place) == here), here)
-        self._deadline = time.monotonic() + how.timeout - 2 * alarm.reserve(how.timeout)
+        self._deadline = reads.deadline(options)
         self._sudoers = SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
-                self._sudoers = facts(
-                    name, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4)
-                )
+                end = time.monotonic() + min(PATIENCE, how.timeout / 4)
+                self._sudoers = facts(name, how.smartctl, runner, end)
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = [
@@ -74,6 +69,7 @@ class Examiner:
             *coverage.of_icinga(daemons.icinga_host(socket.gethostname())),
         ]
         which = options.which
+        self._is_scanning = which.scan or not which.devices
         if (which.devices or which.scan) and not options.before:
             self._checks.append(coverage.Uses(which.devices, which.scan))
         if self._unread_nrpe:
@@ -159,10 +155,6 @@ class Examiner:
         except SmartError as error:  # reported with the drives
             self._unfound = error
             return ()
-
-    @property
-    def _is_scanning(self) -> bool:
-        return self._options.which.scan or not self._options.which.devices
 
     def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
         """Return the smartctl command lines that a check would run."""

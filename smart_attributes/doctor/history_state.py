@@ -47,7 +47,7 @@ def history(options: Options, user: str) -> Finding:
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
-        return full(used, _room(used)) or unfit
+        return full(used) or unfit
     try:
         if not (
             options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))
@@ -58,7 +58,7 @@ def history(options: Options, user: str) -> Finding:
             raise state_directory.Unusable(
                 f'{state.path}: {user} cannot write there', path=state.path
             )
-        return full(state.path, _room(state.path)) or usable(_stored(options, state), time.time())
+        return full(state.path) or usable(_stored(options, state), time.time())
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
@@ -169,18 +169,14 @@ def _size(path: str) -> int:
     return os.path.getsize(path) if os.path.exists(path) else 0
 
 
-def _room(path: str) -> int:
-    """Return the free bytes that an ordinary user may still use on the disk of a path; ROOM if
-    that is unknown.
+def full(path: str) -> Finding | None:
+    """Return the finding for a disk that leaves an ordinary user too little room for history; None
+    if there is enough room, or if the room is unknown.
     """
-    disk = os.statvfs(path) if os.access(path, os.F_OK) else None
-    return disk.f_bavail * disk.f_frsize if disk else ROOM
-
-
-def full(path: str, room: int) -> Finding | None:
-    """Return the finding for a disk with too little room for history; None if there is enough
-    room. room: bytes.
-    """
+    if not os.access(path, os.F_OK):
+        return None
+    disk = os.statvfs(path)
+    room = disk.f_bavail * disk.f_frsize
     return found('history-disk-full', path=path, room=room) if room < ROOM else None
 
 
