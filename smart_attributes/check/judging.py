@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
-from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
+from ..knowledge.drive_database import Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, when_quiet
 from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -75,7 +75,25 @@ def judge(
         if reading.source.attribute not in ignored
     ]
     by_metric = drive_notes.judged(found)
-    found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
+    hours = _hours(by_metric)
+    found += [
+        drive_notes.advisory(defect, identity, hours, rules.now)
+        for defect in database.advisories(identity)
+    ]
+    if rules.self_test_max_age:
+        from ..knowledge.log_ages import freshness
+
+        found.append(
+            freshness(
+                report.self_tests,
+                identity,
+                hours and hours * HOUR,
+                rules.self_test_max_age,
+                drive_logs.HIDDEN in by_metric,
+            )
+        )
+    if not spec.family:
+        found.append(drive_notes.unknown_model(device, identity, rules.unknown_model))
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 
@@ -113,39 +131,6 @@ def judge(
     groups = thresholds.groups(family)
     risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
     return verdict._replace(risk=risk)
-
-
-def _beside_the_numbers(
-    device: Device,
-    report: Report,
-    spec: DriveSpec,
-    database: SpecDatabase,
-    rules: Rules,
-    by_metric: Readings,
-) -> list[Reading]:
-    """Return readings about firmware advisories, the age of self-tests and an unknown model.
-    by_metric: readings.
-    """
-    identity, age = report.identity, _hours(by_metric)
-    found = [
-        drive_notes.advisory(each, identity, age, rules.now)
-        for each in database.advisories(identity)
-    ]
-    if rules.self_test_max_age:
-        from ..knowledge.log_ages import freshness
-
-        found.append(
-            freshness(
-                report.self_tests,
-                identity,
-                age and age * HOUR,
-                rules.self_test_max_age,
-                drive_logs.HIDDEN in by_metric,
-            )
-        )
-    if not spec.family:
-        found.append(drive_notes.unknown_model(device, identity, rules.unknown_model))
-    return found
 
 
 def _time_left(
@@ -338,7 +323,9 @@ def weighed(
         from ..history.past import growth_alert
 
         grown = growth_alert(past, reading, limit.growth, is_floor, age)
-    override = level.state if is_own(limit) else None
+    # only the levels of the limit, and not the growth rules, are set for this drive alone
+    is_own = limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
+    override = level.state if is_own else None
     growth = grown.state if grown else State.OK
     state = prevailing(
         level.state, growth, is_silent(accepted, reading.number, is_floor), override=override
@@ -352,13 +339,6 @@ def weighed(
     if state is grown.state and grown.state.urgency > level.state.urgency:
         return level._replace(state=state, growth_against=grown.against, origin=limit.growth_origin)
     return level
-
-
-def is_own(limit: Limit) -> bool:
-    """Return whether only the levels of a limit, and not the growth rules, are set for this
-    drive alone.
-    """
-    return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from .. import files
 from ..constants import WHEN_FAILED
 from ..errors import DataError
-from ..knowledge import data_errors, data_file, formatting, schema_errors, site_file, vendor_logs
+from ..knowledge import data_file, formatting, schema_errors, site_file, vendor_logs
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
@@ -118,16 +118,6 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
     return EntriesFile(name, path, text, data), problems or schema_errors.schema_problems(
         data, 'attributes', name
     )
-
-
-def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[str]:
-    """Yield a sentence for each mistake that would break a check."""
-    names = [
-        {name for other in sources for name in other.data.get(key, ())}
-        for key in ('metrics', 'sets', 'layouts')
-    ]
-    for fault in data_errors.of_entries(source.data, *names):
-        yield f'{source.name}: {fault.sentence}'
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:

@@ -167,11 +167,10 @@ def _print(
     """Print the result for files of one kind; *words* names the kind that was assumed for
     unusable files.
     """
-    for sentence in (
-        *validation.problems,
-        *(f'before you send it: {note}' for note in validation.notes),
-    ):
+    for sentence in validation.problems:
         write(sentence)
+    for note in validation.notes:
+        write(f'before you send it: {note}')
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
     summary = (
         [*validation.summary, number]
@@ -201,8 +200,13 @@ def examine(
     validated, faults = sources.read_sources(list(files) or [shipped])
     is_whole = bool(validated) and validated[0].is_whole
     all_files = validated if is_whole else [sources.read_source(shipped)[0], *validated]
-    for source in validated:
-        faults += sources.unusable(source, all_files)
+    names = [
+        {name for source in all_files for name in source.data.get(key, ())}
+        for key in ('metrics', 'sets', 'layouts')
+    ]
+    for source in validated:  # mistakes that would break a check
+        mistakes = data_errors.of_entries(source.data, *names)
+        faults += [f'{source.name}: {mistake.sentence}' for mistake in mistakes]
     if faults:
         return Validation(faults)
     samples_path = beside(all_files[0], samples_path, os.path.join('tests', 'samples'))

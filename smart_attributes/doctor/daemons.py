@@ -148,17 +148,18 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
     for limit in dict.fromkeys(daemons):
         own = limit.own or timeout
         if own >= limit.seconds:
-            finding = found(
-                'time-limit-too-short',
-                daemon=limit.daemon,
-                limit=limit.seconds,
-                file=limit.file,
-                seconds=own,
-                setting=limit.setting,
-                longer=max(USUAL, own + 5),
-                fitting=fitting(limit.seconds),
+            short.append(
+                found(
+                    'time-limit-too-short',
+                    daemon=limit.daemon,
+                    limit=limit.seconds,
+                    file=limit.file,
+                    seconds=own,
+                    setting=limit.setting,
+                    longer=max(USUAL, own + 5),
+                    fitting=fitting(limit.seconds),
+                )
             )
-            short.append(finding)
     if short:
         return short
     if not daemons:

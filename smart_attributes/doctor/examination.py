@@ -76,7 +76,6 @@ class Examiner:
             self._checks.append(coverage.Uses(is_known=False))
         self._missing = installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
-        self._user = ''
         self._unfound: SmartError | None = None  # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
         self._findings: list[Finding] = []
