@@ -477,6 +477,7 @@ def test_a_read_only_disk_is_told_before_the_answer(tmpfs):
     assert read(state, is_writing=False).files['1.drive'].content == b'x'
 
 
+@abilities.as_root
 @pytest.mark.parametrize('module', ['struct'])
 def test_the_owner_of_the_directory_needs_no_file_of_the_program(theirs, module):  # noqa: F811
     """Root's check becomes another user, who may be unable to read the program: all modules are
