@@ -197,8 +197,8 @@ HISTORY = OptionGroup(
         single(
             '--history-required',
             'STATE',
-            'set the state if history cannot be used or is damaged (default: WARNING; a note if there '
-            'is none yet)',
+            'set the state if history cannot be used or is damaged (default: warning; '
+            'only a note if there is no history yet)',
             type=values.state,
             default=None,
         ),

@@ -42,8 +42,7 @@ NEWER = (
 )
 FULL = (
     f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use history '
-    f'--forget '
-    'SERIAL'
+    '--forget SERIAL'
 )
 
 
@@ -146,9 +145,9 @@ class HistoryStore:
         """A message that the disk was too slow to read the history in time; '' if it was not."""
         if self.is_complete:
             return ''
-        part = f'only {plural(len(self.drives), "drive")} were read'
+        part = 'only a part of it was read' if self.drives else 'it was not read'
         return (
-            f'{part if self.drives else "it was not read"} within {self._patience:g} s, because '
+            f'{part} within {self._patience:g} s, because '
             f'its disk is slow or does not answer; check the disk with {self.path}: dmesg -T'
         )
 
@@ -169,8 +168,8 @@ class HistoryStore:
         unread = [*self._parsed.untouched.values()].count(folder.TOO_MUCH)
         if unread:
             messages.append(
-                f'{plural(unread, "drive")} in {self.path} not read, because the files of the '
-                'history are too large; to make room, use history --forget SERIAL'
+                f'the history of {plural(unread, "drive")} in {self.path} is not read, because the '
+                'files are too large; to make room, use history --forget SERIAL'
             )
         return messages
 
@@ -189,8 +188,7 @@ class HistoryStore:
             return ''
         return (
             f'{self.path}/{folder.SNAPSHOT} is from an unpublished version and is not read; '
-            f'earlier '
-            f'increases cannot be detected (it is renamed to {folder.SNAPSHOT}.aside)'
+            f'earlier increases cannot be detected (it is renamed to {folder.SNAPSHOT}.aside)'
         )
 
     @property
