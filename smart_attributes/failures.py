@@ -87,8 +87,7 @@ def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x'
         )
     return DriveError(
         f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with '
-        f'the '
-        f'output of: {evidence}',
+        f'the output of: {evidence}',
         'internal-error',
     )
 
@@ -101,8 +100,7 @@ def not_installed(module: str) -> str:
     if package == __name__.partition('.')[0]:
         return (
             f'the module {module} of this program cannot be loaded; reinstall the program so that '
-            f'every user '
-            f'can read it'
+            'every user can read it'
         )
     if is_standard(package):
         return (

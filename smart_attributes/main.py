@@ -182,6 +182,6 @@ def explained(error: BaseException) -> str:
 def _cannot_start(error: BaseException) -> str:
     return (
         f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it '
-        f'completely, '
-        f'so that every user can read it; as root, run: chmod -R a+rX {os.path.dirname(__file__)}'
+        'completely, so that every user can read it; as root, run: chmod -R a+rX '
+        f'{os.path.dirname(__file__)}'
     )

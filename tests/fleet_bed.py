@@ -293,9 +293,8 @@ def main(hosts: int) -> None:
             cost = measured(*bed.arguments, *words)
             kept = f', {page.stat().st_size / 1e6:.1f} MB' if words[:1] == ['--html'] else ''
             print(
-                f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} '
-                f's of CPU, '
-                f'{cost.megabytes:.0f} MB{kept}; {cost.code}'
+                f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} s '
+                f'of CPU, {cost.megabytes:.0f} MB{kept}; {cost.code}'
             )
             if not words:
                 print('\n'.join(cost.text.splitlines()[:3]))

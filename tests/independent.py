@@ -275,8 +275,7 @@ def _table_lines(data: dict[str, Any], brief: bool) -> list[str]:
             word = {'now': 'NOW', 'past': 'Past'}.get(failed, '-')
             lines.append(
                 f'{row["id"]:3d} {row["name"]:<24}{flags["string"]:<7}  {value:<4}  {worst:<4}  '
-                f'{threshold:<4}   '
-                f'{word:<5}{row["raw"]["string"]}'
+                f'{threshold:<4}   {word:<5}{row["raw"]["string"]}'
             )
         else:
             word = {'now': 'FAILING_NOW', 'past': 'In_the_past'}.get(failed, '    -')
@@ -286,8 +285,7 @@ def _table_lines(data: dict[str, Any], brief: bool) -> list[str]:
             )
             lines.append(
                 f'{row["id"]:3d} {row["name"]:<24}0x{flags["value"]:04x}   {value:<4}  {worst:<4}  '
-                f'{threshold:<4}   '
-                f'{kind:<10}{updated:<9}{word:<12}{row["raw"]["string"]}'
+                f'{threshold:<4}   {kind:<10}{updated:<9}{word:<12}{row["raw"]["string"]}'
             )
     return [*lines, '']
 
@@ -489,7 +487,6 @@ def _scsi_lines(data: dict[str, Any], brief: bool, group: str) -> list[str]:
             segment = test.get('failed_segment', {}).get('value', '-')
             lines.append(
                 f'#{number + 1:2d}  {test["code"]["string"]:<16}  {test["result"]["string"]:<25} '
-                f'{segment:>3}   '
-                f'{test["power_on_time"]["hours"]:5d}{"-":>18} [-   -    -]'
+                f'{segment:>3}   {test["power_on_time"]["hours"]:5d}{"-":>18} [-   -    -]'
             )
     return lines

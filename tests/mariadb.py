@@ -40,8 +40,7 @@ class Database:
         )
         sql = (
             f'CREATE DATABASE {name} CHARACTER SET {charset}; CREATE USER {name}@127.0.0.1 '
-            f'IDENTIFIED BY '
-            f'"{password}"; GRANT ALL ON {name}.* TO {name}@127.0.0.1;'
+            f'IDENTIFIED BY "{password}"; GRANT ALL ON {name}.* TO {name}@127.0.0.1;'
         )
         until(lambda: self._asked(sql).returncode == 0, 30, 'the database')
 

@@ -202,9 +202,8 @@ def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(
             400,
             120,
             [
-                'reallocated 120, newest more than 1.1 years ago: only a note at this age '
-                '(WARNING above 40 '
-                'if it were recent)'
+                'reallocated 120, newest more than 1.1 years ago: only a note at this age (WARNING '
+                'above 40 if it were recent)'
             ],
         ),
         (400, 40, []),

@@ -462,8 +462,7 @@ def test_text_that_just_fits_is_printed_whole():
     assert budget.fitted(text, [], 29 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == [
         'd' * 9,
         '... left out to stay within 529 bytes: 1 lines of text; split the drives among several '
-        'commands '
-        'with -d, or use check_smart_attributes metrics',
+        'commands with -d, or use check_smart_attributes metrics',
     ]
 
 

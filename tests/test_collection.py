@@ -234,8 +234,7 @@ def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
             'x.jsonl',
             b'{}\n[1]\n',
             ', line 2: AttributeError: this is not a drive; each line must be an object with '
-            'model, '
-            'attributes, devstat',
+            'model, attributes, devstat',
         ),
         (
             'x.jsonl',

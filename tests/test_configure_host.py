@@ -260,9 +260,8 @@ def test_without_a_monitoring_user_the_next_step_is_named(site):
 
     assert said[0] == (
         'no monitoring user was found (icinga, nrpe, naemon, nagios), so the sudo rule and the '
-        'history '
-        f'are missing; install the monitoring agent, then run: {SCRIPT} --program {site.programs}'
-        '/check_smart_attributes; or name the user with --user'
+        f'history are missing; install the monitoring agent, then run: {SCRIPT} --program '
+        f'{site.programs}/check_smart_attributes; or name the user with --user'
     )
 
 

@@ -830,9 +830,8 @@ def test_a_controller_is_asked_by_its_number(installed):
     install, calls = installed
     install(
         'arcconf',
-        f'[ $1 = getversion ] && printf "Controllers found: 2\\nController #1\\nController #2\\n" '
-        f'|| '
-        f'cat {SAMPLES}/arcconf-raid5.txt',
+        '[ $1 = getversion ] && printf "Controllers found: 2\\nController #1\\nController #2\\n" '
+        f'|| cat {SAMPLES}/arcconf-raid5.txt',
     )
     found, _ = controllers.ask()
 

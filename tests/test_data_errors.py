@@ -44,8 +44,7 @@ MISTAKES = {
             }
         },
         'mine, attribute 5, reallocated, item 2: from "100 - normalised" is not a formula; write '
-        'one of value, '
-        'worst, raw, ',
+        'one of value, worst, raw, ',
     ),
 }
 

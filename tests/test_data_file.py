@@ -333,8 +333,7 @@ def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
         ),
         (
             '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": '
-            '{"from": "raw", '
-            '"from": "value"}}}}}]}',
+            '{"from": "raw", "from": "value"}}}}}]}',
             'site.json: A, attribute 233, endurance_used: "from" is here twice; keep one',
         ),
     ],

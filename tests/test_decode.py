@@ -348,11 +348,9 @@ def test_a_refusal_lists_all_that_can_be_written():
         decode.parse('100 - normalised')
 
     assert str(refusal.value) == (
-        'from "100 - normalised" is not a formula; write one of value, worst, raw, raw byte 0, '
-        'raw bytes 0-1, '
-        'bits of raw; '
-        '"100 -" or "200 -" may precede it, "/ N" or "of ID" (another attribute) may follow it; '
-        'for a ratio, write 100 * A / B; for a sum, A + B'
+        'from "100 - normalised" is not a formula; write one of value, worst, raw, raw byte 0, raw '
+        'bytes 0-1, bits of raw; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another '
+        'attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A + B'
     )
 
 

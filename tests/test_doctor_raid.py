@@ -161,9 +161,8 @@ def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server)
     ]
     assert (summary.code, summary.message) == (
         'raid-examined',
-        '10 members of redundant arrays examined; error recovery control was not read from: '
-        'sdg (USB), '
-        'sdh (behind a RAID controller), sdi (SCSI)',
+        '10 members of redundant arrays examined; error recovery control was not read from: sdg '
+        '(USB), sdh (behind a RAID controller), sdi (SCSI)',
     )
     assert all(
         (server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))

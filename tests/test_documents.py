@@ -119,8 +119,7 @@ def completed(*words: str) -> list[str]:
     """Return what bash proposes for the last word."""
     code = (
         '. contrib/bash-completion/check_smart_attributes; COMP_WORDS=("$@"); COMP_CWORD=$(($# - '
-        '1)); '
-        '_check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"'
+        '1)); _check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(
         ['bash', '-uec', code, 'bash', 'check_smart_attributes', *words],

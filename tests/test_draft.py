@@ -136,8 +136,7 @@ def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
         'The entry ACME X1 already covers this drive; the draft gives the same readings and would '
-        'replace '
-        'this entry completely.'
+        'replace this entry completely.'
     )
     assert 'already' not in drafted(drive())['comment']
 
@@ -402,9 +401,8 @@ def test_the_only_attribute_that_equals_the_drives_own_figure_is_proposed():
         'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
     }
     assert data['comment'].startswith(
-        'The drive states 3 % endurance used; with the same value: 100 - value of 231; '
-        'one '
-        'drive can match by chance'
+        'The drive states 3 % endurance used; with the same value: 100 - value of 231; one drive '
+        'can match by chance'
     )
     assert data['samples'][0]['expect']['endurance_used'] == 3
 

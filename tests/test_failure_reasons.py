@@ -805,8 +805,7 @@ def test_smart_disabled_has_one_sentence_and_its_code():
     assert (error.code, str(error)) == (
         'smart-disabled',
         'has SMART disabled, so it does not monitor itself and its status means nothing; enable '
-        'it: '
-        'smartctl -s on PATH',
+        'it: smartctl -s on PATH',
     )
 
 
@@ -828,8 +827,7 @@ def test_only_the_beginning_of_an_output_is_examined(line, length):
         (
             Report(NVME, True, nvme=COUNTS),
             'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
-            'check '
-            'the drives behind it, or exclude this device with --ignore',
+            'check the drives behind it, or exclude this device with --ignore',
         ),
         (
             Report(ATA, True),

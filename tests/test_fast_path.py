@@ -226,8 +226,7 @@ def test_a_protecting_word_is_found_however_it_is_written(tmp_path):
     file = tmp_path / 'limits.json'
     file.write_text(
         '{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", '
-        '"\\u0072ead": '
-        'false}]}'
+        '"\\u0072ead": false}]}'
     )
 
     assert sure(f'-d /dev/sda -d /dev/sdb --thresholds {file}') == [read_arguments('/dev/sdb')]

@@ -72,8 +72,7 @@ CASES = {
     'asleep': Output(
         0,
         'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is in standby (STANDBY), not woken  '
-        'EXAMPLE0007'
-        '  firmware 1.0',
+        'EXAMPLE0007  firmware 1.0',
         (),
     ),
     'unreadable': Output(

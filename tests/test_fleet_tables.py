@@ -240,8 +240,7 @@ def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(
                 (
                     'downtime-hidden',
                     '1 service whose host may be in downtime, which Icinga does not show to this '
-                    'ApiUser (give '
-                    'it the permission objects/query/Host): a',
+                    'ApiUser (give it the permission objects/query/Host): a',
                 ),
             ],
         ),

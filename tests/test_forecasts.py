@@ -116,8 +116,7 @@ def test_a_drive_that_tells_no_endurance_says_so_where_somebody_asks():
 
     assert (
         'endurance_time_left from use and age is unknown: the drive has no endurance_used value '
-        'that is '
-        'evaluated'
+        'that is evaluated'
     ) in asked.text
 
 

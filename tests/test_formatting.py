@@ -58,8 +58,7 @@ def test_an_attribute_takes_one_line_where_it_fits():
 
     assert (
         '    "233": {"name": "Media_Wearout_Indicator", "readings": {"endurance_used": {"from": '
-        '"100 - value", '
-        '"valid": [0, 99]}}},' in lines
+        '"100 - value", "valid": [0, 99]}}},' in lines
     )
     assert '    "175": {' in lines
     assert max(map(len, lines)) <= formatting.WIDTH

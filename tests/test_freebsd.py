@@ -182,8 +182,7 @@ def test_programs_and_locks_are_where_freebsd_has_them():
     """Packages are below /usr/local, and a folder /run would be new there. Source: hier(7)."""
     code = (
         'from smart_attributes import constants, state_directory\nfrom smart_attributes.reading '
-        'import '
-        'smartctl_calls\nprint(constants.SMARTCTL, state_directory.RUN, '
+        'import smartctl_calls\nprint(constants.SMARTCTL, state_directory.RUN, '
         'smartctl_calls.ENVIRONMENT["PATH"])'
     )
 

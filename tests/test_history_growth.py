@@ -512,8 +512,7 @@ def test_what_is_none_costs_no_acknowledgement_that_follows(other):
         (
             {},
             'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since '
-            '2024 '
-            '(acknowledged.json)',
+            '2024 (acknowledged.json)',
         ),
         (
             {'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},

@@ -676,7 +676,9 @@ def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(tmp_
     before = path_in(tmp_path, second).read_bytes()
     opened = check(tmp_path, 9, START + HOUR, second)
 
-    assert opened.damage[0].startswith('the history of 1 drive in ') and '--forget' in opened.damage[0]
+    assert (
+        opened.damage[0].startswith('the history of 1 drive in ') and '--forget' in opened.damage[0]
+    )
     assert 'more than 3 MB' in opened.recall([second])[0].match.note
     assert path_in(tmp_path, second).read_bytes() == before
 

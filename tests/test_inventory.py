@@ -39,9 +39,8 @@ EMPTY, LATE = slot(0, DriveAbsent('is not there')), slot(1, DriveNotReached('was
 VOLUME = Read(Device('/dev/sdv', name='sdv'), DriveIsNoDrive('is a RAID volume'))
 NO_DRIVES = (
     'no drives to check: smartctl --scan found none, or patterns exclude them all, or all slots '
-    'are '
-    'empty; name '
-    'drives with -d, for example -d /dev/sda, or use --no-drives ok on machines without drives'
+    'are empty; name drives with -d, for example -d /dev/sda, or use --no-drives ok on machines '
+    'without drives'
 )
 GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
 

@@ -804,8 +804,7 @@ NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
             NOTHING,
             'sudo: a password is required',
             'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
-            'missing; '
-            'print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
+            'missing; print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
         ),
         (
             {
@@ -1186,11 +1185,8 @@ def test_reading_json_imports_no_foreign_library():
     """It is on the hot path of every check."""
     program = (
         'import sys; import smart_attributes.reading.json_report; print([name for name in '
-        'sys.modules if '
-        'name.split(".")[0] in'
-        ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", '
-        '"dataclasses", "inspect", '
-        '"pathlib")])'
+        'sys.modules if name.split(".")[0] in ("pySMART", "nagiosplugin", "jsonschema", "rich", '
+        '"logging", "subprocess", "dataclasses", "inspect", "pathlib")])'
     )
     printed = subprocess.run(
         [sys.executable, '-c', program], capture_output=True, text=True, check=True

@@ -1175,8 +1175,7 @@ def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, number, w
 
     words = (
         f'endurance_used: {number} % in the device statistics is not judged, because this '
-        f'statistic is '
-        f'known to be wrong for this family{told}'
+        f'statistic is known to be wrong for this family{told}'
     )
     assert noted == ([] if told is None else [words])
 

@@ -253,8 +253,7 @@ def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
 
     assert (
         '1 of 2, 50.00 % of worn drives agree; left out, 0 of 2, 0.00 %; where the entry believes '
-        'the statistic, '
-        'none'
+        'the statistic, none'
     ) in text
 
 

@@ -44,8 +44,7 @@ NEW = drive('sda', ('endurance_used', 3, '%'))
 LINE_A = 'OK        sda  ACME X1  endurance_used 3 %  SERIAL1  firmware 1'
 LINE_B = (
     'WARNING   sdb  ACME X1  endurance_used 86 %, warning above 85; [order] order a replacement  '
-    'SERIAL1  '
-    'firmware 1'
+    'SERIAL1  firmware 1'
 )
 
 

@@ -302,8 +302,7 @@ def test_the_page_says_nothing_to_the_console_and_asks_nobody(chromium, sixty):
     chromium.run(
         'document.querySelectorAll("th.name button")[1].click(); '
         'document.getElementById("text").value = '
-        '"hgst";'
-        'document.getElementById("text").dispatchEvent(new Event("input"))'
+        '"hgst";document.getElementById("text").dispatchEvent(new Event("input"))'
     )
 
     assert chromium.said() == []
@@ -704,9 +703,7 @@ def test_history_is_a_line_and_growth_is_told(chromium, sixty):
     chromium.open(sixty)
     chromium.run(
         'const text = document.getElementById("text"); text.value = "EXAMPLE000001"; '
-        'text.dispatchEvent(new '
-        'Event("input"));'
-        'document.querySelector("#rows button").click()'
+        'text.dispatchEvent(new Event("input"));document.querySelector("#rows button").click()'
     )
     line = chromium.run('return document.querySelector("svg.course").getAttribute("aria-label")')
 
@@ -772,8 +769,7 @@ def axe() -> str:
     if found is None:
         pytest.skip(
             'accessibility is not tried: neither axe-core (npm install --prefix .venv axe-core) '
-            'nor '
-            'axe-core-python is installed'
+            'nor axe-core-python is installed'
         )
     return found.read_text()
 
@@ -785,10 +781,8 @@ def violations(chromium: browser.Browser) -> list[Any]:
     chromium.run(axe())
     return chromium.driver.execute_async_script(
         'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: '
-        '["violations"]}).then((result) '
-        '=> done(result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, '
-        '3).map((node) => '
-        'node.html + node.failureSummary)])))'
+        '["violations"]}).then((result) => done(result.violations.map((each) => [each.impact, '
+        'each.id, each.nodes.slice(0, 3).map((node) => node.html + node.failureSummary)])))'
     )
 
 
@@ -835,9 +829,7 @@ def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet
     hosts = chromium.column('Host')
     chromium.run(
         'document.getElementById("all").click(); const text = document.getElementById("text"); '
-        'text.value = '
-        '"db2";'
-        'text.dispatchEvent(new Event("input"))'
+        'text.value = "db2";text.dispatchEvent(new Event("input"))'
     )
 
     assert titles == [

@@ -335,8 +335,7 @@ def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     assert (well.code, unsaid.code) == (0, 3)
     assert (
         'note: sda is a virtual disk of QEMU/KVM, so it has no SMART; check the drives on the '
-        'host; '
-        'left out' in well.text
+        'host; left out' in well.text
     )
 
 

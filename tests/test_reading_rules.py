@@ -14,8 +14,7 @@ METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or make the metric a verdict'
 BEYOND_255 = (
     'valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
-    'otherwise, an '
-    'unrelated raw value becomes a percentage'
+    'otherwise, an unrelated raw value becomes a percentage'
 )
 
 

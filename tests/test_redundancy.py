@@ -457,22 +457,19 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
             [RAID1],
             'a',
             'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-            'until '
-            'md0 is rebuilt',
+            'until md0 is rebuilt',
         ),
         (
             [RAID1],
             'ab',
             'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
-            'then replace '
-            'sda',
+            'then replace sda',
         ),
         (
             [group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})],
             '',
             'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again '
-            'if only its cable '
-            'was at fault',
+            'if only its cable was at fault',
         ),
         (
             [
@@ -510,9 +507,7 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
             [RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')],
             'a',
             'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-            'until md0 is rebuilt; '
-            'before that, '
-            'switch off swap on sda2',
+            'until md0 is rebuilt; before that, switch off swap on sda2',
         ),
         (
             [group('sda2', 'single', 'sda', used='swap', kind='swap')],
@@ -546,8 +541,7 @@ def test_the_first_step_says(groups, failing, said):
             {'sdb': 'faulty'},
             True,
             'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace '
-            'sdb, '
-            'do not pull this drive',
+            'sdb, do not pull this drive',
         ),
     ],
 )
@@ -917,8 +911,7 @@ def test_each_sentence_names_its_group_as_a_field():
     } == {
         'last-good-copy': (
             'last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add '
-            'a new '
-            'member, do not pull this drive',
+            'a new member, do not pull this drive',
             {'group': 'md0'},
         ),
         'other-drive-first': (
@@ -931,8 +924,7 @@ def test_each_sentence_names_its_group_as_a_field():
         ),
         'data-at-risk': (
             'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
-            'then '
-            'replace sda',
+            'then replace sda',
             {'group': 'md0'},
         ),
         'members-not-checked': (
@@ -942,8 +934,7 @@ def test_each_sentence_names_its_group_as_a_field():
         ),
         'replace-next': (
             'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-            'until md0 is '
-            'rebuilt',
+            'until md0 is rebuilt',
             {'group': 'md0'},
         ),
         'redundancy-doubtful': (
@@ -952,15 +943,13 @@ def test_each_sentence_names_its_group_as_a_field():
             {'group': 'md0'},
         ),
         'member-not-used': (
-            'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it '
-            'again if only its '
-            'cable was at fault',
+            'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again '
+            'if only its cable was at fault',
             {'group': 'md0'},
         ),
         'group-incomplete': (
             'md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its '
-            'drives '
-            'until the data is recovered',
+            'drives until the data is recovered',
             {'group': 'md0'},
         ),
         'no-redundancy': (

@@ -388,8 +388,7 @@ def test_a_configuration_that_is_no_folder_is_a_mistake(tmp_path):
 
     assert rulebook.site_of(DataFiles(config=str(tmp_path / 'file')), None).mistakes == (
         f'{tmp_path}/file is not a directory that can be read, so the limits and entries of this '
-        f'site are not used; '
-        'correct --config',
+        'site are not used; correct --config',
     )
 
 

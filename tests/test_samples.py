@@ -161,6 +161,5 @@ def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, te
     assert drives == []
     assert problems == [
         'models.csv: line 2 must have the columns model, firmware and attributes; separate the '
-        'attribute IDs '
-        'with spaces'
+        'attribute IDs with spaces'
     ]

@@ -86,8 +86,7 @@ SENTENCES = {
     'type of either': (
         attribute('100 - value'),
         'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an '
-        'object or a list; '
-        'write it like {"from": "100 - value", "valid": [0, 99]}',
+        'object or a list; write it like {"from": "100 - value", "valid": [0, 99]}',
     ),
     'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not text in quotes'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),

@@ -273,8 +273,7 @@ def test_the_document_quotes_the_shares_of_its_data_file():
 
     said = (
         f'{float(row["gone_percent"]):.0f} % were absent at the next check. Of disks without '
-        f'findings in the '
-        'same families (OK, no lost data, no reallocated sector), '
+        'findings in the same families (OK, no lost data, no reallocated sector), '
         f'{float(row["quiet_gone_percent"]):.0f} % were absent.'
     )
 

@@ -423,16 +423,14 @@ PLACES = {
 }
 HANGS = (
     'cannot be read: no answer within 0.5 s; the drive may be failing: run smartctl by hand, or '
-    'increase '
-    '--drive-timeout and -t'
+    'increase --drive-timeout and -t'
 )
 NO_INQUIRY = (
     'did not identify itself: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
 )
 NO_NVME = (
     'did not identify itself (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or '
-    'it is not an '
-    'NVMe drive'
+    'it is not an NVMe drive'
 )
 EMPTY = (
     "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own "
@@ -440,14 +438,12 @@ EMPTY = (
 )
 EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
 NO_DATA = (
-    'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), '
-    'not supported, '
-    'or hidden by a bridge that needs a type (TYPE@PATH)'
+    'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), not '
+    'supported, or hidden by a bridge that needs a type (TYPE@PATH)'
 )
 SILENT = (
     'smart_status: not reported, because the drive stopped answering while it was read; check '
-    'again, '
-    'then run: dmesg -T'
+    'again, then run: dmesg -T'
 )
 ONLY_NAME = (
     'identified itself but returned no data: not ready, in standby or failing; '
@@ -455,14 +451,12 @@ ONLY_NAME = (
 )
 NO_HEALTH_LOG = (
     'identified itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may '
-    'be '
-    'failing, see dmesg -T'
+    'be failing, see dmesg -T'
 )
 DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
 DISABLED = (
     'has SMART disabled, so it does not monitor itself and its status means nothing; enable it: '
-    'smartctl -s on '
-    'PATH'
+    'smartctl -s on PATH'
 )
 # Code of each reason, by how its sentence begins; a health status that is missing is no reason but
 # a finding.
@@ -946,8 +940,7 @@ def allowed(place):
     if rule.returncode or '^' not in rule.stdout:
         pytest.skip(
             'this sudo knows no regular expressions (1.9.10 does), and its literal lines are for '
-            'the real '
-            'drives'
+            'the real drives'
         )
     draft = place.plugin / 'rule'
     draft.write_text(rule.stdout)

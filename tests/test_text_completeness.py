@@ -103,8 +103,7 @@ def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():
     assert text_report.of_text(text, {}, WELL, ()) == (
         f'damaged in the report: "{"x" * 57}...", "# 2 Short"',
         'not in the report: some of the self-test log, its end (it was cut off, or smartctl was '
-        'not asked for '
-        'all logs)',
+        'not asked for all logs)',
     )
 
 

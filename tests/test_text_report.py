@@ -280,8 +280,7 @@ def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
         pytest.param('SMART Error Log Version: 1\nNo Errors Logged', 0, id='none'),
         pytest.param(
             'SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most '
-            'recent five '
-            'errors)',
+            'recent five errors)',
             1699,
             id='standard-log',
         ),
@@ -1243,8 +1242,7 @@ def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
         (
             'smartctl 7.2\nDevice Model: X\nsudo: a password is required',
             'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
-            'missing; '
-            'print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
+            'missing; print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
         ),
         (
             '=== START OF X ===\nThat FAILED here\n',

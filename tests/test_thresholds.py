@@ -106,9 +106,7 @@ def test_where_two_equals_disagree_the_weaker_limit_holds_and_both_are_named():
     assert warning_of(*overrides) == ('85', 'default.json')
     assert limits.disagreements(SDA, SSD, FAMILY) == [
         'endurance_used, warning: site.json: model INTEL.* and site.json: model .*C2BB.* disagree '
-        'and neither takes '
-        'precedence; '
-        'remove one of them'
+        'and neither takes precedence; remove one of them'
     ]
     assert limits.disagreements(SDA, HDD, FAMILY) == []
 

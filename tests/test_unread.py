@@ -493,8 +493,7 @@ REFUSED = SudoRefused(
         (
             '/dev/vda',
             'is not a drive with SMART: /dev/vda is a virtual disk (virtio or Xen); leave it out '
-            '(the sudoers rule '
-            'excludes it',
+            '(the sudoers rule excludes it',
         ),
         ('/dev/my/disk', 'the sudoers rule does not allow this path'),
         ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),

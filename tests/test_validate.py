@@ -161,8 +161,7 @@ AS_STATED = (
 )
 CITE = (
     'add the document there and cite its key and the place in it, or write "measured on" with the '
-    'models and the '
-    'number of drives'
+    'models and the number of drives'
 )
 MISTAKES = {
     # what the schema and the loader refuse
@@ -698,9 +697,7 @@ MISTAKES = {
             proof[X1].update(model='WHO', kind='ssd'),
         ),
         'acme.json: sample 1, WHO: the entry ACME X1 does not claim this sample because of '
-        '"models" and "kind"; '
-        'correct '
-        'the entry or the sample',
+        '"models" and "kind"; correct the entry or the sample',
     ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
@@ -722,8 +719,7 @@ MISTAKES = {
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
         'acme.json: sample 4, WHO: the entry Unknown solid state drive does not claim this sample '
-        'because of "kind"; '
-        'correct the entry or the sample',
+        'because of "kind"; correct the entry or the sample',
     ),
     'expects another number': (
         expecting('endurance_used', 77),
@@ -764,8 +760,7 @@ MISTAKES = {
     'expects nothing of what is unknown': (
         sample(X2, 'expect', {}),
         'acme.json: sample 2, ACME X2-480: attribute 202 also gives endurance_used null (300 is '
-        'outside its valid '
-        'range); if this value is right, add "endurance_used": null to "expect"',
+        'outside its valid range); if this value is right, add "endurance_used": null to "expect"',
     ),
     'expects too much': (
         expecting('temperature', 30),
@@ -1057,8 +1052,7 @@ STAR = 'has * after a character, which repeats that character; for any text, wri
             'ACM',
             [
                 'needs only 3 literal characters to match; write at least 4, or add "first" or '
-                '"only", '
-                'so that it does not match other drives'
+                '"only", so that it does not match other drives'
             ],
         ),
     ],
@@ -1140,14 +1134,11 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
 
     assert problems == [
         'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if this value '
-        'is right, add '
-        '"power_cycles": 7 to "expect"',
+        'is right, add "power_cycles": 7 to "expect"',
         'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims this sample instead of '
-        'the entry ACME X1; '
-        'narrow one entry',
+        'the entry ACME X1; narrow one entry',
         'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims this sample instead of '
-        'the entry ACME X2; '
-        'narrow one entry',
+        'the entry ACME X2; narrow one entry',
     ]
 
 
@@ -1314,9 +1305,9 @@ def test_what_an_addition_silences_is_named(shipped, tmp_path):
     word.
     """
     assert problems_of([local(tmp_path, without_power_cycles())]) == [
-        'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles '
-        '7, by default; '
-        'add this ("uses" or a reading), or explain in a "comment" of the attribute why not'
+        'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, '
+        'by default; add this ("uses" or a reading), or explain in a "comment" of the attribute '
+        'why not'
     ]
 
 
@@ -1422,8 +1413,7 @@ def test_the_command_says_what_hinders_an_addition_to_become_a_part_of_the_shipp
     assert (code, lines[0]) == (
         0,
         'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and '
-        'ACME Y5; narrow '
-        'one pattern',
+        'ACME Y5; narrow one pattern',
     )
     assert lines[1:] == ['acme-y5.json: 1 entry, 5 samples, 1 measured model, no problem']
 
@@ -1454,8 +1444,7 @@ def test_the_command_says_why_a_file_cannot_be_validated(shipped, tmp_path, cont
     assert 'broken.json: ' in lines[0]
     assert lines[-1] == (
         'broken.json: read as entries, 1 problem, fix this first, then validate again to find '
-        'further '
-        'problems'
+        'further problems'
     )
 
 

@@ -176,8 +176,7 @@ def test_paths_of_drives_are_none_of_these(path):
 
 VOLUME = (
     'is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives behind '
-    'it, for '
-    'example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)'
+    'it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)'
 )
 
 

@@ -437,8 +437,7 @@ def table(rows: list[tuple[int, str]], pool: str = 'tank') -> str:
     )
     return (
         f'  pool: {pool}\n state: ONLINE\nconfig:\n\n\t{"NAME":<{width}}  STATE     READ WRITE '
-        f'CKSUM\n{body}'
-        '\nerrors: No known data errors\n'
+        f'CKSUM\n{body}\nerrors: No known data errors\n'
     )
 
 

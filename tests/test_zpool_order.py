@@ -241,8 +241,7 @@ def test_a_faulty_log_device_is_named_and_changes_no_tolerance():
         (
             FINE,
             'tank (ZFS raid0) has only its log on this drive, and no data: replace or remove the '
-            'log in the pool '
-            'before you pull the drive',
+            'log in the pool before you pull the drive',
         ),
     ],
 )

@@ -151,8 +151,7 @@ def main(checks: int, minutes: int, seed: int) -> int:
         year.run()
     print(
         f'{time.monotonic() - began:.0f} s; history: at most {year.largest} bytes, in the end '
-        f'{year.size}; '
-        f'written by a check: at most {year.written}',
+        f'{year.size}; written by a check: at most {year.written}',
         f'exit statuses: {dict(year.states)}',
         *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
         *year.faults,

@@ -332,8 +332,7 @@ def compared(asked: argparse.Namespace, folder: Path) -> Comparison:
         if not old or not new:
             raise NotCompared(
                 f'{asked.new if old else asked.old} answered only the first {found.reports:,} '
-                f'reports; '
-                'the traceback above says why'
+                'reports; the traceback above says why'
             )
         found.add(old, new)
     if found.reports != sum(counts.values()) or not found.reports:

@@ -173,8 +173,7 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
         return []
     return [
         f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, the source '
-        f'of endurance_used '
-        'in this family'
+        'of endurance_used in this family'
     ]
 
 
@@ -190,8 +189,7 @@ def _differences(found: Sequence[Reading]) -> list[str]:
             by_metric.setdefault(reading.metric, []).append(reading)
     return [
         f'{metric}: {", ".join(f"{amount(r.number, r.unit)} from {r.source}" for r in same)}; the '
-        f'worse value is '
-        'used'
+        'worse value is used'
         for metric, same in by_metric.items()
         if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART
     ]

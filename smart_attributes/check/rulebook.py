@@ -105,8 +105,7 @@ def files_of(
     if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
         mistakes.append(
             f'{visible(data.config)} is not a directory that can be read, so the limits and '
-            f'entries of '
-            'this site are not used; correct --config'
+            'entries of this site are not used; correct --config'
         )
     attributes = [
         *_folder(data.config, ADDITIONS, mistakes),

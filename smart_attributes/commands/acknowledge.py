@@ -87,16 +87,14 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError(
             '--list, --gone and --withdraw cannot be used with metrics; to withdraw an '
-            'acknowledgement, '
-            'use --withdraw SERIAL:METRIC'
+            'acknowledgement, use --withdraw SERIAL:METRIC'
         )
     if not is_of_file and (
         bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)
     ):
         raise UsageError(
             'acknowledge needs metrics with NAME, -d ADDRESS or --report FILE, or --all, --gone, '
-            '--list '
-            'or --withdraw; for examples, use --help'
+            '--list or --withdraw; for examples, use --help'
         )
 
 
@@ -303,9 +301,8 @@ def _alone(config: str) -> Iterator[str]:
         with _explained(lock):
             if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
                 raise DataError(
-                    f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so '
-                    f'nothing was '
-                    f'changed; to find the process, run: fuser {lock}'
+                    f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so nothing '
+                    f'was changed; to find the process, run: fuser {lock}'
                 )
         yield file
     finally:

@@ -238,8 +238,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     if kept.left_out:
         print(
             f'{kept.left_out} more drives, none of them worse; to see more, use --limit N (up to '
-            f'{MOST_ROWS:,}) or '
-            '--json (all)'
+            f'{MOST_ROWS:,}) or --json (all)'
         )
     for words in fleet.said()[len(fleet.faults) :]:
         print(f'note: {words}')

@@ -125,7 +125,6 @@ def _version(options: Options) -> int:
     )
     print(
         f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, newest advisory of '
-        f'{newest}, '
-        f'Python {sys.version.split()[0]}'
+        f'{newest}, Python {sys.version.split()[0]}'
     )
     return OK

@@ -357,15 +357,13 @@ def _already_covered(base: Json) -> Iterator[str]:
     if base.get('generic'):
         yield (
             f'The entry {base["family"]} already covers this drive: a separate entry is needed '
-            f'only if '
-            f'it is wrong or incomplete. The draft gives the same readings and would replace this '
-            f'entry completely.'
+            'only if it is wrong or incomplete. The draft gives the same readings and would '
+            'replace this entry completely.'
         )
     elif base and not base.get('fallback'):
         yield (
             f'The entry {base["family"]} already covers this drive; the draft gives the same '
-            f'readings and would '
-            f'replace this entry completely.'
+            'readings and would replace this entry completely.'
         )
 
 
@@ -375,9 +373,8 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
     if reading_rules.is_doubtful(ENDURANCE, figure, filled):
         return (
             f'The drive states 0 % endurance used although it was written {filled} times over, so '
-            f'"stated" '
-            f'omits this doubtful value; draft again from a drive that states more, or name a '
-            f'document.'
+            '"stated" omits this doubtful value; draft again from a drive that states more, or '
+            'name a document.'
         )
     if figure == 0:
         return (
@@ -387,8 +384,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
     if figure not in WORN:
         return (
             f'The drive states {figure} % endurance used, which does not show what its attributes '
-            f'mean; draft '
-            f'again from a worn drive.'
+            'mean; draft again from a worn drive.'
         )
     equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE]
     same, caution = 'no attribute', 'the meaning must come from a document'

@@ -53,8 +53,7 @@ def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
     for families, (drive, winners) in disputed.items():
         yield (
             f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, '
-            f'{families[0]} and '
-            f'{families[1]}; narrow one pattern'
+            f'{families[0]} and {families[1]}; narrow one pattern'
         )
 
 
@@ -77,9 +76,8 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     elif unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
-            f'the entry {drive.family} does not claim this sample because of {reason}; correct '
-            f'the entry or the '
-            f'sample'
+            f'the entry {drive.family} does not claim this sample because of {reason}; correct the '
+            'entry or the sample'
         )
     elif winners[0][1]['family'] == drive.family:
         results = _readings(drive, context.database)
@@ -154,8 +152,7 @@ def _contradictions(
             yield (
                 f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
                 f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the '
-                f'metric in '
-                f'"untrusted_statistics"'
+                'metric in "untrusted_statistics"'
             )
 
 
@@ -184,11 +181,9 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
         is_silenced = str(reading.source.attribute) in silenced
         if reading.metric not in results and reading.number is not None and not is_silenced:
             yield (
-                f'without this entry, {reading.source} gives {reading.metric} '
-                f'{_counted(reading)}, by '
-                f'{before.family or "default"}; add this ("uses" or a reading), or explain in a '
-                f'"comment" of the '
-                f'attribute why not'
+                f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
+                f'by {before.family or "default"}; add this ("uses" or a reading), or explain in a '
+                '"comment" of the attribute why not'
             )
 
 
@@ -232,10 +227,8 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
         if not any(reading.number for _, reading, _ in drives):
             yield from (
                 f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
-                f'{filled} times '
-                f'over, so it may be stuck at 0; add a sample with another value, read another '
-                f'attribute, or '
-                f'set "no_endurance"'
+                f'{filled} times over, so it may be stuck at 0; add a sample with another value, '
+                'read another attribute, or set "no_endurance"'
                 for drive, reading, filled in drives
                 if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled)
             )
@@ -280,15 +273,13 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
             if not _is_matched(pattern, models):
                 yield (
                     f'{place}: models {quoted(pattern)} matches no sample and no measured model; '
-                    f'add a sample or '
-                    f'correct the pattern'
+                    'add a sample or correct the pattern'
                 )
         if entry['family'] not in validated:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
             yield (
-                f'{place}: this entry is never used, because {stronger} claims every drive that '
-                f'it matches; '
-                'narrow the other entry or remove this one'
+                f'{place}: this entry is never used, because {stronger} claims every drive that it '
+                'matches; narrow the other entry or remove this one'
                 if stronger
                 else (
                     f'{place}: this entry has no sample; add one to tests/samples, or to '

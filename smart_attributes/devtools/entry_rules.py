@@ -96,8 +96,7 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     advice = (
         'add the document there and cite its key and the place in it, or write "measured on" with '
-        'the models and '
-        'the number of drives'
+        'the models and the number of drives'
     )
     for place, row in _sources_of(source.data):
         unknown = [key for key in _KEYS.findall(row['source']) if key not in context.documents]
@@ -248,9 +247,8 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (
-            f'needs only {literals} literal characters to match; write at least {LITERALS}, or '
-            f'add "first" or '
-            '"only", so that it does not match other drives'
+            f'needs only {literals} literal characters to match; write at least {LITERALS}, or add '
+            '"first" or "only", so that it does not match other drives'
         )
 
 
@@ -275,9 +273,8 @@ def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
             if shared and all(entry.get(key) == other.get(key) for key in conditions):
                 yield (
                     f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} '
-                    f'under the same '
-                    f'conditions; add a guard (has, lacks, first, only) to one of them or remove '
-                    f'the pattern'
+                    'under the same conditions; add a guard (has, lacks, first, only) to one of '
+                    'them or remove the pattern'
                 )
 
 

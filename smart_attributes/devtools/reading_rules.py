@@ -95,9 +95,8 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
         yield (
             f'valid must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
-            f'drives that have '
-            f'"ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a '
-            f'percentage'
+            f'drives that have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value '
+            'becomes a percentage'
         )
     else:
         for row, number in _figures_of_nothing(formula, metric):

@@ -207,8 +207,7 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
         rows = [(line, parse_row(line)) for line in sample['lines']]
         problems += [
             f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; paste one '
-            f'from '
-            f'smartctl -A or -x'
+            'from smartctl -A or -x'
             for line, row in rows
             if row is None
         ]

@@ -108,8 +108,7 @@ class Fleet:
         except Exception as error:
             self._lack(
                 f'{visible(source)} cannot be read ({type(error).__name__}); please report this '
-                f'with the '
-                'output of triage --json on that host'
+                'with the output of triage --json on that host'
             )
 
     def _lack(self, words: str) -> None:

@@ -105,8 +105,7 @@ class Icinga:
         if found is None:
             raise Unanswered(
                 f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
-                f'ApiUser the '
-                'permission objects/query/Service'
+                'ApiUser the permission objects/query/Service'
                 + (', and check --filter for mistakes' if condition else '')
             )
         return sorted(str(each.get('name', '')) for each in found)
@@ -119,8 +118,7 @@ class Icinga:
         if found is None:
             raise Unanswered(
                 f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs '
-                f'the '
-                'permission objects/query/Host and a valid filter'
+                'the permission objects/query/Host and a valid filter'
             )
         return sorted(str(each.get('name', '')) for each in found)
 
@@ -243,14 +241,12 @@ class Icinga:
         if answer.status == 401:
             return (
                 f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser '
-                f'in '
-                'conf.d/api-users.conf'
+                'in conf.d/api-users.conf'
             )
         if 300 <= answer.status < 400:
             return (
                 f'the server redirects to {visible(answer.headers.get("Location", "?"))[:200]}; '
-                f'give --icinga the '
-                'address of the API'
+                'give --icinga the address of the API'
             )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
 

@@ -238,8 +238,7 @@ def _told(
                 _name(service),
                 State.UNKNOWN,
                 f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
-                f'run '
-                'triage on the host',
+                'run triage on the host',
                 origin,
                 BY_NAME['output-cut'],
             )

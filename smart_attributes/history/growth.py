@@ -140,8 +140,7 @@ def _number(text: object, name: str, where: str) -> float:
         pass
     raise DataError(
         f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth '
-        f'is bad, '
-        f'such as "0"'
+        'is bad, such as "0"'
     )
 
 

@@ -160,15 +160,14 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
     lines = [
         f'device      {device.address}, name {device.name}',
         f'model       {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, '
-        f'type '
-        f'{kind(verdict) or "-"}',
+        f'type {kind(verdict) or "-"}',
     ]
     if not hide_serial:
         lines.append(
             f'serial      {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}'
         )
     lines.append(
-        f'entry       '
+        'entry       '
         f'{verdict.entry or "none; only metrics that every drive reports in the same way"}'
     )
     return [

@@ -211,8 +211,7 @@ def typed(address: str, option: str) -> str:
         if option not in ('sat', 'scsi'):
             raise UsageError(
                 f'-O {option}: {address} allows only sat or scsi; use one of these, or write '
-                f'TYPE@PATH '
-                f'such as sat@{address}'
+                f'TYPE@PATH such as sat@{address}'
             )
         return f'{option}@{address}'
     return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
@@ -243,8 +242,7 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     if not devices:
         raise UsageError(
             f'-r "{text[:80]}" matches no drive under {DEV}; the expression must match the whole '
-            f'path, '
-            f'such as /dev/sd[a-z]+, and partitions do not count'
+            'path, such as /dev/sd[a-z]+, and partitions do not count'
         )
     return devices, notes
 
@@ -273,8 +271,7 @@ def _selects(expression: str) -> Callable[[str], object]:
     except (re.error, RuntimeError, OverflowError) as error:
         raise UsageError(
             f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such '
-            f'as '
-            '/dev/sd[a-z]+'
+            'as /dev/sd[a-z]+'
         ) from None
 
 

@@ -63,8 +63,7 @@ def old_file(path: str) -> OldFile:
     if not files.is_of_1_6(data):
         raise DataError(
             f'{name} is not a file of version 1.6, because it has no "Devices"; give a '
-            f'check_smartdb.json '
-            'or a user configuration'
+            'check_smartdb.json or a user configuration'
         )
     return OldFile(name, data['Devices'], files.digest(text))
 
@@ -168,8 +167,7 @@ class Migration:
         if len(name) < SHORTEST or not re.search('[0-9]', name) or not EXPRESSION.isdisjoint(name):
             self.lost.append(
                 f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a '
-                f'pattern; '
-                'write an override for the model, see doc/reference/limits.md'
+                'pattern; write an override for the model, see doc/reference/limits.md'
             )
             return
         # Version 1.6 compared only the ends of models, so the vendor may be missing.
@@ -216,8 +214,8 @@ class Migration:
             raise UsageError(f'it is {metric}, which already has a limit from another number')
         self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
-            f'{target.shown}, '
-            f'warning {warning}, critical {critical}{self._instead(metric, target)}'
+            f'{target.shown}, warning {warning}, critical '
+            f'{critical}{self._instead(metric, target)}'
         )
 
     def _instead(self, metric: str, target: Target) -> str:
@@ -264,8 +262,7 @@ def _meaning(text: str, target: Target) -> Meaning:
     if not meanings:
         raise UsageError(
             'attributes.json does not define what it means for these drives; for an entry that '
-            'does, '
-            'run: check_smart_attributes draft'
+            'does, run: check_smart_attributes draft'
         )
     if len(meanings) > 1:
         raise UsageError(

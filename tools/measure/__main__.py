@@ -49,17 +49,15 @@ TASKS: Mapping[str, Task] = {
     'accuracy': Task(
         'EVIDENCE',
         'compare attributes.json with the drives of FILE, and write the counts of each family to '
-        'the file '
-        'EVIDENCE, such as tests/evidence.json',
+        'the file EVIDENCE, such as tests/evidence.json',
         lambda given: accuracy.main(given.file, given.accuracy),
         True,
         True,
     ),
     'verdicts': Task(
         'BEFORE',
-        'count the drives of FILE in each state and beyond each limit, and compare the counts '
-        'with the JSON '
-        'file BEFORE of an earlier run',
+        'count the drives of FILE in each state and beyond each limit, and compare the counts with '
+        'the JSON file BEFORE of an earlier run',
         lambda given: alarms.main(given.file, given.verdicts, given.as_json),
         True,
         True,
@@ -67,8 +65,7 @@ TASKS: Mapping[str, Task] = {
     'ssd-failures': Task(
         'FAILURES',
         'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
-        'healthy '
-        'ones in FILE',
+        'healthy ones in FILE',
         lambda given: ssd_failures.main(
             given.file, given.ssd_failures, shipped_judge(), given.as_json
         ),
@@ -77,8 +74,7 @@ TASKS: Mapping[str, Task] = {
     'timelines': Task(
         'FILE',
         'report how many hard disks fail in each state; a row of FILE is a period in which no '
-        'counter of a '
-        'disk moved, plain or gzip',
+        'counter of a disk moved, plain or gzip',
         lambda given: timelines.main(
             given.timelines, shipped_judge(), given.with_history, given.as_json
         ),
@@ -86,31 +82,26 @@ TASKS: Mapping[str, Task] = {
     'risk': Task(
         'FOLDER',
         'count how many drives fail after each finding, write thresholds/risk.json and the limits '
-        'of hard '
-        'disks that follow, and evaluate limits of one half of the disks on the other; FOLDER has '
-        'timelines.csv.gz, '
-        'drives.jsonl.gz and ssd_failures.csv.gz',
+        'of hard disks that follow, and evaluate limits of one half of the disks on the other; '
+        'FOLDER has timelines.csv.gz, drives.jsonl.gz and ssd_failures.csv.gz',
         lambda given: limits.main(given.risk, given.with_history),
     ),
     'seen-again': Task(
         'FILE',
         'report how many drives were gone, CRITICAL or had lost more data at the next look, by '
-        'vendor, state '
-        'and reason, beside quiet drives; a line of FILE is a drive with its looks',
+        'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks',
         lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json),
     ),
     'forecasts': Task(
         'FILE',
         'compare the forecasts of when drives wear out with their real wear; a line of FILE has '
-        'all reports of '
-        'one drive, plain or gzip',
+        'all reports of one drive, plain or gzip',
         lambda given: forecasts.main(given.forecasts, given.as_json),
     ),
     'clocks': Task(
         'FILE',
-        'count the reports that are said to hide power-on time, by how far their logs are ahead '
-        'of their '
-        'counter; a line of FILE is a report',
+        'count the reports that are said to hide power-on time, by how far their logs are ahead of '
+        'their counter; a line of FILE is a report',
         lambda given: clocks.main(given.clocks, shipped_judge(), given.as_json),
     ),
 }

@@ -181,8 +181,7 @@ def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
         worn = [c for c in group if c.is_worn]
         yield (
             f'{family[:62]:<62} {len(group):6} {sum(c.vendor is not None for c in group):6} '
-            f'{len(worn):6} '
-            f'{sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}'
+            f'{len(worn):6} {sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}'
         )
         for c in sorted((c for c in worn if not c.agrees), key=lambda c: -c.distance)[:WORST_SHOWN]:
             reads = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
@@ -240,9 +239,8 @@ def fifth_lines(
     for number, fifth in enumerate(fifths(comparisons, documented, sets), 1):
         yield (
             f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; '
-            f'left out, '
-            f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '
-            f'{share(fifth.agree_believed, fifth.believed)}'
+            f'left out, {share(fifth.left_out, fifth.drives)}; where the entry believes the '
+            f'statistic, {share(fifth.agree_believed, fifth.believed)}'
         )
 
 

@@ -375,8 +375,7 @@ def lines(alarms: Sequence[Alarmed]) -> Iterator[str]:
             shares = [risk.share(entries, hours) for hours in (risk.SOON, risk.WHOLE)]
             words = ', '.join(
                 f'{100 * each.share:.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f}) within '
-                f'{days} '
-                f'days'
+                f'{days} days'
                 for each, days in zip(shares, (90, 365))
             )
             yield f'  {group}: {len(entries)} disks; failed: {words}'

@@ -56,19 +56,13 @@ OTHERS = 'others'  # groups without data of their own
 COLUMNS = ('drives', 'failures', 'share_90', 'share_365', 'low', 'high')
 COMMENT = (
     'How many drives failed within 90 days and within a year of a finding, counted by python -m '
-    'tools.measure --risk. '
-    'The first stratum that contains a drive applies. form "level": the number is above "above", '
-    'and last rose fewer '
-    'than "days" days ago (0: at an unknown time); form "rise": the number rose by more than '
-    '"above" within a week, '
-    'fewer than "days" days ago. failures, low, high: failures within a year, with the 90 % '
-    'interval. '
-    'all vendors: each vendor has the same weight. hdd: 52,320 disks, Backblaze Drive Stats 2013 '
-    'to 2016. '
-    'ssd: estimated from the shares of failed '
-    'and of healthy SSDs above a number, in a fleet of which 0.9 % fail a year (Alibaba, FAST '
-    '2021; '
-    'linuxhw/EnterpriseDrive, CC BY 4.0).'
+    'tools.measure --risk. The first stratum that contains a drive applies. form "level": the '
+    'number is above "above", and last rose fewer than "days" days ago (0: at an unknown time); '
+    'form "rise": the number rose by more than "above" within a week, fewer than "days" days ago. '
+    'failures, low, high: failures within a year, with the 90 % interval. all vendors: each vendor '
+    'has the same weight. hdd: 52,320 disks, Backblaze Drive Stats 2013 to 2016. ssd: estimated '
+    'from the shares of failed and of healthy SSDs above a number, in a fleet of which 0.9 % fail '
+    'a year (Alibaba, FAST 2021; linuxhw/EnterpriseDrive, CC BY 4.0).'
 )
 
 

@@ -168,9 +168,8 @@ def _timelines(rows: csv.DictReader[str], path: str) -> Iterator[Timeline]:
     ]
     if not counters or not {'drive', 'model', 'from', 'to', 'failed'} <= set(names):
         raise DataError(
-            f'{path}: these are no timelines; the first line names the columns drive, model, '
-            f'from, to, '
-            'failed, and attributes: a5, a197'
+            f'{path}: these are no timelines; the first line names the columns drive, model, from, '
+            'to, failed, and attributes: a5, a197'
         )
     for drive, group in itertools.groupby(rows, key=lambda row: row['drive']):
         of_drive = list(group)
