@@ -95,7 +95,7 @@ def test_everything_that_a_check_needs_arrives(state, path):
         '3.drive': b'',
         '3.former': b'y',
     }
-    assert found.files['3.drive'].fault == folder.MISSING
+    assert found.files['3.drive'].code == folder.MISSING
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_files_beyond_the_limit_are_not_read(state, path, monkeypatch):
     found = read(state)
 
     assert sum(len(file.content) for file in found.files.values()) <= 250_000
-    assert found.files['3.drive'].fault == folder.TOO_MUCH
+    assert found.files['3.drive'].code == folder.TOO_MUCH
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ _NEW = '.new'
 LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
 SNAPSHOT = 'history.sqlite'  # of a version that was never published
-MISSING = 'it is missing'
-TOO_MUCH = (
+MISSING, TOO_MUCH = 'missing', 'too much'  # codes of StoredFile
+_WHY_TOO_MUCH = (
     f'it is not read, because the files of the history have more than {LARGEST_HISTORIES >> 20} MB'
 )
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
@@ -73,6 +73,7 @@ class StoredFile(NamedTuple):
 
     content: bytes = b''
     fault: str = ''  # why it was not read: "it is a link"
+    code: str = ''  # MISSING, TOO_MUCH (for all files together), or '' for any other reason
 
 
 class Contents(NamedTuple):
@@ -288,7 +289,7 @@ def contents_of(child: Child, until: float) -> Contents:
     contents = Contents(stored)
     for values, content in child.messages():
         if 'file' in values:
-            stored[values['file']] = StoredFile(content, values['fault'])
+            stored[values['file']] = StoredFile(content, values['fault'], values['code'])
         else:
             contents = contents._replace(**values)
     return contents
@@ -317,7 +318,7 @@ def _send(pipe: _Pipe, state: StateDirectory, is_writing: bool, only: str) -> No
     pipe.send(aside=aside, has_snapshot=SNAPSHOT in names)
     sent = [(only, read_file(f'{path}/{only}'))] if only else stored_files(path)
     for name, stored in sent:
-        pipe.send(stored.content, file=name, fault=stored.fault)
+        pipe.send(stored.content, file=name, fault=stored.fault, code=stored.code)
     pipe.send(is_complete=True)
 
 
@@ -389,24 +390,27 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
     try:
         descriptor = os.open(path, _FLAGS_READING)
         try:
-            fault = _unreadable(os.fstat(descriptor), rest)
-            return StoredFile(b'' if fault else os.read(descriptor, LARGEST_HISTORY), fault)
+            unread = _unread(os.fstat(descriptor), rest)
+            return unread or StoredFile(os.read(descriptor, LARGEST_HISTORY))
         finally:
             os.close(descriptor)
     except FileNotFoundError:
-        return StoredFile(fault=MISSING)
+        return StoredFile(fault='it is missing', code=MISSING)
     except OSError as error:
         if error.errno == errno.ELOOP:
             return StoredFile(fault='it is a link')
         return StoredFile(fault=error.strerror or 'it cannot be read')
 
 
-def _unreadable(status: os.stat_result, rest: int) -> str:
+def _unread(status: os.stat_result, rest: int) -> StoredFile | None:
+    """Return why a file is not read, without content; None if it can be read."""
     if not stat.S_ISREG(status.st_mode):
-        return 'it is not a regular file'
+        return StoredFile(fault='it is not a regular file')
     if status.st_size > LARGEST_HISTORY:
-        return f'it is larger than {LARGEST_HISTORY >> 10} kB'
-    return TOO_MUCH if status.st_size > rest else ''
+        return StoredFile(fault=f'it is larger than {LARGEST_HISTORY >> 10} kB')
+    if status.st_size > rest:
+        return StoredFile(fault=_WHY_TOO_MUCH, code=TOO_MUCH)
+    return None
 
 
 def _mark(path: str) -> tuple[int, str]:

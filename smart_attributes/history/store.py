@@ -163,9 +163,9 @@ class HistoryStore:
     @property
     def damage(self) -> list[str]:
         """A message for each file that is damaged, and for those that are not read."""
-        self.read()
+        files = self.read().files
         messages = [*_new_damage(self._parsed, self.path, is_repaired=self.writes)]
-        unread = [*self._parsed.untouched.values()].count(folder.TOO_MUCH)
+        unread = sum(file.code == folder.TOO_MUCH for file in files.values())
         if unread:
             messages.append(
                 f'the history of {plural(unread, "drive")} in {self.path} is not read, because the '
@@ -473,7 +473,7 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
         except Newer:
             untouched[number] = NEWER
         except Damaged as error:
-            if file.fault == folder.TOO_MUCH:
+            if file.code == folder.TOO_MUCH:
                 untouched[number] = file.fault
                 continue
             damaged[number] = str(error)
@@ -485,7 +485,7 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
 def _drive_in(file: StoredFile | None, number: int = 0) -> DriveHistory:
     """Return the drive in a file. Raises Newer, or Damaged with the reason."""
     if file is None or file.fault:
-        raise Damaged(file.fault if file else folder.MISSING)
+        raise Damaged(file.fault if file else 'it is missing')
     try:
         return drive_file.parsed(file.content, number)
     except Damaged:
@@ -494,7 +494,7 @@ def _drive_in(file: StoredFile | None, number: int = 0) -> DriveHistory:
 
 def _days_in(file: StoredFile | None) -> tuple[AllSeries, str]:
     """Return the series of NUMBER.days, and why it cannot be used; '' if it can or is missing."""
-    if file is None or file.fault == folder.MISSING:
+    if file is None or file.code == folder.MISSING:
         return {}, ''
     try:
         return _drive_in(file).series, ''
