@@ -70,8 +70,9 @@ def check(
     address: str = '/dev/sda',
     machine: str = 'one',
 ) -> HistoryStore:
-    """One check of one drive: opened, and kept."""
+    """One check of one drive: opened, read, and kept."""
     opened = history(path, now, machine)
+    opened.read()
     opened.keep([Sighting(address, identity, (Observation(key, number, often),))], Scope({address}))
     return opened
 
