@@ -13,8 +13,7 @@ from conftest import drive
 from smart_attributes import alarm
 from smart_attributes.errors import DriveError, SmartError, UsageError
 from smart_attributes.model import Answer, Device, HowRead, Report
-from smart_attributes.reading import smartctl_calls
-from smart_attributes.reading.machine import OLD_RULE, DeviceList, Plan, find, named, read_all
+from smart_attributes.reading.machine import DeviceList, Plan, find, named, read_all
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 HOW = HowRead(smartctl='/x', nosudo=True, drive_timeout=7)
@@ -29,7 +28,6 @@ SCANNED = (
     b'{"name": "/dev/sdb", "type": "scsi"}, {"name": "/dev/zram0", "type": "scsi"}]}'
 )
 SCANNED_WITH_FAILURE = SCANNED.replace(b'"scsi"}, ', b'"scsi", "open_error": "x"}, ')
-FORMER = ((('--json=c',), ('error',)), (('--json=c',), ()))
 
 
 class Answers:
@@ -50,8 +48,8 @@ def addresses(devices):
     return [(device.address, device.name) for device in devices.devices]
 
 
-def asked(device, former=None):
-    return Plan(device, (*SUDO, '/x', *read_arguments(device.path, device.type)), former)
+def asked(device):
+    return Plan(device, (*SUDO, '/x', *read_arguments(device.path, device.type)))
 
 
 # Which drives
@@ -107,25 +105,6 @@ def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
     answers = Answers({'stdout': SCANNED_WITH_FAILURE, 'status': 0})
 
     assert not find(DeviceList(()), True, HOW, answers, END).is_whole
-
-
-@pytest.mark.parametrize(
-    'answers, commands', [([GOOD], [SCAN]), ([REFUSED, GOOD], [SCAN, ('--json', '--scan')])]
-)
-def test_a_scan_is_tried_in_all_words_that_sudo_may_know(monkeypatch, tmp_path, answers, commands):
-    (tmp_path / 'sudo').touch(0o755)
-    monkeypatch.setenv('PATH', str(tmp_path))
-    monkeypatch.setattr(os, 'geteuid', lambda: 1000)
-    monkeypatch.setattr(smartctl_calls, 'FORMER', ((('--json',), ()),))
-    scan = {'stdout': SCANNED}
-    runner = Answers(*({**each, **scan} if each is GOOD else each for each in answers))
-
-    assert addresses(find(DeviceList(()), True, HOW._replace(nosudo=False), runner, END)) == [
-        ('/dev/sdb', 'sdb')
-    ]
-    assert [call[0] for call in runner.calls] == [
-        [(f'{tmp_path}/sudo', '-n', '/x', *each)] for each in commands
-    ]
 
 
 @pytest.mark.parametrize(
@@ -205,32 +184,6 @@ def test_a_scan_by_a_smartctl_without_json_has_one_sentence():
         find(DeviceList(()), True, HOW, Answers(TOO_OLD), END)
 
     assert (caught.value.code, str(caught.value)) == ('smartctl-too-old', f'smartctl --scan: {OLD}')
-
-
-@pytest.mark.parametrize(
-    'answers, logs, remark, is_read',
-    [
-        ([REFUSED, GOOD], ['error'], OLD_RULE, True),
-        ([REFUSED, REFUSED, GOOD], [], OLD_RULE, True),
-        ([REFUSED, REFUSED, REFUSED], [], '', False),
-        ([GOOD], [*smartctl_calls.LOGS], '', True),
-        ([{**GOOD, **REFUSED, 'status': 0}], [*smartctl_calls.LOGS], '', True),
-    ],
-)
-def test_a_sudo_that_admits_only_former_words_is_asked_with_those(
-    monkeypatch, answers, logs, remark, is_read
-):
-    monkeypatch.setattr(smartctl_calls, 'FORMER', FORMER)
-    runner = Answers(*answers)
-    [read] = read_all([asked(SDA)], HOW, runner, END)
-    last = runner.calls[-1][0][0]
-
-    assert [word for before, word in zip(last, last[1:]) if before == '-l'] == logs
-    assert (read.remark, isinstance(read.outcome, Report), len(runner.calls)) == (
-        remark,
-        is_read,
-        len(answers),
-    )
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import subprocess
 
 import abilities
 import pytest
-from conftest import NOBODY, drive, run_as_nobody
-from fake_smartctl import FakeSmartctl
+from conftest import NOBODY, run_as_nobody
 
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
@@ -242,135 +241,10 @@ def test_the_version_is_told_from_whatever_was_printed(stdout, expected):
     assert version(stdout) == expected
 
 
-# Rules of earlier versions
-
-OLD = (('--json=c',), ('error', 'selftest'))  # as if "-l devstat -l ssd" had come later
-ASK = """import json, time
-from smart_attributes.errors import SmartError
-from smart_attributes.model import Device, HowRead
-from smart_attributes.reading import smartctl_calls, machine, processes
-os.environ['PATH'], smartctl = sys.argv[1:3]
-smartctl_calls.FORMER = ((('--json=c',), ('error', 'selftest')), *smartctl_calls.FORMER)
-how, runner, end = HowRead(smartctl=smartctl), processes.Runner(), time.monotonic() + 20
-arguments = smartctl_calls.read_arguments('/dev/sda', 'sat', sys.argv[3:])
-plans = [machine.Plan(Device('/dev/sda', 'sat'), (*smartctl_calls.prefix(smartctl), *arguments))]
-[read] = machine.read_all(plans, how, runner, end)
-try:
-    scanned = [device.path for device in machine.find(machine.named(()), True, how, runner, end).devices]
-except SmartError as error:
-    scanned = str(error)
-problem = '' if hasattr(read.outcome, 'attributes') else str(read.outcome)
-print(json.dumps({'outcome': str(read.identity), 'problem': problem,
-                  'remark': read.remark, 'scanned': scanned}))"""
-REFUSALS = {
-    'sudo': 'sudo: a password is required',
-    'sudo-rs': "sudo-rs: I'm sorry nobody. I'm afraid I can't do that",
-    'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' "
-    'as root on '
-    'host.',
-}
-
-
-@pytest.fixture
-def ruled(open_place):
-    """A sudo that admits but one set of logs, and a smartctl behind it."""
-    fake = FakeSmartctl(open_place / 'fake')
-    fake.answers(
-        '--json=c --scan',
-        '{"smartctl": {"exit_status": 0, "argv": ["smartctl", "--scan"]}, '
-        '"devices": [{"name": "/dev/sda", "type": "sat"}]}',
-    )
-
-    def rule(logs, says=REFUSALS['sudo']):
-        admitted = f'--json=c --nocheck=standby -i -H -A {logs} -d sat /dev/sda'
-        fake.answers(admitted, drive('intel-worn'))
-        (open_place / 'fake' / 'calls').touch()
-        (open_place / 'fake' / 'calls').chmod(0o666)
-        (open_place / 'sudo').write_text(
-            f'#!/bin/sh\nshift 2\ncase "$*" in\n"{admitted}"|"--json=c --scan") exec {fake.path} '
-            f'"$@";;\nesac\n'
-            f'echo "{says}" >&2\nexit 1\n'
-        )
-        (open_place / 'sudo').chmod(0o755)
-        return lambda *skip: run_as_nobody(
-            f'import os\n{ASK}', f'{open_place}:/usr/bin:/bin', fake.path, *skip
-        )
-
-    return rule
-
-
-@needs_root
-@pytest.mark.parametrize('says', REFUSALS.values(), ids=REFUSALS)
-def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
-    """Sites have the rule in literal forms and in their configuration management; a new log must
-    not turn them UNKNOWN.
-    """
-    told = ruled('-l error -l selftest', says)()
-
-    assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']
-    assert (
-        'sudoers rule is from an earlier version' in told['remark']
-        and 'check_smart_attributes sudoers' in told['remark']
-    )
-    assert told['scanned'] == ['/dev/sda']
-
-
-@needs_root
-def test_where_the_rule_is_todays_nobody_speaks_of_old_ones(ruled):
-    """A remark in every check is one that nobody reads."""
-    assert ruled(LOGS)()['remark'] == ''
-
-
-@needs_root
-def test_where_sudo_refuses_everything_the_missing_rule_is_what_is_told(ruled):
-    """That one is not old."""
-    told = ruled('-l nothing')()
-
-    assert told['remark'] == '' and 'the sudoers rule for this call is missing' in told['problem']
-
-
-@needs_root
-def test_a_log_that_harms_a_drive_is_in_no_former_words_either(ruled):
-    """A site skips it, and the old rule is no reason to read it."""
-    assert ruled('-l error')('selftest')['problem'] == ''
-    assert 'is missing' in ruled('-l error -l selftest')('selftest')['problem']
-
-
-def test_former_words_keep_sudo_type_and_path(monkeypatch):
-    """Only the logs differ."""
-    monkeypatch.setattr(
-        smartctl_calls,
-        'FORMER',
-        (OLD, (('--json',), ('error',)), (smartctl_calls.JSON, smartctl_calls.LOGS)),
-    )
-    command = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/bus/0', 'megaraid,6'))
-
-    assert [' '.join(line) for line in smartctl_calls.former(command)] == [
-        '/usr/bin/sudo -n /x --json=c --nocheck=standby -i -H -A -l error -l selftest -d '
-        'megaraid,6 /dev/bus/0',
-        '/usr/bin/sudo -n /x --json --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0',
-    ]
-    assert [' '.join(line) for line in smartctl_calls.former(('/x', *smartctl_calls.SCAN))] == [
-        '/x --json --scan'
-    ]
-
-
-def test_every_words_that_a_version_has_used_are_still_tried():
-    """Whoever changes LOGS or JSON adds a line here, and what they were to FORMER."""
-    used = [
-        (('--json=c',), ('error', 'selftest', 'devstat', 'ssd')),
-        (('--json=c',), ('error', 'selftest', 'devstat', 'ssd', 'background')),
-    ]
-
-    assert [
-        words
-        for words in used
-        if words not in ((smartctl_calls.JSON, smartctl_calls.LOGS), *smartctl_calls.FORMER)
-    ] == []
+# What sudo says
 
 
 def test_what_smartctl_says_is_no_refusal_of_sudo():
-    """It would be asked again with fewer logs."""
     behind = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/sda'))
 
     assert not smartctl_calls.is_refused(

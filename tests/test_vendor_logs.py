@@ -40,7 +40,6 @@ from smart_attributes.model import (
     State,
 )
 from smart_attributes.reading import nvme_log, smartctl_calls
-from smart_attributes.reading.machine import OLD_RULE
 from smart_attributes.reading.processes import Runner
 
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
@@ -765,7 +764,7 @@ REMARK = Coded('sudo-rule-old', 'another remark')
 @pytest.mark.parametrize(
     'stdout, stderr, remark',
     [
-        (b'', b'sudo: a password is required\n', OLD_RULE),
+        (b'', b'sudo: a password is required\n', further_logs.OLD_RULE),
         (b'{}', b'sudo: a password is required\n', REMARK),
         (b'', b'', REMARK),
     ],

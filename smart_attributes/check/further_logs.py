@@ -16,13 +16,12 @@ from itertools import product
 from .. import state_directory
 from ..command_line.options import Options
 from ..constants import DAY
-from ..errors import DriveError
+from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
 from ..model import Answer, Farm, Read, Report
 from ..reading import nvme_log, smartctl_calls
 from ..reading.farm import answered, beside
 from ..reading.identity import serial_key
-from ..reading.machine import OLD_RULE
 from ..reading.processes import Runner
 from ..state_directory import StateDirectory
 from ..typed import TYPE_CHECKING
@@ -36,6 +35,11 @@ if TYPE_CHECKING:
 
     Answers = Mapping[Command, Answer]
 
+OLD_RULE = Coded(
+    'sudo-rule-old',
+    'the sudoers rule is from an earlier version and lacks newer calls (vendor logs); as root, '
+    'install the rule that this prints: check_smart_attributes sudoers',
+)
 WEEK = 7 * DAY
 SINCE = (7, 4)  # the version of smartctl that introduced -l farm
 _NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome

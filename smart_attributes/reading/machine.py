@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
-from ..errors import NOTHING, Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
+from ..errors import Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from .scans import Scan
     from .smartctl_calls import Command
 
-
-OLD_RULE = Coded(
-    'sudo-rule-old',
-    'the sudoers rule is from an earlier version and lacks newer calls (background scan '
-    'of SAS drives, vendor logs); as root, install the rule that this prints: '
-    'check_smart_attributes sudoers',
-)
 
 DEVICES = '/dev'
 _APART = 'start the checks of one drive at different times, or increase -t'
@@ -50,8 +43,6 @@ class Plan(NamedTuple):
 
     device: Device
     command: Command
-    # other commands that sudo may allow; None: sudo has not refused any yet
-    former: Sequence[Command] | None = None
 
 
 def named(texts: Sequence[str]) -> DeviceList:
@@ -82,11 +73,8 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     from . import scans  # not needed by a check with -d
 
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
-    first = (*prefix, *smartctl_calls.SCAN)
-    for command in (first, *smartctl_calls.former(first)):
-        answer = next(runner.run([command], how.drive_timeout, deadline))
-        if not smartctl_calls.is_refused(answer):
-            break
+    command = (*prefix, *smartctl_calls.SCAN)
+    answer = next(runner.run([command], how.drive_timeout, deadline))
     if answer.outcome == 'done' and answer.status == 0:
         names = os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), names)
@@ -126,17 +114,12 @@ def read_all(
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
-    again: list[Plan] = []
     untunnelled: list[Plan] = []
     absent: dict[Device, Read] = {}
     for answer in runner.run(list(by_command), how.drive_timeout, deadline):
         if answer.command not in by_command:
             beside(answer)
         for plan in by_command.get(answer.command, ()):
-            other = _otherwise(plan, answer)
-            if other:
-                again.append(other)
-                continue
             read = _read(plan, answer)
             other = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
             if other:
@@ -144,34 +127,18 @@ def read_all(
                 absent[other.device] = read
             else:
                 yield read
-    if again:
-        yield from read_all(again, how, runner, deadline, beside)
     for read in read_all(untunnelled, how, runner, deadline, beside) if untunnelled else ():
         yield read if read.identity else absent[read.device]
 
 
 def _read(plan: Plan, answer: Answer) -> Read:
-    remark = (
-        OLD_RULE if plan.former is not None and not smartctl_calls.is_refused(answer) else NOTHING
-    )
     return Read(
         plan.device,
         _outcome(answer),
         f'{" ".join(answer.command)}\n{_text_of(answer)}',
-        remark,
-        answer.seconds,
-        answer.waited,
+        seconds=answer.seconds,
+        waited=answer.waited,
     )
-
-
-def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """If sudo refused a call, return a plan with the call of an earlier version; None if there
-    is nothing to retry.
-    """
-    if not smartctl_calls.is_refused(answer):
-        return None
-    former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
-    return plan._replace(command=former[0], former=former[1:]) if former else None
 
 
 def _without_tunnel(plan: Plan) -> Plan | None:

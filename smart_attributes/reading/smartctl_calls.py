@@ -33,10 +33,6 @@ ENVIRONMENT = {
 # count.
 LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
-# Earlier values of (JSON, LOGS), newest first: each change of JSON or LOGS adds a pair. Admins keep
-# our sudoers rule in literal forms and in configuration management. If that rule refuses the
-# current arguments, earlier ones are tried.
-FORMER: tuple[tuple[Command, Command], ...] = ((JSON, ('error', 'selftest', 'devstat', 'ssd')),)
 FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudoers rule
 SCAN = (*JSON, '--scan')
 VERSION = ('--version',)
@@ -54,7 +50,6 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ())
     {"selftest"}.
     """
     return _arguments(
-        JSON,
         [log for log in LOGS if log not in skip],
         (*(['-d', device_type] if device_type else []), path),
     )
@@ -72,9 +67,9 @@ def page_arguments(page: str, controller: str) -> Command:
     return (*_PAGE, f'nvmelog,{page},0x200', controller)
 
 
-def _arguments(json: Command, logs: Collection[str], address: Command) -> Command:
+def _arguments(logs: Collection[str], address: Command) -> Command:
     return (
-        *json,
+        *JSON,
         '--nocheck=standby',
         '-i',
         '-H',
@@ -84,45 +79,15 @@ def _arguments(json: Command, logs: Collection[str], address: Command) -> Comman
     )
 
 
-def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
-    return (
-        [word for before, word in zip(arguments, arguments[1:]) if before == '-l'],
-        arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:],
-    )
-
-
 def is_ours(arguments: Command) -> bool:
-    """Return whether checks of this version, or of earlier versions (FORMER), call smartctl with
-    these arguments.
-    """
+    """Return whether checks call smartctl with these arguments."""
     if arguments[:2] == _PAGE:
         return len(arguments) == 4 and any(
             arguments == page_arguments(page, arguments[3]) for page in PAGES
         )
-    logs, address = _logs_and_address(arguments)
-    today = SCAN if '--scan' in arguments else _arguments(JSON, logs, address)
-    return arguments in (today, (*FARM, *address)) or ('', *arguments) in former(('', *today))
-
-
-def former(command: Command) -> list[Command]:
-    """Return the command lines of earlier versions for the same task, newest first; skipped logs
-    stay skipped.
-    """
-    arguments = split(command)[1]
-    head = command[: -len(arguments)]
-    logs, address = _logs_and_address(arguments)
-    skipped = set(LOGS) - set(logs)
-    lines = []
-    for json, former_logs in FORMER:
-        lines.append(
-            (*head, *json, '--scan')
-            if '--scan' in arguments
-            else (
-                *head,
-                *_arguments(json, [log for log in former_logs if log not in skipped], address),
-            )
-        )
-    return [line for line in dict.fromkeys(lines) if line != command]
+    logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
+    address = arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:]
+    return arguments in (SCAN, _arguments(logs, address), (*FARM, *address))
 
 
 def is_refused(answer: Answer) -> bool:
