@@ -211,6 +211,24 @@ class Read(NamedTuple):
         return self.outcome.identity
 
 
+class GrowthRule(NamedTuple):
+    """When growth of a number causes an alert, from thresholds/; several rules apply together.
+
+    Times are in seconds.
+    """
+
+    within: int  # period over which rises are added up
+    held: int  # how long growth is an alert after it was detected
+    warning: float | None = None  # WARNING above this growth; None: never
+    critical: float | None = None
+    # a rise counts only after it has lasted this long: for values that fluctuate
+    stands: int = 0
+    advice: str = ''  # "check cable and backplane"
+    # for wear: only if it is this many times as fast as in the life of the drive; 0: at any speed
+    times: float = 0
+    gone: int = 0  # and if nothing would be left within this time
+
+
 class Source(NamedTuple):
     """The source of a number: an attribute of the ATA table, or a log."""
 

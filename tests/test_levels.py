@@ -11,9 +11,10 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
 from smart_attributes.history import drive_file, growth, series
-from smart_attributes.history.growth import Growth, GrowthRule
+from smart_attributes.history.growth import Growth
 from smart_attributes.history.series import History
-from smart_attributes.model import Reading, Source
+from smart_attributes.knowledge.thresholds import growth_rule
+from smart_attributes.model import GrowthRule, Reading, Source
 
 SPARE = Reading('spare_available', 97, '%', Source(log='NVMe health'))
 RULE = GrowthRule(7 * DAY, 30 * DAY, warning=2)
@@ -112,7 +113,7 @@ def test_what_fell_lately_is_told_whatever_the_limits_are():
 
 
 def rule_of(metric: str) -> GrowthRule:
-    return growth.rule(METRICS[metric]['growth'], metric)
+    return growth_rule(METRICS[metric]['growth'])
 
 
 def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:

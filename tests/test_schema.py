@@ -202,15 +202,33 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
         ({'within': '24h', 'for': '7d', 'warning': '10:'}, False),
         ({'within': '24h', 'for': '7d', 'warning': 5}, False),
         ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False),
+        *(
+            ({'within': '24h', 'for': '7d', **wrong}, False)
+            for wrong in (
+                {'within': 24},
+                {'within': '-1d'},
+                {'within': '1xd'},
+                {'for': '1w'},
+                {'for': '1X'},
+                {'for': None},
+                {'stands': '٣d'},
+                {'stands': '1٣d'},
+                {'gone': 'soon'},
+                {'warning': 'x'},
+                {'warning': 'nan'},
+                {'critical': '-1'},
+                {'critical': 'inf'},
+            )
+        ),
     ],
 )
 def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):
-    """What passes here is parsed without a mistake by history, which a check meets only when
+    """What passes here is parsed without a mistake, which a check meets only when
     something has grown.
     """
     rules = data_file.schema('thresholds')
     assert data_file.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules) is fits
     if fits and growth:
-        from smart_attributes.history.growth import rule
+        from smart_attributes.knowledge.thresholds import growth_rule, several
 
-        assert [rule(each, '').held for each in (growth if isinstance(growth, list) else [growth])]
+        assert [growth_rule(each).held for each in several(growth)]

@@ -8,7 +8,7 @@ from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import Metric, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, when_quiet
+from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
 from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
@@ -322,7 +322,7 @@ def weighed(
     if past is not None and limit.growth:
         from ..history.past import growth_alert
 
-        grown = growth_alert(past, reading, limit.growth, is_floor, age)
+        grown = growth_alert(past, reading, map(growth_rule, limit.growth), is_floor, age)
     # only the levels of the limit, and not the growth rules, are set for this drive alone
     is_own = limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
     override = level.state if is_own else None

@@ -13,16 +13,14 @@ it only fluctuates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 
-from ..constants import DAY, HOUR, LETTERS
-from ..errors import Coded, DataError
-from ..model import Reading, State
-from ..typed import Any, Json, NamedTuple
+from ..constants import DAY, HOUR
+from ..errors import Coded
+from ..model import GrowthRule, Reading, State
+from ..typed import NamedTuple
 from ..wording import amount, duration, plain
-from ..words import clean
 from .series import CHANGE, History, pace
 
 WORN = 100.0  # per cent
@@ -33,21 +31,6 @@ _ENOUGH = 10
 # counters of errors; sectors can become good again
 ONLY_RESET = ('media_errors', 'reported_uncorrect')
 _AGO_FROM = HOUR  # seconds; messages state the age of growth only from this age on
-
-
-class GrowthRule(NamedTuple):
-    """When growth causes an alert, and for how long, in seconds.
-
-    A metric can have several rules; all apply.
-    """
-
-    within: int  # period over which rises are added up
-    held: int  # how long growth is an alert after it was detected
-    warning: float | None = None  # WARNING above this growth; None: never
-    critical: float | None = None
-    # a rise counts only after it has lasted this long: for values that fluctuate
-    stands: int = 0
-    advice: str = ''  # "check cable and backplane"
 
 
 class Rise(NamedTuple):
@@ -90,92 +73,25 @@ class GrowthAlert(NamedTuple):
     ago: int = 0  # seconds since the growth was noticed
 
 
-# --- rules, in the format of limits files -------------------------------------------------
-
-
-def rule(data: Mapping[str, object], where: str) -> GrowthRule:
-    """Return the rule for data in the format of thresholds/, such as {"within": "24h", "warning":
-    "0", "for": "7d"}.
-
-    where: the place of the rule, for error messages. Raises DataError for an invalid value.
-    """
-    warning, critical = (
-        None if data.get(name) is None else _number(data[name], name, where)
-        for name in ('warning', 'critical')
-    )
-    return GrowthRule(
-        seconds(data.get('within'), 'within', where),
-        seconds(data.get('for'), 'for', where),
-        warning,
-        critical,
-        seconds(data['stands'], 'stands', where) if 'stands' in data else 0,
-        str(data.get('advice', '')),
-    )
-
-
-def seconds(text: object, name: str, where: str) -> int:
-    """Return a time such as "24h" in seconds. name, where: for error messages.
-
-    Raises DataError if it is invalid.
-    """
-    if (
-        isinstance(text, str)
-        and text[:-1].isascii()
-        and text[:-1].isdigit()
-        and text[-1] in 'mhd'
-        and int(text[:-1])
-    ):
-        return int(text[:-1]) * int(LETTERS[text[-1]])
-    raise DataError(
-        f'{where}: "{name}" of growth is {clean(str(text))}; write a time such as 10m, 24h or 7d'
-    )
-
-
-def _number(text: object, name: str, where: str) -> float:
-    try:
-        number = float(str(text))
-        if 0 <= number < float('inf'):
-            return number
-    except ValueError:
-        pass
-    raise DataError(
-        f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth '
-        'is bad, such as "0"'
-    )
-
-
 def alert(
     history: History,
     reading: Reading,
-    rules: Iterable[Json],
+    rules: Iterable[GrowthRule],
     now: int,
     falls: bool,
     age: float | None = None,
 ) -> GrowthAlert | None:
-    """Return the worst growth of a reading that causes an alert now, or None. history: includes the
-    reading of this
-    check (see series.with_reading). rules: in the format of thresholds/. now: seconds since 1970.
-    falls: lower is
-    worse, as with spare blocks. age: the drive's power-on time in seconds, for rules about fast
-    wear ("times", "gone").
-    Raises DataError for an invalid rule.
+    """Return the worst growth of a reading that causes an alert now, or None.
+
+    history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
+    falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
+    rules about fast wear.
     """
-    given = []
-    for data in rules:
-        parsed = _parsed(tuple(sorted(data.items())))
-        if 'times' not in data or is_hasty(
-            history,
-            now,
-            parsed.within,
-            age or 0,
-            data['times'],
-            seconds(data.get('gone', '180d'), 'gone', 'thresholds'),
-        ):
-            given.append(parsed)
+    applying = [rule for rule in rules if not rule.times or is_hasty(history, rule, now, age)]
     grown = (
-        level_growth(history, given, now, falls)
+        level_growth(history, applying, now, falls)
         if _is_level(reading, falls)
-        else growth(history, given, now)
+        else growth(history, applying, now)
     )
     if grown is None:
         return None
@@ -192,11 +108,6 @@ def alert(
         grown.size,
         now - grown.noticed,
     )
-
-
-@lru_cache(maxsize=None)
-def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
-    return rule(dict(items), 'thresholds')
 
 
 def _is_level(reading: Reading, falls: bool) -> bool:
@@ -437,23 +348,23 @@ def _periods(
         yield steady[first], (end, number)
 
 
-def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
-    """Return whether wear is over *times* times its average speed and the drive will wear out
-    within *gone* seconds.
+def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) -> bool:
+    """Return whether wear is over rule.times times its average speed and the drive will wear out
+    within rule.gone seconds.
 
-    history: the series of endurance_used. age: power-on time in seconds. The speed in the last
-    *within* seconds is measured from one step of the counter to another, because the exact wear
+    history: the series of endurance_used. age: power-on time in seconds; None if unknown. The speed
+    in the rule's period is measured from one step of the counter to another, because the exact wear
     between two steps is unknown. False if the history is too short or the counter has not risen.
     """
-    steps = [point.number for point in history.points if point.time > now - within]
-    before = [point.number for point in history.points if point.time <= now - within]
-    points = steps[-1] - before[-1] if steps and before else 0
-    if points <= 0 or age <= 0:
+    start = now - rule.within
+    steps = [point.number for point in history.points if point.time > start]
+    before = [point.number for point in history.points if point.time <= start]
+    if not (steps and before and age):
         return False
-    return (
-        points / within > times * steps[-1] / age
-        and max(WORN - steps[-1], 0) * within / points < gone
-    )
+    used, grown = steps[-1], steps[-1] - before[-1]
+    if grown <= 0 or grown / rule.within <= rule.times * used / age:
+        return False
+    return max(WORN - used, 0) * rule.within / grown < rule.gone
 
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:

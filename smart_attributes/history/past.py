@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import DAY, HOUR, MONTH
 from ..errors import Coded
-from ..model import Reading
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import GrowthRule, Reading
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount
 from ..words import clean
 from . import series
@@ -156,7 +156,11 @@ def quieted(past: Past, reading: Reading) -> Reading:
 
 
 def growth_alert(
-    past: Past, reading: Reading, rules: Iterable[Json], falls: bool, age: float | None = None
+    past: Past,
+    reading: Reading,
+    rules: Iterable[GrowthRule],
+    falls: bool,
+    age: float | None = None,
 ) -> GrowthAlert | None:
     """Return the worst growth of a reading that causes an alert now, or None.
 

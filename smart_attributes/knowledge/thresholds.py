@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..constants import LETTERS
 from ..errors import Coded
-from ..model import Device, Identity, Reading, State
+from ..model import Device, GrowthRule, Identity, Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .patterns import fits
 
@@ -70,7 +70,7 @@ class Limit(NamedTuple):
     is_graphed: bool = False
     set_fields: frozenset[str] = frozenset()  # fields that are set, even to null
     why: str = ''
-    growth: tuple[Json, ...] = ()  # rules as in the file; see history.growth
+    growth: tuple[Json, ...] = ()  # rules as in the file; see growth_rule()
     growth_origin: str = ''
     own_fields: frozenset[str] = frozenset()  # fields that are set for only this drive
     aged: tuple[Aged, ...] = ()  # stages, the lowest age first
@@ -404,8 +404,8 @@ def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> t
     rules, origin = fields.get('aged', (None, ''))
     found = [
         Aged(
-            _seconds(rule.get('after', '0d')),
-            _seconds(rule['before']) if 'before' in rule else math.inf,
+            seconds(rule.get('after', '0d')),
+            seconds(rule['before']) if 'before' in rule else math.inf,
             rule.get('tested', False),
             {
                 level: _bound(rule[level])
@@ -420,7 +420,25 @@ def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> t
     return tuple(sorted(found, key=lambda stage: stage.after))
 
 
-def _seconds(text: str) -> int:
+def growth_rule(rule: Json) -> GrowthRule:
+    """Return a rule of growth, such as {"within": "24h", "warning": "0", "for": "7d"}."""
+    warning, critical = (
+        None if rule.get(level) is None else float(rule[level]) for level in LEVELS
+    )
+    return GrowthRule(
+        seconds(rule['within']),
+        seconds(rule['for']),
+        warning,
+        critical,
+        seconds(rule.get('stands', '0d')),
+        rule.get('advice', ''),
+        rule.get('times', 0),
+        seconds(rule.get('gone', '180d')),
+    )
+
+
+def seconds(text: str) -> int:
+    """Return a time such as "24h" in seconds."""
     return int(text[:-1]) * int(LETTERS[text[-1]])
 
 

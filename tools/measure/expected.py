@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from smart_attributes.constants import MONTH
-from smart_attributes.history import growth
+from smart_attributes.knowledge.thresholds import seconds
 from smart_attributes.model import Device, State
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def may_have_alarmed(reading: Reading, rule: Json, metrics: Mapping[str, Metric]
         number = WHOLE - number
     # a rule about haste: a drive that wears the rest in "gone" wears so much in "within"
     if 'gone' in rule:
-        within, gone = (
-            growth.seconds(rule[name], name, 'thresholds') for name in ('within', 'gone')
-        )
+        within, gone = seconds(rule['within']), seconds(rule['gone'])
         least = WHOLE * within / (within + gone)
     limits = [
         float(rule[level]) for level in ('warning', 'critical') if rule.get(level) is not None
