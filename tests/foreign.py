@@ -36,7 +36,7 @@ from smart_attributes.fleet import icinga, services, summary, table, triage_docu
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.table import Kept, in_page
-from smart_attributes.history import farm_answers, smartd_log
+from smart_attributes.history import smartd_log
 from smart_attributes.knowledge import (
     acknowledgements,
     drive_database,
@@ -46,7 +46,15 @@ from smart_attributes.knowledge import (
 )
 from smart_attributes.model import Device, Farm, LogPage, Read, Report, State, Verdict
 from smart_attributes.output.page_drives import is_urgent
-from smart_attributes.reading import addresses, farm, json_report, nvme_log, scans, text_report
+from smart_attributes.reading import (
+    addresses,
+    farm,
+    farm_answers,
+    json_report,
+    nvme_log,
+    scans,
+    text_report,
+)
 from smart_attributes.reading.content import integer_of, json_start
 from smart_attributes.v1_6 import files, migrate
 

@@ -23,7 +23,6 @@ from smart_attributes.check import further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.errors import SmartError
-from smart_attributes.history import farm_answers
 from smart_attributes.knowledge import drive_logs
 from smart_attributes.model import (
     Answer,
@@ -39,7 +38,7 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.reading import farm, smartctl_calls, text_report
+from smart_attributes.reading import farm, farm_answers, smartctl_calls, text_report
 
 HOUR = 3600
 SHIPPED = judge_of(Options(), Site())

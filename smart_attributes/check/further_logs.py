@@ -175,7 +175,7 @@ class FarmLogs:
         """Load the stored answers; without a directory for new answers, do not request logs from
         any disk.
         """
-        from ..history import farm_answers
+        from ..reading import farm_answers
 
         self._judge, self._how, self._file = judge, options.how_read, farm_answers
         self._may_ask = os.geteuid() == 0 or options.how_read.nosudo

@@ -1,7 +1,7 @@
 """Store in a small file in the state directory when each disk was asked for its FARM log, and what
 it answered.
 
-Checks write the database but never read FARM logs, so the answers have their own file.
+Checks write the history but never read FARM logs, so the answers have their own file.
 """
 
 from __future__ import annotations
