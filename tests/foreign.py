@@ -438,7 +438,7 @@ def read_history(data: bytes) -> None:
     for number in opened.drives:
         opened.all_of(number)
     again = check(place, 4, START + 6 * DAY)
-    match = again.recall([DRIVE])[0].match
+    match = again.recall([DRIVE])[0]
     assert match.record or match.note, 'what was just kept is known'
     assert not again.not_written and not again.damage, 'what was written once can be written again'
 

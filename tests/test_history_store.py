@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Callable
 
@@ -18,8 +18,17 @@ from smart_attributes.constants import DAY, HOUR
 from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import store
 from smart_attributes.history.drive_file import LastVerdict
-from smart_attributes.history.drive_records import Scope
-from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point
+from smart_attributes.history.drive_records import Match, Scope
+from smart_attributes.history.series import (
+    CHANGE,
+    DAILY,
+    HIGHEST,
+    LATELY,
+    History,
+    Key,
+    Observation,
+    Point,
+)
 from smart_attributes.history.store import HistoryStore, Sighting
 from smart_attributes.model import Identity, State
 from smart_attributes.reading.identity import is_same_drive
@@ -82,9 +91,14 @@ def points(
 ) -> tuple[Point, ...]:
     """What a later reader finds."""
     opened = history(path, now, writes=False)
-    record = opened.recall([identity])[0].match.record
+    record = opened.recall([identity])[0].record
     assert record is not None
     return opened.all_of(record.number)[key].points
+
+
+def histories(opened: HistoryStore, match: Match) -> Mapping[Key, History]:
+    """What the check is told of a drive."""
+    return opened.drives[match.record.number].histories if match.record else {}
 
 
 def numbers(path: Path, identity: Identity = DRIVE) -> Sequence[float]:
@@ -173,6 +187,7 @@ def test_what_elsewhere_was_read_before_stands_before_it(tmp_path):
                 Point(START + 1, 99),
             ]
         },
+        START + 1,
     )
 
     assert points(tmp_path) == (
@@ -184,7 +199,7 @@ def test_what_elsewhere_was_read_before_stands_before_it(tmp_path):
 
 def test_a_drive_known_from_elsewhere_only_grows_at_its_first_check(tmp_path):
     """The alarm of growth that smartd's log proves is there on day one."""
-    history(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 5)]})
+    history(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 5)]}, START - DAY)
     check(tmp_path, 6, START)
 
     assert points(tmp_path) == (Point(START - DAY, 5), Point(START, 6, DAY))
@@ -210,14 +225,15 @@ def test_a_drive_is_found_again_under_a_cut_model(tmp_path):
     """A SATA drive behind SCSI shows the first 16 characters of its model."""
     check(tmp_path, 1, identity=DRIVE._replace(model='ATA     ACME 40', protocol='SCSI'))
 
-    assert history(tmp_path, START + STEP).recall([DRIVE])[0].histories[CRC].points[-1].number == 1
+    opened = history(tmp_path, START + STEP)
+    assert histories(opened, opened.recall([DRIVE])[0])[CRC].points[-1].number == 1
 
 
 def test_one_wwn_under_two_serial_numbers_is_two_drives(tmp_path):
     """Manufacturers slip."""
     check(tmp_path, 1)
 
-    assert history(tmp_path, START + STEP).recall([DRIVE._replace(serial='S3RIAL99')])[0].match == (
+    assert history(tmp_path, START + STEP).recall([DRIVE._replace(serial='S3RIAL99')])[0] == (
         None,
         '',
     )
@@ -230,7 +246,7 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
 
     assert history(tmp_path, START + STEP).records == []
-    assert 'increases cause no alerts' in opened.recall([nameless])[0].match.note
+    assert 'increases cause no alerts' in opened.recall([nameless])[0].note
 
 
 def test_two_drives_of_a_run_that_fit_one_record_have_no_history(tmp_path):
@@ -239,8 +255,8 @@ def test_two_drives_of_a_run_that_fit_one_record_have_no_history(tmp_path):
     twin = DRIVE._replace(wwn='')
     found = history(tmp_path, START + STEP).recall([DRIVE, twin])
 
-    assert [bool(each.match.note) for each in found] == [True, True]
-    assert [each.match.record for each in found] == [None, None]
+    assert [bool(each.note) for each in found] == [True, True]
+    assert [each.record for each in found] == [None, None]
 
 
 def test_a_drive_that_fits_two_records_has_no_history(tmp_path):
@@ -249,7 +265,7 @@ def test_a_drive_that_fits_two_records_has_no_history(tmp_path):
     check(tmp_path, 2, START + STEP, DRIVE._replace(wwn=''))
     found = history(tmp_path, START + 2 * STEP).recall([DRIVE])[0]
 
-    assert found.match.record is None and 'cannot be distinguished from another' in found.match.note
+    assert found.record is None and 'cannot be distinguished from another' in found.note
 
 
 def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path, monkeypatch):
@@ -264,7 +280,7 @@ def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path, monkeypatch
     assert opened.is_ready(20)
     assert [record.identity for record in opened.last_at(['/dev/sda', '/dev/sdc'])] == [DRIVE]
     assert opened.likely(DRIVE) == opened.recall([DRIVE])[0]
-    assert opened.likely(DRIVE).histories[CRC].points == (Point(START, 1),)
+    assert histories(opened, opened.likely(DRIVE))[CRC].points == (Point(START, 1),)
     assert opened.likely(OTHER) == opened.recall([OTHER])[0]
     with pytest.raises(LookupError):
         opened.likely(DRIVE._replace(serial='S3RIAL03'))
@@ -355,7 +371,7 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
 def test_a_counter_that_moves_at_every_check_is_thinned_to_one_a_day(tmp_path):
     """Whole for 25 hours, so that 24 hours can be judged exactly; in between bounded."""
     moving = [Point(START + place * STEP, place, STEP) for place in range(288 * 10)]
-    history(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): moving})
+    history(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): moving}, moving[-1].time)
     check(tmp_path, 288 * 10, START + 10 * DAY)
     check(tmp_path, 288 * 10, START + 11 * DAY)
 
@@ -388,7 +404,7 @@ def test_a_log_that_was_imported_is_known_until_its_drive_is_forgotten(tmp_path,
     check(tmp_path, 1)
     opened = check(tmp_path, 1, START + 1, OTHER, address='/dev/sdb')
     assert opened.has_taken is False
-    opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 1)]})
+    opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 1)]}, START - DAY)
     if is_forgotten:
         assert opened.forget('nobody') == 0 and opened.forget('S3RIAL01') == 1
     opened = history(tmp_path, START + STEP)
@@ -434,12 +450,10 @@ def test_after_a_drive_was_read_ahead_others_are_still_found(tmp_path):
     opened.last_at(['/dev/sda'])
     found = opened.recall([OTHER, new, DRIVE])
 
-    assert [each.histories[CRC].points[0].number if each.histories else None for each in found] == [
-        2,
-        None,
-        1,
-    ]
-    assert [bool(each.match.record) for each in found] == [True, False, True]
+    assert [
+        [each.points[0].number for each in histories(opened, match).values()] for match in found
+    ] == [[2], [], [1]]
+    assert [bool(each.record) for each in found] == [True, False, True]
 
 
 def test_what_is_stored_for_an_hour_is_no_series_of_the_drive(tmp_path):
@@ -449,7 +463,7 @@ def test_what_is_stored_for_an_hour_is_no_series_of_the_drive(tmp_path):
     opened = history(tmp_path, START + 2 * STEP)
 
     assert list(opened.all_of(opened.records[0].number)) == [CRC]
-    assert {key.metric for key in opened.recall([DRIVE])[0].histories} == {
+    assert {key.metric for key in histories(opened, opened.recall([DRIVE])[0])} == {
         'crc_errors',
         'temperature',
     }
@@ -480,7 +494,7 @@ def test_a_check_keeps_all_drives_beside_those_that_it_cannot(tmp_path):
         ('/dev/sdc', store.number_of(DRIVE)),
         ('/dev/sdd', store.number_of(OTHER)),
     }
-    assert [len(each.histories) for each in opened.recall([DRIVE, OTHER])] == [1, 1]
+    assert [len(histories(opened, match)) for match in opened.recall([DRIVE, OTHER])] == [1, 1]
 
 
 @pytest.mark.parametrize('seen', ['asleep', 'nameless'])
@@ -510,9 +524,7 @@ def test_a_drive_without_identity_says_so_also_where_there_is_no_room(tmp_path, 
     check(tmp_path, 1)
     opened = history(tmp_path, START + STEP)
 
-    assert (
-        'has no serial number' in opened.recall([DRIVE._replace(serial='', wwn='')])[0].match.note
-    )
+    assert 'has no serial number' in opened.recall([DRIVE._replace(serial='', wwn='')])[0].note
 
 
 def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, monkeypatch):
@@ -525,32 +537,30 @@ def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, m
         Scope(),
     )
 
-    assert opened.recall([OTHER])[0].match.note == store.FULL
+    assert opened.recall([OTHER])[0].note == store.FULL
     assert len(history(tmp_path, START + 2 * STEP).records) == 1
     assert numbers(tmp_path) == [1, 2]
 
 
 @pytest.mark.parametrize(
-    ('past', 'until', 'last_read'),
+    ('past', 'last_read'),
     [
         (
             {(CRC, CHANGE): [Point(START - 3 * DAY, 1), Point(START - 2 * DAY, 2)]},
-            (),
             START - 2 * DAY,
         ),
         (
             {(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): [Point(START - DAY, 1)]},
-            (0,),
             START - DAY,
         ),
-        ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): []}, (START - 5,), START - 5),
-        ({(HOURS, DAILY): []}, (), START),
-        ({}, (), START),
+        ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): []}, START - 5),
+        ({(HOURS, DAILY): []}, START),
+        ({}, START),
     ],
     ids=['one-series', 'two-series', 'until', 'without-points', 'nothing'],
 )
-def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past, until, last_read):
-    written = history(tmp_path).keep_past(DRIVE, past, *until)
+def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past, last_read):
+    written = history(tmp_path).keep_past(DRIVE, past, last_read)
     opened = history(tmp_path, START + STEP)
 
     assert written == sum(map(len, past.values()))
@@ -567,7 +577,7 @@ def test_the_log_of_a_drive_without_a_name_is_refused(tmp_path):
         twice = check(tmp_path, 1, identity=DRIVE._replace(serial='')) and check(
             tmp_path, 2, START + STEP, DRIVE._replace(wwn='')
         )
-        twice.keep_past(DRIVE, {})
+        twice.keep_past(DRIVE, {}, START)
 
 
 def test_who_only_looks_corrects_no_time_and_starts_no_day_of_doubt(tmp_path):
@@ -606,7 +616,9 @@ def test_damage_costs_one_drive_the_readings_of_one_check_and_is_told_for_a_week
     spoiled(path_in(tmp_path))
     opened = history(tmp_path, START + HOUR)
 
-    assert [len(each.histories[CRC].points) for each in opened.recall([DRIVE, OTHER])] == [2, 3]
+    assert [
+        len(histories(opened, match)[CRC].points) for match in opened.recall([DRIVE, OTHER])
+    ] == [2, 3]
     [message] = opened.damage
     assert '.drive (/dev/sda): its content is damaged; its former version is used' in message
     opened.keep([], Scope())
@@ -666,7 +678,7 @@ def test_a_newer_version_is_that_drives_trouble_and_stays(tmp_path, monkeypatch)
     opened = check(tmp_path, 8, START + 2 * HOUR)
     check(tmp_path, 8, START + 2 * HOUR, OTHER, address='/dev/sdb')
 
-    assert [each.match.note for each in opened.recall([DRIVE, OTHER])] == [store.NEWER, '']
+    assert [each.note for each in opened.recall([DRIVE, OTHER])] == [store.NEWER, '']
     assert path_in(tmp_path).read_bytes() == newer and numbers(tmp_path, OTHER) == [1, 2, 3, 8]
 
 
@@ -680,7 +692,7 @@ def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(tmp_
     assert (
         opened.damage[0].startswith('the history of 1 drive in ') and '--forget' in opened.damage[0]
     )
-    assert 'more than 3 MB' in opened.recall([second])[0].match.note
+    assert 'more than 3 MB' in opened.recall([second])[0].note
     assert path_in(tmp_path, second).read_bytes() == before
 
 

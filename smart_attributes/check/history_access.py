@@ -23,9 +23,10 @@ from ..words import clean
 
 if TYPE_CHECKING:
     from ..history.drive_file import LastVerdict
+    from ..history.drive_records import Match
     from ..history.past import Past
     from ..history.series import Observation
-    from ..history.store import HistoryStore, Recalled
+    from ..history.store import HistoryStore
     from .drive_tracking import Whereabouts
 
 
@@ -59,7 +60,7 @@ class Remembered:
         self.is_lost = False
         self.is_whole = is_whole
         self._store, self._longest_asleep = history, longest_asleep
-        self._found: dict[tuple[str, str], Recalled] = {}
+        self._found: dict[tuple[str, str], Match] = {}
         self._there: list[Device] = []  # devices at occupied addresses
         self._scope: tuple[Sequence[str], bool] = (), False
 
@@ -135,15 +136,14 @@ class Remembered:
             (read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)
         ]
         found = store.recall([identity for _, identity in known])
-        self._found = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
+        self._found = {_address(read.device): match for (read, _), match in zip(known, found)}
         if not store.is_complete:
             return None  # an unread file could be that of any drive
         from ..history.drive_records import Scope
         from . import drive_tracking
 
         met = [
-            (read.device.address, identity, recalled.match)
-            for (read, identity), recalled in zip(known, found)
+            (read.device.address, identity, match) for (read, identity), match in zip(known, found)
         ]
         here = {(place.address, place.drive) for place in store.places if not place.gone}
         has_moved = any(
@@ -189,7 +189,7 @@ class Remembered:
             Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence
         )
 
-    def recalled(self, device: Device) -> Recalled | None:
+    def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that
         is not in this run.
         """
@@ -197,20 +197,21 @@ class Remembered:
 
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
-        recalled = self.recalled(device)
-        return self._past(recalled) if recalled else None
+        match = self.recalled(device)
+        return self._past(match) if match else None
 
-    def _past(self, recalled: Recalled) -> Past | None:
-        if self._store is None:
+    def _past(self, match: Match) -> Past | None:
+        store = self._store
+        if store is None:
             return None
         from ..history.past import Past
 
-        record = recalled.match.record
-        return Past(
-            recalled.histories,
-            self._store.now,
-            self._store.is_own,
-            record.identity.firmware if record else '',
+        past = Past(now=store.now, is_own=store.is_own)
+        if match.record is None:
+            return past
+        return past._replace(
+            histories=store.drives[match.record.number].histories,
+            firmware=match.record.identity.firmware,
         )
 
     @property
@@ -222,8 +223,8 @@ class Remembered:
         """Return whether this run stores the readings of a drive, so that a later run knows when
         the drive was read.
         """
-        recalled = self.recalled(device)
-        return self.is_written and recalled is not None and not recalled.match.note
+        match = self.recalled(device)
+        return self.is_written and match is not None and not match.note
 
     def name(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
@@ -272,12 +273,11 @@ class Remembered:
         """Return a note if the history cannot store a drive, or if its dates are untrusted; else
         nothing.
         """
-        recalled = self.recalled(verdict.device)
-        store = self.store
-        if recalled is None or store is None:
+        match, store = self.recalled(verdict.device), self.store
+        if match is None or store is None:
             return ()
-        if recalled.match.note:
-            return (Coded('drive-not-remembered', f'{verdict.device.name} {recalled.match.note}'),)
+        if match.note:
+            return (Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),)
         dated = [
             j.reading.metric
             for j in verdict.judgements

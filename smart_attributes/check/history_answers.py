@@ -99,16 +99,12 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
     """Return a verdict with the forecasts and the stored points of the drive's metrics, for
     interactive commands.
     """
-    recalled = history.recalled(verdict.device)
+    match = history.recalled(verdict.device)
     if verdict.problem:
         return verdict
-    if history.store is None or recalled is None:
+    if history.store is None or match is None:
         return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
-    series = (
-        history.store.all_of(recalled.match.record.number)
-        if history.is_whole and recalled.match.record
-        else {}
-    )
+    series = history.store.all_of(match.record.number) if history.is_whole and match.record else {}
     points = {
         judgement.reading.metric: tuple(
             (point.time, point.number) for point in series[past.key(judgement.reading)].points
@@ -125,15 +121,11 @@ def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, His
     """Return the record of a drive with all its stored series, or None if the drive is not in
     the history.
     """
-    recalled = history.recalled(device)
-    record = (
-        recalled.match.record
-        if recalled
-        else history.store.at(device.address)
-        if history.store
-        else None
-    )
-    return (record, history.store.all_of(record.number)) if history.store and record else None
+    match, store = history.recalled(device), history.store
+    if store is None:
+        return None
+    record = match.record if match else store.at(device.address)
+    return (record, store.all_of(record.number)) if record else None
 
 
 def since(history: Remembered, device: Device) -> int:
@@ -142,10 +134,10 @@ def since(history: Remembered, device: Device) -> int:
     Return 0 if the smartd log was imported or cannot be imported, and the current time for a drive
     without readings.
     """
-    recalled = history.recalled(device)
-    if recalled and recalled.drive:
-        return 0 if recalled.drive.imported else recalled.drive.record.first_read
-    return 0 if recalled and recalled.match.note else int(time.time())
+    match, store = history.recalled(device), history.store
+    if store and match and match.record:
+        return 0 if store.drives[match.record.number].imported else match.record.first_read
+    return 0 if match and match.note else int(time.time())
 
 
 def serials(history: Remembered) -> list[str]:

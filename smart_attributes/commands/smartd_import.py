@@ -123,7 +123,7 @@ def _stored(log: Log, report: Report, database: Any, history: HistoryStore, sour
             smartd_log.points(
                 (row, _observed(row, report, spec, database.metrics, twins)) for row in log.rows
             ),
-            log.rows[-1].time if log.rows else 0,
+            log.rows[-1].time if log.rows else history.now,
         )
     except HistoryUnusable as error:
         return str(error)

@@ -53,6 +53,7 @@ READING, CHANGING = 'read', 'changed'  # kinds of children
 # seconds that a child waits to change the history; its check has ended by then
 LOCK_PATIENCE = 10.0
 _READING_TIME = 60  # seconds
+CHANGING_TIME = 30.0  # seconds that a command waits which imports or forgets
 _DESCRIPTORS = 4096  # highest number of an open file of a check
 _MODE = 0o644  # others may read; the permissions of the directory limit access
 _FLAGS_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -430,7 +431,9 @@ def _mark(path: str) -> tuple[int, str]:
 # --- changing -----------------------------------------------------------------------------------
 
 
-def change(state: StateDirectory, work: Callable[[str], int], seconds: float) -> int:
+def change(
+    state: StateDirectory, work: Callable[[str], int], seconds: float = CHANGING_TIME
+) -> int:
     """Run *work* with the path of the directory, alone in the directory; return its result.
 
     Raises HistoryUnusable if *work* raised it or OSError, or has not ended after this time; the

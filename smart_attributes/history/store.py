@@ -10,7 +10,7 @@ folder).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from zlib import crc32
 
@@ -29,14 +29,11 @@ from .series import History, Key, Observation, Point
 if TYPE_CHECKING:
     from ..state_directory import StateDirectory
 
-Histories = Mapping[Key, History]
-
 MACHINE_ID = '/etc/machine-id'
 SHOWN = 7 * DAY  # for how long damage is reported
 PATIENCE = 10.0  # seconds that a run waits for the history; less if -t is short
 # seconds that a check waits, after its output, until the readings are on the disk
 WRITING_TIME = 2.5
-_CHANGING_TIME = 30.0  # seconds that a command waits which imports or forgets
 NEWER = (
     'has a history from a newer version of this program, which is not changed; upgrade this program'
 )
@@ -54,18 +51,6 @@ class Sighting(NamedTuple):
     observations: tuple[Observation, ...] = ()
     slot: str = ''  # see DrivePlace
     verdict: LastVerdict | None = None
-
-
-class Recalled(NamedTuple):
-    """What the history knows of a drive of this run."""
-
-    match: Match
-    drive: DriveHistory | None = None
-
-    @property
-    def histories(self) -> Histories:
-        """The series of the drive; those that change all the time have only their newest point."""
-        return self.drive.histories if self.drive else {}
 
 
 class Parsed(NamedTuple):
@@ -105,8 +90,8 @@ class HistoryStore:
         self._child = folder.reading_child(state, writes)
         self._contents: Contents | None = None
         self._parsed = Parsed({}, {}, {})
-        # the stored drives by their unchanging parts
-        self._named: dict[tuple[str, ...], DriveHistory] = {}
+        # the records by the parts of their identities that do not change
+        self._named: dict[tuple[str, ...], Record] = {}
 
     # --- what the reading child has sent ---
 
@@ -120,11 +105,8 @@ class HistoryStore:
         if self._contents is None:
             contents = folder.contents_of(self._child, self._until)
             self._parsed = _parsed(contents.files)
-            self._named = {
-                drive_records.name(drive.record.identity): drive
-                for drive in self._parsed.drives.values()
-            }
             self._contents = contents
+            self._named = {drive_records.name(record.identity): record for record in self.records}
         if self._contents.fault:
             raise HistoryUnusable(self._contents.fault)
         return self._contents
@@ -232,19 +214,15 @@ class HistoryStore:
         """Return whether a log of another program was imported for any drive."""
         return any(drive.imported for drive in self.drives.values())
 
-    def recall(self, identities: Sequence[Identity]) -> list[Recalled]:
-        """Return what is known of the drives of this run, in the same order."""
+    def recall(self, identities: Sequence[Identity]) -> list[Match]:
+        """Return the records of the drives of this run, in the same order."""
         matches = drive_records.matches(identities, self.records, self._is_same)
-        recalled = []
-        for identity, match in zip(identities, matches):
-            if match.record:
-                recalled.append(Recalled(match, self.drives[match.record.number]))
-            else:
-                note = _why_not_stored(identity, match, self._parsed)
-                recalled.append(Recalled(Match(note=note)))
-        return recalled
+        return [
+            match if match.record else Match(note=_why_not_stored(identity, match, self._parsed))
+            for identity, match in zip(identities, matches)
+        ]
 
-    def likely(self, identity: Identity) -> Recalled:
+    def likely(self, identity: Identity) -> Match:
         """Return the probable result of recall() for a drive, without waiting.
 
         The actual result can differ if another drive of this run looks the same. Raises
@@ -253,8 +231,7 @@ class HistoryStore:
         if not self.is_ready(0):
             raise LookupError
         self.read()
-        drive = self._named[drive_records.name(identity)]
-        return Recalled(Match(drive.record), drive)
+        return Match(self._named[drive_records.name(identity)])
 
     def last_at(self, addresses: Collection[str]) -> list[Record]:
         """Return the drives last seen at these addresses, for example now in standby."""
@@ -268,7 +245,7 @@ class HistoryStore:
         there = self.last_at([address])
         return there[0] if len(there) == 1 else None
 
-    def all_of(self, number: int) -> Histories:
+    def all_of(self, number: int) -> dict[Key, History]:
         """Return all series of a drive with all their points."""
         days, _ = self._days_of(number)
         return {
@@ -302,30 +279,27 @@ class HistoryStore:
 
         Raises HistoryUnusable if this fails or takes too long.
         """
-        self._change(lambda path: self._kept(path, sightings, scope), WRITING_TIME)
+        folder.change(self._state, lambda path: self._kept(path, sightings, scope), WRITING_TIME)
 
     def keep_past(
         self,
         identity: Identity,
         past: Mapping[tuple[Key, int], Sequence[Point]],
-        until: int = 0,
+        until: int,
     ) -> int:
         """Write readings of another program from before the history; return how many were written.
 
         past: points by series and pace, oldest first. Points in the period that the history already
         covers are not changed. until: when the other program last read the drive, seconds since
-        1970; 0: at the newest point.
+        1970.
         """
-        return self._change(lambda path: self._kept_past(path, identity, past, until))
+        return folder.change(self._state, lambda path: self._kept_past(path, identity, past, until))
 
     def forget(self, serial: str) -> int:
         """Remove all drives with this serial number, and their files; return how many there
         were.
         """
-        return self._change(lambda path: self._forgotten(path, serial))
-
-    def _change(self, work: Callable[[str], int], seconds: float = _CHANGING_TIME) -> int:
-        return folder.change(self._state, work, seconds)
+        return folder.change(self._state, lambda path: self._forgotten(path, serial))
 
     # The following methods are called in the writing child, which holds the lock.
 
@@ -399,9 +373,8 @@ class HistoryStore:
         (match,) = self._matches(before, [identity])
         drive = self._drive_for(identity, match, before)
         if not match.record:
-            newest = [points[-1].time for points in past.values() if points]
-            read = until or max(newest, default=self.now)
-            drive = drive._replace(record=drive.record._replace(first_read=read, last_read=read))
+            record = drive.record._replace(first_read=until, last_read=until)
+            drive = drive._replace(record=record)
         number = drive.record.number
         days, _ = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
         written, drive = _with_past(drive, days, past)
