@@ -134,18 +134,18 @@ def flush(path: str) -> None:
         os.close(descriptor)
 
 
-def has_locked(descriptor: int, kind: int, patience: float) -> bool:
+def has_locked(descriptor: int, patience: float) -> bool:
     """Lock an open file with flock; return False if another process holds the lock for more than
     *patience* seconds.
 
     Raises OSError if the file system does not support locks.
     """
-    from fcntl import LOCK_NB, flock
+    from fcntl import LOCK_EX, LOCK_NB, flock
 
     deadline = time.monotonic() + patience
     while True:
         try:
-            flock(descriptor, kind | LOCK_NB)
+            flock(descriptor, LOCK_EX | LOCK_NB)
             return True
         except BlockingIOError:
             if time.monotonic() > deadline:

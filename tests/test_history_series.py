@@ -6,7 +6,7 @@ import pytest
 
 from smart_attributes.constants import DAY, MONTH
 from smart_attributes.history.drive_file import thinned
-from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, History, Point, next_point
+from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, History, Point, extended
 
 MIDNIGHT = 20_700 * DAY
 HOUR = 3600
@@ -22,27 +22,27 @@ def test_the_first_number_of_a_day_tells_how_long_before_it_somebody_looked(pace
     """Else growth over a night in which nobody looked would count as that of a moment."""
     now = MIDNIGHT + DAY
 
-    assert next_point(pace, noon(7), 7, now) == Point(now, 7, 11 * HOUR)
+    assert extended(pace, noon(7), 7, now) == (*noon(7).points, Point(now, 7, 11 * HOUR))
 
 
 def test_later_numbers_of_a_day_add_nothing_where_one_a_day_is_kept():
     """Not even at its last second."""
-    assert next_point(DAILY, noon(7), 9, MIDNIGHT + DAY - 1) is None
+    assert extended(DAILY, noon(7), 9, MIDNIGHT + DAY - 1) == noon(7).points
 
 
-@pytest.mark.parametrize(('number', 'kept'), [(6, None), (7, None), (8, 8)])
+@pytest.mark.parametrize(('number', 'kept'), [(6, 7), (7, 7), (8, 8)])
 def test_of_the_highest_numbers_only_a_higher_one_takes_the_place_of_the_last(number, kept):
     """The point keeps its time, and a number that only comes again is no reason to write."""
-    found = next_point(HIGHEST, noon(7), number, MIDNIGHT + 20 * HOUR)
+    found = extended(HIGHEST, noon(7), number, MIDNIGHT + 20 * HOUR)
 
-    assert found == (kept and Point(MIDNIGHT + 12 * HOUR, kept))
+    assert found == (Point(MIDNIGHT + 12 * HOUR, kept),)
 
 
 def test_a_change_tells_its_time_and_how_long_nobody_looked():
-    assert next_point(CHANGE, noon(7), 6, MIDNIGHT + 15 * HOUR) == Point(
-        MIDNIGHT + 15 * HOUR, 6, 2 * HOUR
-    )
-    assert next_point(CHANGE, noon(7), 7, MIDNIGHT + 15 * HOUR) is None
+    now = MIDNIGHT + 15 * HOUR
+
+    assert extended(CHANGE, noon(7), 6, now) == (*noon(7).points, Point(now, 6, 2 * HOUR))
+    assert extended(CHANGE, noon(7), 7, now) == noon(7).points
 
 
 def test_of_old_points_the_last_of_a_month_stays_and_of_others_the_last_of_a_day():

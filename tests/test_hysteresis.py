@@ -13,7 +13,7 @@ from days import START, Machine, disk, stored
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
 from smart_attributes.history import series
-from smart_attributes.history.series import CHANGE, History, next_point
+from smart_attributes.history.series import CHANGE, History, extended
 
 MARGIN, LIMIT = 3, 60
 STEP = 30  # minutes between two checks of a day; the rule does not depend on it
@@ -39,8 +39,7 @@ def reduced(samples: Iterable[Sample]) -> list[float]:
     known, level, levels = History(), None, []
     for minute, number in samples:
         now = minute * MINUTE
-        point = next_point(CHANGE, known, number, now)
-        known = History((*known.points, point) if point else known.points, now)
+        known = History(extended(CHANGE, known, number, now), now)
         known = known._replace(
             points=tuple(series.peaks(series.latest(known, now, series.SPAN) or known.points))
         )

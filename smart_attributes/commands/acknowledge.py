@@ -8,7 +8,6 @@ or the new file.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -299,7 +298,7 @@ def _alone(config: str) -> Iterator[str]:
         ):
             raise DataError(f'{lock} could be locked by another user; remove it: rm {lock}')
         with _explained(lock):
-            if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
+            if not files.has_locked(descriptor, PATIENCE):
                 raise DataError(
                     f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so nothing '
                     f'was changed; to find the process, run: fuser {lock}'

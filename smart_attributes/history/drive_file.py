@@ -202,8 +202,8 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         state, *rest = _checked((0, '', '', 0), verdict)
         verdict = LastVerdict(State(state), *rest)
     stored = {}
-    for metric, definition, pace, absent, point_rows in rows:
-        _checked(('', '', 0, 0), (metric, definition, pace, absent))
+    for *fields, point_rows in rows:
+        metric, definition, pace, absent = _checked(('', '', 0, 0), fields)
         if pace > series.LATELY:
             raise Damaged
         points = _points(point_rows, first, most_of(definition))
@@ -305,17 +305,12 @@ def with_readings(
 
 def _grown(before: Series | None, observation: Observation, last_read: int, now: int) -> Series:
     """Return a series with a number of this check. last_read: when the drive was last read."""
-    pace, number = observation.pace, float(observation.number)
+    pace, number, gap = observation.pace, float(observation.number), observation.gap
     if before is None:
-        return Series(pace, (Point(now, number, observation.gap),))
-    points = before.points
-    point = series.next_point(pace, History(points, before.absent or last_read), number, now)
-    if point is None:
-        return Series(pace, points)
-    if points and points[-1].time == point.time:
-        points = points[:-1]
-    points = (*points, point._replace(gap=observation.gap or point.gap))
-    if pace == series.LATELY:
+        return Series(pace, (Point(now, number, gap),))
+    seen = now - gap if gap else before.absent or last_read
+    points = series.extended(pace, History(before.points, seen), number, now)
+    if pace == series.LATELY and points != before.points:
         points = tuple(series.peaks(series.latest(History(points), now, series.SPAN) or points))
     return Series(pace, points)
 

@@ -107,7 +107,8 @@ def matches(
     ]
     claims = Counter(record.number for fitting in fits for record in fitting)
     return [
-        _match(place, identities, fitting, claims, is_same) for place, fitting in enumerate(fits)
+        _match(identity, identities, fitting, claims, is_same)
+        for identity, fitting in zip(identities, fits)
     ]
 
 
@@ -119,23 +120,20 @@ def name(identity: Identity) -> tuple[str, str, str, str]:
 
 
 def _match(
-    place: int,
+    identity: Identity,
     identities: Sequence[Identity],
     fitting: Sequence[Record],
     claims: Mapping[int, int],
     is_same: SameDrive,
 ) -> Match:
-    """Return the match of the drive at *place*. claims: how many drives of the run fit each
-    record.
-    """
-    identity = identities[place]
+    """Return the match of a drive. claims: how many drives of the run fit each record."""
     if not is_same(identity, identity):
         return Match(note=NAMELESS)
     if fitting:
         is_only = len(fitting) == 1 and claims[fitting[0].number] == 1
         return Match(fitting[0]) if is_only else Match(note=AMBIGUOUS)
-    others = (other for number, other in enumerate(identities) if number != place)
-    return Match(note=AMBIGUOUS if any(is_same(identity, other) for other in others) else '')
+    alike = sum(is_same(identity, other) for other in identities)  # itself is one of them
+    return Match(note=AMBIGUOUS if alike > 1 else '')
 
 
 def updated(

@@ -258,7 +258,7 @@ def _in_turn(state: StateDirectory, kind: str, pipe: _Pipe) -> int | None:
             if mark[1]:
                 pipe.send(not_written=mark)
             return lock
-        if files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE):
+        if files.has_locked(lock, LOCK_PATIENCE):
             os.ftruncate(lock, 0)
             return lock
         if os.fstat(lock).st_size == 0:
@@ -457,7 +457,7 @@ def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, obj
     try:
         _examine(state, path, is_writing=True)
         lock = os.open(f'{path}/{LOCK}', _FLAGS_LOCK, 0o600)
-        if not files.has_locked(lock, fcntl.LOCK_EX, LOCK_PATIENCE):
+        if not files.has_locked(lock, LOCK_PATIENCE):
             raise HistoryUnusable(
                 f'{path} is locked by another process; to see which, run: fuser {path}/{LOCK}'
             )

@@ -123,8 +123,6 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
 
     history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
     """
-    if len(history.points) < 2:
-        return None  # nearly all series of nearly all drives
     alerts = (_newest(rises(_recent(history, rule, now), rule.stands), rule, now) for rule in rules)
     return max(
         filter(None, alerts),
@@ -195,7 +193,7 @@ def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
     grown = [*falls, *(rise.noticed for rise in rises(history))]
     if grown:
         return max(now - max(grown), 0), True
-    return (max(now - history.points[0].time, 0) if history.points else 0), False
+    return max(now - history.points[0].time, 0), False
 
 
 def _recent(history: History, rule: GrowthRule, now: int) -> History:
@@ -266,10 +264,10 @@ def level_growth(
     """Return the worst change that causes an alert now, or None. falls: lower levels are worse,
     else higher levels.
     """
-    found = [
-        change for change in (_level_change(history, rule, now, falls) for rule in rules) if change
-    ]
-    return max(found, key=lambda each: (each.state.urgency, each.size), default=None)
+    changes = (_level_change(history, rule, now, falls) for rule in rules)
+    return max(
+        filter(None, changes), key=lambda each: (each.state.urgency, each.size), default=None
+    )
 
 
 def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
@@ -372,21 +370,13 @@ def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
 
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d".
     """
-    is_reset = abs(grown.after - grown.before) != grown.size
-    verb = (
-        'rose'
-        if grown.is_level and grown.after > grown.before
-        else 'fell'
-        if grown.is_level
-        else 'grew'
-    )
     span = duration(max(grown.noticed - grown.since, grown.rule.within))
     ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
     advice = f': {grown.rule.advice}' if grown.rule.advice else ''
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
     if grown.is_level:
+        verb = 'rose' if grown.after > grown.before else 'fell'
         return f'{metric} {verb} from {ends} in {span}{ago}{advice}'
-    return (
-        f'{metric} {verb} by {amount(grown.size, unit)} in {span} '
-        f'({ends}{", reset in between" if is_reset else ""}){ago}{advice}'
-    )
+    if abs(grown.after - grown.before) != grown.size:
+        ends += ', reset in between'
+    return f'{metric} grew by {amount(grown.size, unit)} in {span} ({ends}){ago}{advice}'

@@ -107,29 +107,27 @@ def pace(metric: str) -> int:
     return PACES.get(metric, CHANGE)
 
 
-def next_point(pace: int, history: History, number: float, now: int) -> Point | None:
-    """Return the point that a number adds to its series; None if no point is to be stored.
-
-    A point with the time of the newest point replaces the newest point.
-    """
-    if not history.points:
-        return Point(now, number)
-    last = history.points[-1]
+def extended(pace: int, history: History, number: float, now: int) -> tuple[Point, ...]:
+    """Return the points of a series with the number that is read now."""
+    points = history.points
+    if not points:
+        return (Point(now, number),)
+    last = points[-1]
+    is_new = now // DAY > last.time // DAY
     if pace in (CHANGE, LATELY):
-        return Point(now, number, now - history.last_read) if number != last.number else None
-    if now // DAY > last.time // DAY:
-        return Point(now, number, now - history.last_read)
-    return last._replace(number=number) if pace == HIGHEST and number > last.number else None
+        is_new = number != last.number
+    if is_new:
+        return (*points, Point(now, number, now - history.last_read))
+    if pace == HIGHEST and number > last.number:
+        return (*points[:-1], last._replace(number=number))
+    return points
 
 
 def with_reading(history: History, number: float, now: int) -> History:
     """Return a history that includes the number from this check."""
     # If the clock is behind the history, readings are stored one second after the newest one.
     time = max(now, history.points[-1].time + 1) if history.points else now
-    point = next_point(CHANGE, history, number, time)
-    return History(
-        (*history.points, point) if point else history.points, max(now, history.last_read)
-    )
+    return History(extended(CHANGE, history, number, time), max(now, history.last_read))
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:

@@ -34,7 +34,7 @@ from ..constants import (
 from ..errors import HistoryUnusable
 from ..model import Identity
 from . import unpacking
-from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
+from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, extended
 
 FOLDER = '/var/lib/smartmontools'
 STAMP = 19  # characters of the time at the start of each line
@@ -147,12 +147,13 @@ def ending(path: str) -> str:
     return name[len(match['log']) :] if match else ''
 
 
-def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
-    """Return the last *age* seconds of a drive's logs.
+def read(paths: Sequence[str], now: int) -> Log:
+    """Return the last KEPT_DAILY seconds of a drive's logs.
 
     Files that cannot be read are listed in Log.faults.
     """
-    stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now - age))
+    start = now - KEPT_DAILY
+    stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(start))
     newest_first = sorted(paths, key=_written, reverse=True)
     parts: dict[str, _Part] = {}
     room, unpacked = LARGEST_SMARTD_LOGS, LARGEST_UNPACKED_LOGS
@@ -165,7 +166,7 @@ def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
         for path in newest_first[MOST_SMARTD_LOGS:][:1]
     ]
     lines = _merged([part.lines for part in parts.values()], now)
-    rows = _telling([line for line in _dated(lines, now) if line.time >= now - age])
+    rows = _telling([line for line in _dated(lines, now) if line.time >= start])
     return Log(
         tuple(rows),
         len(lines),
@@ -175,13 +176,18 @@ def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
     )
 
 
-def begun(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> int | None:
-    """Return the time of the first reading within the last *age* seconds, as seconds since 1970;
-    None if unreadable.
+def begun(paths: Sequence[str], now: int) -> int | None:
+    """Return the time of the first reading within the last KEPT_DAILY seconds, as seconds since
+    1970; None if unreadable.
     """
     moments = (_first_moment(path) for path in sorted(paths, key=_written))
     return next(
-        (max(moment, now - age) for moment in moments if moment is not None and moment <= now), None
+        (
+            max(moment, now - KEPT_DAILY)
+            for moment in moments
+            if moment is not None and moment <= now
+        ),
+        None,
     )
 
 
@@ -191,7 +197,7 @@ def _first_moment(path: str) -> int | None:
             first = (
                 next(unpacking.pieces(file), b'') if unpacking.kind(file) else file.readline(STAMP)
             )
-    except (OSError, EOFError, ImportError, HistoryUnusable):
+    except (OSError, EOFError, HistoryUnusable):
         return None
     return _moment(first[:STAMP].decode('ascii', 'replace'))
 
@@ -212,10 +218,10 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
     """
     try:
         with _opened(path) as file:
-            name, size = unpacking.kind(file), os.fstat(file.fileno()).st_size
-            if not name:
+            size = os.fstat(file.fileno()).st_size
+            if not unpacking.kind(file):
                 return _newest(file, size, stamp, room)
-            text, fault = unpacking.content(file, name, size, unpacked)
+            text, fault = unpacking.content(file, size, unpacked)
     except OSError as error:
         return _Part(fault=f'was not read: {error.strerror}; run this as a user who can read it')
     except HistoryUnusable as error:
@@ -415,11 +421,6 @@ def points(
     for row, observations in rows:
         for key, number, pace, _ in observations:
             before = by_series.setdefault((key, pace), [])
-            point = next_point(
-                pace, History(tuple(before[-1:]), row.before or row.time), number, row.time
-            )
-            if point and before and point.time == before[-1].time:
-                before[-1] = point
-            elif point:
-                before.append(point)
+            newest = History(tuple(before[-1:]), row.before or row.time)
+            before[-1:] = extended(pace, newest, number, row.time)
     return by_series

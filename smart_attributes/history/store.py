@@ -201,7 +201,10 @@ class HistoryStore:
     @property
     def places(self) -> list[DrivePlace]:
         """The current and former places of all drives of this machine; see drive_records."""
-        places = [place for drive in self.drives.values() for place in drive.places]
+        return self._places_in(self.drives)
+
+    def _places_in(self, drives: Mapping[int, DriveHistory]) -> list[DrivePlace]:
+        places = [place for drive in drives.values() for place in drive.places]
         return [place for place in places if place.machine == self._machine]
 
     @property
@@ -309,14 +312,13 @@ class HistoryStore:
         after = before._replace(drives=dict(before.drives))
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
-        places = [place for drive in after.drives.values() for place in drive.places]
-        here = [place for place in places if place.machine == self._machine]
-        everywhere = [place for place in places if place.machine != self._machine]
-        for place in updated(here, drive_at, scope, self.now, slots):
-            everywhere.append(place._replace(machine=self._machine))
+        here = updated(self._places_in(after.drives), drive_at, scope, self.now, slots)
         for number, drive in after.drives.items():
-            own = sorted(place for place in everywhere if place.drive == number)
-            after.drives[number] = drive._replace(places=tuple(own))
+            places = [place for place in drive.places if place.machine != self._machine]
+            places += [
+                place._replace(machine=self._machine) for place in here if place.drive == number
+            ]
+            after.drives[number] = drive._replace(places=tuple(sorted(places)))
         folder.set_snapshot_aside(path)
         return self._apply(path, before, after.drives)
 

@@ -20,13 +20,13 @@ class UnpackedTooLarge(Exception):
     """
 
 
-def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
+def content(file: BinaryIO, size: int, most: int) -> tuple[bytes, str]:
     """Return the unpacked content of a compressed file, and an error message or ''.
 
-    For a damaged file, return the content before the damage. name: the result of kind(). size: the
-    file's size in
-    bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
+    For a damaged file, return the content before the damage. size: the file's size in bytes. most:
+    the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
+    name = kind(file)
     if name != 'gzip':
         return b'', f'was not read: only gzip can be read, not {name}; decompress it by hand'
     if size > LARGEST_SMARTD_LOGS:
@@ -39,18 +39,13 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
             text.write(piece)
     except (EOFError, OSError) as error:
         return text.getvalue(), f'is damaged ({error}); the lines before the damage were read'
-    except ImportError as error:
-        return (
-            b'',
-            f'was not read: this Python lacks the module {error.name}; decompress it by hand',
-        )
     return text.getvalue(), ''
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
     """Yield the unpacked content of a gzip file; yield nothing for another kind of file.
 
-    Raises EOFError, OSError and ImportError.
+    Raises EOFError and OSError.
     """
     if kind(file) != 'gzip':
         return

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple, Optional
 from smart_attributes.constants import HOUR
 from smart_attributes.errors import DataError
 from smart_attributes.history.past import Past, observations
-from smart_attributes.history.series import CHANGE, History, Key, Observation, next_point
+from smart_attributes.history.series import CHANGE, History, Key, Observation, extended
 from smart_attributes.model import AttributeRow, Identity, Report, State, Verdict
 
 from .collection import LONGEST, Sizes
@@ -274,10 +274,8 @@ def _remember(
     """
     for each in numbers:
         history = histories.get(each.key, History())
-        point = next_point(CHANGE, history, each.number, _second(stretch.start))
-        histories[each.key] = History(
-            (*history.points, point) if point else history.points, _second(stretch.end) - CHECK
-        )
+        points = extended(CHANGE, history, each.number, _second(stretch.start))
+        histories[each.key] = History(points, _second(stretch.end) - CHECK)
 
 
 def _second(hour: float) -> int:
