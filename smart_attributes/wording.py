@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Container, Iterable, Sequence
 
 from .constants import DAY, HOUR, MINUTE, YEAR
@@ -108,6 +109,16 @@ def duration(seconds: int) -> str:
     if seconds < 2 * HOUR:
         return f'{max(round(seconds / MINUTE), 1)} min'
     return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'
+
+
+def local_day(moment: float) -> str:
+    """Return a time in seconds since 1970 as a local date: "2026-11-22"."""
+    return time.strftime('%Y-%m-%d', time.localtime(moment))
+
+
+def local_minute(moment: float) -> str:
+    """Return a time in seconds since 1970 as a local date with hours and minutes."""
+    return time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))
 
 
 def statement(reading: Reading) -> str:

@@ -322,7 +322,7 @@ def test_what_is_no_file_is_not_read(tmp_path):
     for name in ('pipe', 'link', 'none'):
         found = smartd_log.read([str(tmp_path / name)], NOW)
         assert found.read == 0
-        assert [fault.words[:12] for fault in found.faults] == ['was not read']
+        assert [words[:12] for _, words in found.faults] == ['was not read']
     assert smartd_log.logs(str(tmp_path / 'none')) == []
 
 
@@ -450,9 +450,7 @@ def test_a_damaged_or_foreign_file_is_named_and_stops_nothing(tmp_path, ending, 
     found = of_drive(tmp_path)
 
     assert crc(found.rows)[-2:] == [390, 399] and found.read >= read
-    assert [(fault.path, fault.words[: len(words)]) for fault in found.faults] == [
-        (str(path), words)
-    ]
+    assert [(name, fault[: len(words)]) for name, fault in found.faults] == [(str(path), words)]
 
 
 @pytest.mark.long
@@ -468,7 +466,7 @@ def test_a_file_that_unpacks_to_gigabytes_takes_neither_time_nor_history(tmp_pat
     found = of_drive(tmp_path)
 
     assert (found.read, len(found.faults)) == (1, 3)
-    assert 'hold more than 48 MiB' in found.faults[0].words
+    assert 'hold more than 48 MiB' in found.faults[0][1]
     assert tracemalloc.get_traced_memory()[1] < 150e6
     assert time.process_time() - began < 15
     tracemalloc.stop()

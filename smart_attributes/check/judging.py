@@ -198,7 +198,8 @@ def _held(
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
-    from ..history.past import held, margin
+    from ..history.past import held
+    from ..history.series import MARGINS
 
     number = held(past, reading)
     if number <= reading.number:
@@ -210,7 +211,7 @@ def _held(
         reading=reading,
         against=Coded(
             before.against.code,
-            f'{before.against}, and it has not been {amount(margin(reading), reading.unit)} lower '
+            f'{before.against}, and it has not been {amount(MARGINS[reading.metric], reading.unit)} lower '
             f'for a day',
         ),
     )

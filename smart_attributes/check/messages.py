@@ -10,8 +10,9 @@ from ..knowledge import patterns
 from ..knowledge.thresholds import GONE
 from ..model import Identity, Report, State, Verdict
 from ..typed import TYPE_CHECKING, Any, NamedTuple
+from ..wording import local_day
 from . import inventory
-from .rulebook import Judge, day
+from .rulebook import Judge
 
 if TYPE_CHECKING:
     from .history_access import Remembered
@@ -84,7 +85,7 @@ def gone(run: Run) -> Iterable[Demand]:
 
     def is_accepted(identity: Identity, since: int) -> bool:
         accepted = run.judge.thresholds.acknowledged(identity, GONE)
-        return accepted is not None and (not accepted.at or day(since) <= accepted.at)
+        return accepted is not None and (not accepted.at or local_day(since) <= accepted.at)
 
     state = run.options.history.gone
     if state is State.OK or run.drives.whereabouts is None:

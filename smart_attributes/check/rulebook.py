@@ -18,6 +18,7 @@ from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
 from ..model import Identity, Judgement, Report, Risk, State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..wording import local_day
 from ..words import clean, visible
 
 if TYPE_CHECKING:
@@ -247,12 +248,7 @@ def today() -> str:
     """Return the current local date, such as "2026-11-22", to compare with the last day of
     overrides.
     """
-    return day(time.time())
-
-
-def day(moment: float) -> str:
-    """Return the local date of a time in seconds since 1970."""
-    return time.strftime('%Y-%m-%d', time.localtime(moment))
+    return local_day(time.time())
 
 
 def shipped_database(config: str) -> tuple[Json, list[str]]:

@@ -16,7 +16,7 @@ from ..history.store import HistoryStore
 from ..knowledge import readings
 from ..model import Device, Reading, Report, Verdict
 from ..reading.content import ERROR_COUNTERS
-from ..wording import amount
+from ..wording import amount, local_day
 from ..words import clean
 
 Answer = tuple[Verdict, Report]
@@ -67,9 +67,9 @@ def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], in
         moments += [begun] if begun and begun < since(verdict.device) - DAY else []
     if not moments:
         return ''
-    day = time.strftime('%Y-%m-%d', time.localtime(min(moments)))
     return (
-        f'smartd has logged values of {len(moments)} of these drives since {day}; '
+        f'smartd has logged values of {len(moments)} of these drives since '
+        f'{local_day(min(moments))}; '
         f'to import them, run: check_smart_attributes history --import'
     )
 

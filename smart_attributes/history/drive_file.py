@@ -184,7 +184,7 @@ def parsed(content: bytes, number: int) -> DriveHistory:
         raise Damaged
     head, _, body = content.partition(b'\n')
     if int(head.split()[2]) > VERSION:
-        raise Newer
+        raise Newer('it is from a newer version of this program')
     if _LONG_NUMBER.search(body):
         raise Damaged
     try:
@@ -263,13 +263,6 @@ def new(number: int, identity: Identity, now: int) -> DriveHistory:
     return DriveHistory(Record(number, identity, now, now))
 
 
-def is_stored_already(drive: DriveHistory, now: int) -> bool:
-    """Return whether another check has stored a reading at the time of this check, or just after
-    it.
-    """
-    return bool(drive.series) and 0 <= drive.record.last_read - now < _SAME_TIME
-
-
 def with_readings(
     drive: DriveHistory,
     identity: Identity,
@@ -279,8 +272,11 @@ def with_readings(
 ) -> DriveHistory:
     """Return the history with the readings of a check. now: the time of the check.
 
-    If the clock is behind the history, the readings are stored one second after the newest one.
+    If the clock is behind the history, the readings are stored one second after the newest one. If
+    another check has stored readings at the time of this check, or just after it, they stay.
     """
+    if drive.series and 0 <= drive.record.last_read - now < _SAME_TIME:
+        return drive
     drive = _dated(drive, now)
     last_read = drive.record.last_read
     time = max(now, last_read + 1) if drive.series else now

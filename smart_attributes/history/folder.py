@@ -391,27 +391,21 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
     try:
         descriptor = os.open(path, _FLAGS_READING)
         try:
-            unread = _unread(os.fstat(descriptor), rest)
-            return unread or StoredFile(os.read(descriptor, LARGEST_HISTORY))
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return StoredFile(fault='it is not a regular file')
+            if status.st_size > LARGEST_HISTORY:
+                return StoredFile(fault=f'it is larger than {LARGEST_HISTORY >> 10} kB')
+            if status.st_size > rest:
+                return StoredFile(fault=_WHY_TOO_MUCH, code=TOO_MUCH)
+            return StoredFile(os.read(descriptor, LARGEST_HISTORY))
         finally:
             os.close(descriptor)
     except FileNotFoundError:
         return StoredFile(fault='it is missing', code=MISSING)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            return StoredFile(fault='it is a link')
-        return StoredFile(fault=error.strerror or 'it cannot be read')
-
-
-def _unread(status: os.stat_result, rest: int) -> StoredFile | None:
-    """Return why a file is not read, without content; None if it can be read."""
-    if not stat.S_ISREG(status.st_mode):
-        return StoredFile(fault='it is not a regular file')
-    if status.st_size > LARGEST_HISTORY:
-        return StoredFile(fault=f'it is larger than {LARGEST_HISTORY >> 10} kB')
-    if status.st_size > rest:
-        return StoredFile(fault=_WHY_TOO_MUCH, code=TOO_MUCH)
-    return None
+        fault = 'it is a link' if error.errno == errno.ELOOP else error.strerror
+        return StoredFile(fault=fault or 'it cannot be read')
 
 
 def _mark(path: str) -> tuple[int, str]:
@@ -529,13 +523,9 @@ def remove(path: str, number: int) -> None:
 def _write_file(path: str, content: bytes) -> None:
     """Write a new file. Raises OSError."""
     descriptor = os.open(path, _FLAGS_WRITING, _MODE)
-    try:
+    with open(descriptor, 'wb') as file:
         os.fchmod(descriptor, _MODE)  # regardless of the umask of root
-        data = memoryview(content)
-        while data:
-            data = data[os.write(descriptor, data) :]
-    finally:
-        os.close(descriptor)
+        file.write(content)
 
 
 def _set_aside(path: str, name: str, now: int) -> None:

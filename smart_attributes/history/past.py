@@ -4,14 +4,13 @@ resets. Pure.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import DAY, HOUR, MONTH
 from ..errors import Coded
 from ..model import GrowthRule, Reading
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import amount
+from ..wording import amount, local_minute
 from ..words import clean
 from . import series
 from .series import History, Key, Observation
@@ -109,17 +108,12 @@ def held(past: Past, reading: Reading) -> float:
     if not (recent and before and before.points):
         return number
     return series.level(
-        margin(reading),
+        series.MARGINS[reading.metric],
         number,
         before.points[-1].number,
         series.with_reading(recent, number, past.now),
         past.now,
     )
-
-
-def margin(reading: Reading) -> float:
-    """Return how far below a limit, in the reading's unit, a number must be to end hysteresis."""
-    return series.MARGINS.get(reading.metric, 0)
 
 
 def history(past: Past, reading: Reading) -> History | None:
@@ -240,13 +234,10 @@ def fall_note(fall: Fall) -> Coded:
     """
     is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
     verb = 'was set back' if is_certain else 'was set back, or overflowed'
-    start, end = (
-        time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))
-        for moment in (fall.since, fall.noticed)
-    )
     return Coded(
         'counter-set-back',
-        f'{fall.reading.metric} {verb} between {start} and {end}{fall.firmware and " "}'
+        f'{fall.reading.metric} {verb} between {local_minute(fall.since)} and '
+        f'{local_minute(fall.noticed)}{fall.firmware and " "}'
         f'{fall.firmware}: it was {amount(fall.before, fall.reading.unit)} before',
         metric=fall.reading.metric,
         before=fall.before,

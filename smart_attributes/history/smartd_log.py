@@ -71,13 +71,6 @@ class LogRow(NamedTuple):
     before: int = 0  # time of the previous line; 0: this is the first line
 
 
-class LogFault(NamedTuple):
-    """The reason why a log was not read, or not completely."""
-
-    path: str
-    words: str  # "is damaged (...); the lines before the damage were read"
-
-
 class Log(NamedTuple):
     """The content of a drive's logs."""
 
@@ -85,7 +78,8 @@ class Log(NamedTuple):
     read: int  # number of lines read
     damaged: int  # number of lines skipped
     left_out: int = 0  # number of bytes not read, all older than the rest
-    faults: tuple[LogFault, ...] = ()
+    # the logs that were not read completely, each with the reason: "is damaged (...)"
+    faults: tuple[tuple[str, str], ...] = ()
 
 
 class _Line(NamedTuple):
@@ -160,9 +154,9 @@ def read(paths: Sequence[str], now: int) -> Log:
     for path in newest_first[:MOST_SMARTD_LOGS]:
         part = parts[path] = _part(path, stamp, room, unpacked)
         room, unpacked = room - part.size, unpacked - part.unpacked
-    faults = [LogFault(path, part.fault) for path, part in parts.items() if part.fault]
+    faults = [(path, part.fault) for path, part in parts.items() if part.fault]
     faults += [
-        LogFault(path, f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs')
+        (path, f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs')
         for path in newest_first[MOST_SMARTD_LOGS:][:1]
     ]
     lines = _merged([part.lines for part in parts.values()], now)

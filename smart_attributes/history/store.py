@@ -18,7 +18,7 @@ from ..constants import DAY, MOST_DRIVES
 from ..errors import HistoryUnusable
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import listed, plural
+from ..wording import listed, local_minute, plural
 from ..words import clean
 from . import drive_file, drive_records, folder, series
 from .drive_file import AllSeries, Damaged, DriveHistory, LastVerdict, Newer
@@ -161,7 +161,9 @@ class HistoryStore:
         since, why = self.read().not_written
         if not since:
             return ''
-        return f'readings could not be written since {day(since)}{f": {why}" if why else ""}'
+        return (
+            f'readings could not be written since {local_minute(since)}{f": {why}" if why else ""}'
+        )
 
     @property
     def snapshot(self) -> str:
@@ -336,12 +338,11 @@ class HistoryStore:
                 drive = self._drive_for(identity, match, after)
             except HistoryUnusable:
                 continue
-            if not drive_file.is_stored_already(drive, self.now):
-                drive = drive_file.with_readings(
-                    drive, identity, sighting.observations, sighting.verdict, self.now
-                )
-            after.drives[drive.record.number] = drive
-            drive_at[sighting.address] = drive.record.number
+            number = drive.record.number
+            after.drives[number] = drive_file.with_readings(
+                drive, identity, sighting.observations, sighting.verdict, self.now
+            )
+            drive_at[sighting.address] = number
         return drive_at
 
     def _matches(self, parsed: Parsed, identities: Sequence[Identity]) -> list[Match]:
@@ -429,11 +430,6 @@ def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
     return reason or (FULL if is_full else '')
 
 
-def day(moment: int) -> str:
-    """Return a time in seconds since 1970 as a local date with hours and minutes."""
-    return time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))
-
-
 def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
     """Return the drives in the files."""
     drives: dict[int, DriveHistory] = {}
@@ -473,9 +469,7 @@ def _days_in(file: StoredFile | None) -> tuple[AllSeries, str]:
         return {}, ''
     try:
         return _drive_in(file).series, ''
-    except Newer:
-        return {}, 'it is from a newer version of this program'
-    except Damaged as error:
+    except (Newer, Damaged) as error:
         return {}, str(error)
 
 
@@ -539,7 +533,7 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
         loss = 'the readings of one check may be lost'
     else:
         loss = 'its earlier increases cannot be detected'
-    return f'the history of {which} was damaged on {day(moment)}; {loss} (the old file: {path})'
+    return f'the history of {which} was damaged on {local_minute(moment)}; {loss} (the old file: {path})'
 
 
 def _name_of(drive: DriveHistory) -> str:

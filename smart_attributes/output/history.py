@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..constants import DOCUMENTS
 from ..model import Identity
-from ..wording import amount, columns
+from ..wording import amount, columns, local_day
 from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
@@ -65,8 +64,8 @@ def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
     A metric has two series if the drive reports the metric in two places.
     """
     yield (
-        f'{_title(drive, hide_serial)}, read from {_day(drive.first_read)} to '
-        f'{_day(drive.last_read)}'
+        f'{_title(drive, hide_serial)}, read from {local_day(drive.first_read)} to '
+        f'{local_day(drive.last_read)}'
     )
     head = ('metric', 'first', 'last', 'changed', 'points', 'course', 'source')
     yield from columns([head, *map(_row, drive.series)])
@@ -79,7 +78,7 @@ def _title(drive: DriveHistory, hide_serial: bool) -> str:
 
 def _row(series: Series) -> tuple[str, ...]:
     first, last = series.points[0], series.points[-1]
-    changed = _day(last[0]) if len(series.points) > 1 else '-'
+    changed = local_day(last[0]) if len(series.points) > 1 else '-'
     return (
         clean(series.metric),
         amount(first[1], series.unit),
@@ -125,7 +124,7 @@ def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
     for each in drive.series:
         numbers = [number for _, number in each.points]
         high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)
-        left, begin = max(len(high), len(low)), _day(each.points[0][0])
+        left, begin = max(len(high), len(low)), local_day(each.points[0][0])
         columns = max(width - left - 2, 2 * len(begin) + 1)
         title = _title(drive, hide_serial)
         yield f'{title}: {clean(each.metric)}, {clean(each.definition)}'
@@ -139,7 +138,7 @@ def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
                 f'{label:>{left}} |{"".join(BARS[sign] if sign >= 0 else " " for sign in signs)}'
             ).rstrip()
         if levels:
-            yield f'{"":{left}}  {begin}{_day(each.last_read):>{columns - len(begin)}}'
+            yield f'{"":{left}}  {begin}{local_day(each.last_read):>{columns - len(begin)}}'
 
 
 def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
@@ -168,7 +167,3 @@ def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:
         'last_read': round(drive.last_read),
         'series': series,
     }
-
-
-def _day(moment: float) -> str:
-    return time.strftime('%Y-%m-%d', time.localtime(moment))
