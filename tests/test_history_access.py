@@ -510,7 +510,7 @@ def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known = Remembered(history(START))
     known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
 
-    assert known._there == []
+    assert known._slots == {}
 
 
 LATELY = Lately(START)

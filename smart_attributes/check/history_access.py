@@ -61,7 +61,7 @@ class Remembered:
         self.is_whole = is_whole
         self._store, self._longest_asleep = history, longest_asleep
         self._found: dict[tuple[str, str], Match] = {}
-        self._there: list[Device] = []  # devices at occupied addresses
+        self._slots: dict[str, str] = {}  # the occupied addresses, each with its slot or ''
         self._scope: tuple[Sequence[str], bool] = (), False
 
     @property
@@ -118,12 +118,16 @@ class Remembered:
         store = self.store
         if store is None:
             return None
+        from ..reading import addresses
+
         empty = {
             read.device.address
             for read in looked_at
             if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
         }
-        self._there = [device for device in asked if device.address not in empty]
+        there = [device for device in asked if device.address not in empty]
+        sockets = addresses.links(addresses.SLOTS)
+        self._slots = {device.address: addresses.name_of(device, sockets) for device in there}
         # A scan covers all that any scan has found; -r covers what it selects, whether it is there
         # or not.
         named = [device.address for device in asked]
@@ -145,25 +149,9 @@ class Remembered:
         met = [
             (read.device.address, identity, match) for (read, identity), match in zip(known, found)
         ]
-        here = {(place.address, place.drive) for place in store.places if not place.gone}
-        has_moved = any(
-            not match.record or (address, match.record.number) not in here
-            for address, _, match in met
-        )
-        # else slots are known
-        there = self._slots() if has_moved else {device.address: '' for device in self._there}
         return drive_tracking.found(
-            store.places, store.records, met, there, Scope(*self._scope), store.now
+            store.places, store.records, met, self._slots, Scope(*self._scope), store.now
         )
-
-    def _slots(self) -> dict[str, str]:
-        """Return the occupied addresses, each with the name of its slot, or '' if the slot is
-        unknown.
-        """
-        from ..reading import addresses
-
-        sockets = addresses.links(addresses.SLOTS)
-        return {device.address: addresses.name_of(device, sockets) for device in self._there}
 
     @property
     def damage(self) -> tuple[Coded, ...]:
@@ -245,11 +233,10 @@ class Remembered:
         store = self.store
         if store is None:
             return []
-        covered = {device.address for device in self._there}
         recent = {record.number for record in store.records if store.now - record.last_read < DAY}
         others = []
         for place in store.places:
-            if place.drive not in recent or place.gone or place.address in covered:
+            if place.drive not in recent or place.gone or place.address in self._slots:
                 continue
             last = store.drives[place.drive].verdict
             if last and (store.is_own or last.state is not State.OK):
@@ -297,23 +284,22 @@ class Remembered:
         from ..history.drive_records import Scope
         from ..history.store import Sighting
 
-        read = {}
-        for verdict in (each for each in verdicts if not each.problem):
+        sightings = {address: Sighting(address, slot=slot) for address, slot in self._slots.items()}
+        for verdict in verdicts:
+            if verdict.problem:
+                continue
             # an error with one drive must not prevent storing other drives
             with suppress(Exception):
                 address = verdict.device.address
-                read[address] = Sighting(
+                sightings[address] = Sighting(
                     address,
                     verdict.identity,
                     self._observed(verdict),
-                    verdict=self._last_verdict(verdict),
+                    self._slots.get(address, ''),
+                    self._last_verdict(verdict),
                 )
-        everything = [
-            (read.get(address) or Sighting(address))._replace(slot=slot)
-            for address, slot in {**dict.fromkeys(read, ''), **self._slots()}.items()
-        ]
         with suppress(HistoryUnusable):
-            store.keep(everything, Scope(*self._scope))
+            store.keep(list(sightings.values()), Scope(*self._scope))
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
