@@ -27,13 +27,13 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 RAID = type_examples.CONTROLLERS
 
 
-def lacks(entry: DeviceType) -> list[str]:
+def lacks(entry: DeviceType, documented: tables.Documented) -> list[str]:
     """Return what the entry of a controller lacks, or has wrong: the field, and what belongs
     into it.
     """
     each, places = entry.controller, len(re.findall('[A-Z]+', entry.form))
     always = len(re.findall('[A-Z]+', entry.form.partition('[')[0]))
-    kind, _, path = each.example.partition('@/dev/')
+    kind, _, path = documented.example.partition('@/dev/')
     checks = [
         (each.name, 'name: how do messages call the controller?'),
         (
@@ -49,13 +49,16 @@ def lacks(entry: DeviceType) -> list[str]:
             re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path),
             'example: a path that the sudo rule admits',
         ),
-        ('`' in each.paths, 'paths: which paths lead to the controller, for doc/how-to/raid.md'),
+        (
+            '`' in documented.paths,
+            'paths: which paths lead to the controller, for doc/how-to/raid.md',
+        ),
         (
             all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)),
             f'bay: {always} are always there',
         ),
         (
-            re.fullmatch(r'([0-9]+\.[0-9]+)?', each.since),
+            re.fullmatch(r'([0-9]+\.[0-9]+)?', documented.since),
             'since: a version of smartctl, such as 7.5',
         ),
         (not entry.arguments, 'arguments: form and slots are enough'),
@@ -66,15 +69,14 @@ def lacks(entry: DeviceType) -> list[str]:
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_an_entry_for_a_controller_lacks_nothing(entry):
     """A failure names the field."""
-    assert lacks(entry) == []
+    assert lacks(entry, tables.CONTROLLERS[entry.name]) == []
 
 
 WHOLE = {
     'name': 'ACME',
     'slots': ((0, 7), (1, 9)),
-    'example': 'acme,0/1@/dev/bus/0',
-    'paths': '`/dev/bus/H`',
 }
+DOCUMENTED = tables.Documented('acme,0/1@/dev/bus/0', 'ACME 1', '`/dev/bus/H`')
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,10 @@ WHOLE = {
 )
 def test_what_an_entry_lacks_is_named(wrong, field):
     try:
-        found = lacks(DeviceType('acme,L/M', controller=Controller(**{**WHOLE, **wrong})))
+        documented = {name: wrong[name] for name in wrong if name not in ALL}
+        fields = {name: wrong[name] for name in wrong if name in ALL}
+        entry = DeviceType('acme,L/M', controller=Controller(**{**WHOLE, **fields}))
+        found = lacks(entry, DOCUMENTED._replace(**documented))
     except StopIteration:  # fewer limits than numbers
         found = ['slots: ']
 
@@ -102,22 +107,18 @@ def test_what_an_entry_lacks_is_named(wrong, field):
 
 ALL = {
     **WHOLE,
-    'products': 'ACME 1',
     'drivers': ('acme',),
     'bay': 'slot {0}',
     'silent_is_empty': True,
     'has_bus': True,
     'own_nodes': ('acme0',),
-    'since': '7.5',
 }
 DEFAULTS = {
-    'products': 'ACME',
     'drivers': (),
     'bay': '',
     'silent_is_empty': False,
     'has_bus': False,
     'own_nodes': (),
-    'since': '',
 }
 
 
@@ -178,11 +179,12 @@ def test_an_entry_knows_its_slots(form, numbers, expected):
 
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_a_controller_is_known_everywhere_by_its_entry(entry):
-    [device] = addresses.parse(entry.controller.example)
+    [device] = addresses.parse(tables.CONTROLLERS[entry.name].example)
     arguments = read_arguments(device.path, device.type)
     bay = system.place(device).bay
 
-    assert device_types.is_raid(device) and device.address == entry.controller.example
+    assert device_types.is_raid(device)
+    assert device.address == tables.CONTROLLERS[entry.name].example
     assert addresses.short_name(device).endswith('_' + re.sub('[,/]', '_', device.type))
     assert sudoers.admits(sudoers.all_expressions([entry.name]), arguments)
     assert sudoers.admits(sudoers.all_expressions(), arguments) is not entry.is_vendors
@@ -193,7 +195,7 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
 
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_a_range_of_a_controller_is_as_many_drives(entry):
-    kind, _, path = entry.controller.example.partition('@')
+    kind, _, path = tables.CONTROLLERS[entry.name].example.partition('@')
     last = int(re.findall('[0-9]+', kind)[-1])
     devices = addresses.parse(f'{kind[: -len(str(last))]}[{last}-{last + 1}]@{path}')
 

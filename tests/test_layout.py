@@ -357,8 +357,7 @@ def test_no_model_name_is_in_the_code():
         if hits:
             found[module] = hits
 
-    # a brand of RAID controllers, for doc/how-to/raid.md
-    assert found == {'reading/device_types': {'Intel'}}
+    assert found == {}
 
 
 # Names like those of limits, or sizes in bytes, of something else than input.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import architecture
 
@@ -137,18 +137,54 @@ def logs() -> list[str]:
     ]
 
 
+class Documented(NamedTuple):
+    """What doc/how-to/raid.md says of a controller, beside its entry in device_types.TYPES."""
+
+    example: str  # an address: "megaraid,6@/dev/bus/0"
+    products: str  # brands, models and drivers
+    paths: str  # which paths lead to the controller
+    since: str = ''  # "7.5": a version of smartctl that supports the type, if 7.3 does not
+
+
+CONTROLLERS = {
+    'areca': Documented('areca,1/1@/dev/sg2', 'Areca', "the controller's `/dev/sgM`"),
+    '3ware': Documented(
+        '3ware,0@/dev/twa0', '3ware', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`'
+    ),
+    'hpt': Documented('hpt,1/3@/dev/sda', 'HighPoint RocketRAID', 'any volume, such as `/dev/sda`'),
+    'megaraid': Documented(
+        'megaraid,6@/dev/bus/0',
+        'MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
+        '`/dev/bus/H`, or any volume, such as `/dev/sda`',
+    ),
+    'mpi3mr': Documented(
+        'mpi3mr,3@/dev/bus/0', 'Broadcom 96xx, driver mpi3mr', '`/dev/bus/H`', '7.5'
+    ),
+    'aacraid': Documented(
+        'aacraid,0,0,4@/dev/sg3',
+        'Adaptec, Microsemi; Dell CERC: driver aacraid',
+        'any volume, such as `/dev/sda`, or `/dev/sgM`',
+    ),
+    'cciss': Documented(
+        'cciss,1@/dev/sg0',
+        'HP and HPE Smart Array',
+        "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`",
+    ),
+    'sssraid': Documented(
+        'sssraid,8,1@/dev/bus/0', 'RAMAXEL, driver sssraid', '`/dev/bus/H`', '7.5'
+    ),
+}
+
+
 def controllers() -> list[str]:
     """One row a controller, in the order of the alphabet, and one for drives that need no type."""
     rows = []
     for entry in device_types.TYPES:
         if entry.controller:
             forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
-            since = (
-                f'; smartctl {entry.controller.since} or newer' if entry.controller.since else ''
-            )
-            rows.append(
-                f'| {entry.controller.products} | {forms}{since} | {entry.controller.paths} |'
-            )
+            documented = CONTROLLERS[entry.name]
+            since = f'; smartctl {documented.since} or newer' if documented.since else ''
+            rows.append(f'| {documented.products} | {forms}{since} | {documented.paths} |')
     return [
         '| controller | type | path |',
         '|---|---|---|',

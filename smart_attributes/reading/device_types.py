@@ -15,30 +15,22 @@ if TYPE_CHECKING:
 
 class Controller:
     """A family of RAID controllers that have a type in common, with all properties that differ
-    between families.
+    between families; tools/tables.py has what only doc/how-to/raid.md says of them.
     """
 
-    def __init__(  # noqa: PLR0913 - a row of the table; a NamedTuple would cost imports
+    def __init__(
         self,
         name: str,
         slots: Slots,
-        example: str,
-        paths: str,
         *,
-        products: str = '',
         drivers: tuple[str, ...] = (),
         bay: str = '',
         silent_is_empty: bool = False,
         has_bus: bool = False,
         own_nodes: tuple[str, ...] = (),
-        since: str = '',
     ) -> None:
         self.name = name  # name in messages: "MegaRAID"
         self.slots = slots  # lowest and highest value of each number in the form
-        self.example = example  # an address: "megaraid,6@/dev/bus/0"
-        # for doc/how-to/raid.md: which paths lead to the controller
-        self.paths = paths
-        self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
         # in /sys/class/scsi_host/hostN/proc_name; (): not searched for after a move
         self.drivers = drivers
         # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
@@ -47,8 +39,6 @@ class Controller:
         self.has_bus = has_bus  # can also be addressed by its SCSI host: /dev/bus/H
         # regular expressions of paths below /dev that only this driver creates
         self.own_nodes = own_nodes
-        # "7.5": a version of smartctl that supports the type, if 7.3 does not
-        self.since = since
 
 
 class DeviceType:
@@ -127,8 +117,6 @@ TYPES = (
         controller=Controller(
             'Areca',
             ((1, 128), (1, 8)),
-            'areca,1/1@/dev/sg2',
-            "the controller's `/dev/sgM`",
             drivers=('arcmsr',),
             bay='slot {0}',
             silent_is_empty=True,
@@ -140,8 +128,6 @@ TYPES = (
         controller=Controller(
             '3ware',
             ((0, 127),),
-            '3ware,0@/dev/twa0',
-            '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
             drivers=('3w-9xxx', '3w-sas', '3w-xxxx'),
             bay='port {0}',
             silent_is_empty=True,
@@ -153,9 +139,6 @@ TYPES = (
         controller=Controller(
             'HighPoint',
             ((1, 8), (1, 128), (1, 15)),
-            'hpt,1/3@/dev/sda',
-            'any volume, such as `/dev/sda`',
-            products='HighPoint RocketRAID',
             bay='channel {1} of controller {0}',
         ),
     ),
@@ -166,10 +149,6 @@ TYPES = (
         controller=Controller(
             'MegaRAID',
             ((0, 65535),),
-            'megaraid,6@/dev/bus/0',
-            '`/dev/bus/H`, or any volume, such as `/dev/sda`',
-            products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, '
-            'Supermicro',
             drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'),
             bay='drive {0} of the controller',
             silent_is_empty=True,
@@ -182,11 +161,7 @@ TYPES = (
         controller=Controller(
             'MPI3MR',
             ((0, 65535),),
-            'mpi3mr,3@/dev/bus/0',
-            '`/dev/bus/H`',
-            products='Broadcom 96xx, driver mpi3mr',
             drivers=('mpi3mr',),
-            since='7.5',
         ),
     ),
     DeviceType(
@@ -195,9 +170,6 @@ TYPES = (
         controller=Controller(
             'aacraid',
             ((0, 65535),) * 3,
-            'aacraid,0,0,4@/dev/sg3',
-            'any volume, such as `/dev/sda`, or `/dev/sgM`',
-            products='Adaptec, Microsemi; Dell CERC: driver aacraid',
             drivers=('aacraid',),
             bay='drive {2} of channel {1}',
             silent_is_empty=True,
@@ -209,9 +181,6 @@ TYPES = (
         controller=Controller(
             'Smart Array',
             ((0, 127),),
-            'cciss,1@/dev/sg0',
-            "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`",
-            products='HP and HPE Smart Array',
             drivers=('hpsa', 'smartpqi', 'cciss'),
             bay='drive {0} of the controller',
             silent_is_empty=True,
@@ -224,11 +193,7 @@ TYPES = (
         controller=Controller(
             'RAMAXEL',
             ((0, 65535),) * 2,
-            'sssraid,8,1@/dev/bus/0',
-            '`/dev/bus/H`',
-            products='RAMAXEL, driver sssraid',
             bay='slot {1} of enclosure {0}',
-            since='7.5',
         ),
     ),
 )
