@@ -678,6 +678,14 @@ def test_what_grew_lately_is_that_of_counters_alone():
     assert lately(hot, 2 * DAY) is None
 
 
+def alert_of(
+    known: past.Past, reading: Reading, rule: dict[str, object], age: float | None = None
+) -> growth.GrowthAlert | None:
+    found = past.history(known, reading)
+    assert found is not None
+    return growth.alert(found, reading, [growth_rule(rule)], known.now, False, age)
+
+
 USED = Reading('endurance_used', 0, '%', Source(log='NVMe health log'))
 HASTE = {'within': '30d', 'warning': '2', 'critical': None, 'for': '30d', 'times': 3}
 EVER = 1000 * 365 * DAY  # in which it used nearly nothing
@@ -709,9 +717,7 @@ def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_t
     known = remembered(USED, *((START + day * DAY, number) for day, number in points))
     today = USED._replace(number=points[-1][1])
 
-    assert (
-        past.growth_alert(known, today, [growth_rule({**HASTE, **rule})], False, age) is not None
-    ) is is_told
+    assert (alert_of(known, today, {**HASTE, **rule}, age) is not None) is is_told
 
 
 def test_growth_is_told_against_the_limit_that_it_exceeds():
@@ -719,11 +725,8 @@ def test_growth_is_told_against_the_limit_that_it_exceeds():
     rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
 
     def against(before: float) -> tuple[str, str]:
-        alert = past.growth_alert(
-            remembered(CRC, (START - HOUR, before), (START, 20)),
-            CRC._replace(number=20),
-            [growth_rule(rule)],
-            falls=False,
+        alert = alert_of(
+            remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), rule
         )
         assert alert is not None
         assert alert.against.code == 'growth'

@@ -321,18 +321,23 @@ def weighed(
         return level
     grown = None
     if past is not None and limit.growth:
-        from ..history.past import growth_alert
+        from ..history.past import history
 
-        grown = growth_alert(past, reading, map(growth_rule, limit.growth), is_floor, age)
+        known = history(past, reading)
+        if known is not None and len(known.points) > 1:  # few readings of few drives
+            from ..history import growth
+
+            rules = map(growth_rule, limit.growth)
+            grown = growth.alert(known, reading, rules, past.now, is_floor, age)
     # only the levels of the limit, and not the growth rules, are set for this drive alone
     is_own = limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
     override = level.state if is_own else None
-    growth = grown.state if grown else State.OK
+    rise = grown.state if grown else State.OK
     state = prevailing(
-        level.state, growth, is_silent(accepted, reading.number, is_floor), override=override
+        level.state, rise, is_silent(accepted, reading.number, is_floor), override=override
     )
     if state is State.OK:
-        alerts = prevailing(level.state, growth, override=override) is not State.OK
+        alerts = prevailing(level.state, rise, override=override) is not State.OK
         return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if grown is None:
         return level

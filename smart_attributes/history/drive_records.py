@@ -180,7 +180,7 @@ def changes(
     )
     left = {place.drive: place for place in gone}
     became = (_change(place, here, records, now) for place in left.values())
-    return sorted((change for change in became if change), key=attrgetter('since', 'address'))
+    return sorted(filter(None, became), key=attrgetter('since', 'address'))
 
 
 def arrived(

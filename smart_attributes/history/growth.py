@@ -21,7 +21,7 @@ from ..errors import Coded
 from ..model import GrowthRule, Reading, State
 from ..typed import NamedTuple
 from ..wording import amount, duration, plain
-from .series import CHANGE, History, pace
+from .series import PACES, History
 
 WORN = 100.0  # per cent
 _BEYOND = 1.2  # factor by which a change of a level must exceed its noise
@@ -79,7 +79,7 @@ def alert(
     rules: Iterable[GrowthRule],
     now: int,
     falls: bool,
-    age: float | None = None,
+    age: float | None,
 ) -> GrowthAlert | None:
     """Return the worst growth of a reading that causes an alert now, or None.
 
@@ -137,7 +137,7 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
 
     The period in the result is never longer than the history of the series.
     """
-    if pace(reading.metric) != CHANGE:
+    if reading.metric in PACES:
         return None
     within_history = min(within, now - history.points[0].time)
     if _is_level(reading, falls):

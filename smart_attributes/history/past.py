@@ -8,15 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import DAY, HOUR, MONTH
 from ..errors import Coded
-from ..model import GrowthRule, Reading
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Reading
+from ..typed import NamedTuple
 from ..wording import amount, local_minute
 from ..words import clean
 from . import series
 from .series import History, Key, Observation
-
-if TYPE_CHECKING:
-    from .growth import GrowthAlert
 
 _RECENT, _HELD = 'recent', 'held'  # separate series that are stored for hysteresis
 # Falls up to these amounts are ignored: in base units, or as a share of the number. 1 % of wear may
@@ -80,7 +77,7 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
         and not reading.is_stored
     }
     result = [
-        Observation(each, reading.number or 0, series.pace(reading.metric))
+        Observation(each, reading.number or 0, series.PACES.get(reading.metric, series.CHANGE))
         for each, reading in numbers.items()
     ]
     for reading in numbers.values():
@@ -147,25 +144,6 @@ def quieted(past: Past, reading: Reading) -> Reading:
     if is_seen and seconds < reading.quiet:
         return reading._replace(quiet=seconds, quiet_is_bound=False, is_tested=False)
     return reading
-
-
-def growth_alert(
-    past: Past,
-    reading: Reading,
-    rules: Iterable[GrowthRule],
-    falls: bool,
-    age: float | None = None,
-) -> GrowthAlert | None:
-    """Return the worst growth of a reading that causes an alert now, or None.
-
-    See growth.alert().
-    """
-    known = history(past, reading)
-    if known is None or len(known.points) < 2:
-        return None  # nearly all readings of nearly all drives
-    from . import growth
-
-    return growth.alert(known, reading, rules, past.now, falls, age)
 
 
 # --- counters that can only rise but were lower than before: they were reset or wrapped around ---

@@ -102,11 +102,6 @@ class Observation(NamedTuple):
     gap: int = 0
 
 
-def pace(metric: str) -> int:
-    """Return how often a point is stored for a series of this metric."""
-    return PACES.get(metric, CHANGE)
-
-
 def extended(pace: int, history: History, number: float, now: int) -> tuple[Point, ...]:
     """Return the points of a series with the number that is read now."""
     points = history.points

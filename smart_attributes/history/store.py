@@ -98,14 +98,13 @@ class HistoryStore:
     def is_ready(self, seconds: float) -> bool:
         """Return whether the history is read; wait at most this time."""
         until = min(self._until, time.monotonic() + seconds)
-        return self._contents is not None or self._child.is_ready(until)
+        return self._child.is_ready(until)
 
     def read(self) -> Contents:
         """Wait for the reading child, at the first call, and return what it has sent."""
         if self._contents is None:
-            contents = folder.contents_of(self._child, self._until)
-            self._parsed = _parsed(contents.files)
-            self._contents = contents
+            self._contents = folder.contents_of(self._child, self._until)
+            self._parsed = _parsed(self._contents.files)
             self._named = {drive_records.name(record.identity): record for record in self.records}
         if self._contents.fault:
             raise HistoryUnusable(self._contents.fault)
