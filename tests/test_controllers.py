@@ -13,12 +13,14 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
+from unittest import mock
 
 import pytest
 from conftest import ROOT, SHARED, SOON, drive
 
 from smart_attributes import main
-from smart_attributes.errors import Identity
+from smart_attributes.errors import Coded, Identity
 from smart_attributes.model import Device, Group, Member, Place, State, Verdict
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.reading.system import System
@@ -48,6 +50,12 @@ READING = {
     'arcconf': {'getversion nologs', 'getconfig {} al nologs'},
     'sas2ircu': {'LIST', '{} DISPLAY'},
 }
+
+
+def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the groups and notes, as if the program had answered this."""
+    with mock.patch.object(controllers, 'ask', ask):
+        return controllers.completed(known, *rest)
 
 
 def text_of(name: str) -> str:
@@ -632,7 +640,7 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
         used_as=('/srv',),
     )
 
-    known, notes = controllers.completed(
+    known, notes = completed(
         (mount, *dependence._of_controllers(drives)),
         lambda: told('storcli-raid1-of-one-volume.json'),
         machine_of,
@@ -661,9 +669,7 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
 
 def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of):
     drives = [verdict('megaraid,2')]
-    known, _ = controllers.completed(
-        (), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, drives
-    )
+    known, _ = completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, drives)
 
     assert below(known, 'sda') == [
         ('megaraid,2@/dev/bus/0',),
@@ -703,7 +709,7 @@ def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of
 def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(
     name, drives, matched, machine_of
 ):
-    known, _ = controllers.completed((), lambda: told(name), machine_of, drives)
+    known, _ = completed((), lambda: told(name), machine_of, drives)
     disks = {each.device.address for each in drives}
     assert (
         sum(bool(disks.intersection(member.on)) for group in known for member in group.members)
@@ -723,7 +729,7 @@ def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
             TOOL['storcli'],
         )
     ]
-    known, _ = controllers.completed((), lambda: (found, []), machine_of, [verdict('megaraid,1')])
+    known, _ = completed((), lambda: (found, []), machine_of, [verdict('megaraid,1')])
 
     assert {volume.fields['controller'] for volume in found} == {'0', '1'}
     assert not any(
@@ -734,9 +740,7 @@ def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
 def test_a_volume_is_not_below_itself(machine_of):
     """A controller that passes the serial number of a single drive on: the volume is the drive."""
     itself = verdict('megaraid,2')._replace(place=Place(disks=('sda',)))
-    known, _ = controllers.completed(
-        (), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, [itself]
-    )
+    known, _ = completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, [itself])
 
     assert [group.id for group in known] == ['storcli controller 0 volume 0']
     assert ('sda',) in [member.on for group in known for member in group.members]
@@ -746,7 +750,7 @@ def test_two_volumes_do_not_share_a_disk(machine_of):
     volumes = told('storcli-raid1-and-raid0-of-all-volumes.json')[0]
     for volume in volumes:
         volume.fields['device'] = '/dev/sda'
-    known, _ = controllers.completed((), lambda: (volumes, []), machine_of)
+    known, _ = completed((), lambda: (volumes, []), machine_of)
     assert 'sda' not in {group.id for group in known}
 
 

@@ -10,10 +10,12 @@ lvm2's tests on Linux 6.8.
 from __future__ import annotations
 
 import random
+from typing import Any
+from unittest import mock
 
 import pytest
 
-from smart_attributes.errors import NOTHING
+from smart_attributes.errors import NOTHING, Coded
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
 from smart_attributes.reading.system import System
@@ -23,6 +25,12 @@ from smart_attributes.redundancy.block_devices import Status
 RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
 DIFFERENT = 'dmsetup and /sys report different members'
 NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
+
+
+def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the groups and notes, as if the program had answered this."""
+    with mock.patch.object(dmsetup, 'ask', ask):
+        return dmsetup.completed(known, *rest)
 
 
 @pytest.mark.parametrize(
@@ -188,21 +196,21 @@ def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path):
         Group('dm-5', 'vg/other', 'lvm', '', unknown='why'),
     )
 
-    found, notes = dmsetup.completed(
+    found, notes = completed(
         known,
         lambda: ('vg-lv: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n', NOTHING),
         System(str(tmp_path)),
     )
 
     assert (found[:2], found[2].level, found[3], notes) == (others, 'raid1', known[3], ())
-    assert dmsetup.completed(others, lambda: pytest.fail('it was asked')) == (others, ())
+    assert completed(others, lambda: pytest.fail('it was asked')) == (others, ())
 
 
 def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatch):
     monkeypatch.setattr(system, 'output', lambda command: ('', 'dmsetup status: exit status 1'))
     known = (volume(image(0)),)
 
-    found, notes = dmsetup.completed(known, dmsetup.ask)
+    found, notes = dmsetup.completed(known)
 
     assert found == known
     assert [(note.code, str(note)) for note in notes] == [

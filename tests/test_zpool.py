@@ -17,11 +17,13 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 from conftest import ROOT, SOON
 
-from smart_attributes.errors import NOTHING
+from smart_attributes.errors import NOTHING, Coded
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
 from smart_attributes.reading.system import System
@@ -51,6 +53,12 @@ LOST = {
     'draid2': 2,
     'draid3': 3,
 }
+
+
+def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the groups and notes, as if the program had answered this."""
+    with mock.patch.object(zpool, 'ask', ask):
+        return zpool.completed(known, *rest)
 
 
 def text_of(name: str) -> str:
@@ -605,7 +613,7 @@ def test_pools_that_zpool_reports_replace_those_that_are_known_by_name(tmp_path)
         Group('zfs other', 'other', 'zfs', '', unknown='why'),
     )
 
-    found, notes = zpool.completed(
+    found, notes = completed(
         known,
         lambda: (
             table(
@@ -640,17 +648,15 @@ def test_a_pool_that_is_not_understood_keeps_its_disks():
     disk = Member('sda3', 'unknown', None, ('sda',))
     known = (Group('zfs rpool', 'rpool', 'zfs', '', members=(disk,), unknown='why'),)
 
-    found, notes = zpool.completed(
-        known, lambda: (HEALTHY.replace('errors: ', 'mistakes: '), NOTHING)
-    )
+    found, notes = completed(known, lambda: (HEALTHY.replace('errors: ', 'mistakes: '), NOTHING))
 
     assert (found[0].members, found[0].level, notes) == (known[0].members, '', ())
     assert found[0].unknown.startswith('the output of zpool status is not understood')
-    assert zpool.completed(known, lambda: ('what?', NOTHING))[0] == known
-    assert [note.code for note in zpool.completed(known, lambda: ('what?', NOTHING))[1]] == [
+    assert completed(known, lambda: ('what?', NOTHING))[0] == known
+    assert [note.code for note in completed(known, lambda: ('what?', NOTHING))[1]] == [
         'zpool-status-missing'
     ]
-    assert zpool.completed(known, lambda: ('', NOTHING)) == (known, ())  # no pool is imported
+    assert completed(known, lambda: ('', NOTHING)) == (known, ())  # no pool is imported
 
 
 def test_a_spare_of_a_replacement_is_as_incomplete_as_that():
@@ -674,7 +680,7 @@ def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch)
     monkeypatch.setattr(system, 'output', lambda command: ('', 'zpool was not found in /sbin'))
     known = (Group('zfs tank', 'tank', 'zfs', '', unknown='why'),)
 
-    found, notes = zpool.completed(known, zpool.ask)
+    found, notes = zpool.completed(known)
 
     assert found == known
     assert [(note.code, str(note)) for note in notes] == [

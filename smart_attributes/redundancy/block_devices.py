@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
@@ -510,14 +510,10 @@ def _member(member: Member, state: str) -> Member:
 
 def completed(
     known: Iterable[Group],
-    ask: Callable[[], tuple[str, Coded]],
     system: System = LINUX,
     _verdicts: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, in which LVM volumes of unknown level are completed, and the notes.
-
-    ask: returns the output of dmsetup status, or the reason for its absence.
-    """
+    """Return the known groups, in which LVM volumes of unknown level are completed, and the notes."""
     known = tuple(known)
     names = {
         group.id: text_of(f'{system.sys}/block/{group.id}/dm/name')

@@ -442,11 +442,10 @@ def _why_unknown(volume: Volume) -> str:
 
 def completed(
     known: Iterable[Group],
-    ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
     system: System = LINUX,
     verdicts: Sequence[Verdict] = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups and the groups from *ask*, whose drives are removed from other
+    """Return the known groups and the groups from ask(), whose drives are removed from other
     hardware groups.
     """
     found, notes = ask()

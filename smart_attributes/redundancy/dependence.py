@@ -85,7 +85,7 @@ def examined(
         known, notes = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed)), []
         for name in asked:
             program = import_module(f'.{PROGRAMS[name]}', __package__)
-            known, more = program.completed(known, program.ask, system, placed)
+            known, more = program.completed(known, system, placed)
             notes += more
         found = machine(known, drives(placed))
         return Examined(with_replacements(placed, found), found, tuple(notes))

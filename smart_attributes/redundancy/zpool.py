@@ -76,14 +76,11 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 def completed(
     known: Iterable[Group],
-    ask: Callable[[], tuple[str, Coded]],
     system: System = LINUX,
     _verdicts: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return two values: the known groups, in which zpool's groups replace others of the same
     pools, and notes.
-
-    ask: returns the output of zpool status, or the reason for its absence.
     """
     text, problem = ask()
     before = {group.id: group for group in known}
