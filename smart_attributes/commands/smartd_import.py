@@ -37,7 +37,7 @@ _FIRMWARE = (
 
 
 def imported(
-    drives: Sequence[Answer], database: Any, history: HistoryStore, hide_serial: bool = False
+    drives: Sequence[Answer], database: Any, history: HistoryStore, hide_serial: bool
 ) -> Iterator[str]:
     """Import the logs drive by drive, and yield messages about each drive after the drive's
     readings are stored.

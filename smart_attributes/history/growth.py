@@ -69,8 +69,8 @@ class GrowthAlert(NamedTuple):
     words: str  # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     against: Coded
-    size: float = 0  # size of the growth, base unit
-    ago: int = 0  # seconds since the growth was noticed
+    size: float  # size of the growth, base unit
+    ago: int  # seconds since the growth was noticed
 
 
 def alert(

@@ -77,9 +77,9 @@ class Log(NamedTuple):
     rows: tuple[LogRow, ...]  # oldest first: rows with a change, and one row of each day
     read: int  # number of lines read
     damaged: int  # number of lines skipped
-    left_out: int = 0  # number of bytes not read, all older than the rest
+    left_out: int  # number of bytes not read, all older than the rest
     # the logs that were not read completely, each with the reason: "is damaged (...)"
-    faults: tuple[tuple[str, str], ...] = ()
+    faults: tuple[tuple[str, str], ...]
 
 
 class _Line(NamedTuple):
