@@ -8,7 +8,12 @@ ANSIBLE := .venv-ansible
 BIN := $(VENV)/bin
 # The directory for the wheel and the single-file program. Tests use their own.
 DIST := dist
-DRIVES := ../shared/drives/drives.jsonl.gz
+# The collection of drives: the one that "make collection" has made here, or else the maintainers' own.
+COLLECTION := drives.jsonl.gz
+DRIVES := $(firstword $(wildcard $(COLLECTION) ../shared/drives/drives.jsonl.gz) $(COLLECTION))
+# What only the maintainers have: no tool here builds these files.
+WATCHED := $(addprefix ../shared/drives/,timelines.csv.gz history.jsonl.gz ssd_failures.csv.gz)
+DATA_SET := https://github.com/linuxhw/EnterpriseDrive
 # Versions that Debian 12 ships. No Debian has pySMART.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 pytest-timeout==2.1.0 hypothesis==6.67.1 prometheus_client==0.16.0
 # Packages for test-icinga: the daemons, and the libraries with which they run the plugin.
@@ -34,7 +39,7 @@ DOCS ?= $(PREFIX)/share/doc/check-smart-attributes
 UNITS ?= $(PREFIX)/lib/systemd/system
 CONFIG ?= /etc/check-smart-attributes
 
-.PHONY: run test test-bare check mutants test-debian12 playground bench kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
+.PHONY: run test test-bare check mutants test-debian12 playground bench kills year validate collection measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -115,11 +120,21 @@ year: $(VENV)/.tools  ## measure the size of the history of 24 drives: make year
 validate: venv      ## find mistakes in attributes.json
 	$(BIN)/check_smart_attributes validate
 
-measure: venv    ## evaluate attributes.json on a collection of drives: make measure DRIVES=FILE
+collection: venv ## build drives.jsonl.gz from a clone of linuxhw/EnterpriseDrive: make collection CLONE=DIR
+	$(BIN)/python -m tools.measure.collect "$(CLONE)" $(COLLECTION)
+
+measure: $(DRIVES) venv  ## evaluate attributes.json on a collection of drives: make measure DRIVES=FILE
 	$(BIN)/python -m tools.measure $(DRIVES) --accuracy
 
-verdicts: $(VENV)/.tools  ## measure the limits, and write doc/explanation/verdicts.md: make verdicts DRIVES=FILE
-	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES) ../shared/drives/history.jsonl.gz ../shared/drives/ssd_failures.csv.gz
+verdicts: $(DRIVES) $(WATCHED) $(VENV)/.tools  ## maintainers: measure the limits, and write doc/explanation/verdicts.md
+	$(BIN)/python tools/verdicts.py $(word 1,$(WATCHED)) $(DRIVES) $(wordlist 2,3,$(WATCHED))
+
+$(DRIVES):
+	@echo '$@ not found; clone $(DATA_SET), then run: make collection CLONE=DIR' >&2; exit 1
+
+$(WATCHED):
+	@echo '$@ not found; only the maintainers have it. To count the alerts in your own collection, run:' \
+		'$(BIN)/python -m tools.measure $(DRIVES) --verdicts' >&2; exit 1
 
 add: venv        ## add your database entry and its sample to the database: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"
@@ -265,5 +280,5 @@ audit: $(VENV)/.pins  ## look for known vulnerabilities in the libraries of buil
 	sh tools/audit $(BIN)/pip-audit
 
 clean:           ## remove everything that the other targets make
-	rm -rf $(VENV) $(OLD) $(BUILD) $(CI) $(ANSIBLE) dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLD) $(BUILD) $(CI) $(ANSIBLE) $(COLLECTION) dist build .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -132,8 +132,8 @@ def _parser() -> Parser:
         'file',
         nargs='?',
         metavar='FILE',
-        help='drives as facts, one JSON object a line, plain or gzip; their logs are read from '
-        'logs.jsonl.gz in the same folder, if it exists',
+        help='drives as facts, as tools.measure.collect writes them, plain or gzip; their logs are '
+        'read from logs.jsonl.gz in the same folder, if it exists',
     )
     for name, task in TASKS.items():
         how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}

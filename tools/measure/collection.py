@@ -1,6 +1,6 @@
 """Convert a collection of drives, one JSON line each, to reports.
 
-One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity, attribute rows, device
+One JSON object a line, as tools.measure.collect writes it: identity, attribute rows, device
 statistics and NVMe log lines as smartctl -x prints them.
 """
 
