@@ -59,6 +59,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
 @pytest.mark.parametrize(
     ('option', 'data'),
     [
+        # entry
         (
             '--attributes',
             {
@@ -72,6 +73,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
                 ]
             },
         ),
+        # override
         (
             '--thresholds',
             {
@@ -85,7 +87,6 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
             },
         ),
     ],
-    ids=['entry', 'override'],
 )
 @pytest.mark.parametrize('other, code', [('hgst-failed', 2), ('intel-worn', 3)])
 def test_a_pattern_of_a_file_that_never_ends_is_named_and_not_used(
@@ -340,7 +341,14 @@ def test_without_a_time_limit_nothing_ends(alone):
 @pytest.mark.parametrize(
     'ending', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name
 )
-@pytest.mark.parametrize('seconds', [0, 60], ids=['unlimited', 'limited'])
+@pytest.mark.parametrize(
+    'seconds',
+    [  # unlimited
+        0,
+        # limited
+        60,
+    ],
+)
 def test_a_signal_ends_the_work_once_and_the_printing_within_its_grace(alone, ending, seconds):
     """A second signal is ignored; of a command without a time limit nobody waits for the rest."""
     for each in (signal.SIGTERM, signal.SIGHUP):

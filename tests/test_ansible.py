@@ -129,7 +129,14 @@ def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
     return int(counted[1]), int(counted[2]), done.stdout
 
 
-@pytest.mark.parametrize('pattern', ['*.deb', '*.pyz'], ids=['package', 'single file'])
+@pytest.mark.parametrize(
+    'pattern',
+    [  # package
+        '*.deb',
+        # single file
+        '*.pyz',
+    ],
+)
 def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
     """The limit of the site applies, and doctor finds nothing to do; without the limit, the
     drive warns.

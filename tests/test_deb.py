@@ -105,24 +105,18 @@ def stand_in(chroot: Chroot) -> None:
 @pytest.mark.parametrize(
     'arguments, code, words',
     [
-        pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
-        pytest.param(
-            ['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'
-        ),
-        pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-        pytest.param(
-            ['-d', '/dev/sdd'],
-            3,
-            'sdd [no-such-device] was not found: No such device',
-            id='unknown-absent',
-        ),
-        pytest.param(
-            ['-d', '/dev/sdd', '-d', '/dev/sdc'],
-            2,
-            '2 drives: 1 critical, 1 unknown',
-            id='critical-one-absent',
-        ),
-        pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan'),
+        # ok-healthy
+        (['-d', '/dev/sda'], 0, 'SMART OK'),
+        # warning-worn
+        (['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)'),
+        # critical-failing
+        (['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc'),
+        # unknown-absent
+        (['-d', '/dev/sdd'], 3, 'sdd [no-such-device] was not found: No such device'),
+        # critical-one-absent
+        (['-d', '/dev/sdd', '-d', '/dev/sdc'], 2, '2 drives: 1 critical, 1 unknown'),
+        # warning-scan
+        ([], 1, '2 drives: 1 warning, 1 ok'),
     ],
 )
 def test_nagios_runs_it_through_sudo(fresh, arguments, code, words):
@@ -461,11 +455,16 @@ def test_a_purge_keeps_the_limits_of_the_site_and_says_so(copy):
 
 # Packages that this repository could build before.
 EARLIER = [
-    pytest.param('86399e1', id='first'),
-    pytest.param('884cc70', id='last 2.0-1'),
-    pytest.param('f6bc614', id='last with the rule of dpkg'),
-    pytest.param('3ff0fdc', id='last 2.0~git'),
-    pytest.param('41dc5c9', id='release candidate'),
+    # first
+    '86399e1',
+    # last 2.0-1
+    '884cc70',
+    # last with the rule of dpkg
+    'f6bc614',
+    # last 2.0~git
+    '3ff0fdc',
+    # release candidate
+    '41dc5c9',
 ]
 # What daemons, mail of sudo about this host's name, and these tests write beside the package.
 OF_OTHERS = re.compile(
@@ -582,8 +581,13 @@ def before_upgrade(machine) -> Chroot:
 
 @pytest.mark.parametrize(
     'changed',
-    [[], [COMMANDS_1_6], [COMMANDS_1_6, DATABASE]],
-    ids=['unchanged', 'commands changed', 'all changed'],
+    [  # unchanged
+        [],
+        # commands changed
+        [COMMANDS_1_6],
+        # all changed
+        [COMMANDS_1_6, DATABASE],
+    ],
 )
 def test_an_unattended_upgrade_from_version_1_6(before_upgrade, changed):
     """Its file of commands stays byte for byte, and no other file defines its command."""
@@ -621,7 +625,14 @@ def test_an_unattended_upgrade_after_one_that_stopped_half_way(before_upgrade):
     assert {path for path in left_over(before_upgrade) if not OF_OTHERS.match(path)} == set()
 
 
-@pytest.mark.parametrize('is_changed', [False, True], ids=['unchanged', 'changed'])
+@pytest.mark.parametrize(
+    'is_changed',
+    [  # unchanged
+        False,
+        # changed
+        True,
+    ],
+)
 @pytest.mark.parametrize('commit', EARLIER)
 def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_changed):
     """A changed file stays in force.
@@ -757,7 +768,14 @@ def test_after_an_upgrade_limits_of_a_site_warn_until_they_are_migrated(before_u
     assert after.returncode == 0 and '(check)' not in after.stdout, after.stdout
 
 
-@pytest.mark.parametrize('is_changed', [True, False], ids=['changed', 'unchanged'])
+@pytest.mark.parametrize(
+    'is_changed',
+    [  # changed
+        True,
+        # unchanged
+        False,
+    ],
+)
 def test_nagios_starts_after_an_upgrade_and_after_going_back(before_upgrade, is_changed):
     """With a service of 1.6 and a command of the site's own; what a site has changed stays in
     force both times.
@@ -874,9 +892,12 @@ def test_the_single_file_program_wants_nothing_but_python(bare_11):
 @pytest.mark.parametrize(
     'package',
     [
-        pytest.param(version_1_6, id='1.6'),
-        pytest.param(lambda: earlier('3ff0fdc'), id='last 2.0~git'),
-        pytest.param(lambda: earlier('41dc5c9'), id='release candidate'),
+        # 1.6
+        version_1_6,
+        # last 2.0~git
+        (lambda: earlier('3ff0fdc')),
+        # release candidate
+        (lambda: earlier('41dc5c9')),
     ],
 )
 def test_an_unattended_upgrade_of_debian_11(bare_11, tmp_path, package):

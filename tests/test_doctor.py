@@ -492,33 +492,21 @@ def test_no_rule(installed):
 @pytest.mark.parametrize(
     'change, code',
     [
-        pytest.param(
-            lambda rule, user: rule.replace('(-l ssd )?', ''),
-            'sudo-rule-refuses',
-            id='refuses-a-log',
-        ),
-        pytest.param(
-            lambda rule, user: rule.replace('[0-9]{1,5}', '[0-9]{1,4}'),
-            'sudo-rule-of-other-version',
-            id='other-words',
-        ),
-        pytest.param(
-            lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'),
-            'sudo-rule-ends-early',
-            id='ends-early',
-        ),
-        pytest.param(
+        # refuses-a-log
+        (lambda rule, user: rule.replace('(-l ssd )?', ''), 'sudo-rule-refuses'),
+        # other-words
+        (lambda rule, user: rule.replace('[0-9]{1,5}', '[0-9]{1,4}'), 'sudo-rule-of-other-version'),
+        # ends-early
+        (lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'sudo-rule-ends-early'),
+        # password
+        (
             lambda rule, user: (
                 f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n'
             ),
             'sudo-rule-asks-password',
-            id='password',
         ),
-        pytest.param(
-            lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n',
-            'sudo-line-too-wide',
-            id='too-wide',
-        ),
+        # too-wide
+        (lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'sudo-line-too-wide'),
     ],
 )
 def test_an_old_rule(installed, change, code):
@@ -1675,40 +1663,40 @@ def test_the_line_that_wins_is_found(line):
 @pytest.mark.parametrize(
     'found, room, code, words',
     [
-        pytest.param(
+        # new
+        (
             history_state.HistoryFiles('/m', 'nagios'),
             1 << 30,
             'history-empty',
             'owner nagios: empty',
-            id='new',
         ),
-        pytest.param(
+        # in-use
+        (
             history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0),
             1 << 30,
             'history-works',
             '84 kB, written 10 min',
-            id='in-use',
         ),
-        pytest.param(
+        # full-disk
+        (
             history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0),
             1 << 20,
             'history-disk-full',
             'only 1.05 MB',
-            id='full-disk',
         ),
-        pytest.param(
+        # restarted
+        (
             history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, 'was damaged; lost', True),
             1 << 30,
             'history-remark',
             '/m: was damaged',
-            id='restarted',
         ),
-        pytest.param(
+        # not-written
+        (
             history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, 'not written; wait'),
             1 << 30,
             'history-faulty',
             '/m: not written',
-            id='not-written',
         ),
     ],
 )

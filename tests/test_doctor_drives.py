@@ -82,16 +82,19 @@ def shown(finding):
 @pytest.mark.parametrize(
     'pair, hide_serial, words',
     [
+        # well
         (answering(), False, 'ACME X1 SERIAL1, 0.5 s'),
+        # hidden
         (answering(), True, 'ACME X1, 0.5 s'),
+        # nameless
         (answering(seconds=1.234, identity=Identity()), False, 'unknown drive, 1.2 s'),
+        # alerts
         (
             answering(state=State.WARNING),
             True,
             'ACME X1, 0.5 s; a check reports WARNING, and explain shows why',
         ),
     ],
-    ids=['well', 'hidden', 'nameless', 'alerts'],
 )
 def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):
     [found] = told(pair, hide_serial=hide_serial)
@@ -118,26 +121,31 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
 @pytest.mark.parametrize(
     'pair, earlier, finding',
     [
+        # sudo
         (
             silent(SudoRefused('x')),
             X1,
             ('drive-not-asked', 'not read: sudo refused the call, see "sudo rule"', '', ''),
         ),
+        # volume
         (
             silent(DriveIsNoDrive('x'), 'is a volume'),
             X1,
             ('not-a-drive', 'is a volume', 'exclude the device: --ignore DEVICE', ''),
         ),
+        # volume-with-advice
         (
             silent(DriveIsNoDrive('x'), 'is a volume; name its disks'),
             None,
             ('not-a-drive', 'is a volume', 'name its disks', ''),
         ),
+        # named
         (
             silent(DriveError('x'), 'times out; see the log', X1),
             None,
             ('drive-unreadable', 'ACME X1 SERIAL1: times out', 'see the log', ''),
         ),
+        # known
         (
             silent(DriveAbsent('x')),
             X1,
@@ -149,6 +157,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
                 'dmesg -T | tail -50',
             ),
         ),
+        # elsewhere
         (
             silent(ControllerElsewhere('x')),
             X1,
@@ -160,11 +169,13 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
                 '',
             ),
         ),
+        # not-reached
         (
             silent(DriveNotReached('x'), 'too late; wait'),
             X1,
             ('not-reached', 'too late', 'wait', ''),
         ),
+        # unknown
         (
             silent(DriveError('x')),
             None,
@@ -175,16 +186,6 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
                 '',
             ),
         ),
-    ],
-    ids=[
-        'sudo',
-        'volume',
-        'volume-with-advice',
-        'named',
-        'known',
-        'elsewhere',
-        'not-reached',
-        'unknown',
     ],
 )
 def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, earlier, finding):
@@ -212,10 +213,12 @@ WAKE = 'wake it by reading from it, then run a check'
 @pytest.mark.parametrize(
     'pair, finding',
     [
+        # known
         (
             silent(DriveAsleep('x'), 'is asleep; read 1 h ago', X1, State.OK),
             ('drive-in-standby', 'ACME X1 SERIAL1, is asleep; read 1 h ago', '', ''),
         ),
+        # too-long
         (
             silent(DriveAsleep('x'), 'is asleep; read 9 d ago', X1, State.WARNING),
             (
@@ -226,6 +229,7 @@ WAKE = 'wake it by reading from it, then run a check'
                 '/dev/sda',
             ),
         ),
+        # unknown
         (
             silent(DriveAsleep('x'), 'is asleep', path='/dev/bus/0', kind='megaraid,3'),
             (
@@ -237,7 +241,6 @@ WAKE = 'wake it by reading from it, then run a check'
             ),
         ),
     ],
-    ids=['known', 'too-long', 'unknown'],
 )
 def test_a_sleeping_drive_is_well_as_long_as_a_check_has_read_it_lately(pair, finding):
     [found] = told(pair)

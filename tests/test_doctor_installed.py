@@ -38,11 +38,17 @@ COMMAND = ('CheckCommand', '')
 @pytest.mark.parametrize(
     'paths, missing',
     [
+        # no-daemon
         ({}, []),
+        # no-plugin
         ({'/usr/lib64/nagios/plugins/check_load': ''}, [PLUGIN_LINK]),
+        # plugin
         ({PLUGIN: ''}, []),
+        # icinga
         ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, [COMMAND]),
+        # own-command
         ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': OURS}, []),
+        # command-of-the-master
         (
             {
                 PLUGIN: '',
@@ -51,6 +57,7 @@ COMMAND = ('CheckCommand', '')
             },
             [],
         ),
+        # command
         (
             {
                 PLUGIN: '',
@@ -59,6 +66,7 @@ COMMAND = ('CheckCommand', '')
             },
             [],
         ),
+        # command-where-icinga-does-not-look
         (
             {
                 PLUGIN: '',
@@ -67,16 +75,6 @@ COMMAND = ('CheckCommand', '')
             },
             [COMMAND],
         ),
-    ],
-    ids=[
-        'no-daemon',
-        'no-plugin',
-        'plugin',
-        'icinga',
-        'own-command',
-        'command-of-the-master',
-        'command',
-        'command-where-icinga-does-not-look',
     ],
 )
 def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root, paths, missing):
@@ -100,26 +98,31 @@ def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path
 @pytest.mark.parametrize(
     'folders, constants, expected',
     [
+        # none
         ((), '', installed.NO_PLUGIN_FOLDER),
+        # red-hat
         (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
+        # all
         (installed.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
+        # icinga
         (
             ('/usr/lib/nagios/plugins', '/opt/plugins'),
             '/* */\nconst PluginDir = "/opt/plugins"\n',
             '/opt/plugins',
         ),
+        # icinga-wrong
         (
             ('/usr/lib/nagios/plugins',),
             'const PluginDir = "/opt/none"\n',
             '/usr/lib/nagios/plugins',
         ),
+        # icinga-comment
         (
             ('/usr/lib/nagios/plugins', '/opt/plugins'),
             '// const PluginDir = "/opt/plugins"\n',
             '/usr/lib/nagios/plugins',
         ),
     ],
-    ids=['none', 'red-hat', 'all', 'icinga', 'icinga-wrong', 'icinga-comment'],
 )
 def test_the_plugin_is_missed_where_the_daemon_looks(root, folders, constants, expected):
     for folder in folders:

@@ -198,8 +198,11 @@ def test_smartctl_has_20_places_for_the_heads_of_a_sas_drive():
 
 @pytest.mark.parametrize(
     ('content', 'hours', 'serial'),
-    [(OF_SATA, 25000, 'EXAMPLE0'), (OF_SAS, 65000, 'ZL2ABCDE')],
-    ids=['sata', 'sas'],
+    [  # sata
+        (OF_SATA, 25000, 'EXAMPLE0'),
+        # sas
+        (OF_SAS, 65000, 'ZL2ABCDE'),
+    ],
 )
 def test_both_protocols_say_the_same(content, hours, serial):
     """The real smartctl 7.4 printed both, of the pages that the simulator serves."""
@@ -287,7 +290,14 @@ def test_counts_without_their_headline_belong_to_no_head():
 
 
 @pytest.mark.parametrize(
-    'content', [OF_SATA, OF_SAS, TEXT.format('A', 7, 2).encode()], ids=['sata', 'sas', 'text']
+    'content',
+    [  # sata
+        OF_SATA,
+        # sas
+        OF_SAS,
+        # text
+        TEXT.format('A', 7, 2).encode(),
+    ],
 )
 def test_damage_to_the_log_is_said_or_changes_nothing(content):
     """The serial number and the hours are as they were, or a note says what is missing; no head
@@ -319,34 +329,47 @@ SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counte
 @pytest.mark.parametrize(
     ('of', 'hidden', 'said'),
     [
+        # 24-h-and-2-%
         (report(1000, Farm('ZL2ABCDE', 1044), 1000), [], []),
+        # more
         (
             report(1000, Farm('ZL2ABCDE', 1045), 1000),
             [(45, True, 'FARM log')],
             [SET_BACK.format(45)],
         ),
+        # uncertain
         (
             report(1000, Farm('ZL2ABCDE', 1045)),
             [(45, True, 'FARM log')],
             [SET_BACK.format(45) + ', or overflowed'],
         ),
+        # new-disk
         (
             report(0, Farm('', 25)),
             [(25, True, 'FARM log')],
             [SET_BACK.format(25) + ', or overflowed'],
         ),
+        # a-day
         (report(0, Farm('', 24), 0), [], []),
+        # not-reported
         (report(1000, Farm('ZL2ABCDE', 0), 1000), [], []),
+        # absent
         (report(1000, Farm('ZL2ABCDE', None), 1000), [], []),
+        # no-log
         (report(1000, None, 1000), [], []),
+        # reset-log
         (report(9000, Farm('ZL2ABCDE', 5), 9000), [], []),
+        # largest
         (
             report(1000, Farm('ZL2ABCDE', 200_000), 1000),
             [(199_000, True, 'FARM log')],
             [SET_BACK.format(199_000)],
         ),
+        # impossible
         (report(1000, Farm('ZL2ABCDE', 200_001), 1000), [], []),
+        # huge
         (report(1000, Farm('', 2**55), 1000), [], []),
+        # of-another-disk
         (
             report(1000, Farm('ZZZZZZZZ', 25_000, is_foreign=True), 1000),
             [],
@@ -355,21 +378,6 @@ SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counte
                 'compared'
             ],
         ),
-    ],
-    ids=[
-        '24-h-and-2-%',
-        'more',
-        'uncertain',
-        'new-disk',
-        'a-day',
-        'not-reported',
-        'absent',
-        'no-log',
-        'reset-log',
-        'largest',
-        'impossible',
-        'huge',
-        'of-another-disk',
     ],
 )
 def test_the_log_contradicts_a_counter_that_is_a_day_and_2_percent_behind(of, hidden, said):
@@ -490,13 +498,17 @@ def _elsewhere(path: Path) -> Path:
 @pytest.mark.parametrize(
     'make',
     [
+        # folder
         lambda path: path.mkdir(),
+        # pipe
         lambda path: os.mkfifo(path),
+        # large
         lambda path: path.write_bytes(b'{' * (2 << 20)),
+        # endless
         lambda path: path.symlink_to('/dev/zero'),
+        # link
         lambda path: path.symlink_to(_elsewhere(path)),
     ],
-    ids=['folder', 'pipe', 'large', 'endless', 'link'],
 )
 def test_something_else_in_its_place_is_no_answer(make, tmp_path):
     make(tmp_path / farm_answers.FILE)
@@ -630,24 +642,31 @@ def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
 @pytest.mark.parametrize(
     ('output', 'behaviour', 'why'),
     [
+        # assertion-of-7.4
         (
             'Smartctl: Exception: json.cpp(401): Assertion failed: value != nullptr\n',
             {'status': 1},
             'smartctl ended with exit status 1 and without a log',
         ),
+        # signal
         ('', {'after': 'kill -ABRT $$'}, 'smartctl was terminated by signal 6'),
+        # hangs
         ('', {'before': HANGS}, 'no answer within 1 s'),
+        # cut
         (
             '{"smartctl": {"exit_status": 4}, "seagate_farm_log"',
             {'status': 4},
             'exit status 4 and without a log',
         ),
+        # other-json
         ('{"x": 1}', {'status': 0}, 'exit status 0 and without a log'),
+        # directory
         (
             {'smartctl': {'exit_status': 4}, 'seagate_farm_log': {'supported': False}},
             {'status': 4},
             'smartctl ended with exit status 4',
         ),
+        # page
         (
             {
                 'smartctl': {
@@ -660,7 +679,6 @@ def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
             'smartctl reports "Read FARM Log page 3 failed"',
         ),
     ],
-    ids=['assertion-of-7.4', 'signal', 'hangs', 'cut', 'other-json', 'directory', 'page'],
 )
 def test_a_log_that_cannot_be_read_is_a_note_for_a_week(bed, output, behaviour, why):
     """The drive keeps its verdict, and is left alone for a week."""
@@ -701,7 +719,12 @@ def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
 
 
 @pytest.mark.parametrize(
-    'known', [{}, {'ZL2ABCDE': ANSWERS['ZL2ABCDE']}], ids=['never', 'weeks-ago']
+    'known',
+    [  # never
+        {},
+        # weeks-ago
+        {'ZL2ABCDE': ANSWERS['ZL2ABCDE']},
+    ],
 )
 def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
     farm_answers.keep(state_directory.there(str(tmp_path)), known)
@@ -816,30 +839,36 @@ GIVEN = {
 @pytest.mark.parametrize(
     ('name', 'given', 'said', 'unsaid'),
     [
+        # sata
         (
             'seagate-hdd-healthy',
             GIVEN,
             ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 13241 h'],
             'could not',
         ),
+        # sas
         (
             'sas-seagate-healthy',
             GIVEN,
             ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 2668 h'],
             'could not',
         ),
+        # another-serial
         (
             'seagate-hdd-healthy',
             {**GIVEN, 'serial': 'OTHERONE'},
             ['have different serial numbers'],
             'ahead',
         ),
+        # hours-0
         ('seagate-hdd-healthy', {**GIVEN, 'hours': 0}, ['power-on time not reported'], 'ahead'),
+        # agrees
         ('seagate-hdd-healthy', {**GIVEN, 'hours': 11_800}, ['power-on time 11800 h'], 'ahead'),
+        # no-log
         ('seagate-hdd-healthy', {}, ['ST10000DM0004'], 'FARM'),
+        # other-vendor
         ('wd-hdd-healthy', GIVEN, ['WDC'], 'FARM'),
     ],
-    ids=['sata', 'sas', 'another-serial', 'hours-0', 'agrees', 'no-log', 'other-vendor'],
 )
 def test_the_real_smartctl_reads_the_page_that_a_drive_serves(tmp_path, name, given, said, unsaid):
     """Log A6h by READ LOG EXT, log page 3Dh by LOG SENSE."""

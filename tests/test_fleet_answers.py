@@ -151,25 +151,20 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
 @pytest.mark.parametrize(
     'answer, said',
     [
-        pytest.param(
-            (200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2', id='no-json'
-        ),
-        pytest.param((200, b'{"results": {}}'), 'this is not the API of Icinga 2', id='no-list'),
-        pytest.param(
-            (200, b'{"results": [1]}'), 'this is not the API of Icinga 2', id='no-objects'
-        ),
-        pytest.param((200, b'[' * 100_000), 'this is not the API of Icinga 2', id='too-deep'),
-        pytest.param(
-            (302, b''),
-            'the server redirects to https://elsewhere.example.org/',
-            id='leads-elsewhere',
-        ),
-        pytest.param(
-            (500, b'x'),
-            'Icinga answered 500 Internal Server Error; see its log',
-            id='its-own-trouble',
-        ),
-        pytest.param(None, 'the answer is incomplete', id='hangs-up'),
+        # no-json
+        ((200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2'),
+        # no-list
+        ((200, b'{"results": {}}'), 'this is not the API of Icinga 2'),
+        # no-objects
+        ((200, b'{"results": [1]}'), 'this is not the API of Icinga 2'),
+        # too-deep
+        ((200, b'[' * 100_000), 'this is not the API of Icinga 2'),
+        # leads-elsewhere
+        ((302, b''), 'the server redirects to https://elsewhere.example.org/'),
+        # its-own-trouble
+        ((500, b'x'), 'Icinga answered 500 Internal Server Error; see its log'),
+        # hangs-up
+        (None, 'the answer is incomplete'),
     ],
 )
 def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
@@ -216,7 +211,14 @@ def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
     assert 'b' in {drive['host'] for drive in json.loads(done.text)['drives']}
 
 
-@pytest.mark.parametrize('face', [[], ['--json']], ids=['table', 'json'])
+@pytest.mark.parametrize(
+    'face',
+    [  # table
+        [],
+        # json
+        ['--json'],
+    ],
+)
 def test_a_service_without_a_name_hides_no_other(fake, face):
     """Its drives are told as those of a host that nobody named."""
     fake.answer = lambda question: (200, told({**service('a'), 'name': ''}, service('b')))
@@ -361,7 +363,14 @@ def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
 
 
 @pytest.mark.parametrize(
-    'face', [[], ['--json'], ['--html', 'PAGE']], ids=['table', 'json', 'page']
+    'face',
+    [  # table
+        [],
+        # json
+        ['--json'],
+        # page
+        ['--html', 'PAGE'],
+    ],
 )
 def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
     """On a terminal, in JSON and in the page: in each column of a line, in its name and in words
@@ -407,15 +416,18 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
 @pytest.mark.parametrize(
     ('change', 'said'),
     [
+        # group
         (('chmod', '0640'), 'its group, or a user of its access-control list, can read it'),
+        # others
         (('chmod', '0604'), 'everybody can read it'),
+        # all
         (('chmod', '0644'), 'everybody can read it'),
+        # list
         (
             ('setfacl', '-m', 'u:65534:r'),
             'its group, or a user of its access-control list, can read it',
         ),
     ],
-    ids=['group', 'others', 'all', 'list'],
 )
 @pytest.mark.parametrize('option', ['--password-file', '--cert'])
 def test_a_secret_that_others_can_read_is_not_used(tmp_path, option, change, said):

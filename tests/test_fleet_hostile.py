@@ -226,13 +226,17 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
 @pytest.mark.parametrize(
     'start, repeated, times, end',
     [
+        # lists
         (b'[', b'[],', 4_000_000, b'0]'),
+        # nested
         (b'', b'[', 400_000, b''),
+        # nested-objects
         (b'', b'{"a":', 400_000, b''),
+        # wide
         (b'["', b'a', 30_000_000, rb'\ud83d\ude00"]'),
+        # emoji
         (b'["', '\U0001f600'.encode(), 6_000_000, b'"]'),
     ],
-    ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'],
 )
 def test_what_would_take_more_history_than_allowed_is_not_parsed(start, repeated, times, end):
     """The bound is on history, whatever the text is made of; too deep is ValueError, as no JSON."""
@@ -337,29 +341,16 @@ FLOOD = '{"version": 2, "drives": ['
 @pytest.mark.parametrize(
     'start, repeated, times, end, said',
     [
-        pytest.param('', '[],', 1, '', 'larger than 16 MiB', id='300-mb'),
-        pytest.param(
-            '', '[],', 5_000_000, '0]}', 'too large for the drives of one host', id='lists'
-        ),
-        pytest.param(
-            '',
-            '[',
-            1_000_000,
-            '',
-            'it is damaged output of triage --json; copy it again',
-            id='nested',
-        ),
-        pytest.param(
-            '', '{}', 1, '', 'it is damaged output of triage --json; copy it again', id='cut-off'
-        ),
-        pytest.param(
-            '"',
-            '9',
-            5_000_000,
-            '',
-            'it is damaged output of triage --json; copy it again',
-            id='string',
-        ),
+        # 300-mb
+        ('', '[],', 1, '', 'larger than 16 MiB'),
+        # lists
+        ('', '[],', 5_000_000, '0]}', 'too large for the drives of one host'),
+        # nested
+        ('', '[', 1_000_000, '', 'it is damaged output of triage --json; copy it again'),
+        # cut-off
+        ('', '{}', 1, '', 'it is damaged output of triage --json; copy it again'),
+        # string
+        ('"', '9', 5_000_000, '', 'it is damaged output of triage --json; copy it again'),
     ],
 )
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(
@@ -387,16 +378,21 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(
 @pytest.mark.parametrize(
     'drives',
     [
+        # notes
         lambda: [{**WELL, 'notes': ['x' * 500] * 20_000}],
+        # past
         lambda: [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
+        # readings
         lambda: [
             {**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}
         ],
+        # why
         lambda: [{**WELL, 'why': 'x' * 9_000_000}],
+        # drives
         lambda: [{**WELL, 'serial': f'EXAMPLE{n}'} for n in range(30_000)],
+        # no-drives
         lambda: [0] * 1_500_000,
     ],
-    ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'],
 )
 @pytest.mark.long
 def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):

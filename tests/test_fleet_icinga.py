@@ -242,7 +242,8 @@ def rows(told: dict[str, Any], name: str) -> list[Any]:
 @pytest.mark.parametrize(
     'name, wanted',
     [
-        pytest.param(
+        # version-1-6
+        (
             'version-1-6',
             [
                 (
@@ -253,9 +254,9 @@ def rows(told: dict[str, Any], name: str) -> list[Any]:
                     'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]',
                 )
             ],
-            id='version-1-6',
         ),
-        pytest.param(
+        # no-words-of-ours
+        (
             'other-words',
             [
                 (
@@ -266,45 +267,36 @@ def rows(told: dict[str, Any], name: str) -> list[Any]:
                     "Remote Icinga instance 'x' is not connected to 'bed'",
                 )
             ],
-            id='no-words-of-ours',
         ),
-        pytest.param(
-            'old-lines',
-            [('sda', 'WARNING', 'order', 'endurance_used 86 %, warning above 85')],
-            id='lines-before-firmware',
-        ),
-        pytest.param(
+        # lines-before-firmware
+        ('old-lines', [('sda', 'WARNING', 'order', 'endurance_used 86 %, warning above 85')]),
+        # missing-drive
+        (
             'too-few',
             [
                 ('(smart)', 'CRITICAL', 'search', '1 of 2 expected drives missing; 1 drive: 1 ok'),
                 ('sda', 'OK', 'nothing', None),
             ],
-            id='missing-drive',
         ),
-        pytest.param(
-            'no-drive',
-            [('(smart)', 'UNKNOWN', 'repair', 'sudo does not let nagios run smartctl')],
-            id='no-drive',
-        ),
-        pytest.param(
+        # no-drive
+        ('no-drive', [('(smart)', 'UNKNOWN', 'repair', 'sudo does not let nagios run smartctl')]),
+        # mistake-of-the-site
+        (
             'mistake',
             [
                 ('(smart)', 'UNKNOWN', 'repair', 'site.json: no JSON'),
                 ('sda', 'OK', 'nothing', None),
             ],
-            id='mistake-of-the-site',
         ),
-        pytest.param(
+        # unreadable-drive
+        (
             'unreadable',
             [('sdb', 'UNKNOWN', 'read', 'cannot be opened: Permission denied; run as root')],
-            id='unreadable-drive',
         ),
-        pytest.param('asleep', [('sda', 'OK', 'nothing', None)], id='asleep'),
-        pytest.param(
-            'pending',
-            [('(smart)', 'UNKNOWN', 'repair', 'Icinga has no result of this check yet')],
-            id='pending',
-        ),
+        # asleep
+        ('asleep', [('sda', 'OK', 'nothing', None)]),
+        # pending
+        ('pending', [('(smart)', 'UNKNOWN', 'repair', 'Icinga has no result of this check yet')]),
     ],
 )
 def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
@@ -493,49 +485,31 @@ def test_a_certificate_stands_in_for_a_password(cases):
 @pytest.mark.parametrize(
     'option, value, said',
     [
-        pytest.param(
-            '--user', 'nobody', 'Icinga refused the user nobody or the password', id='unknown-user'
-        ),
-        pytest.param(
-            '--user',
-            'stranger',
-            'give this ApiUser the permission objects/query/Service',
-            id='no-permission',
-        ),
-        pytest.param(
+        # unknown-user
+        ('--user', 'nobody', 'Icinga refused the user nobody or the password'),
+        # no-permission
+        ('--user', 'stranger', 'give this ApiUser the permission objects/query/Service'),
+        # another-name
+        (
             '--icinga-name',
             'other',
             "Icinga's certificate is refused (Hostname mismatch, certificate is not valid for "
             "'other'.); for --ca",
-            id='another-name',
         ),
-        pytest.param(
-            '--icinga',
-            'https://127.0.0.1:1',
-            'Connection refused; is the API enabled',
-            id='nobody-there',
-        ),
-        pytest.param(
+        # nobody-there
+        ('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API enabled'),
+        # no-such-host
+        (
             '--icinga',
             'https://no.example.invalid',
             'the host name no.example.invalid could not be resolved',
-            id='no-such-host',
         ),
-        pytest.param(
-            '--ca',
-            '/etc/hostname',
-            '--ca /etc/hostname: contains no certificate',
-            id='no-authority',
-        ),
-        pytest.param(
-            '--ca', '/no/such', '--ca /no/such: No such file or directory', id='no-such-authority'
-        ),
-        pytest.param(
-            '--password-file',
-            '/no/such',
-            '--password-file /no/such: No such file',
-            id='no-password-file',
-        ),
+        # no-authority
+        ('--ca', '/etc/hostname', '--ca /etc/hostname: contains no certificate'),
+        # no-such-authority
+        ('--ca', '/no/such', '--ca /no/such: No such file or directory'),
+        # no-password-file
+        ('--password-file', '/no/such', '--password-file /no/such: No such file'),
     ],
 )
 def test_who_cannot_ask_reads_why_and_what_helps(cases, option, value, said):
@@ -562,10 +536,14 @@ def test_a_certificate_that_nobody_vouches_for_is_never_taken(cases):
 @pytest.mark.parametrize(
     'text, mode, said',
     [
-        pytest.param('wrong', 0o600, 'or the password; see', id='wrong-password'),
-        pytest.param('x', 0o644, 'everybody can read it', id='readable-by-all'),
-        pytest.param('x', 0o622, 'is writable by others', id='writable-by-others'),
-        pytest.param('', 0o600, 'its first line is empty', id='empty'),
+        # wrong-password
+        ('wrong', 0o600, 'or the password; see'),
+        # readable-by-all
+        ('x', 0o644, 'everybody can read it'),
+        # writable-by-others
+        ('x', 0o622, 'is writable by others'),
+        # empty
+        ('', 0o600, 'its first line is empty'),
     ],
 )
 def test_a_password_that_others_could_know_is_not_used(cases, text, mode, said):

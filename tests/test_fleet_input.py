@@ -68,6 +68,10 @@ def fleet(*arguments: str) -> dict[str, Any]:
     return found
 
 
+def codes(found: dict[str, Any]) -> set[str]:
+    return {note['code'] for note in found['notes']}
+
+
 def written(folder: Path, *drives: dict[str, Any], **facts: Any) -> str:
     """Write the document of a host and return its path."""
     path = folder / 'host.json'
@@ -94,6 +98,7 @@ def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
     assert (found['fleet']['drives'], found['fleet']['twin_count']) == (13, 9)  # each counts once
     assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
     assert found['state'] == 'CRITICAL'
+    assert 'drives-shared' in codes(found)  # a shelf that both reach: a note and no alarm
 
 
 def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, document):
@@ -117,41 +122,6 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
         assert set(told['forecasts']) == set(wanted.get('forecasts', {}))
 
 
-def test_counts_by_model_and_firmware_have_their_states_and_hosts(collected):
-    """What nobody sees on one host."""
-    models = {
-        (each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']
-    }
-
-    assert models['HGST HUS724020ALA640', 'MF6OAA70'] == {
-        'model': 'HGST HUS724020ALA640',
-        'firmware': 'MF6OAA70',
-        'drives': 1,
-        'hosts': 1,
-        'critical': 1,
-        'unknown': 0,
-        'warning': 0,
-        'ok': 0,
-    }
-    assert models['INTEL SSDSC2BB240G4', 'D2010370']['hosts'] == 1
-    assert sum(each['drives'] for each in models.values()) == 13
-
-
-def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
-    """A shelf that both reach, or a drive that moved while a document grew old."""
-    found = fleet(str(collected))
-    shared = {(each['serial'], *each['hosts']) for each in found['fleet']['twins']}
-
-    assert (
-        ('EXAMPLE0014', 'db1', 'web1') in shared
-        or ('EXAMPLE0014', 'web1', 'db1') in shared
-        or ('EXAMPLE0014', 'web2.example.org', 'web1') in shared
-    )
-    assert any(
-        note.startswith('drives reported by more than one host') for note in texts(found['notes'])
-    )
-
-
 def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
     """By two documents, or by Icinga and a document; what is not well is told each time."""
     for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
@@ -170,100 +140,50 @@ def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
         'CRITICAL',
     ]
     assert found['fleet']['twins'] == []
-    assert '2 drives are reported twice by their host' in texts(found['notes'])
-
-
-@pytest.mark.parametrize('serial', [None, '', '0000000000', 'XX'])
-def test_what_is_no_serial_number_makes_no_twins(tmp_path, serial):
-    """A bridge gives all its drives the same one."""
-    for host in ('a', 'b'):
-        (tmp_path / host).mkdir()
-        written(
-            tmp_path / host,
-            {'name': 'sda', 'model': 'ACME X1', 'serial': serial, 'state': 'OK'},
-            host=host,
-        )
-
-    assert fleet(str(tmp_path))['fleet']['twins'] == []
+    assert 'drives-repeated' in codes(found)
 
 
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     """By model and firmware alone: also of hosts whose own database does not know it yet."""
-    drive = {
-        'name': 'sda',
-        'model': 'Corsair Force LS SSD',
-        'firmware': 'S9FM01.8',
-        'serial': 'EXAMPLE0001',
-        'state': 'OK',
-    }
-    [told] = fleet(written(tmp_path, drive))['fleet']['advisories']
+    known = {'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8'}
+    found = fleet(written(tmp_path, {'name': 'sda', 'state': 'OK', 'serial': 'EXAMPLE1', **known}))
+    [told] = found['fleet']['advisories']
 
-    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == (
-        'Corsair Force LS SSD',
-        'S9FM01.8',
-        1,
-        1,
-    )
-    assert 'update' in told['what']
+    assert told.items() >= {**known, 'drives': 1, 'hosts': 1}.items() and 'update' in told['what']
     # The maker names no version without the defect.
-    assert '\n  watch: look again in a month  ' in run('fleet', written(tmp_path, drive)).text
+    assert found['fleet']['steps'][-1]['action'] == actions.action(actions.WATCH).words
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
-    """As CSV, first drives to replace now.
-
-    What lasts 400 days must be ordered 90 days before; what lasts longer than three years is not in
-    the plan.
-    """
-    days = 86400
-
-    def lasting(name: str, left: float, **facts: Any) -> dict[str, Any]:
-        return {
-            'name': name,
-            'model': 'ACME X1',
-            'serial': f'EXAMPLE{name}',
-            'state': 'OK',
-            'action': 'nothing',
-            'order_by': dates.day(time.time() + left - dates.LEAD_TIME),
-            **facts,
-        }
-
+    """As CSV: what lasts 400 days must be ordered 90 days before."""
+    drive = {'model': 'ACME X1', 'action': 'nothing', 'state': 'OK'}
+    when = time.gmtime(time.time() + 400 * 86400 - dates.LEAD_TIME)
     path = written(
         tmp_path,
-        lasting('a', 5000 * days),
-        lasting('b', 400 * days),
-        lasting('c', 400 * days),
-        lasting('d', 5000 * days, state='CRITICAL', action='replace', model='=cmd|x'),
-        lasting('e', 5000 * days, state='CRITICAL', action='replace', model=' +cmd'),
+        *(
+            {**drive, 'name': name, 'order_by': time.strftime('%Y-%m-%d', when)}
+            for name in ('b', 'c')
+        ),
+        {**drive, 'name': 'd', 'state': 'CRITICAL', 'action': 'replace', 'model': ' =cmd|x'},
     )
     done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
-    when = time.gmtime(time.time() + 400 * days - dates.LEAD_TIME)
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
         'action,by,host,drive,serial,model,firmware,drives,hosts,why',
-        "replace now,now,host,d,EXAMPLEd,'=cmd|x,,1,1,",
-        "replace now,now,host,e,EXAMPLEe,' +cmd,,1,1,",
-        "order,now,,,,' +cmd,,1,1,",
-        "order,now,,,,'=cmd|x,,1,1,",
+        "replace now,now,host,d,,' =cmd|x,,1,1,",
+        "order,now,,,,' =cmd|x,,1,1,",
         f'order,{when.tm_year}-Q{(when.tm_mon + 2) // 3},,,,ACME X1,,2,1,',
     ]
 
 
-@pytest.mark.parametrize('face', [['--html', 'FOLDER/missing/page.html'], ['--html', '/dev/null']])
-def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
+def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document):
     """Whoever orders waits for it; the missing page is said, and the exit status is 3."""
-    path = written(tmp_path, *document['drives'])
+    path, plan = written(tmp_path, *document['drives']), tmp_path / 'plan.csv'
 
-    done = run(
-        'fleet',
-        path,
-        *(word.replace('FOLDER', str(tmp_path)) for word in face),
-        '--plan',
-        str(tmp_path / 'plan.csv'),
-    )
+    done = run('fleet', path, '--html', str(tmp_path / 'missing/page.html'), '--plan', str(plan))
     assert done.code == 3 and 'cannot be written' in done.text
-    assert (tmp_path / 'plan.csv').read_text().splitlines()[1].startswith('replace now,now,')
+    assert plan.read_text().splitlines()[1].startswith('replace now,now,')
 
 
 def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
@@ -280,7 +200,7 @@ def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, mo
         ]
     )[1]
 
-    with pytest.raises(SmartError, match='Jinja2, which is not installed'):
+    with pytest.raises(SmartError, match='Jinja2'):
         fleet_command.run(wanted, processes.Runner())
     assert (tmp_path / 'plan.csv').read_text().splitlines()[1].startswith('replace now,now,')
 
@@ -295,36 +215,30 @@ def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):
 
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     """triage tells it as a note as well."""
-    words = 'cannot be opened: Permission denied'
+    words, step = 'cannot be opened', plugin_output.next_step(BY_NAME['no-permission'])
     path = written(
         tmp_path,
         {
             'name': 'sda',
             'state': 'UNKNOWN',
             'why': words,
-            'notes': [words, 'and more'],
+            'notes': [words, 'more'],
             'action': actions.READ,
             'code': 'no-permission',
         },
     )
 
     (row,) = (line for line in run('fleet', path).text.splitlines() if words in line)
-    assert row.endswith(
-        f'  [no-permission] {words}; {plugin_output.next_step(BY_NAME["no-permission"])}; and more'
-    )
+    assert row.endswith(f'  [no-permission] {words}; {step}; more')
 
 
-@pytest.mark.parametrize(
-    'words',
-    [
-        'no answer; last seen there: ACME HD4000 (serial EXAMPLE 1), 5 h ago',
-        'no answer; last seen there: ACME (2) HD4000 (serial EXAMPLE)1), 5 h ago',
-        'no answer; last seen there: ACME HD4000 (serial EXAMPLE...',
-        'no answer; last seen there: ACME HD4000 (serial EXAMPLE',
-    ],
-)
-def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remembers(tmp_path, words):
+LAST_SEEN = 'no answer; last seen there: ACME (2) HD4000 (serial '
+
+
+@pytest.mark.parametrize('serial', ['EXAMPLE 1), 5 h ago', 'EXAMPLE)1), 5 h ago', 'EXAMPLE...'])
+def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remembers(tmp_path, serial):
     """In its reason and in its notes, also where a host has cut them off."""
+    words = LAST_SEEN + serial
     path = written(
         tmp_path,
         {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words], 'findings': [words]},
@@ -332,37 +246,6 @@ def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remember
 
     told = run('fleet', path, '--hide-serial', '--json').text
     assert '(serial SERIAL' in told and 'EXAMPLE' not in told
-
-
-@pytest.mark.parametrize('face', [['--limit', '0'], ['--json'], ['--html', 'PAGE']])
-def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wanted(tmp_path, face):
-    """They stand in the words of the host."""
-    path, page = tmp_path / 'web1.json', tmp_path / 'page.html'
-    path.write_text(
-        json.dumps(
-            shorthand.document(
-                {
-                    'state': 'CRITICAL',
-                    **FRESH,
-                    'drives': [],
-                    'notes': [
-                        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget '
-                        'EXAMPLE0001 retires it'
-                    ],
-                }
-            )
-        )
-    )
-
-    done = run(
-        'fleet',
-        str(path),
-        '--hide-serial',
-        *[str(page) if word == 'PAGE' else word for word in face],
-    )
-    told = done.text + (page.read_text() if page.exists() else '')
-    assert 'ACME HD4000 SERIAL is gone from /dev/sda' in told
-    assert 'EXAMPLE0001' not in told
 
 
 def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(collected):
@@ -374,19 +257,9 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
         if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))
     ]
 
-    assert text.startswith('13 drives on 3 hosts: 5 critical, 2 warning, 6 ok')
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
-    assert '19 more drives, none of them worse; ' in text
-    assert (
-        len(
-            [
-                line
-                for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
-                if line.startswith('OK ')
-            ]
-        )
-        > 5
-    )
+    assert '\n19 more drives, ' in text
+    assert '\nOK ' in run('fleet', str(collected), '--limit', '0').text
 
 
 def test_an_old_document_is_as_of_its_day(tmp_path, document):
@@ -401,35 +274,18 @@ def test_an_old_document_is_as_of_its_day(tmp_path, document):
         '5 days ago',
         '40 days ago',
     ]
-    assert '2 documents older than two days: host, web9' in texts(found['notes'])
+    assert any(text.endswith(' days: host, web9') for text in texts(found['notes']))
+    assert 'result-old' in codes(found)
 
 
-@pytest.mark.parametrize('made', [-(2**63), -1, 2**40, 1e29, True, None, 'x'], ids=repr)
+@pytest.mark.parametrize('made', [-1, 1e29, True, None, 'x', 'ahead'])
 def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
     """One host must not end the report on all others."""
+    made = time.time() + 365 * 86400 if made == 'ahead' else made
     path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made)
     os.utime(path, (time.time() - 40 * 86400,) * 2)
 
     assert fleet(path)['drives'][0]['notes'][0]['text'].endswith(', 40 days ago')
-
-
-def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
-    """A missing drive has no line of its own."""
-    path = written(
-        tmp_path,
-        {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'},
-        state='CRITICAL',
-        notes=['1 of 2 expected drives missing'],
-    )
-    found = fleet(path)
-
-    assert found['state'] == 'CRITICAL'
-    assert [(each['name'], each['state'], each['why']) for each in found['drives']] == [
-        ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'),
-        ('sda', 'OK', None),
-    ]
-    assert [each['action'] for each in found['drives']] == ['search', 'nothing']
-    assert found['fleet']['drives'] == 1
 
 
 def test_an_empty_folder_says_what_belongs_there(tmp_path):
@@ -437,10 +293,7 @@ def test_an_empty_folder_says_what_belongs_there(tmp_path):
     done = run('fleet', str(tmp_path))
 
     assert done.code == 3
-    assert (
-        f'{tmp_path}: no files found; save the output of triage --json there, one file per host'
-        in done.text
-    )
+    assert f'{tmp_path}: no files found; ' in done.text and 'triage --json' in done.text
 
 
 def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
@@ -449,8 +302,8 @@ def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
     found = fleet(str(collected))
 
     assert len(found['drives']) == 22
-    skipped = f'1 file skipped (not output of triage --json or of smartctl): {collected}/README'
-    assert skipped in texts(found['notes'])
+    [skipped] = [each for each in found['notes'] if each['code'] == 'file-skipped']
+    assert skipped['text'].startswith('1 file ') and skipped['text'].endswith('/README')
 
 
 def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
@@ -458,20 +311,19 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
     done = run('fleet', str(collected), str(collected / 'gone.json'))
 
     assert done.code == 3
-    assert 'gone.json: No such file or directory' in done.text
-    assert '13 drives on 3 hosts' in done.text
+    assert 'gone.json: No such file' in done.text and done.text.startswith('13 drives ')
 
 
 @pytest.mark.parametrize(
     'arguments, word',
     [
-        ([], 'fleet needs --icinga URL, or directories'),
+        ([], 'needs --icinga'),
         (['--icinga', 'http://x'], '--icinga needs https://'),
-        (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
+        (['--icinga', 'https://user:secret@x'], 'without a user'),
         (['--icinga', 'https://x'], '--user with --password-file'),
         (
             ['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
-            'unrecognized arguments: --password; did you mean --password-file?',
+            'arguments: --password; ',
         ),
     ],
 )
@@ -484,12 +336,16 @@ def test_a_usage_error_is_one_sentence(arguments, word):
 
 
 def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
-    """In the table, the JSON and the page."""
-    run('fleet', str(collected), '--html', str(tmp_path / 'page.html'), '--hide-serial')
+    """In the table, the JSON and the page, also of drives that are gone."""
+    gone = 'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it'
+    (collected / 'web8').mkdir()
+    written(collected / 'web8', state='CRITICAL', notes=[gone])
+    page = tmp_path / 'page.html'
+    options = ('fleet', str(collected), '--hide-serial')
+    run(*options, '--html', str(page))
 
-    assert 'EXAMPLE' not in run('fleet', str(collected), '--hide-serial').text
-    assert 'EXAMPLE' not in run('fleet', str(collected), '--hide-serial', '--json').text
-    assert 'EXAMPLE' not in (tmp_path / 'page.html').read_text()
+    for text in (run(*options).text, run(*options, '--json').text, page.read_text()):
+        assert 'EXAMPLE' not in text and 'ACME HD4000 SERIAL is gone' in text
 
 
 # --- documents that hold anything ----------------------------------------------------------------
@@ -572,36 +428,27 @@ def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
 
 # --- tables of cases ------------------------------------------------------------------------------
 
-THREE = ('a', 'b', 'c')
-
 
 @pytest.mark.parametrize(
     'things, said',
     [
-        (THREE[:1], '1 file skipped: a'),
-        (THREE, '3 files skipped: a, b, c'),
-        ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'),
-        (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more'),
+        (['x1'], '1 file skipped: x1'),
+        (['x1', 'x2', 'x3'], '3 files skipped: x1, x2, x3'),
+        (['x1', 'x2', 'x3', 'x4', 'x5'], ': x1, x2, x3 and 2 more'),
     ],
 )
 def test_of_many_things_three_are_named(things, said):
-    assert gathering._named(things, 'file skipped') == said
+    assert gathering._named(things, 'file skipped').endswith(said)
 
 
 @pytest.mark.parametrize(
     'words, said',
     [
-        (
-            'ACME SER1 is gone; history --forget SER1 retires it',
-            'ACME SERIAL is gone; history --forget SERIAL retires it',
-        ),
-        (
-            'last seen there: ACME X1 (serial SERIE20), 3 d ago',
-            'last seen there: ACME X1 (serial SERIAL), 3 d ago',
-        ),
-        ('last seen there: ACME X1 (serial SERIE...', 'last seen there: ACME X1 (serial SERIAL...'),
-        ('last seen there: ACME X1 (serial SERI', 'last seen there: ACME X1 (serial SERIAL'),
-        ('pending 8, critical above 4', 'pending 8, critical above 4'),
+        ('SER1 is gone; --forget SER1', 'SERIAL is gone; --forget SERIAL'),
+        ('ACME X1 (serial SERIE20), 3 d', 'ACME X1 (serial SERIAL), 3 d'),
+        ('ACME X1 (serial SERIE...', 'ACME X1 (serial SERIAL...'),
+        ('ACME X1 (serial SERI', 'ACME X1 (serial SERIAL'),
+        ('pending 8', 'pending 8'),
     ],
 )
 def test_serial_numbers_are_taken_out_of_sentences_also_where_they_are_cut_off(words, said):
@@ -635,7 +482,7 @@ def test_hidden_drives_keep_all_but_serial_numbers():
 
 def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_last(tmp_path):
     """By its fields, whatever the sentence says."""
-    words = 'no answer; EXAMPLE 1 was there'
+    words = 'silent; EXAMPLE 1 before'
     drive = {
         'name': 'sda',
         'state': 'UNKNOWN',
@@ -648,11 +495,8 @@ def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_
     path = written(tmp_path, drive)
 
     [found] = fleet(path, '--hide-serial')['drives']
-    assert (found['why'], found['code'], found['notes'][0]['text']) == (
-        'no answer; SERIAL was there',
-        'timeout',
-        'no answer; SERIAL was there',
-    )
+    assert found['why'] == found['notes'][0]['text'] == 'silent; SERIAL before'
+    assert found['code'] == 'timeout'
     assert 'EXAMPLE 1' in fleet(path)['drives'][0]['why']
 
 
@@ -661,9 +505,12 @@ def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_
 )
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]
-    path = written(tmp_path, version=2, state='CRITICAL', notes=notes)
+    well = {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}
+    found = fleet(written(tmp_path, well, version=2, state='CRITICAL', notes=notes))
 
-    [row] = fleet(path)['drives']
+    [row, drive] = found['drives']
+    assert (found['state'], found['fleet']['drives'], drive['state']) == ('CRITICAL', 1, 'OK')
+    assert (row['name'], row['state']) == ('(triage)', 'CRITICAL')
     assert (row['code'], row['why'], row['action'], row['is_check']) == (code, 'x; y', action, True)
 
 
@@ -671,9 +518,7 @@ def test_a_triage_that_failed_is_a_row_with_its_error(tmp_path):
     (tmp_path / 'web8.json').write_text(run('triage', '--json', '-d', 'x@@y').text)
 
     [row] = fleet(str(tmp_path))['drives']
-    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and row['why'].startswith(
-        '"x@@y" is not a device'
-    )
+    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and 'x@@y' in row['why']
 
 
 def test_findings_of_version_2_come_with_their_values(tmp_path):
@@ -748,8 +593,8 @@ def empty_fleet() -> gathering.Fleet:
         (['OK', 'WARNING'], [], [], 'WARNING'),
         (['OK'], ['CRITICAL'], [], 'CRITICAL'),
         ([], ['OK'], [], 'OK'),
-        (['OK'], [], ['a host is silent'], 'UNKNOWN'),
-        (['CRITICAL'], [], ['a host is silent'], 'CRITICAL'),
+        (['OK'], [], ['silent'], 'UNKNOWN'),
+        (['CRITICAL'], [], ['silent'], 'CRITICAL'),
     ],
 )
 def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(
@@ -764,28 +609,22 @@ def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(
 
 @pytest.mark.parametrize(
     'repeats, said',
-    [
-        (0, []),
-        (1, ['1 drive is reported twice by its host']),
-        (2, ['2 drives are reported twice by their host']),
-    ],
+    [(0, []), (1, ['1 drive is reported twice']), (2, ['2 drives are reported'])],
 )
 def test_repeats_are_counted(empty_fleet, repeats, said):
     empty_fleet.summary.repeats = repeats
 
-    assert empty_fleet.said() == said
+    assert [text[: len(start)] for text, start in zip(empty_fleet.said(), said)] == said
+    assert len(empty_fleet.said()) == len(said)
 
 
 def test_faults_are_said_before_notes_and_remarks(empty_fleet):
     empty_fleet.faults.append(Coded('not-gathered', 'f' * 600))
     empty_fleet.notes.append(Coded('file-skipped', 'a note'))
-    empty_fleet.remarks[Coded('serial-hidden', 'print no serial numbers: {}')] = ['db1!smart']
+    empty_fleet.remarks[Coded('serial-hidden', 'hidden: {}')] = ['db1!smart']
     said = empty_fleet.said()
 
-    assert (len(said[0]), said[1:]) == (
-        500,
-        ['a note', '1 service print no serial numbers: db1!smart'],
-    )
+    assert (len(said[0]), said[1:]) == (500, ['a note', '1 service hidden: db1!smart'])
     assert [each.code for each in said] == ['not-gathered', 'file-skipped', 'serial-hidden']
 
 
@@ -793,36 +632,24 @@ def test_faults_are_said_before_notes_and_remarks(empty_fleet):
 def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
     found = empty_fleet.summary
     found.twins = [
-        summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))
+        summary.Twin('ACME', f'S{number}' if number else '', ('h1', 'h2'))
+        for number in range(min(count, 5))
     ]
     found.twin_count = count
     [said] = gathering._of_twins(found)
 
-    assert said == (
-        'drives reported by more than one host (shared enclosure, or moved): '
-        + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3)))
-        + end
-    )
+    names = ['ACME', 'ACME S1', 'ACME S2'][:count]
+    assert said.code == 'drives-shared'
+    assert said.endswith(': ' + '; '.join(f'{name} is on h1 and h2' for name in names) + end)
 
 
-def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
-    empty_fleet.summary.twins = [summary.Twin('ACME', '', ('a', 'b'))]
-
-    assert 'ACME is on a and b' in gathering._of_twins(empty_fleet.summary)[0]
-
-
-@pytest.mark.parametrize(
-    'hosts, notes',
-    [
-        (['a', 'b'], []),
-        (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d']),
-    ],
-)
+@pytest.mark.parametrize('hosts, notes', [('ab', []), ('acd', ['2 hosts of 3 without'])])
 def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
     empty_fleet._hosts, empty_fleet._checked = dict.fromkeys(hosts), {'a', 'b'}
     empty_fleet._note_hosts()
 
-    assert empty_fleet.notes == notes
+    assert [note[:20] for note in empty_fleet.notes] == notes
+    assert all(note.endswith(': c, d') for note in empty_fleet.notes)
 
 
 def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
@@ -830,10 +657,8 @@ def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
         raise ValueError('x')
 
     assert list(empty_fleet._from('db\x071', broken)) == []
-    assert empty_fleet.faults == [
-        'db 1 cannot be read (ValueError); please report this with the output of triage '
-        '--json on that host'
-    ]
+    [fault] = empty_fleet.faults
+    assert fault.startswith('db 1 ') and '(ValueError)' in fault
 
 
 def test_a_reason_is_readable_where_there_is_one(empty_fleet):
@@ -854,32 +679,9 @@ def test_readings_are_written_with_all_their_keys(empty_fleet, capsys):
         empty_fleet, [fleet_drive()._replace(readings=lambda: readings)], None
     )
 
-    assert json.loads(capsys.readouterr().out)['drives'][0]['readings'] == [
-        {
-            'unit': '',
-            'warning': '4',
-            'critical': None,
-            'reason': None,
-            'metric': 'pending',
-            'value': 8,
-        },
-        {
-            'unit': '',
-            'warning': None,
-            'critical': None,
-            'reason': None,
-            'metric': 'health',
-            'value': 'passed',
-        },
-        {
-            'unit': '',
-            'warning': None,
-            'critical': None,
-            'reason': None,
-            'metric': 'used',
-            'value': None,
-        },
-    ]
+    usual = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
+    [told] = json.loads(capsys.readouterr().out)['drives']
+    assert told['readings'] == [{**usual, **each} for each in readings]
 
 
 def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collected, monkeypatch):
@@ -932,15 +734,15 @@ def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collect
     [
         (
             lambda text: text[: len(text) // 2],
-            'it is damaged output of fleet --json; copy it again',
+            'it is damaged',
         ),
         (
             lambda text: text.replace('"name": ', '"name" ', 1),
-            'it is damaged output of fleet --json; copy it again',
+            'it is damaged',
         ),
         (
             lambda text: json.dumps(json.loads(text), indent=4),
-            'output of fleet --json that another program has rewritten',
+            'another program',
         ),
     ],
 )

@@ -64,7 +64,14 @@ def masters(fake, tmp_path: Path) -> Iterator[Masters]:  # noqa: F811
 
 
 @pytest.mark.parametrize('state', ['OK', 'CRITICAL'])
-@pytest.mark.parametrize('serial', ['EXAMPLE1', ''], ids=['serial', 'hidden'])
+@pytest.mark.parametrize(
+    'serial',
+    [  # serial
+        'EXAMPLE1',
+        # hidden
+        '',
+    ],
+)
 def test_a_host_on_two_masters_counts_once(masters, state, serial):
     """Both masters of a zone have all results; a note says so."""
     host = check('db1', ('sda', serial), ('sdb', serial and 'EXAMPLE2'), state=state)

@@ -83,8 +83,6 @@ def test_a_service_that_was_never_checked_has_a_row():
 @pytest.mark.parametrize(
     'interval, is_active, age, is_stale',
     [
-        (300, True, 600, False),
-        (300, True, 601, True),
         (60, True, 600, False),
         (60, True, 601, True),
         (HOUR, True, 2 * HOUR, False),
@@ -92,17 +90,6 @@ def test_a_service_that_was_never_checked_has_a_row():
         (300, False, 2 * DAY, False),
         (300, False, 2 * DAY + 1, True),
         (300, True, -50, False),
-    ],
-    ids=[
-        'two-intervals',
-        'more',
-        'at-least-five-minutes',
-        'more-than-that',
-        'an-hour',
-        'more-than-two',
-        'passive',
-        'passive-late',
-        'ahead',
     ],
 )
 def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale):
@@ -116,7 +103,8 @@ def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale)
 def test_an_old_result_says_of_which_day_it_is():
     [only] = told(text('OK - 1 drive: 1 ok', LINE), age=3 * DAY).drives
 
-    assert {'code': 'result-old', 'text': 'as of 2026-11-19, 3 days ago'} in only.facts['notes']
+    [note] = only.facts['notes']
+    assert note['code'] == 'result-old' and note['text'].endswith('-19, 3 days ago')
 
 
 @pytest.mark.parametrize('age, is_ahead', [(-DAY, False), (-DAY - 1, True)])
@@ -132,25 +120,18 @@ def test_drives_that_were_cut_off_are_counted(counted, missing):
     found = told(text(f'OK - {counted} drives: {counted} ok', LINE))
     rows = [each for each in found.drives if each.facts.get('is_check')]
 
-    assert len(found.drives) == 1 + bool(missing)
-    assert [(each.facts['state'], each.facts['why']) for each in rows] == (
-        [
-            (
-                'UNKNOWN',
-                f'output truncated: {missing} of {counted} drives are missing; to see all, run '
-                f'triage on the host',
-            )
-        ]
-        if missing
-        else []
-    )
+    assert len(found.drives) == 1 + len(rows)
+    assert [(each.facts['state'], each.facts['code']) for each in rows] == [
+        ('UNKNOWN', 'output-cut')
+    ] * bool(missing)
+    assert all(f': {missing} of {counted} drives' in each.facts['why'] for each in rows)
     assert (REMARKS['output-cut'] in found.remarks) is bool(missing)
 
 
 @pytest.mark.parametrize(
     'first, states',
     [
-        ('CRITICAL - a slot is empty; 1 drive: 1 ok', ['CRITICAL', 'OK']),
+        ('CRITICAL - x; 1 drive: 1 ok', ['CRITICAL', 'OK']),
         ('OK - 1 drive: 1 ok', ['OK']),
         ('WARNING - 1 drive: 1 ok', ['WARNING', 'OK']),
     ],
@@ -167,15 +148,7 @@ def test_a_check_without_drives_has_a_row():
 
 @pytest.mark.parametrize(
     'state, shown',
-    [
-        (0, 'OK'),
-        (1, 'WARNING'),
-        (2, 'CRITICAL'),
-        (3, 'UNKNOWN'),
-        (4, 'UNKNOWN'),
-        (-1, 'UNKNOWN'),
-        (127, 'UNKNOWN'),
-    ],
+    [(0, 'OK'), (2, 'CRITICAL'), (3, 'UNKNOWN'), (4, 'UNKNOWN'), (-1, 'UNKNOWN')],
 )
 def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
     found = told('<Timeout exceeded.>\nfurther words', state)
@@ -191,7 +164,7 @@ def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
     [
         ('OK (sda) |', OLD, 'OK (sda)'),
         ('Critical (sda) [x = Critical]', OLD, 'Critical (sda)'),
-        ('', FOREIGN, 'the check printed nothing'),
+        ('', FOREIGN, 'printed nothing'),
         ('DISK OK', FOREIGN, 'DISK OK'),
     ],
 )
@@ -207,8 +180,8 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "x", line 1\n    main()\
 @pytest.mark.parametrize(
     'output, status, code, words',
     [
-        ('nothing to run', 127, 'plugin-missing', 'nothing to run'),
-        ('nothing to run', 3, 'output-foreign', 'nothing to run'),
+        ('nothing', 127, 'plugin-missing', 'nothing'),
+        ('nothing', 3, 'output-foreign', 'nothing'),
         (TRACEBACK, 1, 'python-traceback', 'OSError: no room'),
     ],
 )
@@ -226,26 +199,13 @@ def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(
     [
         ((), True, []),
         (('soft state', 'not reachable'), True, []),
-        (
-            ('host in downtime', 'service in downtime'),
-            True,
-            [('handled', '1 service marked in Icinga as in downtime: a')],
-        ),
+        (('host in downtime', 'service in downtime'), True, ['as in downtime: {}']),
         (
             ('service in downtime', 'service acknowledged'),
             False,
-            [
-                ('handled', '1 service marked in Icinga as acknowledged: a'),
-                ('handled', '1 service marked in Icinga as in downtime: a'),
-                (
-                    'downtime-hidden',
-                    '1 service whose host may be in downtime, which Icinga does not show to this '
-                    'ApiUser (give it the permission objects/query/Host): a',
-                ),
-            ],
+            ['as acknowledged: {}', 'as in downtime: {}', 'objects/query/Host): {}'],
         ),
     ],
-    ids=['nobody', 'nothing-by-a-user', 'once', 'both-and-no-host'],
 )
 def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said):
     service = Service(
@@ -259,7 +219,10 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
     )
     found = services.told(service, Reader(DATABASE.metrics), NOW)
 
-    assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
+    assert len(found.remarks) == len(said) and all(map(str.endswith, found.remarks, said))
+    assert [each.code for each in found.remarks] == ['handled', 'handled', 'downtime-hidden'][
+        : len(said)
+    ]
     assert [each.facts['handling'] for each in found.drives] == [list(handling)]
 
 
@@ -268,7 +231,7 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
     [
         ([LINE], VALUES, ()),
         ([LINE], (), (REMARKS['no-perfdata'],)),
-        ([LINE, '... 3 lines of text are left out'], VALUES, (REMARKS['output-shortened'],)),
+        ([LINE, '... 3 lines'], VALUES, (REMARKS['output-shortened'],)),
         (
             ['OK        sda  ACME X1  endurance_used 1 %  firmware 1'],
             VALUES,
@@ -276,22 +239,19 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
         ),
         (['OK        sda  -  nothing to report'], (), (REMARKS['serial-hidden'],)),
     ],
-    ids=['whole', 'no-perfdata', 'shortened', 'no-serial-numbers', 'silent-drive'],
 )
 def test_what_a_result_lacks_is_remarked(lines, values, remarks):
     assert told(text('OK - 1 drive: 1 ok', *lines), values=values).remarks == remarks
 
 
 @pytest.mark.parametrize(
-    'names, said',
-    [
-        (['a'], '1 service without serial numbers: a'),
-        (['a', 'b', 'c'], '3 services without serial numbers: a, b, c'),
-        (['a', 'b', 'c', 'd'], '4 services without serial numbers: a, b, c and 1 more'),
-    ],
+    'names, start, end',
+    [('a', '1 service without', ': a'), ('abcd', '4 services without', ', c and 1 more')],
 )
-def test_a_remark_names_three_services(names, said):
-    assert services.sentences({REMARKS['serial-hidden']: names}) == [said]
+def test_a_remark_names_three_services(names, start, end):
+    [said] = services.sentences({REMARKS['serial-hidden']: list(names)})
+
+    assert said.startswith(start) and said.endswith(end) and said.code == 'serial-hidden'
 
 
 def test_the_remark_of_most_services_is_first():
@@ -420,11 +380,14 @@ def test_drives_of_groups_at_risk_are_replaced_first():
     assert [
         (step.host, step.drive, step.action) for step in summary.steps(found, []) if step.drive
     ] == [
-        ('d1', 'sda', 'copy the data, then replace'),
-        ('b1', 'sda', 'replace now'),
-        ('b1', 'sdb', 'keep in place: last good copy'),
-        ('c1', 'sda', 'replace now'),
-        ('a1', 'sda', 'replace now'),
+        (host, name, actions.action(action).words)
+        for host, name, action in (
+            ('d1', 'sda', actions.COPY),
+            ('b1', 'sda', actions.REPLACE),
+            ('b1', 'sdb', actions.KEEP),
+            ('c1', 'sda', actions.REPLACE),
+            ('a1', 'sda', actions.REPLACE),
+        )
     ]
 
 
@@ -464,8 +427,8 @@ def test_a_plan_ends_with_firmware_but_updates_only_to_a_version_that_exists():
     ]
 
     assert summary.steps(found, known) == [
-        ('update the firmware', '', '', '', '', 'BAD', '1', 1, 1, 'words'),
-        ('watch: look again in a month', '', '', '', '', 'BAD', '1', 1, 1, 'words'),
+        (actions.action(action).words, '', '', '', '', 'BAD', '1', 1, 1, 'words')
+        for action in (actions.FIRMWARE, actions.WATCH)
     ]
 
 
@@ -519,14 +482,6 @@ def test_no_spreadsheet_calculates_a_model(model, cell):
         (('db1', '123', 'OK'), ('db2', '123', 'OK'), 0, 0, 2),
         (('db1', '0000', 'OK'), ('db2', '0000', 'OK'), 0, 0, 2),
     ],
-    ids=[
-        'same-host',
-        'same-host-other-state',
-        'other-host',
-        'other-drive',
-        'too-short',
-        'one-sign',
-    ],
 )
 def test_a_drive_that_was_met_before_is_a_repeat_or_a_twin(first, second, repeats, twins, counted):
     found = planned(
@@ -550,13 +505,11 @@ STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
     [
         (1, ['b'], 5),
         (2, ['b', 'f'], 4),
-        (3, ['b', 'f', 'e'], 3),
-        (6, ['b', 'f', 'e', 'c', 'a', 'd'], 0),
         (99, ['b', 'f', 'e', 'c', 'a', 'd'], 0),
         (0, ['b'], 5),
     ],
 )
-@pytest.mark.parametrize('is_turned', [False, True], ids=['as-they-come', 'the-other-way-round'])
+@pytest.mark.parametrize('is_turned', [False, True])
 def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
     drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
     found = table.Kept(most, table.in_page)
@@ -622,42 +575,9 @@ def test_what_is_kept_is_taken_as_one_document(count):
 # --- the table ------------------------------------------------------------------------------------
 
 
-def test_states_are_counted_from_the_worst():
-    lines = list(
-        table.heading(planned(drive(), drive('sdb', 'CRITICAL'), drive('sdc', host='db2')), [])
-    )
-
-    assert lines[0] == '3 drives on 2 hosts: 1 critical, 2 ok'
-    assert next(table.heading(planned(), [])) == '0 drives on 0 hosts: none'
+def test_a_fleet_without_drives_is_counted():
+    assert next(table.heading(planned(), [])).endswith(' on 0 hosts: none')
     assert WORST_FIRST == (State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK)
-
-
-@pytest.mark.parametrize(
-    'states, line',
-    [
-        (['OK'], None),
-        (['UNKNOWN'], 'and 1 check with a problem: 1 plugin-missing'),
-        (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks with a problem: 2 plugin-missing'),
-    ],
-)
-def test_checks_in_trouble_are_counted(states, line):
-    found = planned(*(drive(state=state, is_check=True, code='plugin-missing') for state in states))
-
-    assert [each for each in table.heading(found, []) if 'with a problem' in each] == (
-        [line] if line else []
-    )
-
-
-@pytest.mark.parametrize(
-    'models, more', [(12, None), (13, '  and 1 more; --html and --json list all')]
-)
-def test_a_table_has_twelve_lines(models, more):
-    lines = list(
-        table.heading(planned(*(drive(model=f'M{number:02}') for number in range(models))), [])
-    )
-
-    assert sum(line.startswith('  M') for line in lines) == 12
-    assert [line for line in lines if 'more;' in line] == ([more] if more else [])
 
 
 @pytest.mark.parametrize(
@@ -684,66 +604,27 @@ NOTED = {'code': 'old-event', 'text': 'n'}
     'facts, what',
     [
         ({'state': 'OK', 'notes': [NOTED]}, ()),
-        (
-            {
-                'state': 'WARNING',
-                'notes': [NOTED, {'code': 'timeout', 'text': 'w'}],
-                'why': 'w',
-                'code': 'timeout',
-            },
-            ('[timeout] w', 'n'),
-        ),
-        ({'state': 'WARNING', 'notes': [NOTED], 'why': 'w'}, ('w', 'n')),
-        (
-            {
-                'state': 'WARNING',
-                'notes': [],
-                'action': actions.ORDER,
-                'to_do': 'order now',
-                'why': 'w',
-            },
-            ('order now', 'w'),
-        ),
-        ({'state': 'WARNING', 'notes': [], 'action': actions.ORDER}, (actions.ORDER,)),
+        ({'notes': [NOTED, {'text': 'w', 'code': 'c'}], 'why': 'w', 'code': 'c'}, ('[c] w', 'n')),
+        ({'action': actions.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
+        ({'action': actions.ORDER}, (actions.ORDER,)),
+        ({'code': 'c', 'why': 'w', 'to_do': 'install'}, ('[c] w', 'install')),
+        ({'to_do': 'order', 'why': 'w', 'handling': ['set out']}, ('order', 'w', 'set out')),
+        ({'code': 'c'}, ('[c]',)),
+        ({}, ()),
     ],
 )
 def test_a_row_says_what_to_do_and_why(facts, what):
-    assert table._what(facts) == what
+    assert table._what({'state': 'WARNING', 'notes': [], **facts}) == what
 
 
-def test_a_row_has_the_numbers_that_are_believed():
+def test_a_row_leaves_out_numbers_that_are_not_judged_or_not_known():
     readings = [
-        {
-            'metric': 'endurance_used',
-            'value': 155,
-            'unit': '%',
-            'judged': True,
-            'state': 'CRITICAL',
-        },
         {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
-        {
-            'metric': 'power_on_time',
-            'value': 2.5 * YEAR,
-            'unit': 's',
-            'judged': True,
-            'state': 'OK',
-        },
         {'metric': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'},
     ]
-    [row] = table.rows(
-        [{**drive('sda', 'CRITICAL', serial='SER1').facts, 'readings': readings}], NOW
-    )
+    [row] = table.rows([{**drive().facts, 'readings': readings}], NOW)
 
-    assert (row.used, row.filled, row.wear, row.temp, row.spare, row.age, row.host) == (
-        '155 %',
-        1.0,
-        State.CRITICAL,
-        '',
-        '',
-        '2.5 y',
-        'db1',
-    )
-    assert (row.model, row.serial, row.state) == ('ACME', 'SER1', State.CRITICAL)
+    assert (row.temp, row.spare) == ('', '')
 
 
 # --- services, continued --------------------------------------------------------------------------
@@ -758,17 +639,14 @@ def test_a_drive_has_the_host_of_its_service():
 
 
 @pytest.mark.parametrize(
-    'age, to_do',
-    [
-        (0, 'order a replacement by 2026-12-27 (middle of the forecast)'),
-        (5 * DAY, 'order a replacement by 2026-12-22 (middle of the forecast)'),
-    ],
+    'age, by',
+    [(0, '2026-12-27'), (5 * DAY, '2026-12-22')],
 )
-def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, to_do):
+def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, by):
     values = (f"'sda_endurance_time_left'={125 * DAY}s;;;0;",)
     [only] = told(text('WARNING - 1 drive: 1 warning', WORN), 1, age, values).drives
 
-    assert only.facts['to_do'] == to_do
+    assert f' by {by} ' in only.facts['to_do']
 
 
 def test_a_line_about_the_check_is_a_row_with_its_words():
@@ -796,10 +674,6 @@ def test_the_row_of_a_worse_check_stands_before_other_rows():
     )
 
     assert [each.facts['state'] for each in found.drives] == ['CRITICAL', 'UNKNOWN', 'OK']
-
-
-def test_a_check_that_printed_nothing_says_so():
-    assert told('', 3).drives[0].facts['why'] == 'the check printed nothing'
 
 
 def test_the_lines_of_the_plan_end_as_unix_has_them():
@@ -909,15 +783,16 @@ def test_firmware_defects_of_most_drives_are_first():
         ),
         drive(model='B'),
     )
+    common = 'stops; update'
 
     assert [
         (each.model, each.firmware, each.group.drives, each.words)
         for each in summary.defects(found, database)
     ] == [
-        ('B', '1', 2, 'stops; update'),
-        ('A', '1', 1, 'stops; update, fixed in 3'),
-        ('C', '1', 1, 'stops; update'),
-        ('C', '2', 1, 'stops; update'),
+        ('B', '1', 2, common),
+        ('A', '1', 1, f'{common}, fixed in 3'),
+        ('C', '1', 1, common),
+        ('C', '2', 1, common),
     ]
 
 
@@ -963,6 +838,7 @@ def test_the_heading_of_a_fleet_aligns_its_tables():
         drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),
         *(drive(host='db2', state='UNKNOWN', is_check=True, code='a') for _ in range(2)),
         drive(host='db3', state='WARNING', is_check=True, code='b'),
+        drive(host='db3', is_check=True, code='a'),
     )
     group = summary.Group()
     for host in ('db1', 'db2'):
@@ -1017,63 +893,62 @@ def test_the_heading_has_a_part_of_its_own_for_what_is_rare():
 
 
 def test_the_plan_leaves_cells_empty_that_are_not_known():
-    assert list(
-        table._plan([summary.Step(actions.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])
-    ) == [
-        '',
-        'plan:',
-        '  step   by  host  drive  model  firmware  drives  hosts  why',
-        '  watch                   A      -              0         words',
-    ]
+    step = summary.Step(actions.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')
+    line = [*table._plan([step])][-1]
+
+    assert line.split() == ['watch', 'A', '-', '0', 'words']
 
 
-@pytest.mark.parametrize(
-    'count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])]
-)
-def test_the_heading_shows_twelve_groups_and_twelve_drives_of_the_plan(count, more):
+@pytest.mark.parametrize('count', [12, 13])
+def test_the_heading_shows_twelve_groups_drives_of_the_plan_and_models(count):
     found = planned(
-        *(drive(f'sd{number:02}', 'CRITICAL', actions.REPLACE) for number in range(count))
+        *(
+            drive(f'sd{number:02}', 'CRITICAL', actions.REPLACE, model=f'M{number:02}')
+            for number in range(count)
+        )
     )
     found.groups.add(at_risk(number) for number in range(10, 10 + count))
     lines = list(table.heading(found, []))
-    shown = [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')]
-
-    assert shown == [min(count, 12)] * 2
-    assert [line for line in lines if 'more;' in line] == [
-        each.format(rest)
-        for rest in ('--html and --json list them', '--plan and --json list all')
-        for each in more
+    starts = ('  db', '  replace now', '  M')
+    more = [
+        '  and 1 more; --html and --json list them',
+        '  and 2 more; --plan and --json list all',
+        '  and 1 more; --html and --json list all',
     ]
+
+    assert [sum(line.startswith(start) for line in lines) for start in starts] == [12] * 3
+    assert [line for line in lines if 'more;' in line] == more * (count - 12)
 
 
 def test_a_row_shows_every_judged_number_with_its_unit():
     readings = [
-        {'metric': 'endurance_used', 'value': 50, 'unit': '%', 'judged': True, 'state': 'WARNING'},
-        {'metric': 'spare_available', 'value': 9, 'judged': True, 'state': 'OK'},
-        {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': True, 'state': 'OK'},
-        {'metric': 'host_written', 'value': 2e12, 'unit': 'B', 'judged': True, 'state': 'OK'},
+        {'metric': metric, 'value': value, 'judged': True, 'state': 'OK', **more}
+        for metric, value, more in (
+            ('endurance_used', 50, {'unit': '%', 'state': 'WARNING'}),
+            ('spare_available', 9, {}),
+            ('temperature', 31, {'unit': 'C'}),
+            ('host_written', 2e12, {'unit': 'B'}),
+            ('power_on_time', 2.5 * YEAR, {'unit': 's'}),
+        )
     ]
-    [row] = table.rows(
-        [
-            {
-                **drive('sda', serial='SER1').facts,
-                'bay': 'Slot 3',
-                'readings': readings,
-                'forecasts': {'a': {'left': 40 * DAY}},
-            }
-        ],
-        NOW,
-    )
+    facts = {
+        **drive('sda', 'CRITICAL', serial='SER1').facts,
+        'bay': 'Slot 3',
+        'readings': readings,
+        'forecasts': {'a': {'left': 40 * DAY}},
+    }
+    [row] = table.rows([facts], NOW)
 
     assert (row.bay, row.until, row.spare, row.temp, row.age, row.written) == (
         'Slot 3',
         '2027-01',
         '9',
         '31 C',
-        '',
+        '2.5 y',
         '2 TB',
     )
     assert (row.used, row.filled, row.wear) == ('50 %', 0.5, State.WARNING)
+    assert (row.model, row.serial, row.state, row.host) == ('ACME', 'SER1', State.CRITICAL, 'db1')
 
 
 @pytest.mark.parametrize('used, filled', [(-5, 0.0), (0, 0.0), (100, 1.0), (155, 1.0)])
@@ -1091,26 +966,6 @@ def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
     )
 
     assert row == (State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', (), 'db1')
-
-
-@pytest.mark.parametrize(
-    'facts, what',
-    [
-        (
-            {'code': 'plugin-missing', 'why': 'w', 'to_do': 'install it'},
-            ('[plugin-missing] w', 'install it'),
-        ),
-        (
-            {'to_do': 'order now', 'why': 'w', 'handling': ['set it out']},
-            ('order now', 'w', 'set it out'),
-        ),
-        ({'code': 'c', 'why': 'w'}, ('[c] w',)),
-        ({'code': 'c'}, ('[c]',)),
-        ({}, ()),
-    ],
-)
-def test_a_code_stands_before_all_other_words_of_a_row(facts, what):
-    assert table._what({'state': 'UNKNOWN', 'notes': [], **facts}) == what
 
 
 def test_a_drive_that_lasts_for_less_than_a_second_is_not_used_up_yet():

@@ -107,12 +107,15 @@ def _endless_and_proud_of_it(data: bytes) -> None:
 @pytest.mark.parametrize(
     'fault, error',
     [
+        # history
         (lambda data: [0] * 2**28, MemoryError),
+        # time
         (_endless, AssertionError),
+        # time-and-handled
         (_endless_and_proud_of_it, AssertionError),
+        # traceback
         (lambda data: {}[data], KeyError),
     ],
-    ids=['history', 'time', 'time-and-handled', 'traceback'],
 )
 def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
     """Who finds nothing must be able to find something."""
@@ -124,10 +127,11 @@ def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
 @pytest.mark.parametrize(
     'made_up, words',
     [
+        # passed
         (Report(Identity(), smart_status=True), 'nobody said that it passed'),
+        # number
         (Report(Identity(), nvme={'media_errors': 4711}), 'made up'),
     ],
-    ids=['passed', 'number'],
 )
 def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypatch):
     """Of this report, nobody could say that."""

@@ -113,20 +113,20 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
 @pytest.mark.parametrize(
     'service, code, words',
     [
-        pytest.param('healthy', 0, 'SMART OK - ', id='ok-healthy'),
-        pytest.param(
-            'worn',
-            1,
-            'SMART WARNING - sdb endurance_used 86 % (warning above 85)',
-            id='warning-worn',
-        ),
-        pytest.param('failing', 2, 'SMART CRITICAL - sdc ', id='critical-failing'),
-        pytest.param(
-            'absent', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent'
-        ),
-        pytest.param('all', 2, '4 drives', id='critical-all'),
-        pytest.param('all by no argument', 2, '4 drives', id='critical-all-by-no-argument'),
-        pytest.param('through NRPE', 2, '4 drives', id='critical-through-nrpe'),
+        # ok-healthy
+        ('healthy', 0, 'SMART OK - '),
+        # warning-worn
+        ('worn', 1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
+        # critical-failing
+        ('failing', 2, 'SMART CRITICAL - sdc '),
+        # unknown-absent
+        ('absent', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found'),
+        # critical-all
+        ('all', 2, '4 drives'),
+        # critical-all-by-no-argument
+        ('all by no argument', 2, '4 drives'),
+        # critical-through-nrpe
+        ('through NRPE', 2, '4 drives'),
     ],
 )
 def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):

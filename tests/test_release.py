@@ -100,25 +100,25 @@ def test_a_commit_without_the_tag_of_its_version_is_not_released(clone):
 @pytest.mark.parametrize(
     'notes, sentence',
     [
-        pytest.param(
+        # nothing about this version
+        (
             '# Changes\n\n## [1.6] - 2020-01-01\n',
             f'release: CHANGELOG has no "## [{VERSION}] - DATE"; ',
-            id='nothing about this version',
         ),
-        pytest.param(
+        # no date
+        (
             NOTES.replace('2026-11-22', 'unreleased'),
             f'release: CHANGELOG has no date for {VERSION}; ',
-            id='no date',
         ),
-        pytest.param(
+        # not what alerts
+        (
             NOTES.replace('### Changes to alerts', ''),
             f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ',
-            id='not what alerts',
         ),
-        pytest.param(
+        # nothing below it
+        (
             NOTES.replace('- Nothing.', ''),
             f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ',
-            id='nothing below it',
         ),
     ],
 )

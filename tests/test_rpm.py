@@ -238,11 +238,12 @@ def monitored(bare, tmp_path_factory) -> Iterator[Host]:
 @pytest.mark.parametrize(
     'arguments, code, words',
     [
-        pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
-        pytest.param(
-            ['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'
-        ),
-        pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan'),
+        # ok-healthy
+        (['-d', '/dev/sda'], 0, 'SMART OK'),
+        # warning-worn
+        (['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)'),
+        # warning-scan
+        ([], 1, '2 drives: 1 warning, 1 ok'),
     ],
 )
 @pytest.mark.parametrize('user', ['icinga', 'nrpe'])
@@ -258,10 +259,10 @@ def test_each_monitoring_user_runs_it_through_sudo(monitored, user, arguments, c
 @pytest.mark.parametrize(
     'device, code, words',
     [
-        pytest.param('/dev/sdc', 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-        pytest.param(
-            '/dev/sdd', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent'
-        ),
+        # critical-failing
+        ('/dev/sdc', 2, 'SMART CRITICAL - sdc'),
+        # unknown-absent
+        ('/dev/sdd', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found'),
     ],
 )
 def test_a_drive_that_is_added_is_read(host, suite, device, code, words):
@@ -484,22 +485,14 @@ def test_removed_without_history_it_leaves_nothing(host):
 @pytest.mark.parametrize(
     'earlier, later',
     [
-        pytest.param(
-            '2.0.0~git20261123084626.890.c10d8ac', '2.0.0', id='a snapshot before the release'
-        ),
-        pytest.param(
-            '2.0.0~git20261123084626.890.c10d8ac',
-            '2.0.0~git20261123090000.891.modified',
-            id='two snapshots',
-        ),
-        pytest.param(
-            '2.0.0', '2.0.0+git20261224080000.340.5d6e7f8', id='a snapshot after the release'
-        ),
-        pytest.param(
-            '2.0.0+git20261224080000.340.5d6e7f8',
-            '2.0.1~git20261225080000.341.5d6e7f8',
-            id='before the next',
-        ),
+        # a snapshot before the release
+        ('2.0.0~git20261123084626.890.c10d8ac', '2.0.0'),
+        # two snapshots
+        ('2.0.0~git20261123084626.890.c10d8ac', '2.0.0~git20261123090000.891.modified'),
+        # a snapshot after the release
+        ('2.0.0', '2.0.0+git20261224080000.340.5d6e7f8'),
+        # before the next
+        ('2.0.0+git20261224080000.340.5d6e7f8', '2.0.1~git20261225080000.341.5d6e7f8'),
     ],
 )
 def test_rpm_sorts_versions_as_dpkg_does(earlier, later):

@@ -210,7 +210,14 @@ def test_nothing_is_admitted_before_or_behind_a_command_line(more):
 
 
 @pytest.mark.parametrize(
-    'requested', [(), ('areca',), ('usbjmicron', 'sntasmedia')], ids=['none', 'areca', 'bridges']
+    'requested',
+    [  # none
+        (),
+        # areca
+        ('areca',),
+        # bridges
+        ('usbjmicron', 'sntasmedia'),
+    ],
 )
 def test_vendor_commands_are_admitted_only_on_request(requested):
     """Another disk under that path would get them, too; so no rule admits a type that nobody
@@ -298,12 +305,18 @@ def test_sudo_takes_expressions_of_this_length():
 @pytest.mark.parametrize(
     'said, known',
     [
-        pytest.param('Sudo version 1.9.13p3', True, id='debian-12'),
-        pytest.param('Sudo version 1.9.10', True, id='the-first'),
-        pytest.param('Sudo version 1.9.9', False, id='older'),
-        pytest.param('Sudo version 1.8.31p2', False, id='much-older'),
-        pytest.param('sudo-rs 0.2.8', False, id='another-program'),
-        pytest.param('', True, id='not-installed-yet'),
+        # debian-12
+        ('Sudo version 1.9.13p3', True),
+        # the-first
+        ('Sudo version 1.9.10', True),
+        # older
+        ('Sudo version 1.9.9', False),
+        # much-older
+        ('Sudo version 1.8.31p2', False),
+        # another-program
+        ('sudo-rs 0.2.8', False),
+        # not-installed-yet
+        ('', True),
     ],
 )
 def test_only_a_new_sudo_gets_expressions(said, known):
@@ -423,23 +436,32 @@ def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smar
 @pytest.mark.parametrize(
     'arguments, words',
     [
-        pytest.param(['--user', 'ALL, root'], 'name of one user', id='two-users'),
-        pytest.param(['--user', 'ALL'], 'name of one user', id='everybody'),
-        pytest.param(['--user', 'ADMINS'], 'name of one user', id='an-alias'),
-        pytest.param(['--user', '%disk'], 'name of one user', id='a-group'),
-        pytest.param(['--user', '#0'], 'name of one user', id='a-number'),
-        pytest.param(['--user', 'Defaults'], 'name of one user', id='a-word-of-sudo'),
-        pytest.param(
-            ['--type', 'megaraid'], '--type takes one of', id='a-type-that-needs-no-request'
-        ),
-        pytest.param(['--type', 'jmb39x'], '--type takes one of', id='a-type-that-writes'),
-        pytest.param(
-            ['--type', 'areca).*('], '--type takes one of', id='a-type-with-an-expression'
-        ),
-        pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
-        pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
-        pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
-        pytest.param(['--literal', '-d', '/dev/shm/a'], 'is not a drive', id='shared-history'),
+        # two-users
+        (['--user', 'ALL, root'], 'name of one user'),
+        # everybody
+        (['--user', 'ALL'], 'name of one user'),
+        # an-alias
+        (['--user', 'ADMINS'], 'name of one user'),
+        # a-group
+        (['--user', '%disk'], 'name of one user'),
+        # a-number
+        (['--user', '#0'], 'name of one user'),
+        # a-word-of-sudo
+        (['--user', 'Defaults'], 'name of one user'),
+        # a-type-that-needs-no-request
+        (['--type', 'megaraid'], '--type takes one of'),
+        # a-type-that-writes
+        (['--type', 'jmb39x'], '--type takes one of'),
+        # a-type-with-an-expression
+        (['--type', 'areca).*('], '--type takes one of'),
+        # any-smartctl-in-the-path
+        (['-p', 'smartctl'], 'absolute path'),
+        # another-command
+        (['-p', '/usr/sbin/smartctl, ALL'], 'absolute path'),
+        # up
+        (['-p', '/usr/../tmp/smartctl'], 'absolute path'),
+        # shared-history
+        (['--literal', '-d', '/dev/shm/a'], 'is not a drive'),
     ],
 )
 def test_a_rule_that_would_admit_more_is_not_printed(arguments, words):
@@ -623,7 +645,12 @@ def in_sight_of(syslog: Syslog, command: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    'literal', [[], ['--literal', '-d', '/dev/sda']], ids=['expressions', 'literal']
+    'literal',
+    [  # expressions
+        [],
+        # literal
+        ['--literal', '-d', '/dev/sda'],
+    ],
 )
 def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
     """Sixty drives would be 180 lines, twelve times an hour; who wants them takes a line away."""
@@ -711,12 +738,18 @@ def test_sudo_refuses(sudo, line):
 @pytest.mark.parametrize(
     'options',
     [
-        pytest.param(['-u', 'nobody'], id='as-somebody-else'),
-        pytest.param(['-g', 'shadow'], id='with-another-group'),
-        pytest.param(['LD_PRELOAD=/tmp/x.so'], id='with-a-library'),
-        pytest.param(['-E'], id='with-its-environment'),
-        pytest.param(['-D', '/tmp'], id='in-another-folder'),
-        pytest.param(['-s'], id='a-shell'),
+        # as-somebody-else
+        ['-u', 'nobody'],
+        # with-another-group
+        ['-g', 'shadow'],
+        # with-a-library
+        ['LD_PRELOAD=/tmp/x.so'],
+        # with-its-environment
+        ['-E'],
+        # in-another-folder
+        ['-D', '/tmp'],
+        # a-shell
+        ['-s'],
     ],
 )
 def test_sudo_refuses_what_comes_with_it(sudo, options):
