@@ -1,8 +1,4 @@
-"""An Icinga 2 that knows many hosts, each with the plugin's own words about two dozen drives.
-
-python tests/fleet_bed.py 10000: starts it, asks it with `fleet`, tells time and memory, and stops
-it.
-"""
+"""An Icinga 2 that knows many hosts, each with the plugin's own words about two dozen drives."""
 
 from __future__ import annotations
 
@@ -275,32 +271,3 @@ def measured(*arguments: str) -> Cost:
     text, _, last = done.stdout.decode().rstrip().rpartition('\n')
     status, kilobytes, cpu = last.split()
     return Cost(int(status), text, took, int(kilobytes) / 1000, float(cpu))
-
-
-def main(hosts: int) -> None:
-    """Measure the table and the page."""
-    began = time.monotonic()
-    bed = Bed(hosts)
-    try:
-        print(f'Icinga 2 has {hosts} hosts after {time.monotonic() - began:.1f} s')
-        began = time.monotonic()
-        bed.fill()
-        print(
-            f'... and what {DRIVES} drives of each say after {time.monotonic() - began:.1f} s more'
-        )
-        page = bed.folder / 'page.html'
-        for words in ([], ['--html', str(page)], ['--json']):
-            cost = measured(*bed.arguments, *words)
-            kept = f', {page.stat().st_size / 1e6:.1f} MB' if words[:1] == ['--html'] else ''
-            print(
-                f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} s '
-                f'of CPU, {cost.megabytes:.0f} MB{kept}; {cost.code}'
-            )
-            if not words:
-                print('\n'.join(cost.text.splitlines()[:3]))
-    finally:
-        bed.close()
-
-
-if __name__ == '__main__':
-    main(int(sys.argv[1]))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import re
 import ssl
 import subprocess
 import threading
@@ -16,7 +15,9 @@ from typing import Any, Callable, Union
 
 import abilities
 import pytest
-from conftest import Result, run, texts
+from conftest import Result, run
+
+from smart_attributes.fleet import services
 
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  {serial}  firmware 1.0'
 # one of RSA takes up to a second
@@ -151,20 +152,14 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
 @pytest.mark.parametrize(
     'answer, said',
     [
-        # no-json
-        ((200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2'),
-        # no-list
-        ((200, b'{"results": {}}'), 'this is not the API of Icinga 2'),
-        # no-objects
-        ((200, b'{"results": [1]}'), 'this is not the API of Icinga 2'),
-        # too-deep
-        ((200, b'[' * 100_000), 'this is not the API of Icinga 2'),
-        # leads-elsewhere
-        ((302, b''), 'the server redirects to https://elsewhere.example.org/'),
-        # its-own-trouble
-        ((500, b'x'), 'Icinga answered 500 Internal Server Error; see its log'),
-        # hangs-up
-        (None, 'the answer is incomplete'),
+        ((200, b'<html>Welcome</html>'), 'not the API'),
+        ((200, b'{"results": {}}'), 'not the API'),
+        ((200, b'{"results": [1]}'), 'not the API'),
+        ((200, b'[' * 100_000), 'not the API'),
+        ((302, b''), 'redirects to https://elsewhere.example.org/'),
+        ((500, b'x'), 'answered 500 '),
+        # hangs up
+        (None, 'is incomplete'),
     ],
 )
 def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
@@ -176,12 +171,38 @@ def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
     assert done.text.startswith('error: 127.0.0.1:')
 
 
+@pytest.mark.parametrize(
+    'option, value, said',
+    [
+        ('--icinga', 'https://127.0.0.1:1', 'Connection refused'),
+        ('--icinga', 'https://no.example.invalid', 'host name no.example.invalid'),
+        ('--ca', '/etc/hostname', '--ca /etc/hostname: contains no'),
+        ('--ca', '/no/such', '--ca /no/such: No such'),
+        ('--password-file', '/no/such', '--password-file /no/such: No such'),
+    ],
+)
+def test_who_cannot_ask_reads_why(fake, option, value, said):
+    """One sentence, and 3."""
+    words = fake.arguments
+    words[words.index(option) + 1] = value
+    done = run('fleet', *words)
+
+    assert done.code == 3
+    assert done.text.startswith('error: ') and said in done.text
+
+
+def test_an_empty_password_is_not_used(fake):
+    fake.password.write_text('\n')
+
+    assert (fake.fleet().code, fake.asked) == (3, [])
+
+
 def test_no_service_at_all_is_said(fake):
     """An empty table would be silence."""
     done = fake.fleet()
 
     assert done.code == 3
-    assert 'Icinga returned no service that runs this plugin' in done.text
+    assert 'returned no service' in done.text
 
 
 @pytest.mark.parametrize(
@@ -211,21 +232,8 @@ def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
     assert 'b' in {drive['host'] for drive in json.loads(done.text)['drives']}
 
 
-@pytest.mark.parametrize(
-    'face',
-    [  # table
-        [],
-        # json
-        ['--json'],
-    ],
-)
-def test_a_service_without_a_name_hides_no_other(fake, face):
-    """Its drives are told as those of a host that nobody named."""
-    fake.answer = lambda question: (200, told({**service('a'), 'name': ''}, service('b')))
-    done = fake.fleet(*face)
-
-    assert 'Traceback' not in done.text
-    assert {'-', 'b'} <= set(re.split(r'[ "\n]+', done.text))
+def test_a_service_without_a_name_is_that_of_a_host_that_nobody_named():
+    assert services.service({**service('a'), 'name': ''}).host == '-'
 
 
 def test_services_are_asked_for_250_at_a_time_and_by_name(fake):
@@ -258,7 +266,7 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
     found = json.loads(fake.fleet('--json').text)
 
     assert [drive['host'] for drive in found['drives']] == [name for name in names if name != 'h4']
-    assert '1 of 9 services were removed while Icinga was queried' in texts(found['notes'])
+    assert any(note['text'].startswith('1 of 9 services ') for note in found['notes'])
 
 
 def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
@@ -276,12 +284,9 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     done = fake.fleet('--html', str(tmp_path / 'page.html'))
 
     assert done.code == 3
-    assert (
-        'Icinga answered 500 Internal Server Error; see its log; only drives read before'
-        in done.text
-    )
-    assert '250 drives on 250 hosts' in (tmp_path / 'page.html').read_text()
-    assert 'class="run"' in (tmp_path / 'page.html').read_text()
+    assert ' answered 500 ' in done.text and 'drives read before' in done.text
+    page = (tmp_path / 'page.html').read_text()
+    assert '250 drives on' in page and 'class="run"' in page
 
 
 def test_a_port_without_tls_is_said(loopback, tmp_path):
@@ -310,7 +315,7 @@ def test_who_does_not_answer_is_not_waited_for(fake):
     silence.set()
 
     assert done.code == 3
-    assert 'time is over' in done.text.lower() or 'increase -t' in done.text
+    assert 'increase -t' in done.text
 
 
 # --- who is asked, and what is told to whom ------------------------------------------------------
@@ -338,7 +343,8 @@ def test_no_word_goes_to_who_has_no_trusted_certificate(fake):
     done = run('fleet', *without(fake.arguments, '--ca'))
 
     assert (done.code, fake.asked) == (3, [])
-    assert "Icinga's certificate is refused (" in done.text
+    assert 'certificate is refused' in done.text
+    assert '/var/lib/icinga2/certs/ca.crt' in done.text
 
 
 def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
@@ -346,20 +352,7 @@ def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
     done = fake.fleet('--icinga-name', 'other.example.org')
 
     assert (done.code, fake.asked) == (3, [])
-    assert (
-        "Icinga's certificate is refused (Hostname mismatch" in done.text
-        and '--icinga-name' in done.text
-    )
-
-
-@pytest.mark.parametrize('mode', [0o644, 0o622, 0o606, 0o604, 0o640])
-def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
-    """As ssh refuses a key: whoever reads it is who it lets in."""
-    fake.password.chmod(mode)
-    done = fake.fleet()
-
-    assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
-    assert 'use a file that you own, mode 0600' in done.text
+    assert '(Hostname mismatch' in done.text and '--icinga-name' in done.text
 
 
 @pytest.mark.parametrize(
@@ -416,30 +409,23 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
 @pytest.mark.parametrize(
     ('change', 'said'),
     [
-        # group
-        (('chmod', '0640'), 'its group, or a user of its access-control list, can read it'),
-        # others
-        (('chmod', '0604'), 'everybody can read it'),
-        # all
-        (('chmod', '0644'), 'everybody can read it'),
-        # list
-        (
-            ('setfacl', '-m', 'u:65534:r'),
-            'its group, or a user of its access-control list, can read it',
-        ),
+        (('chmod', '0640'), 'its group, '),
+        (('chmod', '0604'), 'everybody can read'),
+        (('chmod', '0622'), 'writable by others'),
+        (('setfacl', '-m', 'u:65534:r'), 'its group, '),
     ],
 )
 @pytest.mark.parametrize('option', ['--password-file', '--cert'])
-def test_a_secret_that_others_can_read_is_not_used(tmp_path, option, change, said):
+def test_a_password_or_key_that_others_can_read_is_not_used(fake, tmp_path, option, change, said):
     """A group has members; a list has more readers than the mode shows. It is not even sent."""
     if not abilities.path_of(change[0]):
         pytest.skip(f'{change[0]} is not installed')
-    secret = tmp_path / 'secret'
-    secret.write_text('password\n')
-    secret.chmod(0o600)
-    if subprocess.run([*change, str(secret)], check=False).returncode:
+    if subprocess.run([*change, str(fake.password)], check=False).returncode:
         pytest.skip(f'{change[0]} cannot be used here')
-    user = ('--user', 'fleet') if option == '--password-file' else ()
-    done = run('fleet', '--icinga', 'https://127.0.0.1:1', *user, option, str(secret))
+    words = fake.arguments
+    if option == '--cert':
+        words = [*without(without(words, '--user'), '--password-file'), option, str(fake.password)]
+    done = run('fleet', *words)
 
-    assert (done.code, f'{secret}: {said}' in done.text) == (3, True), done.text
+    assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
+    assert f'{fake.password}: ' in done.text and said in done.text, done.text

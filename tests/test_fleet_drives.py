@@ -81,13 +81,10 @@ def test_each_reading_has_its_state(reader, drives, request):
 @pytest.mark.parametrize(
     'words, action',
     [
-        (Coded('no-such-device', 'is not there'), SEARCH),
-        ('cannot be opened: Permission denied', READ),
-        (Coded('empty-slot', 'is an empty slot, or its drive is dead: INQUIRY failed'), SEARCH),
-        (
-            'is not there, or smartctl cannot detect its device type (no such device, a partition)',
-            READ,
-        ),
+        (Coded('no-such-device', 'x'), SEARCH),
+        ('cannot be opened', READ),
+        (Coded('empty-slot', 'x'), SEARCH),
+        ('is not there', READ),
     ],
 )
 def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, action):
@@ -95,6 +92,12 @@ def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, actio
     (told,) = reader.drives([plugin.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
 
     assert told.facts['action'] == action
+
+
+GROWN = (
+    'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h'
+)
+FAILED = 'attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5; pending 9, critical above 8'
 
 
 @pytest.mark.parametrize(
@@ -106,25 +109,13 @@ def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, actio
             [('pending', 'CRITICAL'), ('offline_uncorrectable', 'WARNING')],
         ),
         (
-            'firmware C402, fixed in C405: drive and data are lost; update it; self_test: '
-            'Extended: read failure',
+            'firmware C402, fixed in C405: lost; update it; self_test: failure',
             'CRITICAL',
             [('firmware_advisory', 'CRITICAL'), ('self_test', 'WARNING')],
         ),
-        (
-            'attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5; pending 9, '
-            'critical above 8',
-            'CRITICAL',
-            [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')],
-        ),
+        (FAILED, 'CRITICAL', [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')]),
         ('cannot be opened: pending 16, critical above 8', 'UNKNOWN', []),
-        ('no answer within 30 s', 'UNKNOWN', []),
-        (
-            'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above '
-            '0 in 24 h',
-            'WARNING',
-            [('crc_errors', 'WARNING')],
-        ),
+        (GROWN, 'WARNING', [('crc_errors', 'WARNING')]),
     ],
 )
 def test_findings_are_alarms_of_metrics(reader, findings, state, alarms):
