@@ -59,7 +59,7 @@ def left(*uses: Uses, scanned: Sequence[str] = ()) -> list[str]:
     return [
         each.split(' (')[0]
         for finding in found
-        for each in finding.message.partition(' reads ')[2].replace('),', ')|').split('| ')
+        for each in finding.fields['disks'].replace('),', ')|').split('| ')
     ]
 
 
@@ -128,14 +128,13 @@ def test_the_finding_names_each_disk_with_its_model_and_what_to_do(root):
     sys_tree.write(root / 'sys/block/sda/device', {'model': 'ACME\x1b[31m X'})
     [found] = coverage.examine([Uses(['megaraid,0-7@/dev/bus/1'])], NONE, list)
 
-    assert (
-        found.message
-        == 'no check found here reads nvme0n1 (EXAMPLE NVMe), sda (ACME X), sdc (WD Elements 2621)'
-    )
-    assert found.remedy == 'use --scan in the check, or add -d /dev/nvme0n1 -d /dev/sda -d /dev/sdc'
+    assert found.fields == {
+        'disks': 'nvme0n1 (EXAMPLE NVMe), sda (ACME X), sdc (WD Elements 2621)',
+        'options': '-d /dev/nvme0n1 -d /dev/sda -d /dev/sdc',
+    }
 
     [found] = coverage.examine([Uses(['/dev/sda'])], NONE, list)
-    assert 'sdb (DELL PERC H730P Mini, behind MegaRAID)' in found.message
+    assert 'sdb (DELL PERC H730P Mini, behind MegaRAID)' in found.fields['disks']
     assert found.command == 'check_smart_attributes list'
 
 

@@ -77,22 +77,7 @@ def sudoers(name: str, line: str) -> str:
 
 
 BREAKAGES = (
-    Breakage('rule missing', f'rm {RULE}', 'is missing'),
     Breakage('rule for another user', f'sed -i s/nagios/games/ {RULE}', 'is missing'),
-    Breakage(
-        'rule of an earlier version', f'sed -i s/--nocheck=standby/-n.standby/ {RULE}', 'refuses'
-    ),
-    Breakage(
-        'rule for another smartctl',
-        f'sed -i s,/usr/sbin/smartctl,/opt/smartctl, {RULE}',
-        'is for /opt/smartctl',
-    ),
-    Breakage('rule without NOPASSWD', f'sed -i s/NOPASSWD:// {RULE}', 'NOPASSWD'),
-    Breakage(
-        'rule with a short TIMEOUT',
-        f'sed -i s/TIMEOUT=[0-9]*/TIMEOUT=5/ {RULE}',
-        'stops smartctl after 5 s',
-    ),
     Breakage(
         'a later file denies smartctl',
         sudoers('zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl'),
@@ -102,11 +87,6 @@ BREAKAGES = (
         'a later file of mode 0644 denies smartctl',
         sudoers('zz', 'ALL ALL=(ALL) ! /usr/sbin/smartctl') + '; chmod 0644 /etc/sudoers.d/zz',
         '/etc/sudoers.d/zz, line 2',
-    ),
-    Breakage(
-        'a later group rule denies smartctl',
-        sudoers('zz', '%nagios ALL=(ALL:ALL) !/usr/sbin/smartctl'),
-        '/etc/sudoers.d/zz',
     ),
     Breakage(
         'a later rule asks for a password',
@@ -128,19 +108,12 @@ BREAKAGES = (
         sudoers('zz', 'Defaults!/usr/sbin/smartctl requiretty'),
         'requiretty',
     ),
-    Breakage('requiretty for all', sudoers('zz', 'Defaults requiretty'), 'requiretty'),
-    Breakage('includedir missing', 'sed -i /includedir/d /etc/sudoers', 'does not include'),
-    Breakage('rule that others can write', f'chmod 0666 {RULE}', 'others can write to it'),
-    Breakage('rule of another owner', f'chown nagios {RULE}', 'does not belong to root'),
-    Breakage('rule with a dot in its name', f'mv {RULE} {RULE}.conf', 'must not contain a dot'),
     Breakage('syntax error in the rule', f'echo BROKEN broken >>{RULE}', 'syntax error'),
     Breakage('syntax error in another file', sudoers('zz', 'BROKEN broken'), 'syntax error'),
     Breakage(
         'sudo not installed', 'SUDO_FORCE_REMOVE=yes dpkg --remove sudo', 'sudo is not installed'
     ),
-    Breakage('sudo without setuid', 'chmod u-s /usr/bin/sudo', 'setuid'),
     Breakage('sudoers of another owner', 'chown nagios /etc/sudoers', 'does not belong to root'),
-    Breakage('expired account', 'chage -E 0 nagios', 'expired'),
     Breakage('smartctl missing', 'dpkg --remove smartmontools', 'file not found'),
     Breakage('smartctl deleted', 'rm /usr/sbin/smartctl', 'file not found'),
     Breakage('smartctl not executable', 'chmod 0644 /usr/sbin/smartctl', 'not executable'),
@@ -160,10 +133,6 @@ BREAKAGES = (
         'printf "#!/bin/sh\\necho garbage\\n" >/usr/sbin/smartctl',
         'does not identify itself',
     ),
-    Breakage('smartctl empty', ': >/usr/sbin/smartctl', 'does not answer'),
-    Breakage('history of root', f'chown -R root: {STATE}', 'another user'),
-    Breakage('history with files of root', f'chown -R root: {STATE}/*', 'Permission denied'),
-    Breakage('history missing', f'rm -r {STATE}', 'no history'),
     Breakage('history that others can write', f'chmod 0777 {STATE}', 'writable by others'),
     Breakage('history is a file', f'rm -r {STATE}; echo >{STATE}', 'directory'),
     Breakage(
@@ -175,19 +144,10 @@ BREAKAGES = (
         'the old one was damaged',
     ),
     Breakage(
-        'history read-only',
-        '',
-        'read-only',
-        outside=f'mount --bind .{STATE} .{STATE} && mount -o remount,bind,ro .{STATE}',
-    ),
-    Breakage(
         'full file system',
         '',
         'free on its disk',
         outside=f'mount -t tmpfs -o size=64k,mode=0750,uid=$(stat -c %u .{STATE}) tmpfs .{STATE}',
-    ),
-    Breakage(
-        'history on a tmpfs', '', 'tmpfs', outside=f'mount -t tmpfs -o mode=0755 tmpfs .{STATE}'
     ),
     Breakage('program only for root', f'chmod 0700 {TREE}', 'no permission'),
     Breakage('plugin folder only for root', 'chmod 0700 /usr/local/lib', 'no permission'),
@@ -195,21 +155,9 @@ BREAKAGES = (
         'plugin missing where the daemon looks', 'mkdir -p /usr/lib/nagios/plugins', 'is missing'
     ),
     Breakage(
-        'site file not readable',
-        'echo "{}" >/etc/check-smart-attributes/thresholds.d/a.json; '
-        'chmod 0600 /etc/check-smart-attributes/thresholds.d/a.json',
-        'a.json',
-    ),
-    Breakage(
         'site file damaged',
         'printf "{}\\nBROKEN\\n" >/etc/check-smart-attributes/thresholds.d/a.json',
         'a.json',
-    ),
-    Breakage(
-        'NRPE calls another path',
-        'mkdir -p /etc/nagios; echo "command[smart]=/opt/check_smart_attributes '
-        '-d /dev/sda" >/etc/nagios/nrpe.cfg',
-        '/opt/check_smart_attributes',
     ),
 )
 # Without a command that can be run blindly: what an admin has to decide.

@@ -143,6 +143,21 @@ def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
     assert 'drives-repeated' in codes(found)
 
 
+def test_two_documents_of_one_name_and_other_drives_are_two_hosts(tmp_path):
+    """Machines that are all called localhost."""
+    for name in 'ab':
+        (tmp_path / name).mkdir()
+        drive = {'name': 'sda', 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK'}
+        written(tmp_path / name, drive, host='localhost')
+    found = fleet(str(tmp_path))
+
+    assert [each['host'] for each in found['drives']] == [
+        'localhost',
+        f'localhost ({tmp_path}/b/host.json)',
+    ]
+    assert found['fleet']['hosts'] == 2
+
+
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     """By model and firmware alone: also of hosts whose own database does not know it yet."""
     known = {'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8'}
