@@ -41,7 +41,6 @@ SLOW = (
     'test_ansible',
     'test_deb',
     'test_director',
-    'test_doctor_remedies',
     'test_fleet_icinga',
     'test_icinga',
     'test_kernel',

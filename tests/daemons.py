@@ -9,7 +9,6 @@ Python and libraries, a stand-in for smartctl. Whatever is started is stopped.
 from __future__ import annotations
 
 import base64
-import http.server
 import json
 import os
 import random
@@ -448,27 +447,6 @@ class Graphite(Listener):
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 lines.extend(line.decode().strip() for line in self.rfile)
-
-        return Handler
-
-
-class Influx(Listener):
-    """Listens as InfluxDB does."""
-
-    server_class = http.server.ThreadingHTTPServer
-
-    @staticmethod
-    def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                lines.extend(
-                    self.rfile.read(int(self.headers['Content-Length'])).decode().splitlines()
-                )
-                self.send_response(204)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         return Handler
 

@@ -102,21 +102,14 @@ def test_it_makes_each_part_once_and_removes_them_again(site, shell):
     made = site.paths() - before
     last = site.runs('--remove', shell=tuple(shell))
 
-    assert first == [
-        f'create /{RULE} (owner root, mode 0440)',
-        f'create /{STATE} (directory, owner nobody, mode 0750)',
-        *(
-            f'create /{CONFIG}{below} (directory, owner root, mode 0755)'
-            for below in ('', '/attributes.d', '/thresholds.d')
-        ),
+    folders = [f'{CONFIG}{below}' for below in ('', '/attributes.d', '/thresholds.d')]
+    assert [line.split()[:2] for line in first] == [
+        ['create', f'/{path}'] for path in (RULE, STATE, *folders)
     ]
     assert second == ['nothing to change']
     assert status == [('root', '0o440'), ('nobody', '0o750')]
-    assert made == {RULE, STATE, CONFIG, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d'}
-    assert last == [
-        f'remove /{path}'
-        for path in (RULE, STATE, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d', CONFIG)
-    ]
+    assert made == {RULE, STATE, *folders}
+    assert last == [f'remove /{path}' for path in (RULE, STATE, *folders[1:], CONFIG)]
     assert site.paths() == before
     assert site.runs('--remove') == ['nothing to change']
 
@@ -125,16 +118,16 @@ def test_a_rule_of_each_user_is_renewed_until_somebody_changes_it(site):
     site.makes('--user', 'games')
     assert re.findall(r'^(\w+) ALL', site.rule.read_text(), re.MULTILINE) == ['nobody', 'games']
     site.puts('number', '2')
-    assert site.makes('--user', 'games')[0] == f'replace /{RULE} (owner root, mode 0440)'
+    assert site.makes('--user', 'games')[0].startswith(f'replace /{RULE} ')
     assert '# number 2' in site.rule.read_text()
     site.rule.chmod(0o644)
-    assert site.makes('--user', 'games')[0] == f'replace /{RULE} (owner root, mode 0440)'
+    assert site.makes('--user', 'games')[0].startswith(f'replace /{RULE} ')
 
     text = site.rule.read_text().replace('--scan', '--scan-open')
     site.rule.write_text(text)
     site.puts('number', '3')
     assert site.makes()[0].startswith(CHANGED)
-    assert site.runs('--remove')[0] == f'{CHANGED}to delete it, run: rm /{RULE}'
+    assert site.runs('--remove')[0].endswith(f' run: rm /{RULE}')
     assert site.rule.read_text() == text
 
 
@@ -168,7 +161,7 @@ def test_a_rule_that_an_admin_wrote_stays(site):
 @pytest.mark.parametrize(
     'fault, words',
     [
-        ('no-drives', 'error: [no-drives] no drives found; name them with -d'),
+        ('no-drives', 'error: [no-drives] '),
         ('BROKEN', 'visudo refuses it: '),
     ],
 )
@@ -178,7 +171,7 @@ def test_without_a_valid_rule_the_old_one_stays(site, fault, words):
     before = site.rule.read_text()
     site.puts('no-drives' if fault == 'no-drives' else 'number', fault)
 
-    assert site.makes(code=1)[0].startswith(f'the sudo rule is not written: {words}')
+    assert f' is not written: {words}' in site.makes(code=1)[0]
     assert site.rule.read_text() == before
     assert [path.name for path in site.rule.parent.iterdir()] == [site.rule.name]
 
@@ -194,16 +187,12 @@ def test_a_history_of_another_user_stays_his(site):
     """The first monitoring user gets an empty one; the directory of a monitoring user is kept."""
     state = site.root / STATE
     state.mkdir()
-    assert f'set owner and mode of /{STATE} (directory, owner nobody, mode 0750)' in site.makes()
+    assert any(f'mode of /{STATE} (directory, ' in line for line in site.makes())
     (state / 'history').write_text('')
     os.chown(state, 5, 5)  # games
-    assert site.makes() == [
-        f'keep /{STATE}: the directory has files of games; to give it to nobody, run: '
-        f'chown -hR nobody: /{STATE}'
-    ]
-    assert site.makes('--user', 'games')[1:] == [
-        'the history belongs to games; checks run by nobody have none'
-    ]
+    [kept] = site.makes()
+    assert kept.startswith(f'keep /{STATE}: ') and kept.endswith(f': chown -hR nobody: /{STATE}')
+    assert ' belongs to games; ' in site.makes('--user', 'games')[1]
     assert state.owner() == 'games'
     assert site.runs('--remove')[-1] == f'{STAYS} /{STATE}'
 
@@ -236,11 +225,8 @@ def test_nothing_is_written_where_others_could_plant_links(site, folder, fault):
         os.chown(path, 5, 5, follow_symlinks=False)
     before = site.paths()
 
-    refused = site.makes(code=3)
-    assert refused == [
-        f'configure-host: users other than root can change /{folder}; let only root write there: '
-        f'chown root /{folder}; chmod go-w /{folder}'
-    ]
+    [refused] = site.makes(code=3)
+    assert refused.endswith(f': chown root /{folder}; chmod go-w /{folder}')
     assert site.paths() == before
 
 
@@ -249,7 +235,7 @@ def test_a_link_in_place_of_the_history_is_not_followed(site):
     elsewhere.mkdir()
     (site.root / STATE).symlink_to(elsewhere)
 
-    assert site.makes(code=1)[1].startswith(f'keep /{STATE}: it is not a directory')
+    assert site.makes(code=1)[1].startswith(f'keep /{STATE}: ')
     assert elsewhere.owner() == 'root'
 
 
@@ -258,20 +244,16 @@ def test_without_a_monitoring_user_the_next_step_is_named(site):
         pytest.skip('this machine has a monitoring user')
     said = site.runs('--program', str(site.programs / 'check_smart_attributes'), code=1)
 
-    assert said[0] == (
-        'no monitoring user was found (icinga, nrpe, naemon, nagios), so the sudo rule and the '
-        f'history are missing; install the monitoring agent, then run: {SCRIPT} --program '
-        f'{site.programs}/check_smart_attributes; or name the user with --user'
-    )
+    assert 'monitoring user' in said[0] and f': {SCRIPT} --program {site.programs}/' in said[0]
 
 
 @pytest.mark.parametrize(
     'words, code, said',
     [
-        (['--user', 'csa-missing'], 2, 'user csa-missing does not exist'),
+        (['--user', 'csa-missing'], 2, 'user csa-missing '),
         (['--user'], 2, 'usage: '),
         (['--yes'], 2, 'usage: '),
-        (['--program', '/nowhere', '--user', 'nobody'], 2, '/nowhere cannot be executed'),
+        (['--program', '/nowhere', '--user', 'nobody'], 2, '/nowhere cannot'),
     ],
 )
 def test_wrong_arguments_change_nothing(site, words, code, said):
@@ -289,10 +271,7 @@ def test_only_root_configures(site):
         capture_output=True,
     )
 
-    assert (done.returncode, done.stderr) == (
-        3,
-        'configure-host: only root can configure this host\n',
-    )
+    assert done.returncode == 3 and 'only root' in done.stderr
 
 
 def test_a_place_without_sudo_says_so(site):
@@ -300,6 +279,4 @@ def test_a_place_without_sudo_says_so(site):
     if any(os.path.exists(f'{folder}/sudo') for folder in ('/usr/bin', '/usr/local/bin')):
         pytest.skip('this machine has sudo')
 
-    assert site.makes(code=1)[0].startswith(
-        'the sudo rule is not written: sudo is not installed; install it; then '
-    )
+    assert 'sudo is not installed' in site.makes(code=1)[0]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import gzip
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +47,6 @@ class Fleet(NamedTuple):
     """All drives, judged."""
 
     drives: list[Judged]
-    seconds: float
 
 
 def load(name: str) -> Any:
@@ -63,23 +61,21 @@ def database() -> drive_database.SpecDatabase:
 @pytest.fixture(scope='module')
 def fleet(shared, database) -> Fleet:
     limits = thresholds.Thresholds(load('thresholds/default.json'))
-    drives, seconds = [], 0.0
+    drives = []
     # no cycles are left behind, and each collection would look through all drives so far
     gc.disable()
     for facts, weight in facts_of(shared):
         document = json.dumps(smartctl_output.as_json(facts))
-        started = time.process_time()
         device, claims = Device(facts['path'], name='drive'), ()
         try:
             report = json_report.parse(document)
             verdict = judging.judge(device, report, database, limits, judging.Rules())
-            seconds += time.process_time() - started
             claims = families_that_claim(database, report)
         except DriveError as error:
             verdict = fence.unreadable(device, error, State.OK)
         drives.append(Judged(facts['path'].partition('/')[0], facts, verdict, weight, claims))
     gc.enable()
-    return Fleet(drives, seconds)
+    return Fleet(drives)
 
 
 def families_that_claim(database: drive_database.SpecDatabase, report: Report) -> tuple[str, ...]:
@@ -122,21 +118,12 @@ def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
     ]
 
 
-def test_every_drive_gets_a_verdict_at_300_a_second_or_more(fleet):
-    """No model is too strange; the rate is of processor time, so a busy machine does not lower
-    it.
-    """
-    states = Counter((judged.kind, judged.verdict.state.name) for judged in fleet.drives)
-    print(
-        f'\n{len(fleet.drives)} drives, {len(fleet.drives) / fleet.seconds:.0f} a second; '
-        f'{dict(states)}'
-    )
-
+def test_every_drive_gets_a_verdict(fleet):
+    """No model is too strange."""
     assert len({judged.facts['path'].rpartition('/')[0] for judged in fleet.drives}) == MODELS
     # A card with two drives behind it that answers for them, with a log of zeros beside the
     # temperature.
     assert {judged.facts['model'] for judged in fleet.drives if judged.verdict.problem} == {STRANGE}
-    assert len(fleet.drives) / fleet.seconds > 300
 
 
 def test_every_drive_that_says_failed_is_critical(fleet):
@@ -161,11 +148,6 @@ def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet)
         any(source.startswith('attribute') for _, source in readings_of(judged, 'endurance_used'))
         for judged in ssds
     )
-    print(
-        f'\n{told} of {len(ssds)} SATA SSDs: endurance from a vendor attribute, '
-        f'{100 * told / len(ssds):.2f} %'
-    )
-
     assert told / len(ssds) >= 0.85
 
 
@@ -184,8 +166,6 @@ def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
         distance = abs(vendor[0] - statistic(judged)) if vendor else 1000
         agree += judged.weight * (distance <= max(2, 0.06 * statistic(judged)))
     share = agree / sum(judged.weight for judged in worn)
-    print(f'\n{100 * share:.2f} % of {len(worn)} worn SSDs agree')
-
     assert share >= 0.975
 
 
@@ -226,7 +206,6 @@ def test_a_healthy_fleet_does_not_ring_at_night(fleet):
             reasons.update(
                 {j.reading.metric for j in judged.verdict.judgements if j.state is State.CRITICAL}
             )
-    print(f'\nCRITICAL among PASSED: {dict(reasons.most_common())}')
     metrics = load('thresholds/default.json')['metrics']
 
     def may_be_critical(metric: str) -> bool:

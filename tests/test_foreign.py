@@ -128,7 +128,7 @@ def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
     'made_up, words',
     [
         # passed
-        (Report(Identity(), smart_status=True), 'nobody said that it passed'),
+        (Report(Identity(), smart_status=True), 'that it passed'),
         # number
         (Report(Identity(), nvme={'media_errors': 4711}), 'made up'),
     ],

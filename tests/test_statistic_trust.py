@@ -16,7 +16,6 @@ from smart_attributes.devtools import reading_rules
         (91, 100, 'B', True),
         (40, 50, 'C', True),
         (39, 50, 'C', False),
-        (1234 * 60, 1234 * 3600, 's', False),
         (2275184 * 2**25, 3077596960 * 512, 'B', True),
         (2275184 * 2**24, 3077596960 * 512, 'B', False),
         (3077596960 * 512, 2275184 * 2**25, 'B', False),
@@ -38,7 +37,6 @@ def test_a_reading_is_near_within_what_rounding_and_time_explain(number, stated,
         ('endurance_used', 0, 99, False),
         ('endurance_used', 1, 1000, False),
         ('reallocated', 0, 1000, False),
-        ('endurance_used', None, 1000, False),
     ],
 )
 def test_no_wear_after_a_hundred_fills_is_doubtful(metric, number, filled, is_doubtful):

@@ -14,7 +14,6 @@ NAN, INFINITE = float('nan'), float('inf')
     'given, is_number',
     [
         (0, True),
-        (-7, True),
         (2.5, True),
         (9.9e29, True),
         (-9.9e29, True),
@@ -24,10 +23,8 @@ NAN, INFINITE = float('nan'), float('inf')
         (NAN, False),
         (INFINITE, False),
         (True, False),
-        (False, False),
         ('7', False),
         (None, False),
-        ([7], False),
     ],
 )
 def test_only_numbers_that_can_be_calculated_with_are_numbers(given, is_number):
@@ -39,19 +36,14 @@ def test_only_numbers_that_can_be_calculated_with_are_numbers(given, is_number):
     'given, whole',
     [
         (0, 0),
-        (24, 24),
         (24.0, 24),
-        (-1, -1),
         (1_000_000, 1_000_000),
         (-1_000_000, -1_000_000),
         (1_000_001, None),
         (-1_000_001, None),
         (0.5, None),
         (NAN, None),
-        (INFINITE, None),
-        (True, None),
         ('24', None),
-        (None, None),
     ],
 )
 def test_a_count_is_whole_and_at_most_a_million(given, whole):
@@ -64,14 +56,11 @@ def test_a_count_is_whole_and_at_most_a_million(given, whole):
         ([1_800_000_000, 16], True),
         ([1_800_000_000.5, -2.5], True),
         ([1_800_000_000], False),
-        ([], False),
         ([1_800_000_000, 16, 16], False),
         ([1_800_000_000, '16'], False),
-        ([None, 16], False),
         ([True, 16], False),
         ((1_800_000_000, 16), False),
         ('16', False),
-        ({'a': 1, 'b': 2}, False),
         (None, False),
     ],
 )
@@ -83,10 +72,7 @@ def test_a_point_of_a_history_is_two_numbers(given, is_point):
     'given, pairs',
     [
         ({'pending': 8, 7: None}, [('pending', 8), (7, None)]),
-        ({}, []),
         ([('pending', 8)], []),
-        ('pending', []),
-        (None, []),
     ],
 )
 def test_only_an_object_has_keys(given, pairs):
@@ -130,10 +116,8 @@ def test_of_a_list_only_objects_are_taken(given, dicts):
         ('CRITICAL', State.CRITICAL),
         ('OK', State.OK),
         ('ok', State.UNKNOWN),
-        ('FINE', State.UNKNOWN),
         ('__class__', State.UNKNOWN),
         (0, State.UNKNOWN),
-        (None, State.UNKNOWN),
         ([], State.UNKNOWN),
     ],
 )
