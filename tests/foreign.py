@@ -25,6 +25,7 @@ from zlib import crc32
 
 import sas
 from conftest import ROOT
+from test_fleet_answers import service, told
 from test_history_store import DRIVE, START, check
 
 from smart_attributes import alarm
@@ -307,10 +308,10 @@ def read_page(data: bytes) -> None:
     for name, layout in shipped().attributes['layouts'].items():
         result = vendor_logs.decoded(layout, page)
         report = _verdicts()[-1][0]._replace(vendor_log=LogPage('0xC0', page))
-        told = vendor_logs.of_drive(report, ('0xC0', name), layout, metrics, {})
+        page_told = vendor_logs.of_drive(report, ('0xC0', name), layout, metrics, {})
         numbers = [
             reading.number
-            for reading in told.readings
+            for reading in page_told.readings
             if reading.metric != vendor_logs.STATUS and reading.number is not None
         ]
         assert all(
@@ -319,7 +320,7 @@ def read_page(data: bytes) -> None:
             if not {'minus', 'share_of'} & set(field)
         ), 'made up'
         assert len(numbers) <= len(result.numbers), 'made up'
-        assert result.status == vendor_logs.READ or (not numbers and told.notes), (
+        assert result.status == vendor_logs.READ or (not numbers and page_told.notes), (
             'a page that is not read'
         )
 
@@ -541,19 +542,10 @@ def _farm_logs() -> list[bytes]:
         else page
         for key, page in whole['seagate_farm_log'].items()
     }
-    lines = (
-        'Seagate Field Access Reliability Metrics log (FARM) (SCSI Log page 0x3d, sub-page 0x3)',
-        '\t\tSerial Number: ZL2ABCDE',
-        '\t\tPower on Hour: 65000',
-        '\t\tNumber of Reallocated Sectors 1: 3',
-        '\t\tCum Lifetime Unrecoverable by head 2:',
-        '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 7',
-        '',
-    )
     answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
     return [
         json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
-        '\n'.join(lines).encode(),
+        (ROOT / 'tests/farm/sas.json').read_bytes(),
         json.dumps({'A': answer}).encode(),
     ]
 
@@ -589,23 +581,6 @@ def seeds() -> dict[str, list[bytes]]:
             }
         ],
         'notes': [{'code': 'drive-gone', 'text': 'x', 'serial': 'S'}],
-    }
-    line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  endurance_used 9 %  S1  firmware F1'
-    told = {
-        'results': [
-            {
-                'name': 'host!smart',
-                'attrs': {
-                    'check_interval': 300,
-                    'last_check_result': {
-                        'state': 0,
-                        'output': line,
-                        'execution_end': START,
-                        'performance_data': ["'sda_endurance_used'=9%;85;95;0;"],
-                    },
-                },
-            }
-        ]
     }
     scan = {
         'smartctl': {'argv': ['smartctl', '--scan'], 'exit_status': 0},
@@ -688,7 +663,7 @@ def seeds() -> dict[str, list[bytes]]:
         ],
         'history': [b'\0\0\x10\xff', b''],
         'triage': [json.dumps(each).encode() for each in (triage,)],
-        'icinga': [json.dumps(told).encode()],
+        'icinga': [told(service('X'))],
         'smartd_log': [
             b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
             b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n',

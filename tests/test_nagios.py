@@ -29,7 +29,7 @@ SERVICES = {
     'failing': 'smart_attributes_drives!-d /dev/sdc',
     'absent': 'smart_attributes_drives!-d /dev/sdd',
     'all': 'smart_attributes_all',
-    'all by no argument': 'smart_attributes_drives',
+    'all unasked': 'smart_attributes_drives',
     'through NRPE': 'smart_attributes_nrpe',
 }
 FLEETS = (24, 60, 150)  # drives
@@ -118,7 +118,7 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
         ('failing', 2, 'SMART CRITICAL - sdc '),
         ('absent', 3, 'SMART UNKNOWN - sdd [no-such-device] '),
         ('all', 2, '4 drives'),
-        ('all by no argument', 2, '4 drives'),
+        ('all unasked', 2, '4 drives'),
         ('through NRPE', 2, '4 drives'),
     ],
 )

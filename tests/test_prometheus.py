@@ -115,27 +115,6 @@ def test_the_queries_of_the_dashboard_ask_for_what_there_is():
     assert len(recorded) == 5 and asked - recorded - set(everything()) == set()
 
 
-def test_the_dashboard_has_the_form_that_grafana_imports():
-    """Panels have a place of their own in its grid of 24 columns, a data source that is chosen,
-    and a description.
-    """
-    places = [panel['gridPos'] for panel in DASHBOARD['panels']]
-    cells = [
-        (x, y)
-        for place in places
-        for x in range(place['x'], place['x'] + place['w'])
-        for y in range(place['y'], place['y'] + place['h'])
-    ]
-
-    assert len(cells) == len(set(cells)) and {x for x, _ in cells} == set(range(24))
-    assert len({panel['id'] for panel in DASHBOARD['panels']}) == len(DASHBOARD['panels']) == 8
-    assert all(
-        panel['datasource'] == {'type': 'prometheus', 'uid': '${datasource}'}
-        and panel['description']
-        for panel in DASHBOARD['panels']
-    )
-
-
 # --- the daemons ---------------------------------------------------------------------------------
 
 
