@@ -149,6 +149,14 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
     assert ' of 4 s exceeded' in result.text
 
 
+def test_one_file_given_twice_is_two_reports():
+    """A verdict is kept by its address, and two drives under one name would be one label twice."""
+    result = run('--report', drive_path('intel-worn'), '--report', drive_path('intel-worn'))
+
+    assert '2 drives' in result.first_line
+    assert len({line.split()[1] for line in result.text.splitlines()[1:3]}) == 2
+
+
 def test_a_report_too_large_for_an_alarm_is_not_parsed(tmp_path):
     """json.loads() of 15 MB of nested lists takes 14 s and hears no signal."""
     large = tmp_path / 'large.json'

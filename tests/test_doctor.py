@@ -577,7 +577,7 @@ def test_no_smartctl(installed, tmp_path):
 @pytest.mark.parametrize(
     'script, mode, code',
     [
-        ('echo smartctl 7.3 2022-02-28', 0o755, 'smartctl-found'),
+        ('echo smartctl 7.0 2018-12-30', 0o755, 'smartctl-found'),
         ('echo smartctl 6.6 2017-11-05', 0o755, 'smartctl-without-json'),
         ('echo garbage', 0o755, 'smartctl-unidentified'),
         ('exec sleep 60', 0o755, 'smartctl-silent'),
@@ -1670,7 +1670,7 @@ def test_history_tells_whose_it_is_how_large_and_when_it_was_written(
 def test_a_file_in_place_of_the_history_is_moved_aside(tmp_path):
     (tmp_path / 'm').write_text('')
     place = str(tmp_path / 'm')
-    told = history_state.unusable(Unusable('x', 'y', place), place, 'u', 'g', is_persons=False)
+    told = history_state.unusable(Unusable('x', 'y', ''), place, 'u', 'g', is_persons=False)
 
     assert told.command.split()[:5] == ['mv', '-n', place, f'{place}.old', '&&']
 
