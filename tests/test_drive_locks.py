@@ -479,7 +479,7 @@ print(json.dumps([status, printed.getvalue()]))"""
     status, text = run_as_nobody(code, *arguments)
 
     assert status == 1
-    assert re.search(f'note: .* process behind: .*({words_of_reason})', text)
+    assert re.search(f'process behind: .*({words_of_reason})', text)
 
 
 def test_doctor_looks_at_as_many_files_as_there_may_be_drives(fake, state, monkeypatch):
