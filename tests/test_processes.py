@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-import shutil
-import stat
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import abilities
 import pytest
 import warm
-from conftest import NOBODY, ROOT, SOON, run_as_nobody
+from conftest import ROOT
 from fake_smartctl import (
     DIES,
     HANGS,
@@ -22,7 +20,6 @@ from fake_smartctl import (
     LEAVES_A_CHILD,
     PRINTS_FOR_EVER,
     SHUTS_PIPES_AND_LIVES_ON,
-    FakeSmartctl,
 )
 
 from smart_attributes.reading import processes
@@ -67,22 +64,6 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     }
 
 
-def test_24_drives_take_as_long_as_the_slowest(fake, runner):
-    """One after the other they would take 24 seconds."""
-    commands = [
-        fake.answers(f'drive {number}', output=f'{number}', before='sleep 1')
-        for number in range(24)
-    ]
-
-    started = time.monotonic()
-    answers = run(runner, commands)
-
-    assert time.monotonic() - started < SOON
-    assert [answers[command].stdout for command in commands] == [
-        b'%d' % number for number in range(24)
-    ]
-
-
 def test_answers_come_as_they_are_ready(fake, runner):
     """So that parsing one drive overlaps with waiting for another."""
     slow = fake.answers('slow', before='sleep 0.5')
@@ -100,68 +81,23 @@ def test_one_slow_one_hanging_and_one_dying_do_not_touch_21_others(fake, runner)
     hanging = fake.answers('hanging', output='never', before=IGNORES_SIGTERM)
     dying = fake.answers('dying', output='never', before=DIES)
 
-    started = time.monotonic()
     answers = run(runner, [hanging, slow, *good, dying], drive_timeout=1.5)
-    taken = time.monotonic() - started
 
-    assert 1.5 <= taken < 2.3
     assert {answers[command].outcome for command in good} == {'done'}
     assert (answers[slow].stdout, answers[slow].status) == (b'late', 0)
-    assert (answers[hanging].outcome, answers[hanging].reason) == (
-        'timeout',
-        'no answer within 1.5 s',
-    )
-    assert (answers[dying].outcome, answers[dying].status, answers[dying].signal) == (
-        'done',
-        None,
-        11,
-    )
+    assert answers[hanging].outcome == 'timeout' and ' 1.5 s' in answers[hanging].reason
+    died = answers[dying]
+    assert (died.outcome, died.status, died.signal) == ('done', None, signal.SIGSEGV)
 
 
 def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
-    """close() comes after the result is printed, and takes a second at most."""
+    """close() comes after the result is printed."""
     command = fake.answers('hanging', before=IGNORES_SIGTERM)
     run(runner, [command], drive_timeout=0.3)
 
-    started = time.monotonic()
     runner.close()
 
-    assert time.monotonic() - started < SOON
     assert not _group_lives(fake.pids()[0])
-
-
-@abilities.other_user
-def test_a_smartctl_of_root_is_left_behind_and_everything_else_reported(open_place):
-    """Under sudo it is root's: nagios may not kill it, and must not wait for it."""
-    # A program that becomes root altogether, as sudo does; only NOBODY's group may run it.
-    as_root = open_place / 'as-root'
-    shutil.copy(abilities.path_of('setpriv'), as_root)
-    os.chown(as_root, 0, NOBODY)
-    as_root.chmod(0o4710)
-    fake = FakeSmartctl(open_place / 'fake')
-    stuck = fake.answers('stuck', before=f'exec {as_root} --reuid=0 sleep 8')
-    others = [fake.answers(f'good {number}', output='{}') for number in range(5)]
-    (open_place / 'fake' / 'calls').touch(0o666)
-    (open_place / 'fake' / 'calls').chmod(0o666)
-    if os.statvfs(open_place).f_flag & os.ST_NOSUID:
-        pytest.skip(f'{open_place} is mounted nosuid')
-    code = """import json, time
-from smart_attributes.reading.processes import Runner
-runner = Runner()
-started = time.monotonic()
-answers = list(runner.run([tuple(c) for c in json.loads(sys.argv[1])], 1.0, started + 20))
-told = time.monotonic() - started
-runner.close()
-print(json.dumps({'told': told, 'closed': time.monotonic() - started, 'outcomes': [a.outcome for a in answers]}))"""
-
-    result = run_as_nobody(code, json.dumps([stuck, *others]))
-
-    pid = fake.pids()[[call == 'stuck' for call in fake.calls()].index(True)]
-    owner = Path(f'/proc/{pid}').stat().st_uid
-    os.killpg(pid, 9)
-    assert owner == 0  # it was still there, and root's
-    assert sorted(result['outcomes']) == ['done'] * 5 + ['timeout']
-    assert result['told'] < 1.5 and result['closed'] < 1.6
 
 
 def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path, monkeypatch):
@@ -188,38 +124,32 @@ def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner, monkeypa
     hanging = [fake.answers(f'hanging {number}', before=HANGS) for number in range(2)]
     never = fake.answers('never')
 
-    started = time.monotonic()
     monkeypatch.setattr(processes, 'PARALLEL', 2)
     answers = run(runner, [good, *hanging, never], total=0.6)
 
-    assert time.monotonic() - started < SOON
-    assert answers[good].outcome == 'done'
-    assert {answers[command].outcome for command in hanging} == {'cut short'}
-    assert 'the overall time limit' in answers[hanging[0]].reason
-    assert (answers[never].outcome, answers[never].reason) == (
+    assert [answers[command].outcome for command in (good, *hanging, never)] == [
+        'done',
+        *['cut short'] * 2,
         'too late',
-        'the time limit passed before its turn',
-    )
+    ]
+    assert 'overall' in answers[hanging[0]].reason and 'its turn' in answers[never].reason
     assert 'never' not in fake.calls()
 
 
 def test_neither_zombies_nor_descriptors_are_left(fake):
-    """200 drives, some of them odd, in one process."""
-    commands = [fake.answers(f'drive {number}', output='x' * 1000) for number in range(190)]
-    commands += [
-        fake.answers(f'odd {number}', before=oddity)
-        for number, oddity in enumerate(
-            [HANGS, DIES, IGNORES_SIGTERM, SHUTS_PIPES_AND_LIVES_ON, LEAVES_A_CHILD] * 2
-        )
+    """Some of the drives are odd."""
+    oddities = [HANGS, DIES, IGNORES_SIGTERM, SHUTS_PIPES_AND_LIVES_ON, LEAVES_A_CHILD]
+    commands = [
+        fake.answers(f'drive {number}', output='x' * 1000, before=oddity)
+        for number, oddity in enumerate([''] * 15 + oddities)
     ]
     before = os.listdir('/proc/self/fd')
     runner = Runner()
 
-    answers = run(runner, commands, drive_timeout=6.0)
+    answers = run(runner, commands, drive_timeout=2.0)
     runner.close()
 
-    assert len(answers) == 200
-    assert sum(answer.outcome == 'done' for answer in answers.values()) == 194
+    assert sorted(answer.outcome for answer in answers.values()) == ['done'] * 17 + ['timeout'] * 3
     assert len(os.listdir('/proc/self/fd')) == len(before)
     warm.stop()  # a child that is none of the program
     with pytest.raises(ChildProcessError):
@@ -228,23 +158,18 @@ def test_neither_zombies_nor_descriptors_are_left(fake):
 
 def test_few_descriptors_only_mean_fewer_at_once(fake):
     """200 drives want 400 pipes; some services allow 64."""
-    commands = [fake.answers(f'drive {number}', before='sleep 0.02') for number in range(60)]
+    commands = [fake.answers(f'drive {number}', before='sleep 0.02') for number in range(30)]
     code = f"""import resource, sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from smart_attributes.reading.processes import Runner
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 answers = Runner().run([tuple(line.split()) for line in sys.stdin], 20, time.monotonic() + 25)
 print(*sorted(answer.outcome for answer in answers))"""
-    done = subprocess.run(
-        [sys.executable, '-c', code],
-        input='\n'.join(map(' '.join, commands)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    printed = subprocess.check_output(
+        [sys.executable, '-c', code], input='\n'.join(map(' '.join, commands)), text=True
     )
 
-    assert done.stdout.split() == ['done'] * 60
+    assert printed.split() == ['done'] * 30
 
 
 @pytest.mark.parametrize(
@@ -301,10 +226,8 @@ def test_an_early_start_is_picked_up(fake, runner):
     runner.start(command)
     time.sleep(0.2)
 
-    started = time.monotonic()
     answers = run(runner, [command, fake.answers('other')])
 
-    assert time.monotonic() - started < SOON
     assert answers[command].stdout == b'{}' and answers[command].seconds >= 0.2
     assert fake.calls().count(' '.join(command[1:])) == 1
 
@@ -322,29 +245,17 @@ def test_an_early_start_that_nobody_wants_is_ended(fake, runner):
     assert not _group_lives(fake.pids()[0])
 
 
-def test_an_early_start_that_fails_is_told_later(runner, tmp_path):
-    """start() has nobody to tell it to."""
-    command = (str(tmp_path / 'missing'), '--version')
-    runner.start(command)
-
-    [answer] = run(runner, [command]).values()
-
-    assert (answer.outcome, answer.reason) == ('not started', 'No such file or directory')
-
-
 def test_a_second_run_asks_what_the_first_called_for(fake, runner):
-    """A scan comes before the drives, and --json before the text form."""
-    assert run(runner, [fake.answers('first', output='1')])
-    assert run(runner, [fake.answers('second', output='2')])
-    assert fake.calls() == ['first', 'second']
+    """A scan comes before the drives, and --json before the text form. A drive named twice is
+    not read twice.
+    """
+    first, second = fake.answers('first'), fake.answers('second')
+    counts = [
+        len(list(runner.run(commands, 20, time.monotonic() + 25)))
+        for commands in ([first, first], [second])
+    ]
 
-
-def test_the_same_command_twice_is_one_process(fake, runner):
-    """A drive named twice is not read twice."""
-    command = fake.answers('once')
-
-    assert len(list(runner.run([command, command], 20, time.monotonic() + 25))) == 1
-    assert fake.calls() == ['once']
+    assert (counts, fake.calls()) == ([1, 1], ['first', 'second'])
 
 
 def test_output_without_end_is_cut(fake, runner):
@@ -388,83 +299,57 @@ def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runne
     assert next(answers).outcome == 'done'
 
 
-def test_noise_on_stderr_does_not_get_into_the_answer(fake, runner):
-    """Libraries and sudo complain there; JSON comes on stdout."""
-    command = fake.answers(
-        'noisy', output='{}', before='echo "command 2010000 returned error status c" >&2'
-    )
+@pytest.mark.parametrize(
+    'output, status', [(b'{"smartctl":{"ver', 4), (b'\xff\0\n', 255)], ids=['half-json', 'garbage']
+)
+def test_whatever_was_printed_is_handed_on_as_it_is(fake, runner, output, status):
+    """Making sense of it is somebody else's task. Libraries and sudo complain on stderr."""
+    command = fake.answers('odd', output, status, before='echo noise >&2')
 
     [answer] = run(runner, [command]).values()
 
-    assert (answer.stdout, answer.stderr) == (b'{}', b'command 2010000 returned error status c\n')
-
-
-@pytest.mark.parametrize(
-    'output, status',
-    [(b'', 0), (b'{"smartctl":{"ver', 4), (b'\xff\0\n', 255)],
-    ids=['nothing', 'half-json', 'garbage'],
-)
-def test_whatever_was_printed_is_handed_on_as_it_is(fake, runner, output, status):
-    """Making sense of it is somebody else's task."""
-    [answer] = run(runner, [fake.answers('odd', output=output, status=status)]).values()
-
-    assert (answer.outcome, answer.stdout, answer.status, answer.signal) == (
+    assert (answer.outcome, answer.stdout, answer.stderr, answer.status, answer.signal) == (
         'done',
         output,
+        b'noise\n',
         status,
         None,
     )
 
 
-def test_shut_pipes_are_no_end_as_long_as_the_process_lives(fake, runner):
-    """Its exit status is missing, so what it printed may be half the truth."""
-    command = fake.answers('odd', output='{}', after=SHUTS_PIPES_AND_LIVES_ON)
+def test_the_end_of_smartctl_itself_counts(fake, runner):
+    """If only its pipes are shut, its exit status is missing, and what it printed may be half
+    the truth; a child that keeps the pipe is not waited for.
+    """
+    shut = fake.answers('shut', output='{}', after=SHUTS_PIPES_AND_LIVES_ON)
+    parent = fake.answers('parent', output='{}', before=LEAVES_A_CHILD)
 
-    [answer] = run(runner, [command], drive_timeout=0.5).values()
+    answers = run(runner, [shut, parent], drive_timeout=0.9)
 
-    assert (answer.outcome, answer.status, answer.stdout) == ('timeout', None, b'{}')
-
-
-def test_a_child_that_keeps_the_pipe_is_not_waited_for(fake, runner):
-    """smartctl itself has ended, and that counts."""
-    command = fake.answers('odd', output='{}', before=LEAVES_A_CHILD)
-
-    [answer] = run(runner, [command]).values()
-
-    assert (answer.outcome, answer.status, answer.stdout) == ('done', 0, b'{}')
-    assert answer.seconds < SOON
-
-
-def test_time_that_the_caller_takes_is_not_held_against_a_drive(fake, runner):
-    """Parsing one answer must not make another one late that has long been there."""
-    first, second = (
-        fake.answers('first'),
-        fake.answers('second', output='x' * 30000, before='sleep 0.2'),
-    )
-    answers = []
-    for answer in runner.run([first, second], 0.6, time.monotonic() + 25):
-        answers.append(answer)
-        time.sleep(0.8)
-
-    assert [answer.outcome for answer in answers] == ['done', 'done']
+    assert [
+        (answers[command].outcome, answers[command].status, answers[command].stdout)
+        for command in (shut, parent)
+    ] == [('timeout', None, b'{}'), ('done', 0, b'{}')]
 
 
 @pytest.mark.parametrize(
-    'content, mode, reason',
-    [
-        pytest.param('', 0o644, 'Permission denied', id='not-executable'),
-        pytest.param('no script', 0o755, 'Exec format error', id='no-program'),
-    ],
+    'content, mode, number',
+    [(None, 0, errno.ENOENT), ('', 0o644, errno.EACCES), ('no script', 0o755, errno.ENOEXEC)],
+    ids=['missing', 'not-executable', 'no-program'],
 )
-def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, reason):
-    """The words are the system's; the next step is added where they are told."""
+def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, number):
+    """The words are the system's; the next step is added where they are told. An early start has
+    nobody to tell them to.
+    """
     program = tmp_path / 'smartctl'
-    program.write_text(content)
-    program.chmod(mode)
+    if content is not None:
+        program.write_text(content)
+        program.chmod(mode)
+    runner.start((str(program),))
 
     [answer] = run(runner, [(str(program),)]).values()
 
-    assert (answer.outcome, answer.reason) == ('not started', reason)
+    assert (answer.outcome, answer.reason) == ('not started', os.strerror(number))
 
 
 def _group_lives(pid):
@@ -486,9 +371,3 @@ def _is_running(pid):
         if int(fields[2]) == pid and fields[0] != 'Z':
             return True
     return False
-
-
-def test_the_stand_in_is_a_plain_script(fake):
-    """What the tests validate is validated with processes, so the stand-in has to be one."""
-    assert stat.S_IMODE(os.stat(fake.path).st_mode) == 0o755
-    assert Path(fake.path).read_text().startswith('#!/bin/sh\n')
