@@ -14,11 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import abilities
-from architecture import MODULES, PACKAGE, imports
+import pytest
+from architecture import MODULES, PACKAGE, imports, tree
 from conftest import ROOT
 
 from smart_attributes.reading import smartctl_calls, sudoers
 from smart_attributes.reading.drive_locks import Waiting
+
+# The package is parsed once, in one worker.
+pytestmark = pytest.mark.xdist_group('layout')
 
 FOLDER = ROOT / 'doc/explanation'
 PAGE = (FOLDER / 'security.md').read_text()
@@ -58,7 +62,7 @@ def calls(module: str) -> Iterator[tuple[str, ast.Call]]:
     """Yield each call of a module with the name of what is called; re.compile is none of
     Python's.
     """
-    for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id, node
         elif (

@@ -33,6 +33,12 @@ Arrows = Mapping[tuple[str, str], int]  # (importing, imported) -> how many impo
 
 
 @lru_cache(maxsize=None)
+def tree(module: str) -> ast.Module:
+    """Return the syntax tree of a module of the package."""
+    return ast.parse((PACKAGE / f'{module}.py').read_text())
+
+
+@lru_cache(maxsize=None)
 def imports(module: str) -> tuple[tuple[str, bool], ...]:
     """Return (name, is one of ours) for every import of a module, at its top or inside a function.
 
@@ -43,7 +49,7 @@ def imports(module: str) -> tuple[tuple[str, bool], ...]:
 
 
 def _imports(module: str) -> Iterator[tuple[str, bool]]:
-    for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = '/'.join(
                 [
