@@ -12,15 +12,7 @@ OBJECT = {'a': {'b': {'c': 7}}, 'd': [1]}
 
 @pytest.mark.parametrize(
     'path, value',
-    [
-        ([], OBJECT),
-        (['a'], {'b': {'c': 7}}),
-        (['a', 'b'], {'c': 7}),
-        (['d'], {}),
-        (['x'], {}),
-        (['x', 'b'], {}),
-        (['a', 'b', 'c'], {}),
-    ],
+    [([], OBJECT), (['a', 'b'], {'c': 7}), (['d'], {}), (['x', 'b'], {}), (['a', 'b', 'c'], {})],
     ids=str,
 )
 def test_an_object_is_at_the_end_of_a_path(path, value):
@@ -33,77 +25,78 @@ def test_a_number_is_at_the_end_of_a_path(path, value):
 
 
 @pytest.mark.parametrize(
-    'data, entries, objects',
+    'value, entries, objects',
     [
-        ({'k': [1, {}, 'x', {'a': 1}]}, [1, {}, 'x', {'a': 1}], [{}, {'a': 1}]),
-        ({'k': {}}, [], []),
+        ([1, {}, 'x', {'a': 1}], [1, {}, 'x', {'a': 1}], [{}, {'a': 1}]),
         ({}, [], []),
-        ({'other': [{}]}, [], []),
+        (None, [], []),
     ],
     ids=str,
 )
-def test_a_list_is_a_list_and_its_objects_are_objects(data, entries, objects):
+def test_a_list_is_a_list_and_its_objects_are_objects(value, entries, objects):
+    data = {'k': value, 'other': [{}]}
+
     assert (content.list_of(data, 'k'), content.objects_of(data, 'k')) == (entries, objects)
+    assert content.list_of({}, 'k') == []
 
 
 @pytest.mark.parametrize(
-    'data, text', [({'k': ' a b\n'}, 'a b'), ({'k': 7}, ''), ({}, ''), ({'K': 'x'}, '')], ids=str
+    'data, text', [({'k': ' a b\n'}, 'a b'), ({'k': 7}, ''), ({}, '')], ids=str
 )
 def test_a_text_has_no_outer_blanks(data, text):
     assert content.text_of(data, 'k') == text
 
 
 @pytest.mark.parametrize(
-    'value, words',
-    [
-        ([], []),
-        (['a', ''], ['a', '']),
-        (['a', 0], None),
-        ([None], None),
-        ('a', None),
-        ({'a': 1}, None),
-    ],
-    ids=str,
+    'value, words', [([], []), (['a', ''], ['a', '']), (['a', 0], None), ('a', None)], ids=str
 )
 def test_words_are_strings_or_absent(value, words):
     assert content.words_of({'k': value}, 'k') == words
 
 
 @pytest.mark.parametrize(
+    'value, number',
+    [
+        (0, 0),
+        (-5, -5),
+        (2**53 - 1, 2**53 - 1),
+        (2**53, 2**53),
+        (1 - 2**128, 1 - 2**128),
+        (2**128, None),
+        (-(2**128), None),
+        (4.0, 4),
+        (4.5, None),
+        (NAN, None),
+        (ENDLESS, None),
+        (True, None),
+        ('7', None),
+        (None, None),
+    ],
+    ids=str,
+)
+def test_a_whole_number_is_exact_or_absent(value, number):
+    found = content.integer_of({'k': value}, 'k')
+
+    assert found == number and type(found) is type(number)
+
+
+@pytest.mark.parametrize(
     'data, number',
     [
-        ({'k': 0}, 0),
-        ({'k': -5}, -5),
-        ({'k': 2**53 - 1}, 2**53 - 1),
-        ({'k': 1 - 2**53}, 1 - 2**53),
         ({'k': 2**53, 'k_s': '9007199254740993'}, 2**53 + 1),
-        ({'k': 5, 'k_s': '6'}, 5),
-        ({'k_s': '6'}, 6),
-        ({'k': 2**53}, 2**53),
-        ({'k': 2**128 - 1}, 2**128 - 1),
-        ({'k': 2**128}, None),
-        ({'k': -(2**128)}, None),
-        ({'k': 1 - 2**128}, 1 - 2**128),
+        ({'k': 1 - 2**53, 'k_s': '6'}, 1 - 2**53),
+        ({'k': 2**53 - 1, 'k_s': '6'}, 2**53 - 1),
         ({'k_s': '1' * 39}, int('1' * 39)),
         ({'k_s': '1' * 40}, None),
         ({'k_s': '-6'}, None),
         ({'k_s': '\u0667'}, None),
         ({'k_s': 6}, None),
-        ({'k': 4.0}, 4),
-        ({'k': 4.5}, None),
-        ({'k': NAN}, None),
-        ({'k': ENDLESS}, None),
-        ({'k': True}, None),
-        ({'k': '7'}, None),
-        ({'k': None}, None),
         ({}, None),
     ],
     ids=str,
 )
-def test_a_whole_number_is_exact_or_absent(data, number):
-    found = content.integer_of(data, 'k')
-
-    assert found == number and type(found) is type(number)
+def test_a_number_that_json_would_round_is_read_from_its_string(data, number):
+    assert content.integer_of(data, 'k') == number
 
 
 @pytest.mark.parametrize(
@@ -113,12 +106,9 @@ def test_a_whole_number_is_exact_or_absent(data, number):
         (255, 255, 255),
         (256, None, 256),
         (-1, None, None),
-        (7.0, 7, 7),
         (2**64 - 1, None, 2**64 - 1),
         (2**64, None, None),
-        ('7', None, None),
         (True, None, None),
-        (None, None, None),
     ],
     ids=str,
 )
@@ -128,17 +118,7 @@ def test_a_byte_and_a_word_have_their_ranges(value, byte, word):
 
 @pytest.mark.parametrize(
     'value, offset',
-    [
-        (8, 8),
-        (504, 504),
-        (16.0, 16),
-        (0, None),
-        (512, None),
-        (9, None),
-        (-(2**63), None),
-        (1e300, None),
-        ('8', None),
-    ],
+    [(8, 8), (504, 504), (0, None), (512, None), (9, None), (-(2**63), None), ('8', None)],
     ids=str,
 )
 def test_a_statistic_is_inside_its_page(value, offset):
@@ -154,7 +134,6 @@ def test_a_number_that_is_too_large_for_a_byte_is_not_looked_up_as_a_string():
     [
         ('71532.573', 71532.573),
         (' 71532,573 ', 71532.573),
-        ('7', 7.0),
         ('1' * 30, float('1' * 30)),
         ('1' * 31, None),
         ('-7', None),
@@ -162,7 +141,6 @@ def test_a_number_that_is_too_large_for_a_byte_is_not_looked_up_as_a_string():
         ('1.' + '1' * 9, 1.111111111),
         ('1.' + '1' * 10, None),
         ('', None),
-        (7, 7.0),
         (7.5, 7.5),
         (0, 0.0),
         (-1, None),
@@ -170,9 +148,7 @@ def test_a_number_that_is_too_large_for_a_byte_is_not_looked_up_as_a_string():
         (2**128 - 1, float(2**128)),
         (True, None),
         (NAN, None),
-        (ENDLESS, None),
         (None, None),
-        ([7], None),
     ],
     ids=str,
 )
