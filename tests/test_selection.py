@@ -14,19 +14,19 @@ SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c50
 @pytest.mark.parametrize(
     'match, ignore, identity, expected',
     [
-        pytest.param([], [], None, True, id='no-patterns'),
-        pytest.param(['sda'], [], None, True, id='path-matches'),
-        pytest.param(['^megaraid'], [], None, True, id='address-matches'),
-        pytest.param(['sda_mega'], [], None, True, id='name-matches'),
-        pytest.param(['ST4000'], [], None, None, id='model-must-be-read'),
-        pytest.param(['sda'], ['ST4000'], None, None, id='model-may-be-ignored'),
-        pytest.param([], ['sda'], None, False, id='path-is-ignored'),
-        pytest.param(['sda'], ['sda'], None, False, id='ignore-wins'),
-        pytest.param(['MODEL X'], [], SSD, True, id='model-matches'),
-        pytest.param(['^S0A1'], [], SSD, True, id='serial-matches'),
-        pytest.param(['ST4000'], [], SSD, False, id='nothing-matches'),
-        pytest.param([], ['X1$'], SSD, False, id='model-is-ignored'),
-        pytest.param([], ['ST4000'], SSD, True, id='another-is-ignored'),
+        ([], [], None, True),
+        (['sda'], [], None, True),
+        (['^megaraid'], [], None, True),
+        (['sda_mega'], [], None, True),
+        (['ST4000'], [], None, None),  # the model must be read
+        (['sda'], ['ST4000'], None, None),
+        ([], ['sda'], None, False),
+        (['sda'], ['sda'], None, False),
+        (['MODEL X'], [], SSD, True),
+        (['^S0A1'], [], SSD, True),
+        (['ST4000'], [], SSD, False),
+        ([], ['X1$'], SSD, False),
+        ([], ['ST4000'], SSD, True),
     ],
 )
 def test_patterns_choose_by_address_model_and_serial(match, ignore, identity, expected):
@@ -36,41 +36,28 @@ def test_patterns_choose_by_address_model_and_serial(match, ignore, identity, ex
     assert is_wanted(device, identity, patterns(match), patterns(ignore)) is expected
 
 
-@pytest.mark.parametrize('text', ['(', '*', '[a', '(?P<x>', '\\', 'a{99999999999}'])
+@pytest.mark.parametrize('text', ['(', '[a', 'a{99999999999}', '(' * 3000 + ')' * 3000], ids=len)
 def test_an_impossible_pattern_is_named(text):
-    """--ignore with a shell pattern is a common slip."""
-    with pytest.raises(UsageError, match='is not a valid regular expression'):
+    """--ignore with a shell pattern is a common slip; the parser gives up in ways of its own."""
+    with pytest.raises(UsageError) as caught:
         patterns([text])
 
-
-def test_the_sentence_for_an_impossible_pattern_shows_possible_ones():
-    with pytest.raises(UsageError) as caught:
-        patterns(['('])
-
-    assert str(caught.value).startswith('"(" is not a valid regular expression (')
-    assert str(caught.value).endswith('; write one such as "^/dev/sd" or "ST4000.*"')
+    assert str(caught.value).startswith(f'"{text[:9]}')
+    assert str(caught.value).endswith(' "^/dev/sd" or "ST4000.*"')
 
 
 @pytest.mark.parametrize(
     'model, serial, is_final, wanted',
     [
-        ('ACME X1', 'SERIAL1', True, False),
-        ('ACME X1', 'SERIAL1', False, False),
-        ('ACME X1', '', False, None),
-        ('', 'SERIAL1', False, None),
-        ('ACME X1', '', True, False),
+        ('ACME X1', 'SERIAL1', [False], False),
+        ('ACME X1', '', [False], None),
+        ('', 'SERIAL1', [False], None),
+        ('ACME X1', '', [True], False),
+        ('ACME X1', '', [], False),
     ],
 )
 def test_a_drive_that_did_not_tell_all_stays_in_the_check(model, serial, is_final, wanted):
     [device] = parse('/dev/sda')
+    identity = Identity(model=model, serial=serial)
 
-    assert (
-        is_wanted(device, Identity(model=model, serial=serial), patterns(['zzz']), [], is_final)
-        is wanted
-    )
-
-
-def test_all_is_told_unless_the_caller_says_otherwise():
-    [device] = parse('/dev/sda')
-
-    assert is_wanted(device, Identity(model='ACME X1'), patterns(['zzz']), []) is False
+    assert is_wanted(device, identity, patterns(['zzz']), [], *is_final) is wanted
