@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import completion
@@ -47,29 +46,27 @@ def count(options: Options, runner: object) -> int:
     return 1
 
 
-def record(history: str, has_time_limit: bool) -> Command:
+def record(history: str = 'writes', has_time_limit: bool = True) -> Command:
     return Command(
         'count',
-        'Count the drives of this machine.',
+        'Count drives.',
         'example:\n  count --twice',
         (groups.DRIVES, groups.READING, groups.COMMON),
         history,
         has_time_limit,
-        options=(option('--twice', action='store_true', help='count each drive twice'),),
+        options=(option('--twice', action='store_true', help='count twice'),),
         values=CountOptions,
     )
 
 
-@pytest.fixture(
-    params=[('writes', True), ('reads', False), ('', True)], ids=['writes', 'reads', 'none']
-)
-def added(request, monkeypatch) -> Iterator[Command]:
+@pytest.fixture
+def added(request, monkeypatch) -> Command:
     """A command that is written down in the table, and nowhere else."""
-    command = record(*request.param)
+    command = record(*getattr(request, 'param', ()))
     others = table.commands()
     monkeypatch.setattr(table, 'commands', lambda: (*others, command))
     monkeypatch.setitem(sys.modules, 'smart_attributes.commands.count', SimpleNamespace(run=count))
-    yield command
+    return command
 
 
 def test_a_new_command_is_in_the_help(added, capsys):
@@ -79,25 +76,26 @@ def test_a_new_command_is_in_the_help(added, capsys):
     assert main.run([added.name, '--help-all']) == 0
     own = capsys.readouterr().out
 
-    assert re.search('^  count +count the drives of this machine$', of_check, re.MULTILINE)
-    assert (
-        'usage: check_smart_attributes count [options]\n\nCount the drives of this machine.\n'
-        in own
-    )
-    assert (
-        'count each drive twice' in own
-        and '--drive-timeout' in own
-        and 'example:\n  count --twice\n' in own
-    )
+    assert re.search('^  count +count drives$', of_check, re.MULTILINE)
+    for part in (
+        'check_smart_attributes count [options]\n\nCount drives.\n',
+        '--twice',
+        '--drive-timeout',
+        'example:\n  count --twice\n',
+    ):
+        assert part in own
     assert '--warning' not in own
 
 
 @pytest.mark.timeout(0)  # its alarm would look like that of a time limit
 @pytest.mark.parametrize(
-    'words, twice', [(['--twice'], True), ([], False)], ids=['given', 'default']
+    'added, words',
+    [(('writes', True), ['--twice']), (('reads', False), []), (('', True), [])],
+    indirect=['added'],
+    ids=['writes', 'reads', 'none'],
 )
 def test_a_new_command_runs_with_its_groups_its_own_value_its_time_limit_and_its_history(
-    added, words, twice, capsys, tmp_path
+    added, words, capsys, tmp_path
 ):
     """As its record says."""
     code = main.run(
@@ -107,7 +105,7 @@ def test_a_new_command_runs_with_its_groups_its_own_value_its_time_limit_and_its
     assert (code, json.loads(capsys.readouterr().out)) == (
         1,
         {
-            'twice': twice,
+            'twice': bool(words),
             'devices': ['/dev/sda'],
             'has time limit': added.has_time_limit,
             'history': added.history,
@@ -120,10 +118,7 @@ def test_a_new_command_is_in_the_man_page_and_the_completion(added):
     page, script = man.page(), completion.script()
 
     assert '.B check_smart_attributes count\n' in page
-    assert (
-        '.SS count\nCount the drives of this machine.\n.TP\n\\fB\\-\\-twice\\fR\ncount each drive '
-        'twice\n' in page
-    )
+    assert '.SS count\nCount drives.\n.TP\n\\fB\\-\\-twice\\fR\ncount twice\n' in page
     assert re.search(r'^ +count\) words="--twice .*--device .*-h --help', script, re.MULTILINE)
     assert re.search(r'COMP_CWORD == 1 .* count"', script)
 
@@ -138,19 +133,13 @@ def test_no_command_exists_without_an_entry_for_history_and_time():
 
 def test_every_record_is_whole():
     """One sentence, and a word for history that history knows."""
-    names = described.names()
+    names, commands = described.names(), table.commands()
 
     assert len(set(names)) == len(names) and names[0] == 'check'
     assert [
-        each.name
-        for each in table.commands()
-        if not re.fullmatch(r'[A-Z][^\n]+[^.]\.', each.summary)
+        each.name for each in commands if not re.fullmatch(r'[A-Z][^\n]+[^.]\.', each.summary)
     ] == []
-    assert {each.history for each in table.commands()} <= {
-        history_access.WRITES,
-        history_access.READS,
-        '',
-    }
+    assert {each.history for each in commands} == {history_access.WRITES, history_access.READS, ''}
 
 
 def test_every_value_of_a_command_has_its_option():

@@ -12,6 +12,7 @@ RESULT = {
     'execution_end': 1700.5,
     'exit_status': 2,
 }
+WHOLE = Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2)
 ATTRS = {
     'last_check_result': RESULT,
     'check_interval': 300,
@@ -27,15 +28,7 @@ def read(**changes):
 
 
 def test_every_value_of_a_service_is_read():
-    assert service(FOUND) == Service(
-        'web1',
-        'smart',
-        Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2),
-        300.0,
-        True,
-        (),
-        True,
-    )
+    assert service(FOUND) == Service('web1', 'smart', WHOLE, 300.0, True, (), True)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +43,6 @@ def test_values_of_another_kind_count_as_missing(found):
 @pytest.mark.parametrize(
     'name, host, own',
     [
-        ('web1!smart', 'web1', 'smart'),
         ('web1', 'web1', ''),
         ('!smart', '-', 'smart'),
         ('a!b!c', 'a', 'b!c'),
@@ -64,12 +56,9 @@ def test_the_name_is_that_of_the_host_and_of_the_service(name, host, own):
     assert (found.host, found.name) == (host, own)
 
 
-@pytest.mark.parametrize(
-    'changes, is_active',
-    [({}, True), ({'enable_active_checks': False}, False), ({'enable_active_checks': None}, True)],
-)
-def test_only_a_plain_false_makes_a_service_passive(changes, is_active):
-    assert read(**changes).is_active is is_active
+@pytest.mark.parametrize('value', [False, None])
+def test_only_a_plain_false_makes_a_service_passive(value):
+    assert read(enable_active_checks=value).is_active is (value is None)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +103,10 @@ def test_a_service_without_a_kind_of_state_is_not_in_a_soft_state():
 @pytest.mark.parametrize(
     'changes, expected',
     [
-        ({'state': 'x'}, Result(0, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2)),
-        ({'output': 7}, Result(2, '', ["'sda'=1", "'sdb'=2"], 1700.5, 2)),
-        ({'performance_data': 'x=1'}, Result(2, 'SMART CRITICAL', (), 1700.5, 2)),
-        (
-            {'execution_end': None, 'exit_status': None},
-            Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 0.0, 0),
-        ),
+        ({'state': 'x'}, WHOLE._replace(state=0)),
+        ({'output': 7}, WHOLE._replace(output='')),
+        ({'performance_data': 'x=1'}, WHOLE._replace(values=())),
+        ({'execution_end': None, 'exit_status': None}, WHOLE._replace(ended=0.0, status=0)),
     ],
 )
 def test_each_value_of_a_result_counts_as_missing_on_its_own(changes, expected):
@@ -131,13 +117,12 @@ def test_output_and_perfdata_are_bounded(monkeypatch):
     monkeypatch.setattr(services, 'LONGEST_OUTPUT', 5)
     monkeypatch.setattr(services, 'MOST_VALUES', 3)
 
-    assert read().result == Result(2, 'SMART', ["'sda'=1"], 1700.5, 2)
+    assert read().result == WHOLE._replace(output='SMART', values=["'sda'=1"])
 
 
 @pytest.mark.parametrize(
     'interval, seconds',
     [
-        (300, 300.0),
         (0.5, 0.5),
         (999_999_999_999, 999_999_999_999.0),
         (1e12, 0.0),

@@ -10,6 +10,9 @@ from small_database import samples as small_samples
 from smart_attributes.devtools import sources
 from smart_attributes.model import AttributeRow
 
+WRONG = small_samples()
+WRONG[1]['lines'].append('Device Model:     X2')
+
 
 @pytest.mark.parametrize(
     ('line', 'expected'),
@@ -67,65 +70,49 @@ def test_what_is_no_row_is_none(line):
     assert sources.parse_row(line) is None
 
 
-def test_a_line_that_is_no_row_is_named(tmp_path):
-    """It would be missing silently, and with it what it proves."""
-    wrong = small_samples()
-    wrong[1]['lines'].append('Device Model:     ACME X2-480')
-    (tmp_path / 'acme.json').write_text(json.dumps(wrong))
-
-    drives, problems = sources.samples_in(str(tmp_path), {})
-
-    assert len(drives) == 4
-    assert problems == [
-        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is not a row of an '
-        'attribute table; paste '
-        'one from smartctl -A or -x'
-    ]
-
-
 @pytest.mark.parametrize(
-    ('text', 'sentence'),
+    ('text', 'sentence', 'count'),
     [
-        ('[{]', 'acme.json: line 1, column 3: '),
+        ('[{]', 'acme.json: line 1, column 3: ', 4),
         (
             '[{"family": "ACME X1", "family": "A"}]',
             'acme.json: sample 1, A: "family" is here twice; keep one',
+            4,
         ),
-        ('{}', 'acme.json: samples an object is not a list'),
+        ('{}', 'acme.json: samples an object is not a list', 4),
         (
             '[{"family": "ACME X1", "model": "ACME X1-240", "origin": "invented", "lines": [], '
             '"expect": {}}]',
             'acme.json: sample 1, ACME X1: origin "invented" is not known; write "captured" or '
             '"composed"',
+            4,
+        ),
+        (
+            json.dumps(WRONG),
+            'acme.json: sample 2, ACME X2-480: "Device Model:     X2" is not a row of an attribute '
+            'table; paste one from smartctl -A or -x',
+            8,
         ),
     ],
+    ids=['json', 'twice', 'no-list', 'origin', 'no-row'],
 )
-def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence):
+def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence, count):
     """The other files are validated all the same."""
     (tmp_path / 'acme.json').write_text(text)
     (tmp_path / 'other.json').write_text(json.dumps(small_samples()))
 
     drives, problems = sources.samples_in(str(tmp_path), {})
 
-    assert len(drives) == 4
+    assert len(drives) == count
     assert [problem.startswith(sentence) for problem in problems] == [True]
 
 
 def test_the_kind_comes_from_the_sample_else_from_its_family():
     """Rows do not say whether a drive turns."""
-    given = {
-        'family': 'ACME H1',
-        'model': 'ACME H1',
-        'origin': 'composed',
-        'lines': [],
-        'expect': {},
-    }
+    given = {'family': 'H1', 'model': 'H1', 'origin': 'composed', 'lines': [], 'expect': {}}
+    samples = [given, {**given, 'family': 'X1'}, {**given, 'kind': 'nvme'}]
 
-    drives, _ = sources.drives_of(
-        'acme.json',
-        [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}],
-        {'ACME H1': 'hdd'},
-    )
+    drives, _ = sources.drives_of('acme.json', samples, {'H1': 'hdd'})
 
     assert [drive.identity.kind for drive in drives] == ['hdd', 'ssd', 'nvme']
 
@@ -156,10 +143,6 @@ def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, te
     path = tmp_path / 'models.csv'
     path.write_text(text)
 
-    drives, problems = sources.measured(str(path))
+    drives, [problem] = sources.measured(str(path))
 
-    assert drives == []
-    assert problems == [
-        'models.csv: line 2 must have the columns model, firmware and attributes; separate the '
-        'attribute IDs with spaces'
-    ]
+    assert drives == [] and problem.startswith('models.csv: line 2 ')

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.command_line import values
-from smart_attributes.command_line.options import LABELS, STATE_WORDS
+from smart_attributes.command_line.options import STATE_WORDS
 from smart_attributes.commands import table
 from smart_attributes.errors import UsageError
 from smart_attributes.knowledge.data_errors import nearest_metric
@@ -57,7 +57,7 @@ def answer(kind: str, word: str) -> str:
 
 
 def test_at_least_95_of_100_slips_are_understood():
-    """500 words with one or two slips; words that are right by chance are no slips."""
+    """100 words with one or two slips; words that are right by chance are no slips."""
     dice = random.Random(46)
     words = {
         'command': [each.name for each in table.commands()[1:]],
@@ -66,7 +66,7 @@ def test_at_least_95_of_100_slips_are_understood():
         'state': [*STATE_WORDS],
     }
     wrong, number = [], 0
-    while number < 500:
+    while number < 100:
         kind = dice.choice(list(words))
         meant = dice.choice(words[kind])
         typed = mistyped(meant, dice)
@@ -78,14 +78,7 @@ def test_at_least_95_of_100_slips_are_understood():
         found = re.search(r'did you mean (.+?)\?', answer(kind, typed))
         wrong += [] if found and found[1] == meant else [(meant, typed, found and found[1])]
 
-    print(len(wrong), 'of', number, wrong)
     assert len(wrong) <= 0.05 * number, wrong
-
-
-def test_a_choice_is_suggested():
-    with pytest.raises(UsageError, match=r'"serail" is unknown here; use .*; did you mean serial'):
-        table.understood(['--label', 'serail'])
-    assert 'serial' in LABELS
 
 
 def test_nothing_is_suggested_where_nothing_is_like_it():
