@@ -36,18 +36,15 @@ def test_a_file_is_read_in_the_encoding_of_whatever_wrote_it(data, text):
 
 def test_a_file_larger_than_any_report_is_refused():
     assert len(content.as_text(b'x' * LARGEST_FILE)) == LARGEST_FILE
-    with pytest.raises(NotAReport) as caught:
+    with pytest.raises(NotAReport, match='4 MiB'):
         content.as_text(b'x' * (LARGEST_FILE + 1))
-    assert str(caught.value) == 'is not a smartctl report: it is larger than 4 MiB'
 
 
 @pytest.mark.parametrize(
     'text, start',
     [
-        ('{', 0),
         ('{x', 0),
         ('', -1),
-        ('x', -1),
         ('Hi\n{"a": 1}', 3),
         ('Hi\n \t\ufeff{\n', 6),
         ('Hi\n{}', 3),
@@ -61,27 +58,21 @@ def test_json_starts_on_a_line_of_its_own(text, start):
     assert content.looks_like_json(text) is (start >= 0)
 
 
-def test_one_document_is_loaded():
-    assert content.loaded('Hi\n{"a": [1]}\nbye', 3) == {'a': [1]}
-
-
 @pytest.mark.parametrize(
-    'text, code, words',
+    'text, code',
     [
-        (
-            '{"a"',
-            'report-damaged',
-            'is damaged JSON: cut off or modified; record it again with smartctl --json -x',
-        ),
-        ('{"a":' * 100_000, 'report-damaged', 'is damaged JSON'),
-        ('{}\n{}', 'several-reports', 'contains several reports; save each one in its own file'),
+        ('{"a"', 'report-damaged'),
+        ('{"a":' * 100_000, 'report-damaged'),
+        ('{}\n{}', 'several-reports'),
     ],
+    ids=['cut', 'deep', 'several'],
 )
-def test_a_damaged_document_and_several_have_a_reason(text, code, words):
+def test_a_damaged_document_and_several_have_a_code(text, code):
+    assert content.loaded('Hi\n{"a": [1]}\nbye', 3) == {'a': [1]}
     with pytest.raises(DriveError) as caught:
         content.loaded(text, 0)
 
-    assert caught.value.code == code and str(caught.value).startswith(words)
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize(

@@ -21,90 +21,68 @@ SLOT = Verdict(
     problem='cannot be opened',
     code='device-open-failed',
 )
+ALL = """\
+/dev/sda               ACME X1  FW1  SERIAL1  5000c500a1b2c3d4
+megaraid,6@/dev/bus/0  -        -    -        -                 [device-open-failed] cannot be opened"""
+HIDDEN = """\
+/dev/sda               ACME X1  FW1
+megaraid,6@/dev/bus/0  -        -    [device-open-failed] cannot be opened"""
 
 
-@pytest.mark.parametrize(
-    'hide_serial, text',
-    [
-        (
-            False,
-            '/dev/sda               ACME X1  FW1  SERIAL1  5000c500a1b2c3d4\n'
-            'megaraid,6@/dev/bus/0  -        -    -        -                 [device-open-failed] '
-            'cannot be opened',
-        ),
-        (
-            True,
-            '/dev/sda               ACME X1  FW1\n'
-            'megaraid,6@/dev/bus/0  -        -    [device-open-failed] cannot be opened',
-        ),
-    ],
-    ids=['all', 'hidden'],
-)
+@pytest.mark.parametrize('hide_serial, text', [(False, ALL), (True, HIDDEN)], ids=['all', 'hidden'])
 def test_columns_are_as_wide_as_their_widest_cell(hide_serial, text):
-    assert (
-        drive_list.as_text([SDA, SLOT], ['/dev/sda', 'megaraid,6@/dev/bus/0'], hide_serial) == text
-    )
+    addresses = ['/dev/sda', 'megaraid,6@/dev/bus/0']
 
-
-def test_no_drives_are_no_lines():
+    assert drive_list.as_text([SDA, SLOT], addresses, hide_serial) == text
     assert drive_list.as_text([], [], False) == ''
 
 
-@pytest.mark.parametrize(
-    'field, shown', [('model', 60), ('firmware', 60), ('serial', 60), ('wwn', 60)]
-)
-def test_a_long_cell_is_cut_after_60_characters(field, shown):
+@pytest.mark.parametrize('field', ['model', 'firmware', 'serial', 'wwn'])
+def test_a_long_cell_is_cut_after_60_characters(field):
     long = SDA._replace(identity=Identity()._replace(**{field: 'x' * 99}))
-    [cell] = [
-        each for each in drive_list.as_text([long], ['/dev/sda'], False).split() if 'x' in each
-    ]
 
-    assert len(cell) == shown
+    text = drive_list.as_text([long], ['/dev/sda'], False)
 
-
-@pytest.mark.parametrize(
-    'hide_serial, serial, wwn', [(False, 'SERIAL1', '5000c500a1b2c3d4'), (True, None, None)]
-)
-def test_json_names_every_field(hide_serial, serial, wwn):
-    told = json.loads(drive_list.as_json([SDA], ['/dev/sda'], hide_serial, {'state': 'OK'}))
-
-    assert told == {
-        'version': 2,
-        'state': 'OK',
-        'drives': [
-            {
-                'address': '/dev/sda',
-                'name': 'sda',
-                'device': '/dev/sda',
-                'type': 'sat',
-                'model': 'ACME X1',
-                'firmware': 'FW1',
-                'serial': serial,
-                'wwn': wwn,
-                'kind': 'hdd',
-                'problem': None,
-                'code': None,
-            }
-        ],
-    }
+    assert [len(cell) for cell in text.split() if 'x' in cell] == [60]
 
 
-def test_json_has_null_for_what_is_unknown():
+OF_SDA = {
+    'address': '/dev/sda',
+    'name': 'sda',
+    'device': '/dev/sda',
+    'type': 'sat',
+    'model': 'ACME X1',
+    'firmware': 'FW1',
+    'serial': 'SERIAL1',
+    'wwn': '5000c500a1b2c3d4',
+    'kind': 'hdd',
+    'problem': None,
+    'code': None,
+}
+OF_SLOT = {
+    'address': 'megaraid,6@/dev/bus/0',
+    'name': 'bus_0_megaraid_6',
+    'device': '/dev/bus/0',
+    'type': 'megaraid,6',
+    **dict.fromkeys(('model', 'firmware', 'serial', 'wwn', 'kind')),
+    'problem': 'cannot be opened',
+    'code': 'device-open-failed',
+}
+
+
+def test_json_names_every_field_and_has_null_for_what_is_unknown():
     """Never an empty text, which an apply rule would take for a name."""
-    [told] = json.loads(drive_list.as_json([SLOT], ['megaraid,6@/dev/bus/0'], False))['drives']
-
-    assert told == {
-        'address': 'megaraid,6@/dev/bus/0',
-        'name': 'bus_0_megaraid_6',
-        'device': '/dev/bus/0',
-        'type': 'megaraid,6',
-        **dict.fromkeys(('model', 'firmware', 'serial', 'wwn', 'kind')),
-        'problem': 'cannot be opened',
-        'code': 'device-open-failed',
-    }
     bare = SDA._replace(device=Device('/dev/sda', name='sda'), problem='x' * 900)
-    [told] = json.loads(drive_list.as_json([bare], ['/dev/sda'], False))['drives']
-    assert (told['type'], len(told['problem'])) == (None, 500)
+    drives, addresses = [SDA, SLOT, bare], ['/dev/sda', 'megaraid,6@/dev/bus/0', '/dev/sda']
+    told, hidden = (
+        json.loads(drive_list.as_json(drives, addresses, is_hidden, {'state': 'OK'}))
+        for is_hidden in (False, True)
+    )
+
+    assert (told['version'], told['state']) == (2, 'OK')
+    assert told['drives'][:2] == [OF_SDA, OF_SLOT]
+    assert hidden['drives'][0] == {**OF_SDA, 'serial': None, 'wwn': None}
+    assert (told['drives'][2]['type'], len(told['drives'][2]['problem'])) == (None, 500)
 
 
 def test_json_is_indented_by_one():
