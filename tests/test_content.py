@@ -59,20 +59,20 @@ def test_json_starts_on_a_line_of_its_own(text, start):
 
 
 @pytest.mark.parametrize(
-    'text, code',
+    'text, code, words',
     [
-        ('{"a"', 'report-damaged'),
-        ('{"a":' * 100_000, 'report-damaged'),
-        ('{}\n{}', 'several-reports'),
+        ('{"a"', 'report-damaged', 'is damaged JSON: '),
+        ('{"a":' * 100_000, 'report-damaged', 'is damaged JSON: '),
+        ('{}\n{}', 'several-reports', 'contains several reports; '),
     ],
     ids=['cut', 'deep', 'several'],
 )
-def test_a_damaged_document_and_several_have_a_code(text, code):
+def test_a_damaged_document_and_several_have_a_code(text, code, words):
     assert content.loaded('Hi\n{"a": [1]}\nbye', 3) == {'a': [1]}
     with pytest.raises(DriveError) as caught:
         content.loaded(text, 0)
 
-    assert caught.value.code == code
+    assert caught.value.code == code and str(caught.value).startswith(words)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_bad_cable_warns_until_a_week_after_it_was_replaced(machine):
     found = month(machine, 16, {day: {'sda': disk(a199=number)} for day, number in errors.items()})
 
     assert states(found) == '...' + 'W' * 9 + '....'
-    assert all('check cable and backplane' in text for code, text in found if code)
+    assert all('check cable' in text for code, text in found if code)
 
 
 def test_sectors_that_creep_warn_long_before_their_number_does(machine):
@@ -59,26 +59,23 @@ def test_sectors_that_creep_warn_long_before_their_number_does(machine):
     assert 'reallocated grew by 18' in found[8][1] and 'reallocated grew by 21' in found[13][1]
 
 
+@pytest.mark.long
 def test_old_sectors_fall_silent_after_90_days_and_are_loud_again_when_they_move(machine):
     """The first look cannot tell how old 120 sectors are; that they stand for 90 days can."""
     found = month(machine, 96, {0: {'sda': disk(a5=120)}, 93: {'sda': disk(a5=140)}}, '-v')
 
     assert states(found) == 'W' * 90 + '...' + 'WWW'
-    assert 'reallocated 120, newest more than 91 days ago: only a note at this age' in found[91][1]
+    assert 'reallocated 120, newest more than 91 days ago' in found[91][1]
 
 
 def test_many_sectors_in_a_week_are_critical(machine):
     """A disk that loses 120 sectors in two days is on its way out, however far the level's own
     limit is.
     """
-    assert (
-        states(
-            month(
-                machine, 6, {0: {'sda': disk()}, 2: {'sda': disk(a5=60)}, 3: {'sda': disk(a5=120)}}
-            )
-        )
-        == '..WCCC'
-    )
+    sectors = {0: 0, 2: 60, 3: 120}
+    found = month(machine, 6, {day: {'sda': disk(a5=number)} for day, number in sectors.items()})
+
+    assert states(found) == '..WCCC'
 
 
 def test_a_pending_sector_that_was_written_over_is_remembered(machine):
@@ -88,38 +85,26 @@ def test_a_pending_sector_that_was_written_over_is_remembered(machine):
     found = month(machine, 8, {0: {'sda': disk()}, 2: {'sda': disk(a197=1)}, 4: {'sda': disk()}})
 
     assert states(found) == '..WWWWWW'
-    machine.run(
-        START + 8 * DAY,
-        'acknowledge',
-        '-d',
-        '/dev/sda',
-        'pending',
-        '--why',
-        'written over, long test passed',
-    )
+    words = ['-d', '/dev/sda', 'pending', '--why', 'written over, long test passed']
+    machine.run(START + 8 * DAY, 'acknowledge', *words)
     assert machine.check(START + 8 * DAY + HOUR, '--scan').code == OK
 
 
 def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
     """The new one at its address has no history, and nothing of the old one's is told of it."""
-    found = month(
-        machine,
-        6,
-        {
-            0: {'sda': disk(), 'sdb': disk('SERIAL02')},
-            1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
-            3: {'sda': disk(), 'sdb': disk('SERIAL03')},
-        },
-        '--gone',
-        'critical',
-    )
+    drives = {
+        0: {'sda': disk(), 'sdb': disk('SERIAL02')},
+        1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
+        3: {'sda': disk(), 'sdb': disk('SERIAL03')},
+    }
+    found = month(machine, 6, drives, '--gone', 'critical')
 
     assert states(found) == '.CC...'
-    assert ['was replaced by ACME HD4000 SERIAL03' in text for _, text in found] == [False] * 3 + [
-        True,
-        False,
-        False,
-    ]
+    assert [
+        day
+        for day, (_, text) in enumerate(found)
+        if ' HD4000 SERIAL03' in text and 'was replaced by' in text
+    ] == [3]
 
 
 def test_a_drive_that_falls_asleep_keeps_its_name_until_nobody_knows_how_it_is(machine):
@@ -142,22 +127,14 @@ def test_a_drive_that_falls_asleep_keeps_its_name_until_nobody_knows_how_it_is(m
 def test_a_drive_that_vanishes_is_critical_where_known_ones_are_expected(machine):
     """A backplane that drops a slot; back again, all is well."""
     both = {'sda': disk(), 'sdb': disk('SERIAL02')}
+    found = month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--gone', 'critical')
 
-    assert (
-        states(month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--gone', 'critical'))
-        == '..CCC..'
-    )
+    assert states(found) == '..CCC..'
 
 
 def test_a_counter_that_is_reset_has_not_grown(machine):
     """A firmware update, a wrap: lower is no news, and from there on growth counts anew."""
-    assert (
-        states(
-            month(
-                machine,
-                5,
-                {0: {'sda': disk(a199=60_000)}, 1: {'sda': disk(a199=0)}, 3: {'sda': disk(a199=2)}},
-            )
-        )
-        == '...WW'
-    )
+    errors = {0: 60_000, 1: 0, 3: 2}
+    found = month(machine, 5, {day: {'sda': disk(a199=number)} for day, number in errors.items()})
+
+    assert states(found) == '...WW'
