@@ -18,15 +18,6 @@ from smart_attributes.work.actions import READ, SEARCH
 # Code -> the start of its messages, or a part of them. A message without a match does not have a
 # code.
 _SENTENCES: Sequence[tuple[str, str]] = (
-    (
-        'sudo-rule-missing',
-        r'sudo wants a password|sudo does not (?:allow|let) |may not use sudo|sudo says|sudoers '
-        r'rule',
-    ),
-    ('sudo-blocked', r'sudo insists on a terminal|sudo may not become root'),
-    ('smartctl-missing', r'smartctl is not where it was looked for|smartctl is older than'),
-    ('no-such-device', r'\Ais not there:'),
-    ('empty-slot', r'\Ais an empty slot\b'),
     ('drives-missing', r'\A[0-9]+ of [0-9]+ expected drives missing\b'),
     ('drive-gone', r'\A[^;]* is gone from '),
     ('no-permission', r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
-import daemons
 import pytest
 from conftest import ROOT
 
@@ -82,23 +80,3 @@ def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(
 
     assert len(lines) == 8, printed
     assert len(set(lines)) == workers
-
-
-def test_no_two_workers_take_the_same_port(monkeypatch):
-    """Each starts daemons while others do."""
-    taken = []
-    for worker in ('gw0', 'gw1', 'gw7'):
-        monkeypatch.setenv('PYTEST_XDIST_WORKER', worker)
-        taken.append(set(daemons.ports_of_worker()))
-
-    assert all(len(ports) == 120 for ports in taken)
-    assert len(set.union(*taken)) == 360
-
-
-def test_a_port_that_is_in_use_is_not_given_away(monkeypatch):
-    """A daemon of another run of the tests may have it."""
-    with socket.create_server(('127.0.0.1', 0)) as server:
-        used = server.getsockname()[1]
-        monkeypatch.setattr(daemons, 'PORTS', iter([used, next(daemons.PORTS)]))
-
-        assert daemons.free_port() != used

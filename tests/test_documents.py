@@ -17,7 +17,7 @@ import generate
 import icinga
 import pages
 import pytest
-from conftest import ROOT, SHARED, drive_path, run
+from conftest import ROOT, drive_path, run
 
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
@@ -271,26 +271,6 @@ def test_each_path_in_code_format_is_there(page):
         if path != 'dist/'
         and not any((place / name).exists() for place in places for name in (path, f'{path}.py'))
     ] == []
-
-
-def test_nothing_of_the_folder_beside_is_quoted():
-    """Facts only; its sentences stay there."""
-    if not SHARED.exists():
-        pytest.skip('../shared is not here: nothing to compare with')
-    theirs = {
-        sentence for page in SHARED.glob('*.md') for sentence in sentences_of(page.read_text())
-    }
-    ours = {
-        sentence
-        for page in (ROOT / 'doc').glob('*.md')
-        for sentence in sentences_of(page.read_text())
-    }
-
-    assert ours & theirs == set()
-
-
-def sentences_of(text: str) -> list[str]:
-    return [' '.join(part.split()) for part in re.split(r'[.;|]\s', text) if len(part.split()) > 8]
 
 
 def test_the_commands_of_nrpe_divide_all_drives():

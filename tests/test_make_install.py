@@ -4,6 +4,7 @@ leaves none.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -64,15 +65,12 @@ def installed(tmp_path_factory) -> Path:
 def test_a_check_runs_from_there(installed):
     """As a daemon starts it, with the data of the installation; the link serves a shell."""
     plugin = installed / PLUGIN
-    version = subprocess.run([str(plugin), '-V'], capture_output=True, text=True)
     check = subprocess.run(
         [str(plugin), '--report', drive_path('intel-worn')], capture_output=True, text=True, cwd='/'
     )
 
-    assert (version.returncode, version.stdout.split()[0]) == (0, 'check_smart_attributes'), (
-        version.stdout
-    )
-    assert (check.returncode, 'endurance_used 86 %' in check.stdout) == (1, True), check.stdout
+    assert subprocess.check_output([str(plugin), '-V']).startswith(b'check_smart_attributes')
+    assert check.returncode == 1 and 'endurance_used 86 %' in check.stdout, check.stdout
     assert plugin.read_text().startswith(f'#!{sys.executable} -IS\n')
     assert (installed / 'sbin/check_smart_attributes').samefile(plugin)
 
@@ -85,9 +83,10 @@ def test_each_file_is_readable_and_of_this_prefix(installed):
         '755',
         'link',
     }
-    assert [path for path, mode in modes.items() if mode == '755' and 'examples' not in path] == [
-        path for path in modes if path in (PLUGIN, f'{SHARE}/configure-host')
-    ]
+    assert {path for path, mode in modes.items() if mode == '755' and 'examples' not in path} == {
+        PLUGIN,
+        f'{SHARE}/configure-host',
+    }
     assert {
         f'{SHARE}/attributes.json',
         f'{SHARE}/thresholds/default.json',
@@ -95,7 +94,6 @@ def test_each_file_is_readable_and_of_this_prefix(installed):
         f'{SHARE}/smart_attributes/schema/attributes.schema.json',
         'share/man/man8/check_smart_attributes.8',
         'share/bash-completion/completions/check_smart_attributes',
-        'etc/README',
         'share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf',
         'lib/systemd/system/check-smart-attributes-metrics.timer',
     } <= set(modes)
@@ -105,10 +103,8 @@ def test_each_file_is_readable_and_of_this_prefix(installed):
     ):
         text = (installed / name).read_text()
         assert str(installed) in text and '/usr/' not in text.replace(str(installed), ''), name
-    assert (
-        f'{installed}/share/doc/check-smart-attributes/examples/example-site.json'
-        in (installed / 'etc/README').read_text()
-    )
+    example = f'{installed}/share/doc/check-smart-attributes/examples/example-site.json'
+    assert example in (installed / 'etc/README').read_text()
 
 
 def test_links_between_the_documents_lead_somewhere(installed):
@@ -120,41 +116,37 @@ def test_links_between_the_documents_lead_somewhere(installed):
 
 
 def test_uninstall_leaves_nothing_but_what_is_the_sites(tmp_path):
-    """Files of other programs stay, and so does the configuration of the site."""
+    """Files of other programs stay, and so does the configuration of the site. Libraries of a
+    packager come with the program, as in the RPM: the launcher then names no other folder.
+    """
+    root, libraries = tmp_path / 'root', tmp_path / 'libraries/nagiosplugin'
+    (libraries / '__pycache__').mkdir(parents=True)
+    (libraries / '__init__.py').touch()
+    (libraries / '__pycache__/x.pyc').touch()
     foreign = [
-        tmp_path / 'usr/lib/nagios/plugins/check_load',
-        tmp_path / 'etc/check-smart-attributes/thresholds.d/a.json',
+        'usr/lib/nagios/plugins/check_load',
+        'etc/check-smart-attributes/thresholds.d/a.json',
     ]
-    variables = {'PYTHON': '/usr/bin/python3', 'PACKAGES': '/usr/lib/python3/dist-packages'}
-    made('install', tmp_path, '/usr', **variables)
-    assert len(files(tmp_path)) > 200
+    made('install', root, '/usr', PYTHON='/usr/bin/python3', PACKAGES='/usr/lib/python3')
+    assert len(files(root)) > 200
     for path in foreign:
-        path.write_text('')
-    made('install', tmp_path, '/usr', **variables)  # a second time, over the first
-    cache = tmp_path / 'usr' / SHARE / 'smart_attributes/__pycache__'
-    cache.mkdir()
-    (cache / 'main.cpython-311.pyc').write_text('')
-    made('uninstall', tmp_path, '/usr')
-
-    assert set(files(tmp_path)) == {str(path.relative_to(tmp_path)) for path in foreign}
-    assert not (tmp_path / 'usr' / SHARE).exists()
-
-
-def test_libraries_of_a_packager_come_with_the_program(tmp_path):
-    """As in the RPM: the launcher then names no other folder."""
-    libraries = tmp_path / 'libraries'
-    (libraries / 'nagiosplugin/__pycache__').mkdir(parents=True)
-    (libraries / 'nagiosplugin/__init__.py').write_text('')
-    (libraries / 'nagiosplugin/__pycache__/x.pyc').write_text('')
-    made('install', tmp_path / 'root', '/usr', LIBRARIES=str(libraries), PYTHON='/x/python')
-    launcher = (tmp_path / 'root/usr' / PLUGIN).read_text()
-
-    assert f"\nsys.path[:] = ['/usr/{SHARE}', *sys.path]\n" in launcher and launcher.startswith(
-        '#!/x/python -IS\n'
-    )
-    assert [path for path in files(tmp_path / 'root') if 'nagiosplugin' in path] == [
+        (root / path).touch()
+    # a second time, over the first
+    made('install', root, '/usr', LIBRARIES=str(libraries.parent), PYTHON='/x/python')
+    launcher = (root / 'usr' / PLUGIN).read_text()
+    assert f"\nsys.path[:] = ['/usr/{SHARE}', *sys.path]\n" in launcher
+    assert launcher.startswith('#!/x/python -IS\n')
+    assert [path for path in files(root) if 'nagiosplugin' in path] == [
         f'usr/{SHARE}/nagiosplugin/__init__.py'
     ]
+    shutil.rmtree(root / 'usr' / SHARE / 'nagiosplugin')  # a packager's
+    cache = root / 'usr' / SHARE / 'smart_attributes/__pycache__'
+    cache.mkdir()
+    (cache / 'main.cpython-311.pyc').touch()
+    made('uninstall', root, '/usr')
+
+    assert set(files(root)) == set(foreign)
+    assert not (root / 'usr' / SHARE).exists()
 
 
 def test_a_python_without_libraries_is_named_before_anything_is_copied(tmp_path):
@@ -168,9 +160,6 @@ def test_a_python_without_libraries_is_named_before_anything_is_copied(tmp_path)
         capture_output=True,
     )
 
-    assert done.returncode != 0
-    assert (
-        f'{python} lacks a library: apt install python3-nagiosplugin python3-jsonschema'
-        in done.stderr
-    )
+    assert done.returncode and f'{python} lacks ' in done.stderr
+    assert ' python3-nagiosplugin python3-jsonschema' in done.stderr
     assert not (tmp_path / 'root').exists()

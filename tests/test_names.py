@@ -11,26 +11,16 @@ import pytest
 from smart_attributes.reading.addresses import labelled, named, parse, slug, unique
 
 KINDS = (
-    'ata',
-    'scsi',
-    'sat',
-    'sat,12',
     'sat,auto,16',
     'nvme,0x1',
     'usbjmicron,p,x,0',
-    'usbasm1352r,1',
     'sntjmicron,0x1/sat',
-    'areca,1',
     'areca,128/8',
-    '3ware,0',
     'hpt,8/128/15',
     'megaraid,255',
     'sat+megaraid,0',
-    'scsi+megaraid,0',
     'aacraid,1,2,3',
-    'cciss,127',
     'sat,auto+cciss,1',
-    'sssraid,0,1',
 )
 
 
@@ -40,27 +30,9 @@ def names(*addresses):
     ]
 
 
-def test_names_stay_unique_behind_raid():
-    """The original lost a failing drive because two controllers shared a name."""
-    assert names('megaraid,6@/dev/sda', 'megaraid,6@/dev/sdb', 'megaraid,6@/dev/bus/0') == [
-        'sda_megaraid_6',
-        'sdb_megaraid_6',
-        'bus_0_megaraid_6',
-    ]
-
-
 def test_a_name_grows_only_where_it_must():
     """Graphs hang on names: an unrelated drive must not rename another."""
     assert names('sat@/dev/sda', 'scsi@/dev/sda', '/dev/sdb') == ['sda_sat', 'sda_scsi', 'sdb']
-
-
-def test_names_that_differ_only_in_signs_are_told_apart():
-    """Whatever udev rules make up, a label belongs to one drive."""
-    together = names(
-        '/dev/disk/by-id/A-1', '/dev/disk/by-id/a_1', '/dev/disk/by-path/a.1', '/dev/a+1'
-    )
-
-    assert len(set(together)) == 4
 
 
 def test_the_same_address_twice_is_one_device():
@@ -80,7 +52,6 @@ def test_the_same_address_twice_is_one_device():
         ('sat,12@/dev/sda', 'sda'),
         ('usbjmicron,x@/dev/sda', 'sda'),
         ('sntjmicron,0xab/sat@/dev/sda', 'sda_sntjmicron_0xab'),
-        ('usbasm1352r,1@/dev/sda', 'sda_usbasm1352r_1'),
     ],
 )
 def test_a_short_name_holds_only_what_picks_the_drive(address, name):
@@ -110,9 +81,7 @@ def test_names_depend_on_the_devices_and_not_on_their_order():
 
 def test_a_label_that_two_drives_share_tells_their_addresses():
     """Serial numbers of cheap drives repeat; a graph belongs to one drive."""
-    devices = named(
-        [*parse('/dev/sda'), *parse('/dev/sdb'), *parse('/dev/sdc'), *parse('/dev/sdd')]
-    )
+    devices = named([device for letter in 'abcd' for device in parse(f'/dev/sd{letter}')])
     labels = ['S1', 's1', 'S1 sda', '']
 
     assert [device.name for device in labelled(list(zip(devices, labels)))] == [

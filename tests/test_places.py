@@ -13,12 +13,9 @@ from smart_attributes.knowledge import data_file
         ({'a': 1}, 'an object'),
         ([1], 'a list'),
         (None, 'null'),
-        (True, 'true'),
-        (1.5, '1.5'),
         ('\x1b', '"\\u001b"'),
         ('x' * 58, f'"{"x" * 58}"'),
         ('x' * 59, f'"{"x" * 59}…"'),
-        ('x' * 500, f'"{"x" * 59}…"'),
     ],
 )
 def test_a_value_is_shown_as_json_but_never_at_length(value, text):
@@ -65,7 +62,6 @@ DATA = {
         (('entries', 3), 'entry 4'),
         (('entries', 4), 'entry 5'),
         (('entries', 9), 'entry 10'),
-        (('entries', 0, 'attributes'), 'ACME X1, attributes'),
         (
             ('entries', 0, 'attributes', '233', 'readings', 'endurance_used', 0, 'from'),
             'ACME X1, attribute 233, endurance_used, item 1, from',

@@ -43,7 +43,6 @@ def test_bytes_are_counted_in_many_units():
         (8, LOGICAL, FOUR_KIB, 1),
         (9, LOGICAL, FOUR_KIB, 2),
         (0, LOGICAL, FOUR_KIB, 0),
-        (8, LOGICAL, HALF_KIB, 8),
         (3, LOGICAL, TWO, 2),
         (8, LOGICAL, Identity(), 8),
         (8, LOGICAL, Identity(sector_size=4096, physical_block_size=512), 8),
