@@ -242,15 +242,14 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
 @pytest.mark.parametrize('written', [5, 1 << 33], ids=['past', 'future'])
 def test_the_age_of_a_process_is_the_kernels_word(fake, state, written):
     """A clock that was set, or a forged date, makes no process older or younger than it is."""
-    held = lock(fake, state, pid=os.getpid())
+    held = lock(fake, state)
     os.pwrite(held, b'%d %d\n' % (os.getpid(), written), 0)
 
     earlier = Waiting(str(state)).begin((fake.path, *SDA))
 
     os.close(held)
-    began = float(Path('/proc/self/stat').read_text().rpartition(')')[2].split()[19]) / os.sysconf(
-        'SC_CLK_TCK'
-    )
+    ticks = int(Path('/proc/self/stat').read_text().rpartition(')')[2].split()[19])
+    began = ticks / os.sysconf('SC_CLK_TCK')
     assert isinstance(earlier, Earlier) and earlier.start == began
     assert earlier.is_stuck(0.01) and not earlier.is_stuck(uptime() - began + 60)
 
@@ -398,20 +397,19 @@ def test_root_uses_no_folder_of_locks_that_another_user_could_have_made(roots, o
     given.chmod(0o1777)
     treasure.mkdir(mode=0o700)
     roots.parent.write_text('no folder')
-    (given / 'waiting').symlink_to(treasure) if plant == 'link' else (given / 'waiting').mkdir()
+    folder = given / 'waiting'
+    folder.symlink_to(treasure) if plant == 'link' else folder.mkdir()
     if plant == 'file':
-        (given / 'waiting' / '!dev!sda').symlink_to(treasure / 'file')
-    elif plant == 'folder':
-        os.chown(given / 'waiting', NOBODY, NOBODY)
+        (folder / '!dev!sda').symlink_to(treasure / 'file')
     elif plant == 'mode':
-        (given / 'waiting').chmod(0o777)
+        folder.chmod(0o777)
     else:
-        os.lchown(given / 'waiting', NOBODY, NOBODY)
+        os.lchown(folder, NOBODY, NOBODY)
 
     waiting = Waiting(str(given))
 
     assert waiting.begin((SMARTCTL, *SDA)) == -1
-    assert str(given / 'waiting') in waiting.why_not and list(treasure.iterdir()) == []
+    assert str(folder) in waiting.why_not and list(treasure.iterdir()) == []
 
 
 AS_NOBODY = """import json, os
@@ -542,55 +540,45 @@ def test_where_the_folder_is(monkeypatch, tmp_path):
 
 # A disk with its partition and its generic node, two volumes of a controller, an NVMe drive, and
 # disks without a bus.
-SYSFS = {
-    'block/8:0': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda',
-    'block/8:1': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1',
-    'char/21:0': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/scsi_generic/sg0',
-    'block/8:16': 'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:0/1:2:0:0/block/sdb',
-    'block/8:32': 'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:1/1:2:1:0/block/sdc',
-    'char/239:0': 'pci0000:00/0000:01:00.0/nvme/nvme0',
-    'block/259:0': 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1',
-    'block/259:1': 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1',
-    'char/238:0': 'pci0000:00/0000:01:00.0/nvme/nvme0/ng0n1',
-    'block/254:0': 'pci0000:00/0000:00:02.0/virtio1/block/vda',
-    'block/9:0': 'virtual/block/md0',
-    'block/9:1': 'virtual/block/md1',
-}
+# Node -> its numbers, and what sysfs knows of them.
 NODES = {
-    'sda': 'block/8:0',
-    'sda1': 'block/8:1',
-    'sg0': 'char/21:0',
-    'sdb': 'block/8:16',
-    'sdc': 'block/8:32',
-    'nvme0': 'char/239:0',
-    'nvme0n1': 'block/259:0',
-    'nvme0n1p1': 'block/259:1',
-    'ng0n1': 'char/238:0',
-    'vda': 'block/254:0',
-    'md0': 'block/9:0',
-    'md1': 'block/9:1',
-    'ram0': 'block/1:0',
+    'sda': ('block/8:0', 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda'),
+    'sda1': ('block/8:1', 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1'),
+    'sg0': ('char/21:0', 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/scsi_generic/sg0'),
+    'sdb': (
+        'block/8:16',
+        'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:0/1:2:0:0/block/sdb',
+    ),
+    'sdc': (
+        'block/8:32',
+        'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:1/1:2:1:0/block/sdc',
+    ),
+    'nvme0': ('char/239:0', 'pci0000:00/0000:01:00.0/nvme/nvme0'),
+    'nvme0n1': ('block/259:0', 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1'),
+    'nvme0n1p1': ('block/259:1', 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1'),
+    'ng0n1': ('char/238:0', 'pci0000:00/0000:01:00.0/nvme/nvme0/ng0n1'),
+    'vda': ('block/254:0', 'pci0000:00/0000:00:02.0/virtio1/block/vda'),
+    'md0': ('block/9:0', 'virtual/block/md0'),
+    'md1': ('block/9:1', 'virtual/block/md1'),
+    'ram0': ('block/1:0', ''),
 }
 
 
 @pytest.fixture
 def nodes(tmp_path, monkeypatch) -> Path:
     """Device nodes, links to them, and the sysfs of their machine."""
-    for place, target in SYSFS.items():
-        link = tmp_path / 'sys' / place
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(f'../../devices/{target}')
     monkeypatch.setattr(drive_locks, 'NODES', str(tmp_path / 'sys'))
     folder = tmp_path / 'dev'
     folder.mkdir()
-    for name, place in NODES.items():
+    for name, (place, target) in NODES.items():
+        if target:
+            link = tmp_path / 'sys' / place
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(f'../../devices/{target}')
         kind, _, numbers = place.partition('/')
+        mode = 0o600 | (stat.S_IFBLK if kind == 'block' else stat.S_IFCHR)
         try:
-            os.mknod(
-                folder / name,
-                0o600 | (stat.S_IFBLK if kind == 'block' else stat.S_IFCHR),
-                os.makedev(*map(int, numbers.split(':'))),
-            )
+            os.mknod(folder / name, mode, os.makedev(*map(int, numbers.split(':'))))
         except PermissionError:
             pytest.skip('device nodes are not made: only root may, outside a container')
     (folder / 'by-id').symlink_to('sda')

@@ -16,13 +16,12 @@ E:ID_PART_ENTRY_NUMBER=1
 @pytest.mark.parametrize(
     'scheme, entry_type, expected',
     [
-        pytest.param('gpt', 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b', EFI, id='efi-of-gpt'),
-        pytest.param('dos', '0xef', EFI, id='efi-of-mbr'),
-        pytest.param('gpt', '21686148-6449-6e6f-744e-656564454649', BIOS_BOOT, id='bios-boot'),
-        pytest.param('gpt', '0fc63daf-8483-4772-8e79-3d69d8477de4', '', id='linux-data'),
-        pytest.param('dos', '0x83', '', id='linux-data-of-mbr'),
-        pytest.param('dos', '0xef0', '', id='longer-number'),
-        pytest.param('gpt', '', '', id='empty'),
+        ('gpt', 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b', EFI),
+        ('dos', '0xef', EFI),
+        ('gpt', '21686148-6449-6e6f-744e-656564454649', BIOS_BOOT),
+        ('gpt', '0fc63daf-8483-4772-8e79-3d69d8477de4', ''),  # data of Linux
+        ('dos', '0xef0', ''),
+        ('gpt', '', ''),
     ],
 )
 def test_a_partition_has_the_type_that_udev_noted(scheme, entry_type, expected):
