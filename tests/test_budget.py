@@ -181,23 +181,22 @@ def test_hard_disks_take_no_room_for_what_only_ssds_have():
 
 
 @pytest.mark.parametrize(
-    'checks, drives, notes, kept',
+    'counts, kept',
     [
-        (1, 3, 2, (1, 3, 2)),
-        (8, 1, 0, (8, 1, 0)),
-        (1, 20, 2, (1, 8, 0)),
-        (20, 20, 0, (4, 5, 0)),
-        (20, 1, 9, (4, 1, 4)),
+        ((1, 3, 2), (1, 3, 2)),
+        ((8, 1, 0), (8, 1, 0)),
+        ((1, 20, 2), (1, 8, 0)),
+        ((20, 20, 0), (4, 5, 0)),  # half for the check
+        ((20, 1, 9), (4, 1, 4)),
     ],
-    ids=['all', 'all-checks', 'drives-before-notes', 'half-for-the-check', 'notes-last'],
 )
-def test_lines_give_way_from_the_end(checks, drives, notes, kept):
+def test_lines_give_way_from_the_end(counts, kept):
     """A hundred faults of a site file do not hide the worst drive."""
-    text = budget.OutputText(['c' * 99] * checks, ['d' * 99] * drives, ['n' * 99] * notes)
+    text = budget.OutputText(*([letter * 99] * count for letter, count in zip('cdn', counts)))
     told = budget.fitted(text, [], 1000 + budget.ROOM_TO_SAY_SO, ['f' * 49])
 
     assert tuple(sum(line[0] == letter for line in told) for letter in 'cdn') == kept
-    assert (len(told) > sum(kept)) == (sum(kept) < checks + drives + notes)
+    assert (len(told) > sum(kept)) == (kept != counts)
 
 
 def rendered(drives: Mapping[str, Mapping[str, float | None] | None], limit: int) -> str:

@@ -62,7 +62,7 @@ def test_every_other_sign_of_ascii_stays():
 
 def test_a_sentence_keeps_its_quotes_and_may_not_hold_a_bar():
     """An error names a pattern or a file as it is written; a bar would begin perfdata."""
-    assert sentence('a|"c=1" \'d\' \\d$ <b> `\n\x1b[2Je', 99) == 'a "c=1" \'d\' \\d$ b e'
+    assert sentence('a|"c=1" \'\\d$ <b> `\n\x1b[2Je', 99) == 'a "c=1" \'\\d$ b e'
     assert sentence('M' * 300, 40) == 'M' * 37 + '...'
 
 

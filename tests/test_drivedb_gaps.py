@@ -16,7 +16,7 @@ import drivedb_gaps
 KNOWN = """  { "ACME X1 SSDs", // tested with ACME X1-240/1.0
     "ACME X1-[0-9]{3}",
     "1\\\\.[0-9]",
-    "This firmware stops, "
+    "Stops, "
     "see https://acme.example/x1",
     "-v 233,raw48,Media_Wearout_Indicator " // as in the manual
     "-v 248,raw48,Flux"
@@ -39,8 +39,7 @@ def test_families_names_and_warnings_that_are_lacking_are_listed():
     assert lines == [
         [
             'attribute: ACME X1 SSDs (ACME X1-000 1.0): 248 Flux',
-            'warning: ACME X1 SSDs (ACME X1-000 1.0): This firmware stops, see '
-            'https://acme.example/x1',
+            'warning: ACME X1 SSDs (ACME X1-000 1.0): Stops, see https://acme.example/x1',
         ],
         ['family: ACME Z9 SSDs (ACME Z9)'],
     ]

@@ -205,20 +205,18 @@ def test_no_text_of_an_alert_or_a_place_is_longer_than_its_limit():
 
 
 @pytest.mark.parametrize(
-    'verdict, line, start, count',
+    'verdict, line, start',
     [
-        (VERDICT, 2, 'serial      SERIAL1, WWN 5000c500a1b2c3d4', 8),
-        (NOBODY, 1, 'model       -, firmware -, type -', 5),
-        (NOBODY, 2, 'serial      -, WWN -', 5),
-        (NOBODY, 3, 'entry       none; ', 5),
-        (NOBODY, 4, 'wears out   endurance_used: ', 5),
+        (VERDICT, 2, 'serial      SERIAL1, WWN 5000c500a1b2c3d4'),
+        (NOBODY, 1, 'model       -, firmware -, type -'),
+        (NOBODY, 2, 'serial      -, WWN -'),
+        (NOBODY, 3, 'entry       none; '),
+        (NOBODY, 4, 'wears out   endurance_used: '),
     ],
 )
-def test_the_details_name_the_drive_or_have_dashes(verdict, line, start, count):
+def test_the_details_name_the_drive_or_have_dashes(verdict, line, start):
     """What else is known of a drive stands in OUTPUT."""
-    lines = explain.details(verdict, hide_serial=False)
-
-    assert (lines[line].startswith(start), len(lines)) == (True, count)
+    assert explain.details(verdict, hide_serial=False)[line].startswith(start)
 
 
 @pytest.mark.parametrize(
@@ -359,7 +357,7 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     explain.print_drive(fades, None, DATABASE, LIMITS, hide_serial=True, is_verbose=False)
     _, action, *_, last = lines_of(capsys)
 
-    assert action.startswith('What to do: order ')
+    assert ' order ' in action
     assert [' endurance_used: used up 1970-03-02 ' in line for line in (action, last)] == [True] * 2
     assert last.startswith('wears out ')
 

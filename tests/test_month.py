@@ -65,7 +65,7 @@ def test_old_sectors_fall_silent_after_90_days_and_are_loud_again_when_they_move
     found = month(machine, 96, {0: {'sda': disk(a5=120)}, 93: {'sda': disk(a5=140)}}, '-v')
 
     assert states(found) == 'W' * 90 + '...' + 'WWW'
-    assert 'reallocated 120, newest more than 91 days ago' in found[91][1]
+    assert 'newest more than 91 ' in found[91][1]
 
 
 def test_many_sectors_in_a_week_are_critical(machine):

@@ -23,7 +23,7 @@ def test_a_value_is_shown_as_json_but_never_at_length(value, text):
 
 
 @pytest.mark.parametrize(
-    ('words', 'text'), [(['a'], 'a'), (['a', 'b'], 'a or b'), (['a', 'b', 'c'], 'a, b or c')]
+    ('words', 'text'), [(['1'], '1'), (['1', '2'], '1 or 2'), (['1', '2', '3'], '1, 2 or 3')]
 )
 def test_words_are_listed_as_in_a_sentence(words, text):
     assert data_file.listed(words, 'or') == text

@@ -12,7 +12,7 @@ SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c50
 
 
 @pytest.mark.parametrize(
-    'match, ignore, identity, expected',
+    ('match', 'ignore', 'identity', 'expected'),
     [
         ([], [], None, True),
         (['sda'], [], None, True),
@@ -47,7 +47,7 @@ def test_an_impossible_pattern_is_named(text):
 
 
 @pytest.mark.parametrize(
-    'model, serial, is_final, wanted',
+    ('model', 'serial', 'is_final', 'wanted'),
     [
         ('ACME X1', 'SERIAL1', [False], False),
         ('ACME X1', '', [False], None),

@@ -199,7 +199,7 @@ def test_words_without_an_option_are_ignored_as_before_and_told_with_v(three):
 
     assert run(*words).code == 3
     result = run(*words, '-s', '-v')
-    assert result.code == 1 and 'note: "left" does not ' in result.text
+    assert result.code == 1 and '"left" does not ' in result.text
     refused = run(*words, '-s', '/dev/sdb')
     assert refused.code == 3 and 'write -d /dev/sdb' in refused.first_line
 
@@ -231,7 +231,7 @@ def test_a_type_that_version_1_6_refused_is_refused_with_the_right_one(address, 
 
 
 @pytest.mark.parametrize(
-    'option, address, code, asked',
+    ('option', 'address', 'code', 'asked'),
     [
         ('sat+', 'megaraid1,/dev/sda', 2, ('/dev/sda', 'sat+megaraid,1')),
         ('sat', '/dev/sda', 1, ('/dev/sda',)),
