@@ -42,13 +42,11 @@ def fleet(
 def _vary(report: dict[str, Any], chance: random.Random) -> None:
     for row in report.get('ata_smart_attributes', {}).get('table', ()):
         if row['id'] in COUNTERS:
-            row['raw'] = dict.fromkeys(('value', 'string'), chance.choice((0, 0, 7, 900, 65000)))
-            row['raw']['string'] = str(row['raw']['value'])
+            number = chance.choice((0, 0, 7, 900, 65000))
+            row['raw'] = {'value': number, 'string': str(number)}
     log = report.get('nvme_smart_health_information_log')
     if log:
-        log.update(
-            percentage_used=chance.choice((0, 4, 91, 155)), media_errors=chance.choice((0, 5000))
-        )
+        log['percentage_used'] = chance.choice((0, 4, 91, 155))
     report['smart_status']['passed'] = chance.random() > 0.2
 
 
@@ -233,17 +231,6 @@ def test_a_metric_is_printed_for_all_drives_or_for_none():
     assert re.search(r'\n\.\.\. .* for .*host_written.*\n\| ', text)
 
 
-@pytest.mark.parametrize('lost', ['sd000', 'sd023'])
-def test_a_drive_that_cannot_be_read_brings_no_series_of_others(lost):
-    """Its own series end, and no other begins in the room that they leave."""
-    whole, reduced = (
-        series(rendered(drives, 8000)) for drives in (alike(24), {**alike(24), lost: None})
-    )
-
-    assert reduced == [label for label in whole if not label.startswith(f'{lost}_')]
-    assert len(reduced) < len(whole)
-
-
 def test_the_worst_drives_are_told_with_their_reasons():
     """In order of severity, OK drives give way."""
     bad = verdict('sdx', None)._replace(state=State.CRITICAL)
@@ -255,13 +242,6 @@ def test_the_worst_drives_are_told_with_their_reasons():
     assert [line.state for line in told.lines[:3]] == [State.CRITICAL, State.UNKNOWN, State.OK]
     assert 5 < len(told.lines) < 82 and len(told.left_out) == 1
     assert (told.lines[0].name, told.lines[0].findings) == ('sdx', 'no answer')
-
-
-def test_where_not_one_metric_fits_none_is_printed_and_said():
-    """Half of the drives in a graph would be wrong."""
-    text = rendered(alike(150), 2000)
-
-    assert '\n| ' not in text and ' for smart_status, ' in text
 
 
 def test_a_long_first_line_is_shortened_and_still_counts_the_drives():

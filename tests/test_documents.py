@@ -71,14 +71,6 @@ def test_every_option_metric_state_and_command_is_in_the_man_page():
     assert [name for name in described.names()[1:] if f'attributes {name}' not in text] == []
 
 
-def test_help_lists_every_command():
-    """Each once, with its sentence."""
-    text = run('--help').text
-    listed = re.findall('^  ([a-z]+) {2,}[a-z]', text.partition('other commands')[2], re.MULTILINE)
-
-    assert listed == [command.name for command in table.commands()[1:]]
-
-
 @pytest.mark.parametrize('name', [command.name for command in table.commands()])
 def test_help_fits_one_screen(name):
     """Of 40 lines and 120 columns; that of a command has 30 lines."""

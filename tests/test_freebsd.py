@@ -12,6 +12,7 @@ import freebsd
 import pytest
 from conftest import NOBODY, drive
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
+from test_processes import group_lives
 
 from smart_attributes.reading import sudoers
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
@@ -111,15 +112,7 @@ def test_a_drive_that_hangs_ends_in_time_with_its_processes(fake):
     printed = told(fake, '-d', '/dev/ada0', '--drive-timeout', '1')
 
     assert 'ada0  -  [timeout] ' in printed
-    assert [pid for pid in fake.pids() if _runs(pid)] == []
-
-
-def _runs(pid: int) -> bool:
-    try:
-        with open(f'/proc/{pid}/stat') as file:
-            return file.read().rpartition(')')[2].split()[0] != 'Z'
-    except FileNotFoundError:
-        return False
+    assert [pid for pid in fake.pids() if group_lives(pid)] == []
 
 
 # --- what has another place or name there ---------------------------------------------------------

@@ -122,19 +122,3 @@ def test_a_drive_that_falls_asleep_keeps_its_name_until_nobody_knows_how_it_is(m
 
     assert states(found) == '.' * 10 + 'WW' + '..'
     assert all('SERIAL01' in text for _, text in found)
-
-
-def test_a_drive_that_vanishes_is_critical_where_known_ones_are_expected(machine):
-    """A backplane that drops a slot; back again, all is well."""
-    both = {'sda': disk(), 'sdb': disk('SERIAL02')}
-    found = month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--gone', 'critical')
-
-    assert states(found) == '..CCC..'
-
-
-def test_a_counter_that_is_reset_has_not_grown(machine):
-    """A firmware update, a wrap: lower is no news, and from there on growth counts anew."""
-    errors = {0: 60_000, 1: 0, 3: 2}
-    found = month(machine, 5, {day: {'sda': disk(a199=number)} for day, number in errors.items()})
-
-    assert states(found) == '...WW'

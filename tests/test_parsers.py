@@ -155,15 +155,6 @@ def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
     assert str(error.value).endswith('; check_smart_attributes count --help lists the options')
 
 
-@pytest.mark.parametrize('is_old', [True, False])
-def test_help_does_not_list_the_options_of_version_1_6(is_old, capsys):
-    with pytest.raises(SystemExit) as leaving:
-        parsed('--help-all', takes_old_options=is_old)
-
-    assert leaving.value.code == 0
-    assert '--ssdonly' not in capsys.readouterr().out
-
-
 @pytest.mark.parametrize('words, strays', [([], ()), (['sda', '--', 'sdb'], ('sda', 'sdb'))])
 def test_values_of_version_1_6_come_apart(words, strays):
     """It ignored words that belong to no option; "--" is none of them."""

@@ -97,7 +97,7 @@ def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
 
     runner.close()
 
-    assert not _group_lives(fake.pids()[0])
+    assert not group_lives(fake.pids()[0])
 
 
 def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path, monkeypatch):
@@ -242,7 +242,7 @@ def test_an_early_start_that_nobody_wants_is_ended(fake, runner):
     runner.close()
 
     assert list(answers) == [wanted]
-    assert not _group_lives(fake.pids()[0])
+    assert not group_lives(fake.pids()[0])
 
 
 def test_a_second_run_asks_what_the_first_called_for(fake, runner):
@@ -352,7 +352,7 @@ def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, number
     assert (answer.outcome, answer.reason) == ('not started', os.strerror(number))
 
 
-def _group_lives(pid):
+def group_lives(pid):
     """Tell whether a process of the group is anything but a zombie; a busy kernel ends killed
     ones a moment later.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Result, drive, drive_path, run
+from conftest import ROOT, Result, drive_path, run
 
 from smart_attributes.knowledge import drive_database
 from smart_attributes.v1_6 import files, limit_conversion
@@ -148,14 +148,6 @@ def test_it_is_said_beside_a_failing_drive_and_to_a_person(tmp_path):
 def test_shipped_entries_are_silent(tmp_path, data):
     """Nobody here decided about their limits."""
     assert check('-dbj', users(tmp_path / 'db.json', data), '-v').text == check('-v').text
-
-
-def test_one_changed_limit_makes_an_entry_the_admins_own(tmp_path):
-    old = database(
-        tmp_path / 'db.json', Generic_NVMe=entry({**SHIPPED_NVME, '14': ['50', '100']}, items=LOG)
-    )
-
-    assert check('-dbj', old).first_line.startswith(WARNING)
 
 
 def test_an_absent_file_is_no_fault(tmp_path):
@@ -320,18 +312,6 @@ def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
     assert [other for other in others if files.is_shipped('Mine', other)] == []
     assert len(known['entries']) > 50
     assert [each for each in known['entries'] if not re.fullmatch('[0-9a-f]{16}', each)] == []
-
-
-# --- bugs of version 1.6 that have nothing to do with its files -----------------------------------
-
-
-def test_bug_19_entries_of_the_error_log_are_no_alarm(tmp_path):
-    """Every consumer drive collects them."""
-    report = json.loads(drive('samsung-pm983-healthy'))
-    report['nvme_smart_health_information_log']['num_err_log_entries'] = 5000
-    (tmp_path / 'nvme.json').write_text(json.dumps(report))
-
-    assert run('--report', str(tmp_path / 'nvme.json')).code == 0
 
 
 # --- the conversion of limits ---------------------------------------------------------------------

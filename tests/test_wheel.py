@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import abilities
 import pytest
 from conftest import ROOT, drive_path
 
@@ -113,18 +112,3 @@ def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
 
     assert done.returncode == 3
     assert 'rolls' in done.stdout
-
-
-def test_pipx_installs_it(wheel, tmp_path):
-    """One command for a machine without a package."""
-    if not abilities.path_of('pipx'):
-        pytest.skip('pipx is not tried: it is not installed')
-    does(
-        'pipx',
-        'install',
-        str(wheel),
-        PIPX_HOME=str(tmp_path / 'home'),
-        PIPX_BIN_DIR=str(tmp_path / 'bin'),
-    )
-
-    assert runs(tmp_path / 'bin/check_smart_attributes', '--report', REPORT).returncode == 1
