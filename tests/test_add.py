@@ -180,8 +180,3 @@ def test_why_there_is_no_draft_does_not_go_into_its_file(tmp_path):
 
     assert (done.returncode, done.stdout) == (3, '')
     assert done.stderr.startswith('nothing does ')
-
-
-def test_the_words_of_a_draft_are_those_that_add_knows():
-    """Else they would stay in the shipped file."""
-    assert tool.HINT.fullmatch(HINT)

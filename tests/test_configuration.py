@@ -325,19 +325,20 @@ def test_no_text_of_configuration_is_called_plain_text():
 
 def test_no_example_names_a_volume_beside_the_drives_behind_it():
     """The volume of a controller, often /dev/sda, is not a drive: it would be UNKNOWN for ever."""
-    shown = {block.place: block.text for block in pages.in_language(*LOADERS)}
-    shown.update(
-        {
-            str(path.relative_to(ROOT)): path.read_text()
-            for path in sorted((ROOT / 'contrib').rglob('*'))
-            if path.is_file() and path.suffix != '.json'
-        }
-    )
-    shown.update({each.name: table.parser(each).format_help() for each in table.commands()})
+    shipped = [
+        path
+        for path in sorted((ROOT / 'contrib').rglob('*'))
+        if path.is_file() and path.suffix != '.json'
+    ]
+    shown = [
+        *((block.place, block.text) for block in pages.in_language(*LOADERS)),
+        *((path.name, path.read_text()) for path in shipped),
+        *((each.name, table.parser(each).format_help()) for each in table.commands()),
+    ]
 
     assert {
         place
-        for place, text in shown.items()
+        for place, text in shown
         for line in text.splitlines()
         if VOLUME_AND_DRIVE.search(line) and 'TYPE@PATH' not in line
     } == set()

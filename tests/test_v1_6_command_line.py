@@ -275,27 +275,15 @@ def test_r_is_no_shell(tmp_path):
 
 def test_r_expands_slots_of_a_megaraid_and_skips_gaps(fake):
     """Where version 1.6 gave up at the first empty slot, and lost the alarm of the next one."""
-    empty = json.dumps(
-        {
-            'json_format_version': [1, 0],
-            'smartctl': {
-                'version': [7, 3],
-                'exit_status': 2,
-                'messages': [
-                    {
-                        'string': 'Smartctl open device: /dev/sda [megaraid_disk_01] failed: '
-                        'INQUIRY failed',
-                        'severity': 'error',
-                    }
-                ],
-            },
-        }
-    )
-    for slot, output, status in (
-        (0, drive('wd-gold-healthy'), 0),
-        (1, empty, 2),
-        (2, drive('samsung-worn-out'), 0),
-    ):
+    failed = 'Smartctl open device: /dev/sda [megaraid_disk_01] failed: INQUIRY failed'
+    smartctl = {
+        'version': [7, 3],
+        'exit_status': 2,
+        'messages': [{'string': failed, 'severity': 'error'}],
+    }
+    empty = json.dumps({'json_format_version': [1, 0], 'smartctl': smartctl})
+    answers = ((drive('wd-gold-healthy'), 0), (empty, 2), (drive('samsung-worn-out'), 0))
+    for slot, (output, status) in enumerate(answers):
         fake.answers(read_arguments('/dev/sda', f'megaraid,{slot}'), output, status)
 
     result = run('-p', fake.path, '-nosudo', '-r', 'megaraid[0-2],/dev/sda')

@@ -17,17 +17,8 @@ REPORT = drive_path('intel-worn')
 pytestmark = pytest.mark.long  # 20 seconds: it is built and installed
 
 
-def does(*command: str, **environment: str) -> str:
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-        cwd='/',
-        env={**os.environ, 'PIP_DISABLE_PIP_VERSION_CHECK': '1', **environment},
-    )
+def does(*command: str) -> str:
+    done = runs(*command, **os.environ)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -49,16 +40,16 @@ def installed(wheel, tmp_path_factory) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def runs(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def runs(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(plugin), *arguments],
+        list(map(str, command)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=300,
         cwd='/',
-        env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'},
+        env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', **environment},
     )
 
 
