@@ -59,7 +59,7 @@ def test_a_file_that_only_looks_regular_is_not_waited_for(option):
     'name, error, why',
     [
         ('', errno.EINVAL, 'not a regular'),
-        ('file/inside', errno.ENOTDIR, ''),
+        ('file/inside', errno.ENOTDIR, 'Not a directory'),
         ('large', errno.EFBIG, 'larger than 3 MiB'),
     ],
 )

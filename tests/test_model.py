@@ -12,7 +12,7 @@ from smart_attributes.model import Device, Identity, Read, Report, Source, State
 MOST_URGENT_FIRST = (State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK)
 
 
-@pytest.mark.parametrize('states', permutations(MOST_URGENT_FIRST, 2))
+@pytest.mark.parametrize('states', [*permutations(MOST_URGENT_FIRST, 2)])
 def test_the_worst_state_is_the_most_urgent_whatever_the_order(states):
     """A drive that cannot be read must not hide one that is dying. Without any, all is well."""
     assert worst(states) is min(states, key=MOST_URGENT_FIRST.index)
