@@ -176,6 +176,9 @@ def test_hard_disks_take_no_room_for_what_only_ssds_have():
 
     assert sizes[0]['endurance_used'] == 2 * sizes[1]['endurance_used']
     assert sizes[0]['temperature'] == sizes[1]['temperature']
+    # One that was not read may be of any kind.
+    unread = budget.needed([spinning, verdict('sda', None)], [], METRICS, False)
+    assert unread == {'temperature': sizes[0]['temperature']}
 
 
 @pytest.mark.parametrize(
