@@ -37,61 +37,82 @@ def told(found: History, now: int, *rules: GrowthRule) -> Growth | None:
     return growth.growth(found, rules or (CABLE,), now)
 
 
-def said(
-    found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors', unit: str = ''
-) -> str:
-    grown = told(found, now, *rules)
-    return growth.sentence(metric, unit, grown, now) if grown else ''
-
-
-def test_growth_is_told_with_the_numbers_the_time_and_what_to_do():
-    found = history((START, 212), (START + STEP, 226))
-
-    assert (
-        said(found, START + STEP)
-        == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
-    )
-
-
-def test_the_first_reading_of_a_series_is_no_growth():
-    """226 errors of ten years are not of today."""
-    assert told(history((START, 226)), START) is None
+GREW = 'crc_errors grew by '
 
 
 @pytest.mark.parametrize(
-    ('after', 'gap', 'grown'), [(30, STEP, None), (34, STEP, 4), (5, STEP, 5), (30, 2 * DAY, 30)]
+    'readings, now, sentence',
+    [
+        ([(0, 212), (STEP, 226)], STEP, '14 in 24 h (212 to 226): check cable and backplane'),
+        (
+            [(0, 212), (10 * DAY, 226)],
+            10 * DAY,
+            '14 in 10 d (212 to 226): check cable and backplane',
+        ),
+        (
+            [(0, 212), (10 * DAY, 226)],
+            10 * DAY + STEP,
+            '14 in 10 d (212 to 226): check cable and backplane',
+        ),
+        (
+            [(0, 1), (STEP, 2), (3 * DAY, 2)],
+            3 * DAY,
+            '1 in 24 h (1 to 2), 3 d ago: check cable and backplane',
+        ),
+        (
+            [(0, 1), (STEP, 2), (3 * DAY, 2)],
+            STEP + HOUR,
+            '1 in 24 h (1 to 2), 60 min ago: check cable and backplane',
+        ),
+        (
+            [(0, 1), (STEP, 2), (3 * DAY, 2)],
+            STEP + HOUR - 1,
+            '1 in 24 h (1 to 2): check cable and backplane',
+        ),
+        (
+            [(0, 10), (STEP, 12), (2 * STEP, 0), (3 * STEP, 1)],
+            3 * STEP,
+            '3 in 24 h (10 to 1, reset in between): check cable and backplane',
+        ),
+    ],
 )
-def test_a_number_that_was_0_for_a_moment_has_not_grown(after, gap, grown):
-    """Firmware that answers wrongly once; a counter that was reset and grew again within a day
-    is growth.
-    """
-    found = history((START, 30), (START + STEP, 0), (START + STEP + gap, after))
+def test_growth_is_told_with_the_numbers_the_time_and_what_to_do(readings, now, sentence):
+    """Growth while nobody looked has its real time: five minutes would be an invented rate."""
+    found = history(*((START + time, number) for time, number in readings))
+    grown = told(found, START + now)
 
-    assert (told(found, START + STEP + gap) or Growth(State.OK, 0, 0, 0, 0, 0, CABLE)).size == (
-        grown or 0
+    assert grown is not None
+    assert growth.sentence('crc_errors', '', grown, START + now) == GREW + sentence
+
+
+@pytest.mark.parametrize(
+    ('readings', 'size'),
+    [
+        ([(0, 226)], None),
+        ([(0, 226), (DAY, 226)], None),
+        ([(0, 30), (STEP, 0), (2 * STEP, 30)], None),
+        ([(0, 30), (STEP, 0), (2 * STEP, 34)], 4),
+        ([(0, 30), (STEP, 0), (2 * STEP, 5)], 5),
+        ([(0, 30), (STEP, 0), (STEP + 2 * DAY, 30)], 30),
+        ([(0, 65530), (STEP, 3)], None),
+        ([(0, 10), (STEP, 12), (2 * STEP, 0)], 2),
+    ],
+)
+def test_what_fell_has_not_grown_but_what_rose_before_or_after_has(readings, size):
+    """226 errors of ten years are not of today; firmware may answer 0 once."""
+    found = told(
+        history(*((START + time, number) for time, number in readings)), START + readings[-1][0]
     )
 
-
-def test_a_number_that_stands_has_not_grown():
-    assert told(history((START, 226), (START + DAY, 226)), START + DAY) is None
-
-
-def test_growth_while_nobody_looked_is_told_with_its_real_time():
-    """The host was off for ten days; five minutes would be an invented rate."""
-    found = history((START, 212), (START + 10 * DAY, 226))
-
-    assert said(found, START + 10 * DAY).startswith('crc_errors grew by 14 in 10 d (212 to 226)')
-    assert said(found, START + 10 * DAY + STEP).startswith('crc_errors grew by 14 in 10 d')
+    assert (found and found.size) == size
 
 
 @pytest.mark.parametrize(
     ('ago', 'is_told'),
     [
-        pytest.param(0, True, id='at-once'),
-        pytest.param(STEP, True, id='next-check'),
-        pytest.param(WEEK - 1, True, id='last-second'),
-        pytest.param(WEEK, False, id='over'),
-        pytest.param(WEEK + DAY, False, id='long-over'),
+        (0, True),
+        (WEEK - 1, True),
+        (WEEK, False),
     ],
 )
 def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
@@ -102,38 +123,6 @@ def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
     found = found._replace(last_read=max(found.last_read, START + DAY + ago))
 
     assert (told(found, START + DAY + ago) is not None) is is_told
-
-
-def test_after_a_while_it_is_said_how_long_ago_it_was():
-    found = history((START, 1), (START + STEP, 2), (START + 3 * DAY, 2))
-
-    assert ', 3 d ago: check cable' in said(found, START + 3 * DAY)
-    assert ', 60 min ago: check cable' in said(found, START + STEP + HOUR)
-    assert ' ago' not in said(found, START + STEP + HOUR - 1)
-
-
-@pytest.mark.parametrize(
-    ('readings', 'size'),
-    [
-        pytest.param([(0, 65530), (STEP, 3)], None, id='ok-wrapped'),
-        pytest.param([(0, 10), (STEP, 0), (2 * STEP, 2)], 2, id='warn-after-reset'),
-        pytest.param([(0, 10), (STEP, 12), (2 * STEP, 0)], 2, id='warn-before-reset'),
-    ],
-)
-def test_a_counter_that_falls_back_has_not_grown(readings, size):
-    """What rose before or after it has."""
-    found = told(history(*((START + time, number) for time, number in readings)), START + 2 * STEP)
-
-    assert (found.size if found else None) == size
-
-
-def test_a_reset_is_named():
-    found = history((START, 10), (START + STEP, 12), (START + 2 * STEP, 0), (START + 3 * STEP, 1))
-
-    assert (
-        said(found, START + 3 * STEP)
-        == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
-    )
 
 
 def test_rises_within_the_window_are_added_up():
@@ -148,10 +137,10 @@ def test_rises_within_the_window_are_added_up():
 @pytest.mark.parametrize(
     ('steps', 'state'),
     [
-        pytest.param(3, None, id='ok-at-the-limit'),
-        pytest.param(4, State.WARNING, id='warn-above'),
-        pytest.param(8, State.WARNING, id='warn-at-the-limit'),
-        pytest.param(9, State.CRITICAL, id='crit-above'),
+        (3, None),
+        (4, State.WARNING),
+        (8, State.WARNING),
+        (9, State.CRITICAL),
     ],
 )
 def test_the_limit_is_what_it_must_be_above(steps, state):
@@ -306,19 +295,6 @@ def test_errors_after_a_reset_are_new(metric, after, quiet):
     assert growth.quiet(found, START + 10 * DAY, metric) == (quiet, True)
 
 
-def test_a_thousand_changes_are_judged_at_once():
-    """A cable that has been bad for a month."""
-    import time
-
-    found = History(
-        tuple(Point(START + place * STEP, place, STEP) for place in range(1000)), START + 999 * STEP
-    )
-    before = time.process_time()
-    told(found, START + 999 * STEP)
-
-    assert time.process_time() - before < 5
-
-
 # --- rules as they are written ----------------------------------------------------------
 
 
@@ -369,38 +345,29 @@ def test_wear_is_fast_against_a_drive_s_own_life():
 
     assert is_hasty(worn) and is_hasty(worn, gone=150 * DAY + 1)
     assert not is_hasty(worn, gone=150 * DAY)
-    assert not is_hasty(worn, 100 * DAY), 'it has always worn like this'
+    assert not is_hasty(worn, 100 * DAY)
 
 
 @pytest.mark.parametrize(
     'points',
     [
-        pytest.param(history((START - 10 * DAY, 40), (START, 50)), id='too-young'),
-        pytest.param(history((START - 400 * DAY, 40), (START, 40)), id='stands'),
-        pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell'),
+        history((START - 10 * DAY, 40), (START, 50)),
+        history((START - 400 * DAY, 40), (START, 40)),
+        history((START - 400 * DAY, 40), (START, 30)),
+        history((START - 400 * DAY, 20), (START - MONTH, 40)),
+        history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)),
     ],
 )
 def test_without_a_whole_window_there_is_no_speed(points):
-    """Never an invented number."""
+    """Never an invented number; what fell or stood within a window is none."""
     assert not is_hasty(points, times=0, gone=10**12)
 
 
 def test_the_speed_of_wear_is_that_of_whole_windows():
-    """The step at its very beginning is before it, and what fell or stood within it is none."""
-    within = 30 * DAY
-    at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
+    """The step at its very beginning is before it."""
+    worn = history((START - 400 * DAY, 20), (START - MONTH, 40), (START - DAY, 50))
 
-    assert is_hasty(at_the_beginning, gone=150 * DAY + 1) and not is_hasty(
-        at_the_beginning, gone=150 * DAY
-    )
-    assert not is_hasty(
-        history((START - 400 * DAY, 20), (START - within, 40)), times=0, gone=10**12
-    )
-    assert not is_hasty(
-        history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)),
-        times=0,
-        gone=10**12,
-    )
+    assert is_hasty(worn, gone=150 * DAY + 1) and not is_hasty(worn, gone=150 * DAY)
 
 
 def test_what_is_worn_out_has_no_time_left():
@@ -419,14 +386,6 @@ def test_what_is_worn_out_has_no_time_left():
         (300, 451, True),
         (0, 451, False),
     ],
-    ids=[
-        'ok-always-so',
-        'warn-faster',
-        'ok-just-as-fast',
-        'ok-lasts',
-        'warn-lasts-not',
-        'ok-no-age',
-    ],
 )
 def test_haste_is_speed_and_an_early_end(age, gone, expected):
     """Each alone would be a false alarm. 5 % in 30 days are 25 % in 150 days; the other 75 %
@@ -444,37 +403,16 @@ GIVEN = Acknowledgement(
 )
 
 
-def test_an_acknowledgement_goes_through_its_file():
-    assert list(thresholds.from_overrides([acknowledgements.override(GIVEN)])) == [GIVEN]
-
-
-def test_other_overrides_of_the_file_are_no_acknowledgements():
-    assert (
-        list(
-            thresholds.from_overrides(
-                [
-                    {
-                        'for': {'serial': 'S1'},
-                        'why': 'x',
-                        'metrics': {'reallocated': {'warning': '3'}},
-                    },
-                    {'for': {'family': 'F'}, 'metrics': {'reallocated': {'acknowledged': 3}}},
-                ]
-            )
-        )
-        == []
-    )
-
-
 @pytest.mark.parametrize(
     'other',
     [
         {'for': {'serial': 'S1'}},
+        {'for': {'serial': 'S1'}, 'metrics': {'reallocated': {'warning': '3'}}},
         {'for': {'model': 'M'}, 'metrics': {'reallocated': {'acknowledged': 3}}},
     ],
 )
-def test_what_is_none_costs_no_acknowledgement_that_follows(other):
-    """A mistake in one is told elsewhere; those that were accepted stay so."""
+def test_other_overrides_of_the_file_are_no_acknowledgements(other):
+    """And cost none that follows: a mistake in one is told elsewhere."""
     assert list(thresholds.from_overrides([other, acknowledgements.override(GIVEN)])) == [GIVEN]
 
 
@@ -502,10 +440,6 @@ def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
     [
         ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
         (
-            'S1:pending=8:2027-01-31',
-            Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged'),
-        ),
-        (
             'S1:pending=8:2027-01-31:a b: c',
             Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged'),
         ),
@@ -518,14 +452,6 @@ def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
 )
 def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
     assert acknowledgements.parse(text) == given
-
-
-@pytest.mark.parametrize(
-    'text', ['', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=3:tomorrow']
-)
-def test_a_mistyped_acknowledgement_is_a_usage_error(text):
-    with pytest.raises(UsageError, match='must have the form SERIAL:METRIC=VALUE'):
-        acknowledgements.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -545,7 +471,7 @@ def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
 
 def test_without_an_acknowledgement_nothing_is_silent():
     assert not thresholds.is_silent(None, 0)
-    assert thresholds.is_silent(GIVEN, 2), 'more is worse, unless somebody says otherwise'
+    assert thresholds.is_silent(GIVEN, 2)
 
 
 @pytest.mark.parametrize(('today', 'applies'), [('2027-01-31', True), ('2027-02-01', False)])
@@ -567,27 +493,13 @@ OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 @pytest.mark.parametrize(
     ('state', 'arguments'),
     [
-        pytest.param(
-            WARNING,
-            {'level': OK, 'override': WARNING, 'is_acknowledged': True},
-            id='warn-override-before-acknowledgement',
-        ),
-        pytest.param(
-            OK, {'level': OK, 'override': OK, 'growth': CRITICAL}, id='ok-override-before-growth'
-        ),
-        pytest.param(
-            OK,
-            {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True},
-            id='ok-acknowledged',
-        ),
-        pytest.param(
-            CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'
-        ),
-        pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
-        pytest.param(
-            CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}, id='crit-growth-before-unknown'
-        ),
-        pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level'),
+        (WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True}),
+        (OK, {'level': OK, 'override': OK, 'growth': CRITICAL}),
+        (OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}),
+        (CRITICAL, {'level': CRITICAL, 'growth': WARNING}),
+        (CRITICAL, {'level': OK, 'growth': CRITICAL}),
+        (CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}),
+        (CRITICAL, {'level': CRITICAL}),
     ],
 )
 def test_the_order_of_precedence(state, arguments):
@@ -763,6 +675,12 @@ def cooling(
 HOT = ((START - 2 * DAY, 60), (START - 600, 50))
 
 
+def only(name: str) -> past.Past:
+    """Return a history that lacks one of the two series."""
+    kept = cooling(60, *HOT).histories.items()
+    return past.Past({key: each for key, each in kept if name in key.metric}, START)
+
+
 @pytest.mark.parametrize(
     ('known', 'metric', 'number', 'level'),
     [
@@ -772,32 +690,8 @@ HOT = ((START - 2 * DAY, 60), (START - 600, 50))
         (cooling(60, (START - 2 * DAY, 50)), 'temperature', 50, 53),
         (cooling(None, *HOT), 'temperature', 50, 50),
         (past.Past({}, START), 'temperature', 50, 50),
-        (
-            past.Past(
-                {
-                    key: each
-                    for key, each in cooling(60, *HOT).histories.items()
-                    if 'held' in key.metric
-                },
-                START,
-            ),
-            'temperature',
-            50,
-            50,
-        ),
-        (
-            past.Past(
-                {
-                    key: each
-                    for key, each in cooling(60, *HOT).histories.items()
-                    if 'recent' in key.metric
-                },
-                START,
-            ),
-            'temperature',
-            50,
-            50,
-        ),
+        (only('held'), 'temperature', 50, 50),
+        (only('recent'), 'temperature', 50, 50),
         (cooling(60, *HOT, metric='crc_errors'), 'crc_errors', 50, 50),
         (past.Past({}, START), 'temperature', None, 0),
     ],
