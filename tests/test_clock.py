@@ -83,62 +83,33 @@ def found(of):
 @pytest.mark.parametrize(
     ('of', 'hidden'),
     [
-        (report(500, [1501]), (1001, BEHIND)),
-        (report(500, [1500]), ()),
-        (report(500, [], [9000, 8000]), (8500, BEHIND)),
-        (report(500, [9000, None, 400], [7000]), (8500, BEHIND)),
-        (report(None, [9000]), ()),
-        (report(500), ()),
-        (report(0, [9000]), (9000, BEHIND)),
-        (report(500, [9000], power_on=500), (8500, SET_BACK)),
-        (report(500, [9000], spindle=490), (8500, SET_BACK)),
-        (report(None, [9000], power_on=500), (8500, SET_BACK)),
-        (report(500, [9000], power_on=534), (8466, SET_BACK)),
-        (report(500, [9000], power_on=535), (8465, BEHIND)),
-        (report(500, [9000], spindle=466), (8500, SET_BACK)),
-        (report(500, [9000], spindle=465), (8500, BEHIND)),
-        (report(500, [9000], power_on=8500), ()),
-        (report(500, [0xFEFF]), (0xFEFF - 500, BEHIND)),
-        (report(500, [0xFF00]), ()),
-        (report(500, [], [0xFFFF]), ()),
-        (report(70_000, [65_000, 4_000]), ()),
-        (report(None, [9000], identity=NVME), (8500, SET_BACK)),
-        (report(None, [70_000], identity=NVME), (69_500, SET_BACK)),
-        (report(None, [2**63], identity=NVME), ()),
-        (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),
-        (report(None, [200_000], identity=NVME), ()),
-        (report(None, [9000], spindle=490), ()),
-        (report(None, [9000], identity=SAS), (8500, SET_BACK)),
-        (report(None, [0xFFFF], identity=SAS), ()),
-    ],
-    ids=[
-        'more-than-1000-h',
-        '1000-h',
-        'by-the-error-log',
-        'the-largest-counts',
-        'no-counter',
-        'no-logs',
-        'new',
-        'statistic-agrees',
-        'spindle-agrees',
-        'statistic-alone',
-        'statistic-within-24-h-and-2-%',
-        'statistic-differs',
-        'spindle-within',
-        'spindle-differs',
-        'statistic-is-right',
-        'last-hour',
-        'erased-test',
-        'erased-error',
-        'logs-of-16-bits-ran-over',
-        'nvme',
-        'nvme-has-64-bits',
-        'nvme-impossible',
-        'nvme-last-hour',
-        'nvme-first-impossible-hour',
-        'spindle-without-a-counter',
-        'sas',
-        'sas-or-any-later-hour',
+        (report(500, [1501]), (1001, BEHIND)),  # more than 1000 h
+        (report(500, [1500]), ()),  # 1000 h
+        (report(500, [], [9000, 8000]), (8500, BEHIND)),  # by the error log
+        (report(500, [9000, None, 400], [7000]), (8500, BEHIND)),  # the largest counts
+        (report(None, [9000]), ()),  # no counter
+        (report(500), ()),  # no logs
+        (report(0, [9000]), (9000, BEHIND)),  # new
+        (report(500, [9000], power_on=500), (8500, SET_BACK)),  # statistic agrees
+        (report(500, [9000], spindle=490), (8500, SET_BACK)),  # spindle agrees
+        (report(None, [9000], power_on=500), (8500, SET_BACK)),  # statistic alone
+        (report(500, [9000], power_on=534), (8466, SET_BACK)),  # statistic within 24 h and 2 %
+        (report(500, [9000], power_on=535), (8465, BEHIND)),  # statistic differs
+        (report(500, [9000], spindle=466), (8500, SET_BACK)),  # spindle within
+        (report(500, [9000], spindle=465), (8500, BEHIND)),  # spindle differs
+        (report(500, [9000], power_on=8500), ()),  # statistic is right
+        (report(500, [0xFEFF]), (0xFEFF - 500, BEHIND)),  # last hour
+        (report(500, [0xFF00]), ()),  # erased test
+        (report(500, [], [0xFFFF]), ()),  # erased error
+        (report(70_000, [65_000, 4_000]), ()),  # logs of 16 bits ran over
+        (report(None, [9000], identity=NVME), (8500, SET_BACK)),  # nvme
+        (report(None, [70_000], identity=NVME), (69_500, SET_BACK)),  # nvme has 64 bits
+        (report(None, [2**63], identity=NVME), ()),  # nvme impossible
+        (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),  # nvme last hour
+        (report(None, [200_000], identity=NVME), ()),  # nvme first impossible hour
+        (report(None, [9000], spindle=490), ()),  # spindle without a counter
+        (report(None, [9000], identity=SAS), (8500, SET_BACK)),  # sas
+        (report(None, [0xFFFF], identity=SAS), ()),  # sas or any later hour
     ],
 )
 def test_a_log_ahead_of_the_counter_is_a_contradiction(of, hidden):

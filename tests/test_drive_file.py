@@ -165,7 +165,12 @@ def many(count: int, length: int) -> dict[Key, Series]:
 
 
 @pytest.mark.parametrize(
-    'count, length', [(1, 20_000), (10, 3_000), (300, 2)], ids=['one', 'ten', 'texts']
+    'count, length',
+    [
+        (1, 20_000),  # one
+        (10, 3_000),  # ten
+        (300, 2),  # texts
+    ],
 )
 def test_a_file_that_is_too_large_is_halved_until_it_fits(count, length):
     """The newest points stay; where even these are too many, the series that was read least
@@ -211,12 +216,11 @@ MIDNIGHT = NOW // DAY * DAY
 @pytest.mark.parametrize(
     'pace, kept',
     [
-        (CHANGE, [(0, 5), (2 * HOUR, 7), (3 * HOUR, 6), (DAY + HOUR, 9)]),
-        (DAILY, [(0, 5), (DAY, 6)]),
-        (HIGHEST, [(0, 7), (DAY, 9)]),
-        (LATELY, [(0, 9)]),
+        (CHANGE, [(0, 5), (2 * HOUR, 7), (3 * HOUR, 6), (DAY + HOUR, 9)]),  # change
+        (DAILY, [(0, 5), (DAY, 6)]),  # daily
+        (HIGHEST, [(0, 7), (DAY, 9)]),  # highest
+        (LATELY, [(0, 9)]),  # lately
     ],
-    ids=['change', 'daily', 'highest', 'lately'],
 )
 def test_a_series_gets_a_point_by_its_pace(pace, kept):
     numbers = [(0, 5), (HOUR, 5), (2 * HOUR, 7), (3 * HOUR, 6), (DAY, 6), (DAY + HOUR, 9)]

@@ -30,20 +30,20 @@ def found(*errors, counted=(), count=None, age=AGE):
 @pytest.mark.parametrize(
     ('errors', 'count', 'quiet'),
     [
-        ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)),
-        ((error(700, 'IDNF'),), 1, (700, False)),
-        ((error(700, 'ABRT'), error(750, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)),
-        ((error(700, 'ABRT'),), 1, (None, False)),
-        ((error(700), error(900, 'UNC')), 2, (700, False)),
-        ((error(-100, 'UNC'),), 1, (None, False)),
-    ],
-    ids=[
-        'newest-data-error',
-        'not-found',
-        'older-than-all-that-is-kept',
-        'the-log-does-not-know-it',
-        'unknown-kind-may-be-one',
-        'ahead',
+        (
+            (error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')),
+            3,
+            (900, False),
+        ),  # newest data error
+        ((error(700, 'IDNF'),), 1, (700, False)),  # not found
+        (
+            (error(700, 'ABRT'), error(750, 'ICRC', 'ABRT'), error(800, 'ABRT')),
+            9,
+            (800, True),
+        ),  # older than all that is kept
+        ((error(700, 'ABRT'),), 1, (None, False)),  # the log does not know it
+        ((error(700), error(900, 'UNC')), 2, (700, False)),  # unknown kind may be one
+        ((error(-100, 'UNC'),), 1, (None, False)),  # ahead
     ],
 )
 def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(errors, count, quiet):
@@ -63,19 +63,24 @@ def test_a_counter_at_zero_has_no_age():
 @pytest.mark.parametrize(
     ('errors', 'number', 'newest'),
     [
-        ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10),
-        ((error(1001, 'UNC'),), 1, 1001),
+        ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10),  # all
+        ((error(1001, 'UNC'),), 1, 1001),  # old
         (
             (error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)),
             1,
             10,
-        ),
-        ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70),
-        ((error(20, 'WP'), error(70, 'ABRT')), 1, 20),
+        ),  # data errors only
+        ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70),  # one of unknown age
+        ((error(20, 'WP'), error(70, 'ABRT')), 1, 20),  # of a write
     ],
-    ids=['all', 'old', 'data-errors-only', 'one-of-unknown-age', 'of-a-write'],
 )
-@pytest.mark.parametrize('counted', [(), (0,)], ids=['no-counter', 'counter-at-zero'])
+@pytest.mark.parametrize(
+    'counted',
+    [
+        (),  # no counter
+        (0,),  # counter at zero
+    ],
+)
 def test_data_errors_in_the_log_of_a_drive_without_a_counter_are_counted_and_dated(
     errors, number, newest, counted
 ):
@@ -96,12 +101,11 @@ def test_logged_data_errors_are_reported_once():
 @pytest.mark.parametrize(
     'errors, number, newest',
     [
-        ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10),
-        ((error(900, 'ICRC'),), 1, 900),
-        ((error(10, 'ABRT'), error(11, 'ICRC')), None, None),
-        ((error(10, 'UNC'),), None, None),
+        ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10),  # newest
+        ((error(900, 'ICRC'),), 1, 900),  # old
+        ((error(10, 'ABRT'), error(11, 'ICRC')), None, None),  # newest is another
+        ((error(10, 'UNC'),), None, None),  # no interface error
     ],
-    ids=['newest', 'old', 'newest-is-another', 'no-interface-error'],
 )
 def test_interface_errors_are_reported_only_if_the_newest_entry_is_one(errors, number, newest):
     """An older one has been followed by other commands without a transfer error."""
@@ -121,14 +125,13 @@ def test_an_interface_error_is_reported_beside_the_data_errors():
 @pytest.mark.parametrize(
     'kind, status, passed, ago, pending, is_tested',
     [
-        ('Extended offline', 'Completed without error', True, 50, 0, True),
-        ('Extended offline', 'Completed without error', True, 50, None, True),
-        ('Extended offline', 'Completed without error', True, 50, 1, False),
-        ('Extended offline', 'Completed without error', True, 900, 0, False),
-        ('Short offline', 'Completed without error', True, 50, 0, False),
-        ('Extended offline', 'Completed: read failure', False, 50, 0, False),
+        ('Extended offline', 'Completed without error', True, 50, 0, True),  # passed since
+        ('Extended offline', 'Completed without error', True, 50, None, True),  # no counter
+        ('Extended offline', 'Completed without error', True, 50, 1, False),  # pending
+        ('Extended offline', 'Completed without error', True, 900, 0, False),  # before the error
+        ('Short offline', 'Completed without error', True, 50, 0, False),  # short
+        ('Extended offline', 'Completed: read failure', False, 50, 0, False),  # failed
     ],
-    ids=['passed-since', 'no-counter', 'pending', 'before-the-error', 'short', 'failed'],
 )
 def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sector_is_pending(
     kind, status, passed, ago, pending, is_tested
@@ -150,7 +153,13 @@ def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sec
     assert not any(reading.is_tested for reading in dated.values() if reading.metric == 'pending')
 
 
-@pytest.mark.parametrize('age', [None, 30000 * HOUR], ids=['no-age', 'younger-than-its-log'])
+@pytest.mark.parametrize(
+    'age',
+    [
+        None,  # no age
+        30000 * HOUR,  # younger than its log
+    ],
+)
 def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     """Never OK by an invented number."""
     reading = found(error(10, 'UNC'), age=age)['logged_data_errors']

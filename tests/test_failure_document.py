@@ -44,10 +44,10 @@ def done(work: Callable[[], int], capsys: Any) -> tuple[int, str]:
 @pytest.mark.parametrize(
     'text, code, output',
     [
-        pytest.param('{"drives": []}\n', 0, '{"drives": []}\n', id='document'),
-        pytest.param('{}\n', 3, '{}\n', id='document-with-a-state'),
-        pytest.param('{"model": "Ö"}\n', 1, '{"model": "Ö"}\n', id='not-ASCII'),
-        pytest.param('one\ntwo\n', 3, '<one; two>\n', id='lines-of-a-failure'),
+        ('{"drives": []}\n', 0, '{"drives": []}\n'),  # document
+        ('{}\n', 3, '{}\n'),  # document with a state
+        ('{"model": "Ö"}\n', 1, '{"model": "Ö"}\n'),  # not ASCII
+        ('one\ntwo\n', 3, '<one; two>\n'),  # lines of a failure
     ],
 )
 def test_a_document_is_printed_as_it_is_and_lines_of_a_failure_become_one(
@@ -97,7 +97,11 @@ def test_a_failed_command_prints_its_failure_alone(error, capsys):
 
 
 @pytest.mark.parametrize(
-    'code, output', [(0, '{"drives": []}\n'), (1, '')], ids=['help', 'reader-gone']
+    'code, output',
+    [
+        (0, '{"drives": []}\n'),  # help
+        (1, ''),  # reader gone
+    ],
 )
 def test_leaving_is_no_failure(code, output, capsys):
     """argparse leaves with 0 after --help, whose text is printed; rich with 1 if nobody reads."""

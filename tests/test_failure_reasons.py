@@ -39,320 +39,224 @@ OPEN = 'Smartctl open device: {} failed: {}'
 
 # words, kind of error, what the sentence must hold
 WORDS = [
-    pytest.param(
+    (
         'sudo: a password is required',
         SudoRefused,
         'check_smart_attributes sudoers',
-        id='sudo-password',
-    ),
-    pytest.param(
+    ),  # sudo password
+    (
         'sudo: no tty present and no askpass program specified',
         SudoRefused,
         'sudoers',
-        id='sudo-old-password',
-    ),
-    pytest.param(
+    ),  # sudo old password
+    (
         "Sorry, user nagios is not allowed to execute '/usr/sbin/smartctl -a /dev/sda' as root on "
         'h1.',
         SudoRefused,
         'user nagios',
-        id='sudo-not-allowed',
-    ),
-    pytest.param(
-        'icinga is not in the sudoers file.', SudoRefused, 'user icinga', id='sudo-unknown-user'
-    ),
-    pytest.param(
-        'sudo: sorry, you must have a tty to run sudo',
-        DriveError,
-        'requires a terminal',
-        id='sudo-tty',
-    ),
-    pytest.param(
+    ),  # sudo not allowed
+    ('icinga is not in the sudoers file.', SudoRefused, 'user icinga'),  # sudo unknown user
+    ('sudo: sorry, you must have a tty to run sudo', DriveError, 'requires a terminal'),  # sudo tty
+    (
         'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.',
         DriveError,
         'NoNewPrivileges',
-        id='sudo-systemd',
-    ),
-    pytest.param(
+    ),  # sudo systemd
+    (
         "sudo-rs: I'm sorry icinga. I'm afraid I can't do that",
         SudoRefused,
         'user icinga',
-        id='sudo-rs-refuses',
-    ),
-    pytest.param(
+    ),  # sudo rs refuses
+    (
         'sudo-rs: interactive authentication is required',
         SudoRefused,
         'asks for a password',
-        id='sudo-rs-password',
-    ),
-    pytest.param(
-        'sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable', id='sudo-other'
-    ),
-    pytest.param(
+    ),  # sudo rs password
+    ('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable'),  # sudo other
+    (
         'sudo: /usr/sbin/smartctl: command not found',
         DriveError,
         'install smartmontools',
-        id='no-smartctl',
-    ),
-    pytest.param(
-        '=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0', id='too-old-for-json'
-    ),
-    pytest.param('=======> UNRECOGNIZED OPTION: frob', DriveError, 'frob', id='unknown-option'),
-    pytest.param('=======> INVALID ARGUMENT TO -l: ssd2', DriveError, '-l', id='invalid-argument'),
-    pytest.param(
+    ),  # no smartctl
+    ('=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0'),  # too old for json
+    ('=======> UNRECOGNIZED OPTION: frob', DriveError, 'frob'),  # unknown option
+    ('=======> INVALID ARGUMENT TO -l: ssd2', DriveError, '-l'),  # invalid argument
+    (
         'ERROR: smartctl requires a device name as the final command-line argument.',
         DriveError,
         'without a device',
-        id='no-device',
-    ),
-    pytest.param('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY', id='asleep'),
-    pytest.param(
+    ),  # no device
+    ('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY'),  # asleep
+    (
         'Device is in STANDBY (OS) mode, exit(2)',
         DriveAsleep,
         'in standby',
-        id='asleep-says-the-kernel',
-    ),
-    pytest.param(
-        'Device is in STANDBY mode, exit(0)',
-        DriveAsleep,
-        'STANDBY',
-        id='asleep-with-another-status',
-    ),
-    pytest.param(
-        'Device is in SLEEP mode, exit(2)', DriveError, 'dead', id='unknown-asleep-or-dead'
-    ),
-    pytest.param(
-        'Device is in STANDBY BY TIMER mode, exit(2)', DriveAsleep, 'BY TIMER', id='asleep-sas'
-    ),
-    pytest.param(
+    ),  # asleep says the kernel
+    ('Device is in STANDBY mode, exit(0)', DriveAsleep, 'STANDBY'),  # asleep with another status
+    ('Device is in SLEEP mode, exit(2)', DriveError, 'dead'),  # unknown asleep or dead
+    ('Device is in STANDBY BY TIMER mode, exit(2)', DriveAsleep, 'BY TIMER'),  # asleep sas
+    (
         'CHECK POWER MODE returned unknown value 0x42, exit(3)',
         DriveError,
         'report its power mode',
-        id='unknown-power-mode',
-    ),
-    pytest.param(
-        'device is NOT READY (e.g. spun down, busy)', DriveError, 'not ready', id='not-ready'
-    ),
-    pytest.param('NO MEDIUM present in device', DriveIsNoDrive, 'medium', id='card-reader'),
-    pytest.param(
+    ),  # unknown power mode
+    ('device is NOT READY (e.g. spun down, busy)', DriveError, 'not ready'),  # not ready
+    ('NO MEDIUM present in device', DriveIsNoDrive, 'medium'),  # card reader
+    (
         OPEN.format('/dev/sda', "DELL or MegaRaid controller, please try adding '-d megaraid,N'"),
         DriveIsNoDrive,
         'megaraid,N@/dev/bus/0',
-        id='volume-megaraid',
-    ),
-    pytest.param(
+    ),  # volume megaraid
+    (
         OPEN.format('/dev/sda', "AMCC/3ware controller, please try adding '-d 3ware,N',"),
         DriveIsNoDrive,
         '3ware,N@',
-        id='volume-3ware',
-    ),
-    pytest.param(
-        "/dev/sda: requires option '-d cciss,N'",
-        DriveIsNoDrive,
-        'cciss,N@',
-        id='volume-smart-array',
-    ),
-    pytest.param(
+    ),  # volume 3ware
+    ("/dev/sda: requires option '-d cciss,N'", DriveIsNoDrive, 'cciss,N@'),  # volume smart array
+    (
         OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'),
         DriveAbsent,
         'empty slot',
-        id='slot-megaraid',
-    ),
-    pytest.param(
-        'megasas_cmd: Device 9 does not exist',
-        DriveAbsent,
-        'empty slot',
-        id='slot-megaraid-no-such-id',
-    ),
-    pytest.param(
+    ),  # slot megaraid
+    ('megasas_cmd: Device 9 does not exist', DriveAbsent, 'empty slot'),  # slot megaraid no such id
+    (
         OPEN.format(
             '/dev/sg0 [cciss_disk_20] [SCSI/SAT]', 'INQUIRY [SAT]: No such device or address'
         ),
         DriveAbsent,
         'empty slot',
-        id='slot-cciss',
-    ),
-    pytest.param(
-        'Read Device Identity failed: No drive on port 3',
-        DriveAbsent,
-        'port 3',
-        id='slot-areca-3ware',
-    ),
-    pytest.param(
-        'aacraid: Device 0 4 does not exist', DriveAbsent, 'empty slot', id='slot-aacraid'
-    ),
-    pytest.param(
+    ),  # slot cciss
+    ('Read Device Identity failed: No drive on port 3', DriveAbsent, 'port 3'),  # slot areca 3ware
+    ('aacraid: Device 0 4 does not exist', DriveAbsent, 'empty slot'),  # slot aacraid
+    (
         OPEN.format('/dev/sdb [USB JMicron]', 'No device connected'),
         DriveAbsent,
         'empty slot',
-        id='slot-usb',
-    ),
-    pytest.param(
+    ),  # slot usb
+    (
         OPEN.format(
             '/dev/bus/0 [megaraid_disk_00]',
             'cannot open /dev/megaraid_sas_ioctl_node or /dev/megadev0',
         ),
         DriveError,
         'no MegaRAID controller',
-        id='no-controller-megaraid',
-    ),
-    pytest.param(
+    ),  # no controller megaraid
+    (
         OPEN.format('/dev/twa0 [3ware_disk_00]', 'setup_3ware_nodes("twa", "3w-9xxx") failed'),
         DriveError,
         'no 3ware controller',
-        id='no-controller-3ware',
-    ),
-    pytest.param(
+    ),  # no controller 3ware
+    (
         OPEN.format(
             '/dev/aac0 [aacraid_disk_00_00_0] [SCSI/SAT]', 'aac entry not found in /proc/devices'
         ),
         DriveError,
         'no aacraid controller',
-        id='no-controller-aacraid',
-    ),
-    pytest.param(
+    ),  # no controller aacraid
+    (
         OPEN.format('/dev/sg0 [areca_disk#01_enc#01]', 'Input/output error'),
         DriveError,
         'no Areca controller',
-        id='no-controller-areca',
-    ),
-    pytest.param(
+    ),  # no controller areca
+    (
         OPEN.format('/dev/sda', 'Permission denied'),
         DriveError,
         'run as root or through sudo',
-        id='permission',
-    ),
-    pytest.param(
+    ),  # permission
+    (
         OPEN.format('/dev/vda [SAT]', 'Operation not permitted'),
         DriveError,
         'not permitted',
-        id='forbidden',
-    ),
-    pytest.param(
-        OPEN.format('/dev/nvme7', 'No such device'), DriveAbsent, 'No such device', id='absent'
-    ),
-    pytest.param(
+    ),  # forbidden
+    (OPEN.format('/dev/nvme7', 'No such device'), DriveAbsent, 'No such device'),  # absent
+    (
         OPEN.format('/dev/sdz', 'No such file or directory'),
         DriveAbsent,
         'check the path',
-        id='absent-file',
-    ),
-    pytest.param(
-        OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed', id='no-inquiry'
-    ),
-    pytest.param(
-        OPEN.format('/dev/sdc', 'Connection timed out'),
-        DriveError,
-        'timed out',
-        id='open-timed-out',
-    ),
-    pytest.param(
-        OPEN.format('/dev/sdc', 'Device or resource busy'), DriveError, 'another program', id='busy'
-    ),
-    pytest.param(
+    ),  # absent file
+    (OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed'),  # no inquiry
+    (OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out'),  # open timed out
+    (OPEN.format('/dev/sdc', 'Device or resource busy'), DriveError, 'another program'),  # busy
+    (
         OPEN.format('/dev/sdc', 'Something unheard of'),
         DriveError,
         'Something unheard of',
-        id='open-unknown',
-    ),
-    pytest.param(
+    ),  # open unknown
+    (
         '/dev/sda: Unknown USB bridge [0x0781:0x5591 (0x100)]',
         DriveError,
         'TYPE@PATH',
-        id='usb-unknown',
-    ),
-    pytest.param(
+    ),  # usb unknown
+    (
         "/dev/sda: USB bridge [0x0bda:0x9210] type is ambiguous: 'sntrealtek' or 'sat'",
         DriveError,
         'ambiguous',
-        id='usb-ambiguous',
-    ),
-    pytest.param(
-        "/dev/sda: Unknown device type 'megaraid'", DriveError, 'smartctl -h', id='unknown-type'
-    ),
-    pytest.param(
-        '/dev/sdq: Unable to detect device type', DriveUndetected, 'cannot detect', id='undetected'
-    ),
-    pytest.param('Probable ATA device behind a SAT layer', DriveError, 'sat@PATH', id='sat'),
-    pytest.param(
+    ),  # usb ambiguous
+    ("/dev/sda: Unknown device type 'megaraid'", DriveError, 'smartctl -h'),  # unknown type
+    ('/dev/sdq: Unable to detect device type', DriveUndetected, 'cannot detect'),  # undetected
+    ('Probable ATA device behind a SAT layer', DriveError, 'sat@PATH'),  # sat
+    (
         'Read Device Identity failed: Inappropriate ioctl for device',
         DriveError,
         'Inappropriate ioctl',
-        id='not-a-block-device',
-    ),
-    pytest.param(
+    ),  # not a block device
+    (
         'Read Device Identity failed: scsi error aborted command',
         DriveError,
         'IDENTIFY failed',
-        id='identify',
-    ),
-    pytest.param(
+    ),  # identify
+    (
         'Standard Inquiry (64 bytes) failed [Input/output error]',
         DriveError,
         'INQUIRY failed',
-        id='inquiry',
-    ),
-    pytest.param(
+    ),  # inquiry
+    (
         'Read NVMe Identify Controller failed: NVME_IOCTL_ADMIN_CMD: Input/output error',
         DriveError,
         'NVMe Identify failed',
-        id='identify-nvme',
-    ),
-    pytest.param(
+    ),  # identify nvme
+    (
         'Read NVMe SMART/Health Information (NSID 0x1) failed: NVMe Status 0x2',
         DriveError,
         'SMART/Health log',
-        id='nvme-without-log',
-    ),
-    pytest.param(
+    ),  # nvme without log
+    (
         "SMART support is: Unavailable - Packet Interface Devices [this device: CD/DVD] don't "
         'support ATA '
         'SMART',
         DriveIsNoDrive,
         'CD/DVD',
-        id='optical-ata',
-    ),
-    pytest.param('SMART support is: Disabled', DriveError, 'smartctl -s on', id='disabled'),
-    pytest.param(
+    ),  # optical ata
+    ('SMART support is: Disabled', DriveError, 'smartctl -s on'),  # disabled
+    (
         "SMART Disabled. Use option -s with argument 'on' to enable it.",
         DriveError,
         'disabled',
-        id='disabled-ata',
-    ),
-    pytest.param(
+    ),  # disabled ata
+    (
         "SMART support is: Unknown - Try option -s with argument 'on' to enable it.",
         DriveError,
         'whether it supports',
-        id='smart-unknown',
-    ),
-    pytest.param(
+    ),  # smart unknown
+    (
         'SMART support is:     Unavailable - device lacks SMART capability.',
         DriveError,
         'has no SMART',
-        id='unsupported',
-    ),
-    pytest.param(
+    ),  # unsupported
+    (
         'Log Sense failed, IE page [scsi response fails sanity test]',
         DriveError,
         'informational exceptions',
-        id='ie-page',
-    ),
-    pytest.param(
+    ),  # ie page
+    (
         '>> Terminate command early due to bad response to IEC mode page',
         DriveError,
         'RAID volume',
-        id='iec',
-    ),
-    pytest.param(
-        'A mandatory SMART command failed: exiting.', DriveError, 'mandatory', id='mandatory'
-    ),
-    pytest.param('smartmontools release 7.3 dated 2022-02-28', NotAReport, 'version', id='version'),
-    pytest.param(
-        '/dev/sda -d sat # /dev/sda [SAT], ATA device', NotAReport, 'list of devices', id='scan'
-    ),
-    pytest.param(
-        "/dev/sda [SAT]: Device of type 'sat' [ATA] opened", DriveError, 'only opened', id='opened'
-    ),
+    ),  # iec
+    ('A mandatory SMART command failed: exiting.', DriveError, 'mandatory'),  # mandatory
+    ('smartmontools release 7.3 dated 2022-02-28', NotAReport, 'version'),  # version
+    ('/dev/sda -d sat # /dev/sda [SAT], ATA device', NotAReport, 'list of devices'),  # scan
+    ("/dev/sda [SAT]: Device of type 'sat' [ATA] opened", DriveError, 'only opened'),  # opened
 ]
 
 
@@ -374,22 +278,24 @@ def test_words_become_a_reason_and_a_next_step(words, kind, part):
     assert of_problem(error.code) == (SEARCH if kind is DriveAbsent else READ)
 
 
+ASKING = [
+    error
+    for error in (
+        diagnose((), 2, 'SMART support is: Unavailable - device lacks SMART capability.'),
+        diagnose((), 2, OPEN.format('/dev/sdc', 'INQUIRY failed')),
+        diagnose((), 2, 'Read Device Identity failed: Input/output error'),
+        diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
+        diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
+        without_data(exit_status=4, is_identified=True, complaint=''),
+        content.emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True),
+    )
+    if error
+]
+
+
 @pytest.mark.parametrize(
     'error',
-    [
-        error
-        for error in (
-            diagnose((), 2, 'SMART support is: Unavailable - device lacks SMART capability.'),
-            diagnose((), 2, OPEN.format('/dev/sdc', 'INQUIRY failed')),
-            diagnose((), 2, 'Read Device Identity failed: Input/output error'),
-            diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
-            diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
-            without_data(exit_status=4, is_identified=True, complaint=''),
-            content.emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True),
-        )
-        if error
-    ],
-    ids=lambda error: str(error)[:30],
+    ASKING,
 )
 def test_a_type_is_advised_only_where_none_was_given(error):
     """A user who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
@@ -397,7 +303,7 @@ def test_a_type_is_advised_only_where_none_was_given(error):
 
     told = as_asked(error.of(Identity(model='ACME')), 'megaraid,0')
 
-    assert 'TYPE@PATH' not in str(told) and 'a type other than megaraid,0' in str(told)
+    assert 'TYPE@PATH' not in str(told) and 'other than megaraid,0' in str(told)
     assert (told.code, told.identity) == (error.code, Identity(model='ACME'))
 
 
@@ -406,19 +312,6 @@ def test_what_advises_no_type_is_told_whatever_type_was_given():
     error = diagnose((), 2, OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'))
 
     assert as_asked(error, 'megaraid,12') is error
-
-
-def test_sudo_trouble_is_never_a_missing_device():
-    """The original plugin said "No such device" whenever it could not read."""
-    error = diagnose((), 1, 'sudo: a password is required')
-
-    assert not isinstance(error, DriveAbsent)
-    assert 'no such device' not in str(error).lower()
-
-
-def test_a_harmless_remark_of_sudo_is_no_reason():
-    """sudo complains about names it cannot resolve and goes on."""
-    assert diagnose((), 0, 'sudo: unable to resolve host web1: Name or service not known') is None
 
 
 def test_the_first_fault_names_the_cause_not_the_last():
@@ -441,9 +334,16 @@ def test_smartctls_words_are_cleaned_before_they_are_quoted():
     assert len(str(error)) < 260
 
 
-def test_unknown_words_are_left_to_the_caller():
-    """A guess would be worse than the words themselves."""
-    assert diagnose(['Nobody ever saw this message'], 4) is None
+REMARK = 'sudo: unable to resolve host web1: Name or service not known'
+UNHEARD = 'Nobody ever saw this message'
+
+
+@pytest.mark.parametrize(
+    'messages, status, text', [([], 0, REMARK), ([UNHEARD], 4, ''), ([], 0, '')]
+)
+def test_words_without_a_known_cause_are_left_to_the_caller(messages, status, text):
+    """A guess would be worse than the words; sudo complains about names and goes on."""
+    assert diagnose(messages, status, text) is None
 
 
 def test_a_killed_smartctl_is_said_to_be_killed():
@@ -466,11 +366,11 @@ def test_each_bit_of_the_exit_status_has_its_own_words():
 @pytest.mark.parametrize(
     'status, parts',
     [
-        pytest.param(0, [], id='ok-nothing-to-say'),
-        pytest.param(None, [], id='ok-not-known'),
-        pytest.param(0x04, ['command'], id='note-command-failed'),
-        pytest.param(0x08 | 0x40, ['failing', 'error log'], id='two-bits'),
-        pytest.param(-15, ['signal 15'], id='signal'),
+        (0, []),  # ok nothing to say
+        (None, []),  # ok not known
+        (0x04, ['command']),  # note command failed
+        (0x08 | 0x40, ['failing', 'error log']),  # two bits
+        (-15, ['signal 15']),  # signal
     ],
 )
 def test_the_set_bits_are_said_and_no_others(status, parts):
@@ -501,8 +401,21 @@ def literal_text(tree) -> str:
     return text
 
 
-@pytest.mark.parametrize('end', ['', ' ', '\n'], ids=['glued', 'in-one-line', 'line-by-line'])
-@pytest.mark.parametrize('cut', [0, 1], ids=['whole', 'almost'])
+@pytest.mark.parametrize(
+    'end',
+    [
+        '',  # glued
+        ' ',  # in one line
+        '\n',  # line by line
+    ],
+)
+@pytest.mark.parametrize(
+    'cut',
+    [
+        0,  # whole
+        1,  # almost
+    ],
+)
 def test_every_expression_ends_soon_on_its_own_words(end, cut):
     """A drive, or a file, may say them 64 KiB long; the check has a time limit, and an
     expression knows none.
@@ -526,9 +439,10 @@ def test_a_sentence_quotes_only_what_its_expression_takes():
     ] == []
 
 
-@pytest.mark.parametrize(
-    'words', ['open device:  failed: ', "Type 'a': try '-d a,", '[areca_disk failed: ', '\n']
-)
+ENDLESS = ['open device:  failed: ', "Type 'a': try '-d a,", '[areca_disk failed: ', '\n']
+
+
+@pytest.mark.parametrize('words', ENDLESS)
 def test_a_complaint_without_end_is_diagnosed_soon(words):
     """8,000 characters of the first took 28 seconds, growing with their cube."""
     started = time.process_time()
@@ -540,13 +454,10 @@ def test_a_complaint_without_end_is_diagnosed_soon(words):
 
 def test_words_that_stand_below_a_lecture_are_still_found():
     """sudo greets first; what it wants stands at the end, and what smartctl says, too."""
-    lecture = (
-        'We trust you have received the usual lecture from the local System Administrator.\n' * 20
-    )
+    lecture = 'We trust you have received the usual lecture from the local Administrator.\n' * 20
+    words = f'{lecture}sudo: a password is required\n'
 
-    assert 'sudo asks for a password' in str(
-        diagnose((), 1, lecture + 'sudo: a password is required\n')
-    )
+    assert isinstance(diagnose((), 1, words), SudoRefused)
 
 
 # Data that say nothing
@@ -569,7 +480,7 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
 @pytest.mark.parametrize(
     ('report', 'is_asked', 'part'),
     [
-        (Report(NVME, True, nvme=COUNTS), False, 'health log with only zeros'),
+        (Report(NVME, True, nvme=COUNTS), False, 'health log'),
         (
             Report(
                 NVME,
@@ -592,7 +503,6 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
             'no SMART attributes',
         ),
     ],
-    ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'],
 )
 def test_zeros_say_nothing(report, is_asked, part):
     """They were an OK with 0 % used and 0 hours."""
@@ -618,20 +528,6 @@ def test_zeros_say_nothing(report, is_asked, part):
         ),
         (Report(Identity('SCSI'), True), True),
     ],
-    ids=[
-        'new-drive',
-        'health-alone',
-        'log-cut',
-        'log-of-a-failed-drive',
-        'not-asked',
-        'failed',
-        'value',
-        'raw',
-        'raw-in-words',
-        'statistic',
-        'self-test',
-        'sas',
-    ],
 )
 def test_whatever_tells_something_is_judged(report, is_asked):
     """UNKNOWN must not hide what is known."""
@@ -643,139 +539,156 @@ NOTHING = {'is_identified': False, 'complaint': ''}
 REMAINS = {'device_type': 'sat', 'is_identified': True, 'complaint': ''}
 
 
-@pytest.mark.parametrize(
-    'remains, code, words',
-    [
-        (
-            {**REMAINS, 'is_unsupported': True, 'is_asked': False},
-            'smart-unsupported',
-            'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
-            'a type (TYPE@PATH)',
-        ),
-        (
-            {**REMAINS, 'is_asked': False},
-            'report-without-data',
-            RECORD.format('smartctl was not asked for them'),
-        ),
-        (
-            {**REMAINS, 'complaint': 'x' * 300},
-            'smartctl-failed',
-            'cannot be read: smartctl reports "' + 'x' * 157 + '..."',
-        ),
-        (NOTHING, 'report-without-data', RECORD.format('it describes no drive')),
-        (REMAINS, 'report-without-data', RECORD.format('only the identity of the drive')),
-        (
-            {**REMAINS, 'exit_status': 1},
-            'report-without-data',
-            RECORD.format('only the identity of the drive'),
-        ),
-        (
-            {**REMAINS, 'exit_status': 2},
-            'not-answering',
-            'identified itself but returned no data: not ready, in standby or failing; check the '
-            'kernel log: dmesg -T',
-        ),
-        (
-            {**REMAINS, 'exit_status': 5},
-            'smart-data-unreadable',
-            'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
-            'PATH), not supported, or '
-            'hidden by a bridge that needs a type (TYPE@PATH)',
-        ),
-        (
-            {**REMAINS, 'exit_status': 2, 'is_identified': False},
-            'identify-failed',
-            'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or '
-            'it no longer responds; '
-            'check path and type (TYPE@PATH), and the kernel log: dmesg -T',
-        ),
-        (
-            {**NOTHING, 'exit_status': 6, 'device_type': 'megaraid,3'},
-            'empty-slot',
-            'is an empty slot, or its drive is dead: nothing answers as megaraid,3',
-        ),
-        (
-            {**NOTHING, 'exit_status': 2, 'device_type': 'sat+megaraid,9'},
-            'empty-slot',
-            'is an empty slot, or its drive is dead: nothing answers as sat+megaraid,9',
-        ),
-    ],
-)
-def test_a_report_without_data_has_one_sentence_and_its_code(remains, code, words):
-    error = without_data(**remains)
+REASONS = [
+    (
+        without_data(**{**REMAINS, 'is_unsupported': True, 'is_asked': False}),
+        'smart-unsupported',
+        'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
+        'a type (TYPE@PATH)',
+    ),
+    (
+        without_data(**{**REMAINS, 'is_asked': False}),
+        'report-without-data',
+        RECORD.format('smartctl was not asked for them'),
+    ),
+    (
+        without_data(**{**REMAINS, 'complaint': 'x' * 300}),
+        'smartctl-failed',
+        'cannot be read: smartctl reports "' + 'x' * 157 + '..."',
+    ),
+    (without_data(**NOTHING), 'report-without-data', RECORD.format('it describes no drive')),
+    (
+        without_data(**REMAINS),
+        'report-without-data',
+        RECORD.format('only the identity of the drive'),
+    ),
+    (
+        without_data(**REMAINS, exit_status=1),
+        'report-without-data',
+        RECORD.format('only the identity of the drive'),
+    ),
+    (
+        without_data(**REMAINS, exit_status=2),
+        'not-answering',
+        'identified itself but returned no data: not ready, in standby or failing; check the '
+        'kernel log: dmesg -T',
+    ),
+    (
+        without_data(**REMAINS, exit_status=5),
+        'smart-data-unreadable',
+        'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
+        'PATH), not supported, or hidden by a bridge that needs a type (TYPE@PATH)',
+    ),
+    (
+        without_data(**{**REMAINS, 'exit_status': 2, 'is_identified': False}),
+        'identify-failed',
+        'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or '
+        'it no longer responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+    ),
+    (
+        without_data(**NOTHING, exit_status=6, device_type='megaraid,3'),
+        'empty-slot',
+        'is an empty slot, or its drive is dead: nothing answers as megaraid,3',
+    ),
+    (
+        without_data(**NOTHING, exit_status=2, device_type='sat+megaraid,9'),
+        'empty-slot',
+        'is an empty slot, or its drive is dead: nothing answers as sat+megaraid,9',
+    ),
+    (
+        no_report('', None),
+        'report-empty',
+        RECORD.format('it is empty, because smartctl printed nothing'),
+    ),
+    (
+        no_report(' \n', 0),
+        'report-empty',
+        RECORD.format('it is empty, because smartctl printed nothing'),
+    ),
+    (
+        no_report('', 3),
+        'smartctl-failed',
+        'cannot be read: smartctl printed nothing and ended with exit status 3; run smartctl '
+        'by hand',
+    ),
+    (
+        no_report('x', 3),
+        'smartctl-failed',
+        'cannot be read: smartctl printed no report and ended with exit status 3; run '
+        'smartctl by hand',
+    ),
+    (
+        no_report('x', 0),
+        'not-a-report',
+        'is not a smartctl report; record one with smartctl -x, preferably with --json',
+    ),
+    (
+        no_report('', -9),
+        'smartctl-failed',
+        'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl by hand',
+    ),
+    (
+        no_report('Device is in STANDBY mode, exit(2)', 2),
+        'asleep',
+        'is in standby (STANDBY), not woken',
+    ),
+    (
+        diagnose((), 2, OPEN.format('/dev/sda', 'x., ;')),
+        'device-open-failed',
+        'cannot be opened: x',
+    ),
+    (
+        diagnose((), 2, OPEN.format('/dev/sda', '.X,YX')),
+        'device-open-failed',
+        'cannot be opened: .X,YX',
+    ),
+    (
+        diagnose((), 2, OPEN.format('/dev/sda', 'y' * 200)),
+        'device-open-failed',
+        f'cannot be opened: {"y" * 157}',
+    ),
+    (
+        diagnose((), 2, 'Unsupported USB bridge [0x1]'),
+        'usb-bridge-type-missing',
+        'cannot be read through its USB bridge: Unsupported USB bridge [0x1]; give the type '
+        'as TYPE@PATH, for example sat@/dev/sda, if the bridge passes SMART commands through',
+    ),
+    (
+        smart_disabled(),
+        'smart-disabled',
+        'has SMART disabled, so it does not monitor itself and its status means nothing; enable '
+        'it: smartctl -s on PATH',
+    ),
+    (
+        content.emptiness(Report(NVME, True, nvme=COUNTS), is_asked=True),
+        'smart-data-empty',
+        'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
+        'check the drives behind it, or exclude this device with --ignore',
+    ),
+    (
+        content.emptiness(Report(ATA, True), is_asked=True),
+        'smart-data-empty',
+        'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs a '
+        'type (TYPE@PATH) hides them, or the drive is failing (see dmesg -T); if it never has '
+        'any, exclude it with --ignore',
+    ),
+]
 
+
+@pytest.mark.parametrize('error, code, words', REASONS)
+def test_each_reason_is_one_sentence_and_its_code(error, code, words):
     assert (error.code, str(error)) == (code, words)
-    assert type(error) is (DriveAbsent if code == 'empty-slot' else DriveError)
+    assert isinstance(error, DriveAbsent) == (code == 'empty-slot')
 
 
-@pytest.mark.parametrize(
-    'text, status, code, words',
-    [
-        ('', None, 'report-empty', RECORD.format('it is empty, because smartctl printed nothing')),
-        (' \n', 0, 'report-empty', RECORD.format('it is empty, because smartctl printed nothing')),
-        (
-            '',
-            3,
-            'smartctl-failed',
-            'cannot be read: smartctl printed nothing and ended with exit status 3; run smartctl '
-            'by hand',
-        ),
-        (
-            'x',
-            3,
-            'smartctl-failed',
-            'cannot be read: smartctl printed no report and ended with exit status 3; run '
-            'smartctl by hand',
-        ),
-        (
-            'x',
-            0,
-            'not-a-report',
-            'is not a smartctl report; record one with smartctl -x, preferably with --json',
-        ),
-        (
-            '',
-            -9,
-            'smartctl-failed',
-            'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run '
-            'smartctl by hand',
-        ),
-        ('Device is in STANDBY mode, exit(2)', 2, 'asleep', 'is in standby (STANDBY), not woken'),
-    ],
-    ids=str,
-)
-def test_an_output_that_is_not_a_report_has_one_sentence_and_its_code(text, status, code, words):
-    error = no_report(text, status)
-
-    assert (error.code, str(error)) == (code, words)
+TYPE_MISSING = {
+    'Short INQUIRY response': 0,
+    'A mandatory SMART command failed': 2,
+    'does not support SMART': 2,
+}
 
 
-@pytest.mark.parametrize(
-    'words, sentence',
-    [
-        ('Smartctl open device: /dev/sda failed: x., ;', 'cannot be opened: x'),
-        ('Smartctl open device: /dev/sda failed: .X,YX', 'cannot be opened: .X,YX'),
-        ('Smartctl open device: /dev/sda failed: ' + 'y' * 200, f'cannot be opened: {"y" * 157}'),
-        (
-            'Unsupported USB bridge [0x1]',
-            'cannot be read through its USB bridge: Unsupported USB bridge [0x1]; give the type '
-            'as TYPE@PATH, for example '
-            'sat@/dev/sda, if the bridge passes SMART commands through',
-        ),
-    ],
-)
-def test_smartctls_words_are_quoted_without_their_end(words, sentence):
-    assert str(diagnose((), 2, words)) == sentence
-
-
-@pytest.mark.parametrize(
-    'words, around',
-    [
-        ('Short INQUIRY response', 0),
-        ('A mandatory SMART command failed', 2),
-        ('does not support SMART', 2),
-    ],
-)
+@pytest.mark.parametrize('words, around', TYPE_MISSING.items())
 def test_a_sentence_that_asks_for_a_type_is_cut_around_it(words, around):
     error = diagnose((), 2, words)
 
@@ -787,10 +700,10 @@ def test_a_sentence_that_asks_for_a_type_is_cut_around_it(words, around):
     'line, is_one',
     [
         ('Warning: x', True),
-        ('Read SMART Data failed: x', True),
+        ('Read SMART Data failed: 1', True),
         (' Warning: x', False),
-        ('a Log Sense failed [x', True),
-        ('A SMART Status command failed', False),
+        ('1 Log Sense failed [x', True),
+        ('A SMART Status failed', False),
         ('x' * 298 + 'Failed [', False),
         ('x' * 291 + 'Failed [', True),
     ],
@@ -799,46 +712,9 @@ def test_a_line_of_a_report_may_be_a_complaint(line, is_one):
     assert content.is_complaint(line) is is_one
 
 
-def test_smart_disabled_has_one_sentence_and_its_code():
-    error = smart_disabled()
-
-    assert (error.code, str(error)) == (
-        'smart-disabled',
-        'has SMART disabled, so it does not monitor itself and its status means nothing; enable '
-        'it: smartctl -s on PATH',
-    )
-
-
-def test_words_that_nobody_gave_are_no_reason():
-    assert failure_reasons.diagnose([]) is None
-
-
 @pytest.mark.parametrize(
     'line, length',
     [('x' * 400, 300), ('x\n' * 500, 399), (('x' * 299 + '\n') * 100, 8192), ('\n' * 500, 199)],
 )
 def test_only_the_beginning_of_an_output_is_examined(line, length):
     assert len(failure_reasons.examined(line)) == length
-
-
-@pytest.mark.parametrize(
-    'report, words',
-    [
-        (
-            Report(NVME, True, nvme=COUNTS),
-            'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
-            'check the drives behind it, or exclude this device with --ignore',
-        ),
-        (
-            Report(ATA, True),
-            'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs a '
-            'type (TYPE@PATH) hides '
-            'them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
-            '--ignore',
-        ),
-    ],
-)
-def test_what_zeros_mean_is_said_in_one_sentence(report, words):
-    error = content.emptiness(report, is_asked=True)
-
-    assert (error.code, str(error)) == ('smart-data-empty', words)

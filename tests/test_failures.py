@@ -140,7 +140,13 @@ def test_a_missing_module_is_told_by_its_owner(module, sentence):
         ('absent', False),
     ],
 )
-@pytest.mark.parametrize('has_names', [True, False], ids=['3.10', '3.9'])
+@pytest.mark.parametrize(
+    'has_names',
+    [
+        True,  # 3.10
+        False,  # 3.9
+    ],
+)
 def test_python_3_9_finds_its_own_packages_by_their_files(
     monkeypatch, package, is_standard, has_names
 ):

@@ -278,7 +278,13 @@ def test_a_drive_that_fails_us_keeps_its_place_and_its_worst_state(before, after
     assert found._replace(problem='') == verdict._replace(state=after, code='internal-error')
 
 
-@pytest.mark.parametrize('module, name', [JUDGED, REMEMBERED], ids=['judging', 'remembering'])
+@pytest.mark.parametrize(
+    'module, name',
+    [
+        JUDGED,  # judging
+        REMEMBERED,  # remembering
+    ],
+)
 def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(
     module, name, fake, tmp_path, monkeypatch, capsys
 ):

@@ -61,9 +61,9 @@ def test_without_a_history_power_on_time_gives_an_estimate():
 @pytest.mark.parametrize(
     'used, age, why',
     [
-        pytest.param(1, 5 * YEAR, 'less than 2 % is used', id='hardly-used'),
-        pytest.param(20, 89 * DAY, 'the drive has run less than 90 days', id='new'),
-        pytest.param(20, None, 'the power-on time is not known', id='age-not-known'),
+        (1, 5 * YEAR, 'less than 2 % is used'),  # hardly used
+        (20, 89 * DAY, 'the drive has run less than 90 days'),  # new
+        (20, None, 'the power-on time is not known'),  # age not known
     ],
 )
 def test_no_date_where_the_data_say_nothing(used, age, why):
@@ -154,8 +154,11 @@ def test_no_latest_end_is_beyond_a_hundred_years():
 
 @pytest.mark.parametrize(
     ('days', 'grown', 'is_estimate'),
-    [(60, 3, False), (59, 3, True), (60, 2, True)],
-    ids=['enough', 'too-short', 'too-little'],
+    [
+        (60, 3, False),  # enough
+        (59, 3, True),  # too short
+        (60, 2, True),  # too little
+    ],
 )
 def test_history_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_estimate):
     """Before that, rounding to whole numbers is most of it."""
@@ -165,11 +168,11 @@ def test_history_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_es
 @pytest.mark.parametrize(
     ('grown', 'spent', 'is_idle'),
     [
-        pytest.param(0, 2.9, False, id='less-than-three-per-cent-missing'),
-        pytest.param(0, 3, True, id='three-per-cent'),
-        pytest.param(1, 3, True, id='one-step-may-be-a-rest-of-before'),
-        pytest.param(2, 4, False, id='two-steps-are-use'),
-        pytest.param(2, 6, True, id='six-per-cent-and-two-steps'),
+        (0, 2.9, False),  # less than three per cent missing
+        (0, 3, True),  # three per cent
+        (1, 3, True),  # one step may be a rest of before
+        (2, 4, False),  # two steps are use
+        (2, 6, True),  # six per cent and two steps
     ],
 )
 def test_idle_is_what_used_a_third_of_its_usual_rate(grown, spent, is_idle):
@@ -205,18 +208,13 @@ def test_the_rate_of_a_whole_life_belongs_to_the_range():
 @pytest.mark.parametrize(
     ('used', 'found'),
     [
-        pytest.param(
-            lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False), id='ever-faster'
-        ),
-        pytest.param(
-            lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False), id='ever-slower'
-        ),
-        pytest.param(
+        (lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False)),  # ever faster
+        (lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False)),  # ever slower
+        (
             lambda day: 10 + 10 * (day >= 5) + 15 * (day >= 125),
             (607, 203, 4368, False),
-            id='two-steps',
-        ),
-        pytest.param(lambda day: 10 + 25 * (day >= 5), (390, 238, 2808, False), id='one-step'),
+        ),  # two steps
+        (lambda day: 10 + 25 * (day >= 5), (390, 238, 2808, False)),  # one step
     ],
 )
 def test_uneven_use_widens_the_range(used, found):
@@ -229,10 +227,10 @@ def test_uneven_use_widens_the_range(used, found):
 @pytest.mark.parametrize(
     ('days', 'grown', 'latest'),
     [
-        pytest.param(60, 1, 56 * 24 / 4 * 1.2, id='one-per-cent-in-eight-days-tells-nothing'),
-        pytest.param(60, 2, 55 * 8 / 1 * 1.2, id='two-per-cent-tell-of-one-at-least'),
-        pytest.param(225, 1, 56 * 15 * 6 * 1.2, id='one-per-cent-in-a-month-may-be-none'),
-        pytest.param(222, 1, 56 * 88.8 / 4 * 1.2, id='but-not-in-less-than-a-month'),
+        (60, 1, 56 * 24 / 4 * 1.2),  # one per cent in eight days tells nothing
+        (60, 2, 55 * 8 / 1 * 1.2),  # two per cent tell of one at least
+        (225, 1, 56 * 15 * 6 * 1.2),  # one per cent in a month may be none
+        (222, 1, 56 * 88.8 / 4 * 1.2),  # but not in less than a month
     ],
 )
 def test_little_growth_lately_is_a_slow_end_where_there_is_enough_of_it_or_of_time(

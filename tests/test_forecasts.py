@@ -239,9 +239,9 @@ def test_of_two_equal_times_the_first_counts():
 @pytest.mark.parametrize(
     ('used', 'known', 'source', 'days'),
     [
-        pytest.param(50, [], 'use and age', 1000, id='estimated'),
-        pytest.param(60, [(200, 40), (100, 50)], 'history', 400, id='remembered'),
-        pytest.param(100, [(200, 40), (100, 50)], 'endurance_used', 0, id='used-up'),
+        (50, [], 'use and age', 1000),  # estimated
+        (60, [(200, 40), (100, 50)], 'history', 400),  # remembered
+        (100, [(200, 40), (100, 50)], 'endurance_used', 0),  # used up
     ],
 )
 def test_a_time_says_what_it_is_made_of(used, known, source, days):

@@ -84,7 +84,13 @@ def test_a_drive_found_nowhere_is_missing_and_told_whoever_looked_meanwhile():
     ]
 
 
-@pytest.mark.parametrize('scopes', [(SCAN, SDA), (SDA, SCAN)], ids=['a-scan-first', 'a-scan-later'])
+@pytest.mark.parametrize(
+    'scopes',
+    [
+        (SCAN, SDA),  # a scan first
+        (SDA, SCAN),  # a scan later
+    ],
+)
 def test_a_drive_that_a_scan_has_found_once_is_missed_by_the_next_scan(scopes):
     """Though an admin has looked at it by its address in between, or before."""
     places = after(
@@ -158,7 +164,13 @@ def test_a_drive_that_one_of_its_two_addresses_loses_has_not_moved():
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
 
 
-@pytest.mark.parametrize('scope', [SDA, SCAN], ids=['named', 'scanned'])
+@pytest.mark.parametrize(
+    'scope',
+    [
+        SDA,  # named
+        SCAN,  # scanned
+    ],
+)
 def test_a_drive_that_sleeps_or_cannot_be_read_is_there(scope):
     places = after((START, scope, {'/dev/sda': 1}), (START + STEP, scope, {'/dev/sda': None}))
 

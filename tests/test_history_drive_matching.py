@@ -35,26 +35,21 @@ def test_two_new_drives_are_just_new():
 @pytest.mark.parametrize(
     ('identities', 'records', 'notes'),
     [
-        ([DRIVE._replace(serial='', wwn='')], [], [NAMELESS]),
+        ([DRIVE._replace(serial='', wwn='')], [], [NAMELESS]),  # nameless
         (
             [DRIVE],
             [Record(1, BRIDGED, 0, 0), Record(2, BRIDGED._replace(firmware='F2'), 0, 0)],
             [AMBIGUOUS],
-        ),
-        ([BRIDGED, DRIVE._replace(serial='S3RIAL02', wwn='')], [Record(1, DRIVE, 0, 0)], ['', '']),
-        ([BRIDGED, BRIDGED], [Record(1, DRIVE, 0, 0)], [AMBIGUOUS, AMBIGUOUS]),
-        ([BRIDGED], [Record(1, DRIVE, 0, 0)], ['']),
-        ([BRIDGED], [], ['']),
-        ([], [Record(1, DRIVE, 0, 0)], []),
-    ],
-    ids=[
-        'nameless',
-        'two-records',
-        'ok-beside-another',
-        'two-drives',
-        'ok-known',
-        'ok-new',
-        'ok-none',
+        ),  # two records
+        (
+            [BRIDGED, DRIVE._replace(serial='S3RIAL02', wwn='')],
+            [Record(1, DRIVE, 0, 0)],
+            ['', ''],
+        ),  # ok beside another
+        ([BRIDGED, BRIDGED], [Record(1, DRIVE, 0, 0)], [AMBIGUOUS, AMBIGUOUS]),  # two drives
+        ([BRIDGED], [Record(1, DRIVE, 0, 0)], ['']),  # ok known
+        ([BRIDGED], [], ['']),  # ok new
+        ([], [Record(1, DRIVE, 0, 0)], []),  # ok none
     ],
 )
 def test_a_drive_that_could_be_another_one_is_not_remembered(identities, records, notes):

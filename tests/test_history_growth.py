@@ -206,19 +206,16 @@ def test_several_rules_hold_side_by_side():
 @pytest.mark.parametrize(
     ('readings', 'is_told'),
     [
-        pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
-        pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
-        pytest.param(
+        ([(0, 0), (STEP, 1), (STEP + 30, 0)], False),  # ok flipped
+        ([(0, 0), (STEP, 1)], False),  # ok seen once
+        (
             [(0, 0), (STEP, 1), (STEP + 30, 1), (STEP + 1200, 0)],
             False,
-            id='ok-fell-while-nobody-looked',
-        ),
-        pytest.param([(0, 0), (STEP, 1), (STEP + 540, 1)], False, id='ok-nine-minutes'),
-        pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1)], True, id='warn-ten-minutes'),
-        pytest.param(
-            [(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True, id='warn-stood-then-fell'
-        ),
-        pytest.param([(0, 0), (STEP, 1), (STEP + 600, 2)], True, id='warn-rose-on'),
+        ),  # ok fell while nobody looked
+        ([(0, 0), (STEP, 1), (STEP + 540, 1)], False),  # ok nine minutes
+        ([(0, 0), (STEP, 1), (STEP + 600, 1)], True),  # warn ten minutes
+        ([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True),  # warn stood then fell
+        ([(0, 0), (STEP, 1), (STEP + 600, 2)], True),  # warn rose on
     ],
 )
 def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
@@ -423,13 +420,12 @@ def test_other_overrides_of_the_file_are_no_acknowledgements(other):
             {},
             'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since '
             '2024 (acknowledged.json)',
-        ),
+        ),  # all
         (
             {'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
             'reallocated is acknowledged at 3 (--acknowledged)',
-        ),
+        ),  # nothing
     ],
-    ids=['all', 'nothing'],
 )
 def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
     assert acknowledgements.telling(GIVEN._replace(**changed), '') == said
@@ -557,15 +553,13 @@ def test_each_number_is_remembered_and_nothing_else():
 @pytest.mark.parametrize(
     ('points', 'log', 'quiet'),
     [
-        pytest.param([(-2 * DAY, 4), (-HOUR, 5)], None, (HOUR, False), id='has-just-grown'),
-        pytest.param([(-HOUR, 5)], None, (None, False), id='history-has-just-begun'),
-        pytest.param([(-DAY, 5)], None, (DAY, True), id='a-day-is-told'),
-        pytest.param([(-2 * DAY, 6), (-HOUR, 5)], None, (2 * DAY, True), id='fell'),
-        pytest.param([(-2 * DAY, 4), (-HOUR, 5)], DAY, (HOUR, False), id='newer-than-its-log'),
-        pytest.param([(-2 * DAY, 4), (-HOUR, 5)], HOUR, (HOUR, True), id='as-old-as-its-log'),
-        pytest.param(
-            [(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True), id='older-than-its-log'
-        ),
+        ([(-2 * DAY, 4), (-HOUR, 5)], None, (HOUR, False)),  # has just grown
+        ([(-HOUR, 5)], None, (None, False)),  # history has just begun
+        ([(-DAY, 5)], None, (DAY, True)),  # a day is told
+        ([(-2 * DAY, 6), (-HOUR, 5)], None, (2 * DAY, True)),  # fell
+        ([(-2 * DAY, 4), (-HOUR, 5)], DAY, (HOUR, False)),  # newer than its log
+        ([(-2 * DAY, 4), (-HOUR, 5)], HOUR, (HOUR, True)),  # as old as its log
+        ([(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True)),  # older than its log
     ],
 )
 def test_a_reading_is_as_old_as_history_and_its_log_tell(points, log, quiet):
@@ -606,22 +600,16 @@ EVER = 1000 * 365 * DAY  # in which it used nearly nothing
 @pytest.mark.parametrize(
     ('rule', 'points', 'age', 'is_told'),
     [
-        pytest.param({}, [(-40, 73), (-1, 77)], EVER, True, id='warn-gone-within-180-days'),
-        pytest.param({}, [(-40, 72), (-1, 76)], EVER, False, id='ok-180-days'),
-        pytest.param(
-            {'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True, id='warn-gone-within-181-days'
-        ),
-        pytest.param({}, [(-40, 95), (-1, 97)], EVER, False, id='ok-no-more-than-the-limit'),
-        pytest.param({}, [(-40, 73), (-1, 77)], 1733 * DAY, True, id='warn-faster'),
-        pytest.param({}, [(-40, 73), (-1, 77)], 1732 * DAY, False, id='ok-not-three-times-as-fast'),
-        pytest.param(
-            {}, [(-40, 73), (-20, 74), (-1, 77)], 1732 * DAY, False, id='ok-by-what-is-used-today'
-        ),
-        pytest.param({}, [(-40, 73), (-1, 77)], None, False, id='ok-age-not-known'),
-        pytest.param({}, [(-20, 73), (-1, 77)], EVER, False, id='ok-history-younger-than-the-rule'),
-        pytest.param(
-            {'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True, id='warn-as-old-as-its-rule'
-        ),
+        ({}, [(-40, 73), (-1, 77)], EVER, True),  # warn gone within 180 days
+        ({}, [(-40, 72), (-1, 76)], EVER, False),  # ok 180 days
+        ({'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True),  # warn gone within 181 days
+        ({}, [(-40, 95), (-1, 97)], EVER, False),  # ok no more than the limit
+        ({}, [(-40, 73), (-1, 77)], 1733 * DAY, True),  # warn faster
+        ({}, [(-40, 73), (-1, 77)], 1732 * DAY, False),  # ok not three times as fast
+        ({}, [(-40, 73), (-20, 74), (-1, 77)], 1732 * DAY, False),  # ok by what is used today
+        ({}, [(-40, 73), (-1, 77)], None, False),  # ok age not known
+        ({}, [(-20, 73), (-1, 77)], EVER, False),  # ok history younger than the rule
+        ({'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True),  # warn as old as its rule
     ],
 )
 def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_told):

@@ -165,18 +165,12 @@ def test_the_newest_part_of_a_large_log_is_read_in_time(tmp_path):
     assert found.rows[-1].time > NOW - DAY and found.read > 30_000 and found.left_out > 10e6
 
 
-def test_lines_are_ordered_by_the_drive_s_own_hours(tmp_path):
-    """The clock was wrong when the machine started."""
-    found = smartd_log.read(
-        logs(tmp_path, line(NOW - 5 * HOUR, a9=102, a199=2), line(NOW - 6 * HOUR, a9=101, a199=1)),
-        NOW,
-    )
-
-    assert crc(found.rows) == [1, 2]
-
-
 @pytest.mark.parametrize(
-    'wrong', [pytest.param(1_000_000, id='1970'), pytest.param(NOW + 4000 * DAY, id='2037')]
+    'wrong',
+    [
+        1_000_000,  # 1970
+        NOW + 4000 * DAY,  # 2037
+    ],
 )
 def test_a_line_of_a_clock_gone_wrong_is_dated_by_the_hours(tmp_path, wrong):
     """And does not take the others with it."""
@@ -301,9 +295,9 @@ def test_rows_become_points_with_the_gap_to_the_line_before(tmp_path):
 @pytest.mark.parametrize(
     ('identity', 'is_found'),
     [
-        pytest.param(Identity('ATA', 'ACME 4000', '', 'S3RIAL01'), True, id='blank-is-underline'),
-        pytest.param(Identity('ATA', 'ACME 4000', '', 'S3RIAL02'), False, id='another-serial'),
-        pytest.param(Identity('ATA', 'ACME 4000S3RIAL01', '', ''), False, id='no-serial'),
+        (Identity('ATA', 'ACME 4000', '', 'S3RIAL01'), True),  # blank is underline
+        (Identity('ATA', 'ACME 4000', '', 'S3RIAL02'), False),  # another serial
+        (Identity('ATA', 'ACME 4000S3RIAL01', '', ''), False),  # no serial
     ],
 )
 def test_the_log_of_a_drive_bears_its_name(tmp_path, identity, is_found):
@@ -421,24 +415,9 @@ def test_a_line_of_the_future_does_not_hold_back_the_rest_of_its_file(tmp_path):
     [
         ('.2.gz', lambda data: data[:-12], 'is damaged (', 3),
         ('.2.gz', lambda data: data[:20] + b'\0' * 9 + data[29:], 'is damaged (', 2),
-        (
-            '.2.zst',
-            lambda data: b'\x28\xb5\x2f\xfd' + data,
-            'was not read: only gzip can be read, not zstd',
-            2,
-        ),
-        (
-            '.2.gz',
-            lambda data: b'not compressed\n',
-            'was not read: it contains no line of smartd',
-            2,
-        ),
-        (
-            '.2.gz',
-            lambda data: gzip.compress(b'foreign\n'),
-            'was not read: it contains no line of smartd',
-            2,
-        ),
+        ('.2.zst', lambda data: b'\x28\xb5\x2f\xfd' + data, 'zstd', 2),
+        ('.2.gz', lambda data: b'not compressed\n', 'no line', 2),
+        ('.2.gz', lambda data: gzip.compress(b'foreign\n'), 'no line', 2),
     ],
 )
 def test_a_damaged_or_foreign_file_is_named_and_stops_nothing(tmp_path, ending, spoil, words, read):

@@ -504,7 +504,7 @@ def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, m
         (
             {(CRC, CHANGE): [Point(START - 3 * DAY, 1), Point(START - 2 * DAY, 2)]},
             START - 2 * DAY,
-        ),
+        ),  # one series
         (
             {(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): [Point(START - DAY, 1)]},
             START - DAY,
@@ -513,7 +513,6 @@ def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, m
         ({(HOURS, DAILY): []}, START),
         ({}, START),
     ],
-    ids=['one-series', 'two-series', 'until', 'without-points', 'nothing'],
 )
 def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past, last_read):
     written = history(tmp_path).keep_past(DRIVE, past, last_read)
@@ -529,7 +528,7 @@ def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past,
 
 
 def test_the_log_of_a_drive_without_a_name_is_refused(tmp_path):
-    with pytest.raises(HistoryUnusable, match='^ACME 4000 S3RIAL01 cannot be '):
+    with pytest.raises(HistoryUnusable, match=r'^ACME 4000 S3RIAL01 cannot be '):
         twice = check(tmp_path, 1, identity=DRIVE._replace(serial='')) and check(
             tmp_path, 2, START + STEP, DRIVE._replace(wwn='')
         )

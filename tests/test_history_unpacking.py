@@ -32,7 +32,13 @@ def unpacked(packed: bytes, most: int = 1 << 20, size: int = 0):
 
 
 @pytest.mark.parametrize(
-    'text', [TEXT, NOISE, b'', b'x'], ids=['text', 'noise', 'nothing', 'one-byte']
+    'text',
+    [
+        TEXT,  # text
+        NOISE,  # noise
+        b'',  # nothing
+        b'x',  # one byte
+    ],
 )
 def test_a_compressed_file_is_unpacked(text):
     packed = gzip.compress(text)
@@ -52,10 +58,9 @@ def test_a_file_of_several_streams_is_unpacked_as_a_whole():
 @pytest.mark.parametrize(
     ('end', 'reason'),
     [
-        (0, 'Compressed file ended before the end-of-stream marker was reached'),
-        (40, 'CRC check failed'),
+        (0, 'Compressed file ended before the end-of-stream marker was reached'),  # cut
+        (40, 'CRC check failed'),  # spoilt
     ],
-    ids=['cut', 'spoilt'],
 )
 def test_of_a_damaged_file_the_content_before_the_damage_is_kept(end, reason):
     packed = gzip.compress(NOISE)

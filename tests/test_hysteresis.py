@@ -51,16 +51,12 @@ def reduced(samples: Iterable[Sample]) -> list[float]:
 @pytest.mark.parametrize(
     'numbers, expected',
     [
-        pytest.param([59, 60, 59], [59, 60, 60], id='ok-never-above-the-limit'),
-        pytest.param([61, 59, 58], [61, 61, 61], id='warn-within-the-margin'),
-        pytest.param([61, *[57] * 13], [61] * 13 + [60], id='ok-a-day-at-the-margin'),
-        pytest.param([61, *[57] * 6, 58, *[57] * 12], [61] * 20, id='warn-the-day-begins-anew'),
-        pytest.param(
-            [65, *[59] * 13],
-            [65] * 13 + [62],
-            id='warn-a-day-below-the-limit-but-within-the-margin',
-        ),
-        pytest.param([70, *[40] * 13, 61], [70] * 13 + [43, 61], id='warn-again'),
+        ([59, 60, 59], [59, 60, 60]),  # ok never above the limit
+        ([61, 59, 58], [61, 61, 61]),  # warn within the margin
+        ([61, *[57] * 13], [61] * 13 + [60]),  # ok a day at the margin
+        ([61, *[57] * 6, 58, *[57] * 12], [61] * 20),  # warn the day begins anew
+        ([65, *[59] * 13], [65] * 13 + [62]),  # warn a day below the limit but within the margin
+        ([70, *[40] * 13, 61], [70] * 13 + [43, 61]),  # warn again
     ],
 )
 def test_a_number_counts_until_it_has_been_lower_for_a_day(numbers, expected):

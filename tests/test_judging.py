@@ -223,8 +223,8 @@ SAMSUNG = Identity('ATA', 'SAMSUNG MZ7LM960HMJP-00005', rotation=0)
 @pytest.mark.parametrize(
     'state, report, ignored',
     [
-        pytest.param(State.OK, nvme(num_err_log_entries=16384), (), id='nvme-error-log'),
-        pytest.param(
+        (State.OK, nvme(num_err_log_entries=16384), ()),  # nvme error log
+        (
             State.OK,
             worn(
                 row(9, 90, raw='40000'),
@@ -232,46 +232,36 @@ SAMSUNG = Identity('ATA', 'SAMSUNG MZ7LM960HMJP-00005', rotation=0)
                 identity=HDD._replace(model='WDC WD4003FRYZ-01F0DB0'),
             ),
             (),
-            id='a-bad-cable-years-ago',
-        ),
-        pytest.param(State.OK, worn(row(5, raw='200'), identity=SAMSUNG), (), id='few-blocks'),
-        pytest.param(
-            State.WARNING, worn(row(5, raw='201'), identity=SAMSUNG), (), id='many-blocks'
-        ),
-        pytest.param(State.WARNING, worn(AT_THRESHOLD, identity=HDD), (), id='old-age-is-used-up'),
-        pytest.param(
+        ),  # a bad cable years ago
+        (State.OK, worn(row(5, raw='200'), identity=SAMSUNG), ()),  # few blocks
+        (State.WARNING, worn(row(5, raw='201'), identity=SAMSUNG), ()),  # many blocks
+        (State.WARNING, worn(AT_THRESHOLD, identity=HDD), ()),  # old age is used up
+        (
             State.CRITICAL,
             worn(AT_THRESHOLD._replace(prefail=True), identity=HDD),
             (),
-            id='pre-fail-is-broken',
-        ),
-        pytest.param(
+        ),  # pre fail is broken
+        (
             State.CRITICAL,
             nvme()._replace(self_tests=(ABORTED, FAILED_TEST)),
             (),
-            id='an-aborted-test-proves-nothing',
-        ),
-        pytest.param(
+        ),  # an aborted test proves nothing
+        (
             State.OK,
             nvme()._replace(self_tests=(ABORTED, PASSED_TEST, FAILED_TEST)),
             (),
-            id='a-later-test-passed',
-        ),
-        pytest.param(
+        ),  # a later test passed
+        (
             State.CRITICAL,
             worn(ODD, identity=SSD, smart_status=False),
             (),
-            id='a-threshold-that-fails-for-ever',
-        ),
-        pytest.param(
-            State.OK, worn(ODD, identity=SSD, smart_status=False), (246,), id='it-is-ignored'
-        ),
-        pytest.param(
+        ),  # a threshold that fails for ever
+        (State.OK, worn(ODD, identity=SSD, smart_status=False), (246,)),  # it is ignored
+        (
             State.CRITICAL,
             worn(AT_THRESHOLD._replace(prefail=True), ODD, identity=SSD, smart_status=False),
             (246,),
-            id='another-one-is-not',
-        ),
+        ),  # another one is not
     ],
 )
 def test_a_report_is_judged_by_the_shipped_data(state, report, ignored):
@@ -410,28 +400,16 @@ def limit_of(**fields):
 @pytest.mark.parametrize(
     ('state', 'limit', 'expected'),
     [
-        (State.CRITICAL, limit_of(critical=None), State.WARNING),
-        (State.WARNING, limit_of(warning=None), State.OK),
-        (State.CRITICAL, limit_of(warning=None, critical=None), State.OK),
-        (State.CRITICAL, limit_of(warning=None), State.CRITICAL),
-        (State.WARNING, limit_of(critical=None), State.WARNING),
-        (State.UNKNOWN, limit_of(warning=None, critical=None), State.UNKNOWN),
-        (State.CRITICAL, Limit(), State.CRITICAL),
-        (State.WARNING, Limit(), State.WARNING),
-        (State.CRITICAL, limit_of(critical='1'), State.CRITICAL),
-        (State.WARNING, limit_of(warning='1'), State.WARNING),
-    ],
-    ids=[
-        'warn-critical-null',
-        'ok-warning-null',
-        'ok-both-null',
-        'crit-warning-null',
-        'warn-critical-null-only',
-        'unknown-both-null',
-        'crit-left-out',
-        'warn-left-out',
-        'crit-a-range-is-no-null',
-        'warn-a-range-is-no-null',
+        (State.CRITICAL, limit_of(critical=None), State.WARNING),  # warn critical null
+        (State.WARNING, limit_of(warning=None), State.OK),  # ok warning null
+        (State.CRITICAL, limit_of(warning=None, critical=None), State.OK),  # ok both null
+        (State.CRITICAL, limit_of(warning=None), State.CRITICAL),  # crit warning null
+        (State.WARNING, limit_of(critical=None), State.WARNING),  # warn critical null only
+        (State.UNKNOWN, limit_of(warning=None, critical=None), State.UNKNOWN),  # unknown both null
+        (State.CRITICAL, Limit(), State.CRITICAL),  # crit left out
+        (State.WARNING, Limit(), State.WARNING),  # warn left out
+        (State.CRITICAL, limit_of(critical='1'), State.CRITICAL),  # crit a range is no null
+        (State.WARNING, limit_of(warning='1'), State.WARNING),  # warn a range is no null
     ],
 )
 def test_null_takes_one_step_off_a_verdict(state, limit, expected):
@@ -457,11 +435,10 @@ def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
 @pytest.mark.parametrize(
     'reading',
     [
-        verdict_reading(State.CRITICAL)._replace(judged=False),
-        spare(1)._replace(judged=False),
-        spare(None),
+        verdict_reading(State.CRITICAL)._replace(judged=False),  # verdict for comparison
+        spare(1)._replace(judged=False),  # number for comparison
+        spare(None),  # unknown
     ],
-    ids=['verdict-for-comparison', 'number-for-comparison', 'unknown'],
 )
 def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
     """One reading of a metric decides, and nothing can be said of a number that is not there."""
@@ -474,11 +451,10 @@ def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
 @pytest.mark.parametrize(
     ('number', 'expected'),
     [
-        (80, (State.OK, '85', '95', '', 'site.json', True)),
-        (86, (State.WARNING, '85', '95', 'above 85', 'default.json', True)),
-        (96, (State.CRITICAL, '85', '95', 'above 95', 'site.json', True)),
+        (80, (State.OK, '85', '95', '', 'site.json', True)),  # ok
+        (86, (State.WARNING, '85', '95', 'above 85', 'default.json', True)),  # warn
+        (96, (State.CRITICAL, '85', '95', 'above 95', 'site.json', True)),  # crit
     ],
-    ids=['ok', 'warn', 'crit'],
 )
 def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, expected):
     """perfdata and explain show them, also where all is well."""
@@ -494,9 +470,9 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, e
 @pytest.mark.parametrize(
     'judged',
     [
-        pytest.param(Reading('reallocated', 3, '', Source(attribute=5)), id='ok'),
-        pytest.param(Reading('reallocated', 99, '', Source(attribute=5)), id='beyond'),
-        pytest.param(verdict_reading(State.CRITICAL), id='verdict'),
+        Reading('reallocated', 3, '', Source(attribute=5)),  # ok
+        Reading('reallocated', 99, '', Source(attribute=5)),  # beyond
+        verdict_reading(State.CRITICAL),  # verdict
     ],
 )
 def test_a_judgement_keeps_the_reason_of_its_limit(judged):
@@ -628,8 +604,10 @@ def test_judgements_stand_worst_first():
 )
 @pytest.mark.parametrize(
     'change',
-    [{'metrics': NO_WEAR_LIMIT}, {'attributes': {'233': None}}],
-    ids=['limit', 'attribute'],
+    [
+        {'metrics': NO_WEAR_LIMIT},  # limit
+        {'attributes': {'233': None}},  # attribute
+    ],
 )
 def test_an_override_reaches_the_drive_by_whatever_names_it(selector, change):
     """Serial, device, model and family are all known once the drive was read."""
@@ -1064,18 +1042,11 @@ def test_the_word_of_the_drive_is_never_acknowledged():
 @pytest.mark.parametrize(
     ('metrics', 'state'),
     [
-        ({'warning': '300'}, State.OK),
-        ({'critical': '300'}, State.OK),
-        ({'warning': '300', 'growth': CABLE}, State.WARNING),
-        ({'growth': None}, State.OK),
-        ({'graph': True}, State.WARNING),
-    ],
-    ids=[
-        'ok-own-level',
-        'ok-own-critical-level',
-        'warn-own-level-and-growth',
-        'ok-no-growth',
-        'warn-says-nothing-of-it',
+        ({'warning': '300'}, State.OK),  # ok own level
+        ({'critical': '300'}, State.OK),  # ok own critical level
+        ({'warning': '300', 'growth': CABLE}, State.WARNING),  # warn own level and growth
+        ({'growth': None}, State.OK),  # ok no growth
+        ({'graph': True}, State.WARNING),  # warn says nothing of it
     ],
 )
 @pytest.mark.parametrize('selector', [{'serial': 'S1'}, {'device': 'sda'}], ids=str)
@@ -1186,12 +1157,11 @@ SPARE_GROWTH = {
 @pytest.mark.parametrize(
     ('before', 'is_floor', 'state'),
     [
-        (100, True, State.WARNING),
-        (80, True, State.OK),
-        (100, False, State.OK),
-        (80, False, State.WARNING),
+        (100, True, State.WARNING),  # warn less spare
+        (80, True, State.OK),  # ok more spare
+        (100, False, State.OK),  # ok less wear
+        (80, False, State.WARNING),  # warn more wear
     ],
-    ids=['warn-less-spare', 'ok-more-spare', 'ok-less-wear', 'warn-more-wear'],
 )
 def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     """Spare blocks vanish, errors come."""
@@ -1310,14 +1280,13 @@ def time_left(metrics, *, rows=None, before=None, is_own=True, site=(), ignored=
 @pytest.mark.parametrize(
     ('metrics', 'told'),
     [
-        (WEAR, (160, State.OK)),
-        ({'endurance_used': {'critical': '95'}}, (160, State.OK)),
-        (ASKED, (160, State.OK)),
-        ({TIME_LEFT: {'warning': '200d:'}}, (160, State.WARNING)),
-        ({TIME_LEFT: {'critical': '200d:'}}, (160, State.CRITICAL)),
-        ({}, None),
+        (WEAR, (160, State.OK)),  # ok warning
+        ({'endurance_used': {'critical': '95'}}, (160, State.OK)),  # ok critical
+        (ASKED, (160, State.OK)),  # ok asked
+        ({TIME_LEFT: {'warning': '200d:'}}, (160, State.WARNING)),  # warn asked
+        ({TIME_LEFT: {'critical': '200d:'}}, (160, State.CRITICAL)),  # crit asked
+        ({}, None),  # no limit
     ],
-    ids=['ok-warning', 'ok-critical', 'ok-asked', 'warn-asked', 'crit-asked', 'no-limit'],
 )
 def test_time_left_is_told_where_endurance_or_time_has_a_limit(metrics, told):
     """Where neither has one, nobody is interested."""
@@ -1327,12 +1296,11 @@ def test_time_left_is_told_where_endurance_or_time_has_a_limit(metrics, told):
 @pytest.mark.parametrize(
     ('metrics', 'ignored', 'told'),
     [
-        (ASKED, ['endurance_used'], (None, State.OK)),
-        (WEAR, ['endurance_used'], None),
-        (ASKED, [TIME_LEFT], None),
-        ({**ASKED, **WEAR}, [TIME_LEFT], (160, State.OK)),
+        (ASKED, ['endurance_used'], (None, State.OK)),  # not believed and asked
+        (WEAR, ['endurance_used'], None),  # not believed
+        (ASKED, [TIME_LEFT], None),  # not judged
+        ({**ASKED, **WEAR}, [TIME_LEFT], (160, State.OK)),  # graphed
     ],
-    ids=['not-believed-and-asked', 'not-believed', 'not-judged', 'graphed'],
 )
 def test_what_a_site_ignores_is_foreseen_from_nothing(metrics, ignored, told):
     """A date that is made of a number that nobody believes is none."""
@@ -1345,10 +1313,18 @@ def test_history_of_another_user_makes_no_date_of_what_a_site_ignores():
 
 
 @pytest.mark.parametrize(
-    ('metrics', 'told'), [(ASKED, (None, State.OK)), (WEAR, None)], ids=['asked', 'not-asked']
+    ('metrics', 'told'),
+    [
+        (ASKED, (None, State.OK)),  # asked
+        (WEAR, None),  # not asked
+    ],
 )
 @pytest.mark.parametrize(
-    'rows', [[row(233, 16)], [row(9, raw='20000')]], ids=['no-age', 'no-endurance']
+    'rows',
+    [
+        [row(233, 16)],  # no age
+        [row(9, raw='20000')],  # no endurance
+    ],
 )
 def test_a_time_that_nobody_knows_is_a_word_only_where_somebody_asked(metrics, told, rows):
     """A graph without points would tell nothing."""
@@ -1368,14 +1344,13 @@ def test_the_limits_of_time_left_are_those_of_this_drive(selector):
 @pytest.mark.parametrize(
     ('metrics', 'before', 'is_own', 'days'),
     [
-        (ASKED, None, True, 160),
-        (ASKED, 80, True, 800),
-        (ASKED, 80, False, 160),
-        (ASKED, 44, True, 80),
-        (ASKED, 44, False, 80),
-        (WEAR, 80, False, 800),
+        (ASKED, None, True, 160),  # none
+        (ASKED, 80, True, 800),  # slow
+        (ASKED, 80, False, 160),  # slow but foreign
+        (ASKED, 44, True, 80),  # fast
+        (ASKED, 44, False, 80),  # fast and foreign
+        (WEAR, 80, False, 800),  # slow but never judged
     ],
-    ids=['none', 'slow', 'slow-but-foreign', 'fast', 'fast-and-foreign', 'slow-but-never-judged'],
 )
 def test_history_that_another_user_could_have_written_makes_no_time_longer(
     metrics, before, is_own, days

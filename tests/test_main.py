@@ -228,7 +228,11 @@ def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launche
 
 
 @pytest.mark.parametrize(
-    'repair', ['', 'def repair():\n    return 1 / 0\n'], ids=['absent', 'broken']
+    'repair',
+    [
+        '',  # absent
+        'def repair():\n    return 1 / 0\n',  # broken
+    ],
 )
 @pytest.mark.parametrize('other', ['words.py', 'check/survey.py'])
 def test_a_damage_of_the_module_that_knows_the_repair_is_told_too(tmp_path, repair, other):
@@ -404,7 +408,12 @@ def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):
 
 @pytest.mark.parametrize('command', ['triage', 'list', 'history'])
 @pytest.mark.parametrize(
-    'number', [0, signal.SIGTERM, signal.SIGINT], ids=['time', 'SIGTERM', 'SIGINT']
+    'number',
+    [
+        0,  # time
+        signal.SIGTERM,  # SIGTERM
+        signal.SIGINT,  # SIGINT
+    ],
 )
 def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(
     fake, command, number

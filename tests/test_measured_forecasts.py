@@ -46,15 +46,15 @@ def measured(folder: Path, *drives: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ('later', 'outcome'),
     [
-        pytest.param((1100, 55), 'within', id='as-fast-as-before'),
-        pytest.param((1060, 87), 'within', id='rounding-above-the-fast-end'),
-        pytest.param((1060, 88), 'faster', id='faster'),
-        pytest.param((1360, 52), 'within', id='rounding-below-the-slow-end'),
-        pytest.param((1361, 52), 'slower', id='slower'),
-        pytest.param((1084, 100), 'within', id='worn-out-after-the-beginning'),
-        pytest.param((1070, 255), 'faster', id='worn-out-before-the-beginning'),
-        pytest.param((7100, 99), 'within', id='a-counter-that-stops-at-99'),
-        pytest.param((1060, 53), 'within', id='sixty-days'),
+        ((1100, 55), 'within'),  # as fast as before
+        ((1060, 87), 'within'),  # rounding above the fast end
+        ((1060, 88), 'faster'),  # faster
+        ((1360, 52), 'within'),  # rounding below the slow end
+        ((1361, 52), 'slower'),  # slower
+        ((1084, 100), 'within'),  # worn out after the beginning
+        ((1070, 255), 'faster'),  # worn out before the beginning
+        ((7100, 99), 'within'),  # a counter that stops at 99
+        ((1060, 53), 'within'),  # sixty days
     ],
 )
 def test_the_wear_of_a_later_report_is_within_the_range_or_not(tmp_path, later, outcome):
@@ -70,13 +70,13 @@ def test_the_wear_of_a_later_report_is_within_the_range_or_not(tmp_path, later, 
 @pytest.mark.parametrize(
     'seen',
     [
-        pytest.param([(1000, 50)], id='once'),
-        pytest.param([(1000, 50), (1059, 53)], id='too-soon'),
-        pytest.param([(1000, 50), (1200, 49)], id='wear-fell'),
-        pytest.param([(1000, 50), (900, 60)], id='age-fell'),
-        pytest.param([(1000, 99), (1200, 99)], id='stopped-from-the-start'),
-        pytest.param([(1000, 1), (1200, 1)], id='without-a-forecast'),
-        pytest.param([], id='never'),
+        [(1000, 50)],  # once
+        [(1000, 50), (1059, 53)],  # too soon
+        [(1000, 50), (1200, 49)],  # wear fell
+        [(1000, 50), (900, 60)],  # age fell
+        [(1000, 99), (1200, 99)],  # stopped from the start
+        [(1000, 1), (1200, 1)],  # without a forecast
+        [],  # never
     ],
 )
 def test_drives_that_test_nothing_are_left_out(tmp_path, seen):

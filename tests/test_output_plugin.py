@@ -84,28 +84,27 @@ def test_a_run_without_drives_has_a_sentence_and_its_notes():
             CRITICAL,
             'sdc is gone; sdd is gone; ',
             [],
-        ),
+        ),  # failures
         (
             Whole(faults=('a', 'b')),
             UNKNOWN,
             'a; ',
             ['UNKNOWN   (check)  a', 'UNKNOWN   (check)  b'],
-        ),
+        ),  # faults
         (
             Whole(failures=('sdc is gone',), faults=('a',)),
             CRITICAL,
             'sdc is gone; ',
             ['UNKNOWN   (check)  a'],
-        ),
+        ),  # both
         (
             Whole(demands=((WARNING, 'renew it'), (OK, 'fine'))),
             WARNING,
             'renew it; ',
             ['WARNING   (check)  renew it', 'OK        (check)  fine'],
-        ),
-        (Whole(demands=((OK, 'fine'),)), OK, '', ['OK        (check)  fine']),
+        ),  # demands
+        (Whole(demands=((OK, 'fine'),)), OK, '', ['OK        (check)  fine']),  # demand of ok
     ],
-    ids=['failures', 'faults', 'both', 'demands', 'demand-of-ok'],
 )
 def test_sentences_about_the_check_decide_its_state_and_have_lines(whole, state, first, rest):
     lines, found = render(NEW, whole=whole)

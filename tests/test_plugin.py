@@ -256,7 +256,11 @@ def test_a_machine_without_drives_may_be_well(fake, options, code, words):
 
 
 @pytest.mark.parametrize(
-    'options', [['--match', 'typo'], ['-d', 'megaraid,0-1@/dev/bus/0']], ids=['pattern', 'slots']
+    'options',
+    [
+        ['--match', 'typo'],  # pattern
+        ['-d', 'megaraid,0-1@/dev/bus/0'],  # slots
+    ],
 )
 def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, options):
     """A mistyped pattern or bus number must not look like health."""
@@ -525,7 +529,11 @@ def test_a_local_entry_beats_the_shipped_one_but_not_another_local_one(fake, tmp
 
 
 @pytest.mark.parametrize(
-    ('date', 'is_used'), [('2999-01-01', True), ('2020-01-01', False)], ids=['newer', 'older']
+    ('date', 'is_used'),
+    [
+        ('2999-01-01', True),  # newer
+        ('2020-01-01', False),  # older
+    ],
 )
 def test_a_newer_database_in_the_configuration_folder_replaces_the_shipped_one(
     fake, tmp_path, date, is_used
@@ -634,10 +642,12 @@ def test_perfdata_of_300_drives_is_reduced_by_us_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     ('reports', 'told'),
     [
-        (('samsung-pm983-healthy', 'intel-s3500-healthy'), 'most worn: {} endurance_used 12 %'),
-        (('wd-gold-healthy',), 'warmest: {} temperature 30 C'),
+        (
+            ('samsung-pm983-healthy', 'intel-s3500-healthy'),
+            'most worn: {} endurance_used 12 %',
+        ),  # worn
+        (('wd-gold-healthy',), 'warmest: {} temperature 30 C'),  # not worn
     ],
-    ids=['worn', 'not-worn'],
 )
 def test_where_all_is_well_the_first_line_tells_more_than_a_zero(reports, told):
     """ "Most worn: 0 %" says nothing."""

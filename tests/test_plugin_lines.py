@@ -133,7 +133,13 @@ def verdict(word: str) -> Verdict:
     )
 
 
-@pytest.mark.parametrize('hide_serial', [False, True], ids=['serial', 'hidden'])
+@pytest.mark.parametrize(
+    'hide_serial',
+    [
+        False,  # serial
+        True,  # hidden
+    ],
+)
 @pytest.mark.parametrize('word', WORDS)
 def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     """A name that looks like another column must not become one."""

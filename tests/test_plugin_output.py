@@ -74,8 +74,10 @@ def test_control_characters_of_a_line_are_not_shown(reader):
 
 @pytest.mark.parametrize(
     'line, weight',
-    [(WORN, METRICS['endurance_used']), (GREW, METRICS['crc_errors'])],
-    ids=['level', 'growth'],
+    [
+        (WORN, METRICS['endurance_used']),  # level
+        (GREW, METRICS['crc_errors']),  # growth
+    ],
 )
 def test_a_finding_weighs_by_its_value_and_its_limit(reader, line, weight):
     values = ["'sda_endurance_used'=97%;85;95;0;", "'sda_crc_errors'=226;;;0;"]
@@ -236,12 +238,12 @@ def test_metrics_in_a_sentence_are_written_as_words_the_longest_first(reader):
                 ('endurance_used', State.CRITICAL, 'above-limit'),
                 ('crc_errors', State.WARNING, 'growth'),
             ],
-        ),
+        ),  # level and growth
         (
             State.WARNING,
             'spare_available 15 %, warning below 16',
             [('spare_available', State.WARNING, 'below-limit')],
-        ),
+        ),  # below
         (
             State.CRITICAL,
             'pending 3, warning above 0; attribute 5 X failed: value 1, vendor threshold 5',
@@ -249,12 +251,11 @@ def test_metrics_in_a_sentence_are_written_as_words_the_longest_first(reader):
                 ('pending', State.CRITICAL, 'above-limit'),
                 ('vendor_threshold', State.WARNING, 'attribute-failing'),
             ],
-        ),
-        (State.WARNING, 'self_test: failed at 4 h', [('self_test', State.WARNING, None)]),
-        (State.WARNING, 'cannot be opened', []),
-        (State.OK, 'endurance_used 9 %', []),
+        ),  # stated later
+        (State.WARNING, 'self_test: failed at 4 h', [('self_test', State.WARNING, None)]),  # status
+        (State.WARNING, 'cannot be opened', []),  # no finding
+        (State.OK, 'endurance_used 9 %', []),  # ok
     ],
-    ids=['level-and-growth', 'below', 'stated-later', 'status', 'no-finding', 'ok'],
 )
 def test_findings_of_a_line_have_metric_state_and_code(reader, state, findings, expected):
     found = reader.alarms(WORN._replace(state=state, findings=findings))

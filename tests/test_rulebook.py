@@ -197,15 +197,14 @@ def test_what_is_sound_beside_a_mistake_holds(config):
 @pytest.mark.parametrize(
     'spoil',
     [
-        lambda path: os.chown(path, 65534, -1),
-        lambda path: path.chmod(0o666),
-        lambda path: os.chown(path.parent, 65534, -1),
+        lambda path: os.chown(path, 65534, -1),  # owner
+        lambda path: path.chmod(0o666),  # mode
+        lambda path: os.chown(path.parent, 65534, -1),  # folder
         pytest.param(
             lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True),
             marks=needs_acl,
-        ),
+        ),  # acl
     ],
-    ids=['owner', 'mode', 'folder', 'acl'],
 )
 def test_what_another_could_have_written_decides_nothing(config, spoil):
     """A user of the machine must not turn root's CRITICAL into OK, and what he wrote is not
@@ -418,10 +417,9 @@ def test_a_command_that_judges_nothing_knows_the_entries_of_the_site(tmp_path):
 @pytest.mark.parametrize(
     'report, told',
     [
-        (REPORT, ['INTEL SSDSC2BB240G4: 25', 'sda, INTEL SSDSC2BB240G4, some entry']),
-        (None, ['sda, INTEL SSDSC2BB240G4, some entry']),
+        (REPORT, ['INTEL SSDSC2BB240G4: 25', 'sda, INTEL SSDSC2BB240G4, some entry']),  # read
+        (None, ['sda, INTEL SSDSC2BB240G4, some entry']),  # silent
     ],
-    ids=['read', 'silent'],
 )
 def test_contradictions_are_those_about_the_drive(monkeypatch, report, told):
     monkeypatch.setattr(

@@ -223,13 +223,12 @@ def test_without_json_the_rows_are_csv(history):
 @pytest.mark.parametrize(
     'line',
     [
-        '{"path": "a", "seen": [{"da',
-        '{"path": "a", "seen": []}',
-        '[]',
-        '{"path": "a"}',
-        json.dumps({'path': 'a', 'seen': [{**seen(0, 5, 0), 'date': 'today'}]}),
+        '{"path": "a", "seen": [{"da',  # half
+        '{"path": "a", "seen": []}',  # no look
+        '[]',  # list
+        '{"path": "a"}',  # other
+        json.dumps({'path': 'a', 'seen': [{**seen(0, 5, 0), 'date': 'today'}]}),  # no date
     ],
-    ids=['half', 'no-look', 'list', 'other', 'no-date'],
 )
 def test_a_line_of_another_shape_is_named(history, line):
     history.write_bytes(
@@ -243,7 +242,12 @@ def test_a_line_of_another_shape_is_named(history, line):
 
 
 @pytest.mark.parametrize(
-    'content', [b'\xff\xfe', gzip.compress(b''), None], ids=['no-gzip', 'empty', 'no-file']
+    'content',
+    [
+        b'\xff\xfe',  # no gzip
+        gzip.compress(b''),  # empty
+        None,  # no file
+    ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
     file = tmp_path / 'history.jsonl.gz'

@@ -116,13 +116,13 @@ def test_every_concern_of_the_database_has_a_place():
 @pytest.mark.parametrize(
     'limit, number, far',
     [
-        pytest.param('95', 155, 60 / 95, id='above'),
-        pytest.param('10:', 1, 0.9, id='below'),
-        pytest.param('0', 14, 14, id='above-zero'),
-        pytest.param('95', 95, 0, id='at-the-limit'),
-        pytest.param('', 95, 0, id='no-limit'),
-        pytest.param('@1:5', 3, 0, id='inside'),
-        pytest.param('not a range', 3, 0, id='of-another-host'),
+        ('95', 155, 60 / 95),  # above
+        ('10:', 1, 0.9),  # below
+        ('0', 14, 14),  # above zero
+        ('95', 95, 0),  # at the limit
+        ('', 95, 0),  # no limit
+        ('@1:5', 3, 0),  # inside
+        ('not a range', 3, 0),  # of another host
     ],
 )
 def test_numbers_are_compared_by_how_far_they_are_beyond_their_limit(limit, number, far):
@@ -154,10 +154,10 @@ def order(text: str) -> list[str]:
 @pytest.mark.parametrize(
     'command',
     [
-        pytest.param([], id='check'),
-        pytest.param(['-v'], id='check-verbose'),
-        pytest.param(['triage'], id='triage'),
-        pytest.param(['triage', '--json'], id='triage-json'),
+        [],  # check
+        ['-v'],  # check verbose
+        ['triage'],  # triage
+        ['triage', '--json'],  # triage json
     ],
 )
 def test_the_failed_drive_stands_before_the_worn_one(two_critical, command):

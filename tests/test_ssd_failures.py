@@ -209,13 +209,12 @@ def test_a_row_of_another_shape_is_named(measured, row):
 @pytest.mark.parametrize(
     'text',
     [
-        '',
-        'model,r_5\n',
-        'model,r_5\nA1,0\n',
-        failures(SOUND).rsplit(',', 5)[0],
-        failures(SOUND).rstrip() + ',5\n',
+        '',  # empty
+        'model,r_5\n',  # no rows
+        'model,r_5\nA1,0\n',  # other columns
+        failures(SOUND).rsplit(',', 5)[0],  # half a line
+        failures(SOUND).rstrip() + ',5\n',  # more fields
     ],
-    ids=['empty', 'no-rows', 'other-columns', 'half-a-line', 'more-fields'],
 )
 def test_a_file_of_another_shape_is_named(tmp_path, text):
     file = tmp_path / 'failed.csv'

@@ -17,7 +17,6 @@ from smart_attributes.model import (
     State,
     Verdict,
 )
-from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 from smart_attributes.work import statements
 
 SDA = Device('/dev/sda', name='sda')
@@ -235,65 +234,48 @@ GROWN = judgement(
 
 
 @pytest.mark.parametrize(
-    ('of', 'said'),
+    ('line', 'of', 'said'),
     [
-        (CRITICAL, 'endurance_used 97 %, critical above 95'),
-        (WARM, 'temperature 61 C, warning above 60'),
-        (FAILED, 'smart_status: FAILED'),
-        (GROWN, f'{GREW}, warning above 0 in 24 h'),
-        (GROWN._replace(growth_against=''), f'crc_errors 226, warning above 200; {GREW}'),
-        (GROWN._replace(growth_against='', against='', state=State.OK), f'crc_errors 226; {GREW}'),
-        (judgement(of=reading(3)), 'endurance_used 3 %'),
-    ],
-)
-def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
-    """A verdict has none."""
-    assert statements.finding(of) == said
-
-
-def test_a_finding_is_harmless_and_of_bounded_length():
-    """Its words may be the drive's own."""
-    hostile = judgement(
-        State.CRITICAL,
-        of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL),
-    )
-
-    assert len(statements.finding(hostile)) == LONGEST_STATEMENT
-    assert not set('|=') & set(statements.finding(hostile))
-
-
-@pytest.mark.parametrize(
-    ('of', 'said'),
-    [
+        (statements.finding, CRITICAL, 'endurance_used 97 %, critical above 95'),
+        (statements.finding, WARM, 'temperature 61 C, warning above 60'),
+        (statements.finding, FAILED, 'smart_status: FAILED'),
+        (statements.finding, GROWN, f'{GREW}, warning above 0 in 24 h'),
         (
+            statements.finding,
+            GROWN._replace(growth_against=''),
+            f'crc_errors 226, warning above 200; {GREW}',
+        ),
+        (
+            statements.finding,
+            GROWN._replace(growth_against='', against='', state=State.OK),
+            f'crc_errors 226; {GREW}',
+        ),
+        (statements.finding, judgement(of=reading(3)), 'endurance_used 3 %'),
+        (
+            statements.reading_line,
             CRITICAL,
             'endurance_used 97 %, attribute 233, warning 85, critical 95, limit from site.json',
         ),
         (
+            statements.reading_line,
             judgement(warning='85', origin='site.json'),
             'endurance_used 97 %, attribute 233, warning 85',
         ),
-        (judgement(critical='95'), 'endurance_used 97 %, attribute 233, critical 95'),
-        (judgement(of=reading(judged=False)), 'endurance_used 97 %, attribute 233, not judged'),
         (
+            statements.reading_line,
+            judgement(critical='95'),
+            'endurance_used 97 %, attribute 233, critical 95',
+        ),
+        (
+            statements.reading_line,
             judgement(of=reading(None, judged=False, unknown='no value')),
             'endurance_used unknown: no value, attribute 233, not judged',
         ),
     ],
 )
-def test_a_line_of_a_reading_tells_source_limits_and_who_set_them(of, said):
-    """-vv and explain: all that led to the verdict."""
-    assert statements.reading_line(of) == said
-
-
-def test_a_line_of_a_reading_is_of_bounded_length():
-    """One endless verdict must not fill the screen."""
-    endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK))
-
-    assert (
-        statements.reading_line(endless)
-        == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}..., attribute 233'
-    )
+def test_a_finding_names_its_limit_and_a_reading_all_that_led_to_it(line, of, said):
+    """A verdict has no limit; -vv and explain tell source, limits and who set them."""
+    assert line(of) == said
 
 
 # --- drives ---------------------------------------------------------------------------------
@@ -329,12 +311,11 @@ UNSAFE = judgement(
 @pytest.mark.parametrize(
     ('concerns', 'told'),
     [
-        ('aab', 'endurance_used 97 % (critical above 95)'),
-        ('abb', 'media: read-only'),
-        ('abc', 'media: read-only'),
-        ('aaa', 'media: read-only'),
+        ('aab', 'endurance_used 97 % (critical above 95)'),  # the next is the same
+        ('abb', 'media: read-only'),  # both others
+        ('abc', 'media: read-only'),  # all differ
+        ('aaa', 'media: read-only'),  # all the same
     ],
-    ids=['the-next-is-the-same', 'both-others', 'all-differ', 'all-the-same'],
 )
 def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(concerns, told):
     judgements = [
@@ -352,12 +333,11 @@ def test_the_headline_takes_the_only_other_finding_whatever_it_means():
 @pytest.mark.parametrize(
     ('text', 'said'),
     [
-        (Coded('no-drives', 'no drives to check'), '[no-drives] no drives to check'),
-        (Coded('no-drives', ''), ''),
-        (Coded('', 'nothing'), 'nothing'),
-        ('nothing', 'nothing'),
+        (Coded('no-drives', 'no drives'), '[no-drives] no drives'),  # code
+        (Coded('no-drives', ''), ''),  # no text
+        (Coded('', 'nothing'), 'nothing'),  # empty code
+        ('nothing', 'nothing'),  # no code
     ],
-    ids=['code', 'no-text', 'empty-code', 'no-code'],
 )
 def test_a_sentence_is_printed_behind_its_code(text, said):
     assert words.coded(text) == said
@@ -366,139 +346,92 @@ def test_a_sentence_is_printed_behind_its_code(text, said):
 @pytest.mark.parametrize(
     ('code', 'state', 'said'),
     [
-        ('not-answering', State.UNKNOWN, '[not-answering] no answer'),
-        ('not-answering', State.OK, 'no answer'),
-        ('', State.UNKNOWN, 'no answer'),
+        ('not-answering', State.UNKNOWN, '[not-answering] no answer'),  # fault
+        ('not-answering', State.OK, 'no answer'),  # ok
+        ('', State.UNKNOWN, 'no answer'),  # no code
     ],
-    ids=['fault', 'ok', 'no-code'],
 )
 def test_a_problem_has_its_code_only_where_it_is_a_fault(code, state, said):
     assert statements.headline(verdict(state=state, problem='no answer', code=code)) == said
 
 
-@pytest.mark.parametrize('said', [statements.headline, statements.findings])
-def test_of_a_drive_that_cannot_be_read_the_reason_is_told(said):
-    """One line, without a bar, and no longer than it may be."""
-    assert (
-        said(verdict(problem='cannot be opened: a|b; run as root'))
-        == 'cannot be opened: a b; run as root'
-    )
-    assert len(said(verdict(problem='x' * 900))) == LONGEST_STATEMENT
-
-
-def test_the_findings_are_all_that_is_wrong():
-    """What is well is left out as soon as something is not."""
-    well = judgement(of=reading(35, 'temperature', 'C'))
-
-    assert statements.findings(verdict(CRITICAL, WARM, well)) == (
-        'endurance_used 97 %, critical above 95; temperature 61 C, warning above 60'
-    )
-
-
-def test_a_healthy_drive_is_told_by_its_three_most_telling_readings():
-    """Wear first, then space, then sectors; a row of counters would tell less."""
-    numbers = (
-        ('power_on_time', 7200, 's'),
-        ('temperature', 35, 'C'),
-        ('reallocated', 0, ''),
-        ('endurance_used', 9, '%'),
-    )
-    judgements = [judgement(of=reading(number, metric, unit)) for metric, number, unit in numbers]
-
-    assert statements.findings(verdict(*judgements, state=State.OK)) == (
-        'endurance_used 9 %; reallocated 0; temperature 35 C'
-    )
-
-
-def test_a_healthy_drive_without_an_entry_says_so():
-    """It stands behind what was read."""
-    entry = judgement(
-        of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK)
-    )
-
-    assert (
-        statements.findings(verdict(entry, judgement(of=reading(9)), state=State.OK))
-        == 'endurance_used 9 %; no entry for WHO'
-    )
+def endless(metric, state=State.OK, **more):
+    words = 'a|b=' + 'x' * 900
+    return judgement(state, of=reading(0, metric, '', verdict=words, state=state), **more)
 
 
 @pytest.mark.parametrize(
-    'of',
-    [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')],
+    'said',
+    [
+        statements.headline(verdict(problem='a|b=' + 'x' * 900)),
+        statements.findings(verdict(problem='a|b=' + 'x' * 900)),
+        statements.finding(endless('self_test', State.CRITICAL)),
+        statements.findings(verdict(endless('self_test', acknowledged=True), state=State.OK)),
+        statements.findings(verdict(endless('unknown_model'), state=State.OK)),
+        statements.reading_line(endless('self_test')).removesuffix(', attribute 233'),
+    ],
 )
-def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
-    """Its health status is left, where the drive reported it."""
-    passed = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
-
-    assert statements.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
-        'health status: passed; the report contains nothing else'
-    )
-    assert (
-        statements.findings(verdict(judgement(of=of), state=State.OK))
-        == 'health status not reported'
-    )
+def test_a_statement_is_of_bounded_length_and_has_no_bar(said):
+    """Its words may be the drive's own."""
+    assert len(said) == LONGEST_STATEMENT
+    assert '|' not in said
 
 
 ACCEPTED = judgement(of=reading(30, 'reallocated', ''), acknowledged=True)
 
 
+PASSED = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
+UNTOLD = judgement(of=reading(None, 'smart_status', '', unknown='not reported', judged=False))
+NO_ENTRY = judgement(of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK))
+NOT_TELLING = [
+    judgement(of=reading(9, judged=False)),
+    judgement(of=reading(None, unknown='no value')),
+    judgement(of=reading(9, 'power_cycles', '')),
+]
+TELLING = [
+    judgement(of=reading(number, metric, unit))
+    for metric, number, unit in (
+        ('power_on_time', 7200, 's'),
+        ('temperature', 35, 'C'),
+        ('reallocated', 0, ''),
+        ('endurance_used', 9, '%'),
+    )
+]
+
+
 @pytest.mark.parametrize(
     ('judgements', 'said'),
     [
+        (
+            (CRITICAL, WARM, TELLING[1]),
+            'endurance_used 97 %, critical above 95; temperature 61 C, warning above 60',
+        ),
+        (TELLING, 'endurance_used 9 %; reallocated 0; temperature 35 C'),
+        ((NO_ENTRY, TELLING[3]), 'endurance_used 9 %; no entry for WHO'),
+        (
+            (*NOT_TELLING, PASSED),
+            'health status: passed; the report contains nothing else',
+        ),
+        (NOT_TELLING, 'health status not reported'),
+        ((UNTOLD, TELLING[3]), 'endurance_used 9 %; health status not reported'),
+        (
+            (judgement(of=reading(7200, 'hidden_power_on_time', 's')), TELLING[3]),
+            'endurance_used 9 %; hidden_power_on_time 2 h',
+        ),
+        (
+            (judgement(of=reading(None, unknown='implausible: 38 %', judged=False)),),
+            'endurance_used unknown (implausible: 38 %)',
+        ),
         ((ACCEPTED,), 'reallocated 30 (acknowledged)'),
-        ((ACCEPTED, judgement(of=reading(9))), 'reallocated 30 (acknowledged); endurance_used 9 %'),
+        ((ACCEPTED, TELLING[3]), 'reallocated 30 (acknowledged); endurance_used 9 %'),
         ((ACCEPTED, WARM), 'temperature 61 C, warning above 60; reallocated 30 (acknowledged)'),
     ],
-    ids=['alone', 'well', 'beside-a-warning'],
 )
-def test_what_is_acknowledged_is_told_behind_what_is_wrong(judgements, said):
+def test_the_findings_of_a_drive_in_words(judgements, said):
+    """What is well is left out as soon as something is not; a healthy drive is told by its three
+    most telling readings.
+    """
     assert statements.findings(verdict(*judgements, state=State.OK)) == said
-
-
-def test_what_is_acknowledged_is_of_bounded_length():
-    endless = judgement(
-        of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK), acknowledged=True
-    )
-
-    assert (
-        statements.findings(verdict(endless, state=State.OK))
-        == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}...'
-    )
-
-
-def test_power_on_time_that_a_drive_hides_is_told_behind_the_telling_readings():
-    hidden = judgement(of=reading(7200, 'hidden_power_on_time', 's'))
-
-    assert statements.findings(verdict(hidden, judgement(of=reading(9)), state=State.OK)) == (
-        'endurance_used 9 %; hidden_power_on_time 2 h'
-    )
-
-
-def test_an_ok_without_health_status_says_so():
-    """Passed is printed only where the drive reported it."""
-    unknown = judgement(of=reading(None, 'smart_status', '', unknown='not reported', judged=False))
-
-    assert statements.findings(verdict(unknown, judgement(of=reading(9)), state=State.OK)) == (
-        'endurance_used 9 %; health status not reported'
-    )
-
-
-def test_wear_that_is_implausible_is_shown_with_the_reason():
-    """The number itself is neither judged nor graphed."""
-    wear = reading(None, unknown='implausible: 38 % after 1 h', judged=False)
-
-    assert statements.findings(verdict(judgement(of=wear), state=State.OK)) == (
-        'endurance_used unknown (implausible: 38 % after 1 h)'
-    )
-
-
-def test_the_words_of_a_healthy_drive_are_of_bounded_length():
-    """A model's name may be long, and stands in the word that it has no entry."""
-    entry = judgement(of=reading(0, 'unknown_model', '', verdict='x' * 900, state=State.OK))
-
-    assert (
-        statements.findings(verdict(entry, state=State.OK)) == 'x' * (LONGEST_STATEMENT - 3) + '...'
-    )
 
 
 @pytest.mark.parametrize(
@@ -516,23 +449,3 @@ def test_the_words_of_a_healthy_drive_are_of_bounded_length():
 def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, problem, said):
     """A drive that does not tell its protocol, or sleeps, would be a solid state drive."""
     assert statements.kind(Verdict(SDA, identity, State.OK, problem=problem)) == said
-
-
-# --- smartctl's exit status -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ('status', 'notes'),
-    [
-        (None, ()),
-        (0, ()),
-        (1, (EXIT_STATUS_BITS[0],)),
-        (4, (EXIT_STATUS_BITS[2],)),
-        (0x82, (EXIT_STATUS_BITS[1], EXIT_STATUS_BITS[7])),
-        (255, EXIT_STATUS_BITS),
-        (-9, ('smartctl was terminated by signal 9',)),
-    ],
-)
-def test_every_bit_of_the_exit_status_has_a_sentence(status, notes):
-    """smartctl(8), EXIT STATUS; a negative one is a signal."""
-    assert exit_status_notes(status) == notes

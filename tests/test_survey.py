@@ -66,20 +66,30 @@ def wanted(answers, which: Which, late: str = '', before=None):
     return [read.device.name for read in kept], faults
 
 
+def run_of(*words: str, given=None, judged=None, history=None, notes=(), **drives) -> messages.Run:
+    """Return a run without drives."""
+    return messages.Run(
+        given or options(*words),
+        judged or judge(),
+        history or Remembered(),
+        stage(notes=notes),
+        inventory.Inventory((), (), is_bare=False, **drives),
+    )
+
+
 # --- who is wanted --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     'which, kept',
     [
-        (Which(), ['sda', 'sdb']),
-        (Which(match=('sdb',)), ['sdb']),
-        (Which(ignore=('sdb',)), ['sda']),
-        (Which(match=('INTEL',)), ['sda', 'sdb']),
-        (Which(ignore=('INTEL',)), ['sdb']),
-        (Which(match=('sd',), ignore=('sda',)), ['sdb']),
+        (Which(), ['sda', 'sdb']),  # all
+        (Which(match=('sdb',)), ['sdb']),  # match
+        (Which(ignore=('sdb',)), ['sda']),  # ignore
+        (Which(match=('INTEL',)), ['sda', 'sdb']),  # model silent stays
+        (Which(ignore=('INTEL',)), ['sdb']),  # ignored model silent stays
+        (Which(match=('sd',), ignore=('sda',)), ['sdb']),  # both
     ],
-    ids=['all', 'match', 'ignore', 'model-silent-stays', 'ignored-model-silent-stays', 'both'],
 )
 def test_patterns_leave_over_what_they_match_and_what_they_cannot_decide(which, kept):
     """sda is an Intel drive; sdb did not answer, so a pattern of models leaves it in the check."""
@@ -99,15 +109,16 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
     found = inventory.inventory(stage(Read(SDA, REPORT), Read(SDB, SILENT)), given, Remembered())
 
     assert [read.device.name for read in found.reads] == ['sdb']
-    assert found.faults == (
-        'sdb is checked although --match or --ignore may exclude it: time limit of 55 s exceeded '
-        'before the patterns '
-        'were matched; simplify these patterns',
-    )
+    [fault] = found.faults
+    assert fault.code == 'pattern-undecided' and 'sdb is checked' in fault
 
 
 @pytest.mark.parametrize(
-    'which, faults', [(Which(ignore=('sda',)), 1), (Which(), 0)], ids=['patterns', 'no-patterns']
+    'which, faults',
+    [
+        (Which(ignore=('sda',)), 1),  # patterns
+        (Which(), 0),  # no patterns
+    ],
 )
 def test_a_drive_is_checked_where_time_was_over_before_its_pattern(which, faults):
     kept, found = wanted([Read(SDA, REPORT)], which, 'time was over')
@@ -144,7 +155,7 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
-    with pytest.raises(UsageError, match='is not a valid regular expression'):
+    with pytest.raises(UsageError, match='valid regular'):
         reads.plan([SDA], options('--nosudo', '--match', '('))
 
 
@@ -154,32 +165,29 @@ REMARK = 'no history: disk full; increases are not detected'
 
 
 @pytest.mark.parametrize(
-    'words, trouble, said, demanded',
+    ('words', 'trouble', 'said', 'demanded'),
     [
-        ((), '', (), ()),
-        ((), 'disk full', (REMARK,), ()),
-        (('--history-required', 'critical'), 'disk full', (), ((State.CRITICAL, REMARK),)),
-        (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),
-        (('--history-required', 'critical'), '', (), ()),
+        ((), '', (), ()),  # all well
+        ((), 'disk full', (REMARK,), ()),  # remark
+        (
+            ('--history-required', 'critical'),
+            'disk full',
+            (),
+            ((State.CRITICAL, REMARK),),
+        ),  # required
+        (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),  # required ok
+        (('--history-required', 'critical'), '', (), ()),  # usable
     ],
-    ids=['all-well', 'remark', 'required', 'required-ok', 'usable'],
 )
 def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded):
     """With a state where one is required, as a remark elsewhere."""
-    run = messages.Run(
-        options(*words),
-        judge(),
-        Remembered(trouble=trouble),
-        stage(),
-        inventory.Inventory((), (), is_bare=False),
-    )
-    found = messages.messages(run)
+    found = messages.messages(run_of(*words, history=Remembered(trouble=trouble)))
 
     assert (found['remarks'], found['demands']) == (said, demanded)
 
 
 @pytest.mark.parametrize(
-    'words, is_whole, days, demanded, said',
+    ('words', 'is_whole', 'days', 'demanded', 'said'),
     [
         ((), False, 0, ['SERIAL01'], []),
         (('--gone', 'ok'), False, 0, [], ['SERIAL01']),
@@ -199,13 +207,7 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, demanded, said
         drive_records.Scope(is_scan=True),
         9 + days * 24 * 3600,
     )
-    run = messages.Run(
-        options(*words),
-        judge(),
-        Remembered(is_whole=is_whole),
-        stage(),
-        inventory.Inventory((), (), is_bare=False, whereabouts=there),
-    )
+    run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there)
     found = messages.messages(run)
 
     assert [each.fields['serial'] for _, each in found['demands']] == demanded
@@ -226,30 +228,15 @@ def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
 
 
 def test_notes_come_from_each_stage_and_from_version_1_6():
-    given = options()._replace(before=Before(strays=('left',)))
-    run = messages.Run(
-        given,
-        judge(),
-        Remembered(),
-        stage(notes=('found',)),
-        inventory.Inventory((), (), is_bare=False, notes=('drives',)),
-    )
+    run = run_of(given=options()._replace(before=Before(strays=('left',))), notes=('found',))
+    run = run._replace(drives=run.drives._replace(notes=('drives',)))
+    *others, stray = messages.notes(run)
 
-    assert messages.notes(run) == (
-        'found',
-        'drives',
-        '"left" does not belong to an option and is ignored, as in version 1.6',
-    )
+    assert others == ['found', 'drives'] and stray.code == 'legacy-note'
 
 
 def test_limits_that_are_not_in_force_are_a_warning():
-    run = messages.Run(
-        options(),
-        judge()._replace(warnings=('old.json',)),
-        Remembered(),
-        stage(),
-        inventory.Inventory((), (), is_bare=False),
-    )
+    run = run_of(judged=judge()._replace(warnings=('old.json',)))
 
     assert messages.messages(run)['demands'] == ((State.WARNING, 'old.json'),)
 
@@ -259,9 +246,7 @@ def test_limits_that_are_not_in_force_are_a_warning():
 )
 def test_a_damaged_file_of_the_history_has_a_state(monkeypatch, words, state):
     monkeypatch.setattr(Remembered, 'damage', ('damaged',))
-    run = messages.Run(
-        options(*words), judge(), Remembered(), stage(), inventory.Inventory((), (), is_bare=False)
-    )
+    run = run_of(*words)
 
     assert messages.messages(run)['demands'] == ((state, 'damaged'),)
 
@@ -272,14 +257,11 @@ def test_an_address_is_the_one_that_the_drive_was_reached_by():
     assert inventory.addressed([SDA, SDB], [Read(by_sat, REPORT)]) == [by_sat, SDB]
 
 
-@pytest.mark.parametrize(
-    'waited, notes',
-    [(0.0, ()), (2.34, ('waited 2.3 s for another check that was reading this drive',))],
-)
-def test_a_verdict_says_how_long_another_check_held_the_drive(waited, notes):
+@pytest.mark.parametrize('waited, times', [(0.0, []), (2.34, [True])])
+def test_a_verdict_says_how_long_another_check_held_the_drive(waited, times):
     [told] = surveyed(stage(Read(SDA, REPORT, waited=waited))).verdicts
 
-    assert tuple(note for note in told.notes if note.code == 'waited') == notes
+    assert [' 2.3 s ' in note for note in told.notes if note.code == 'waited'] == times
 
 
 @pytest.mark.parametrize('outcome', [SILENT, DriveAsleep('sleeps'), DriveAbsent('is not there')])
@@ -293,7 +275,7 @@ def test_a_verdict_without_history_stays_as_it_is(outcome):
 
 
 def test_each_drive_that_was_read_has_its_verdict():
-    found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT), notes=('slot 9 was not read',)))
+    found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT), notes=('slot 9',)))
 
     assert [(verdict.device.name, verdict.state) for verdict in found.verdicts] == [
         ('sda', State.OK),
@@ -301,7 +283,7 @@ def test_each_drive_that_was_read_has_its_verdict():
     ]
     assert [read.device.name for read in found.reads] == ['sda', 'sdb']
     assert (found.notes, found.failures, found.faults, found.remarks, found.demands) == (
-        ('slot 9 was not read',),
+        ('slot 9',),
         (),
         (),
         (),
@@ -344,19 +326,16 @@ def until_time_is_over(*answers: Read):
     return read_all
 
 
-STARTED = reads.Started(
-    machine.DeviceList((SDA, SDB)), [machine.Plan(SDA, ()), machine.Plan(SDB, ())]
-)
-
-
 def test_what_was_not_read_in_time_says_so(monkeypatch):
     monkeypatch.setattr(machine, 'read_all', until_time_is_over(Read(SDB, REPORT)))
     found = surveyed(reads.finish(STARTED, options(), Runner(), 0, reads.Listener()))
 
-    assert [verdict.problem for verdict in found.verdicts] == [
-        'was not read: time limit of 55 s exceeded',
-        '',
-    ]
+    assert [verdict.code for verdict in found.verdicts] == ['not-reached', '']
+
+
+STARTED = reads.Started(
+    machine.DeviceList((SDA, SDB)), [machine.Plan(SDA, ()), machine.Plan(SDB, ())]
+)
 
 
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
@@ -373,10 +352,7 @@ def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     )
     monkeypatch.setattr(verdicts, 'verdict', lambda *_: next(until_time_is_over()()))
 
-    assert [each.problem for each in judging.of(drives)] == [
-        'was read but not evaluated: time limit of 55 s exceeded',
-        '',
-    ]
+    assert [each.code for each in judging.of(drives)] == ['not-judged', '']
 
 
 def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):
@@ -406,9 +382,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
         '/tmp',
     )
 
-    assert found.faults[0] == (
-        'only 1 recorded reports were read: time was over; give fewer, or increase -t'
-    )
+    assert found.faults[0].code == 'not-reached' and ' 1 recorded ' in found.faults[0]
     assert len(found.verdicts) == 1
 
 

@@ -81,8 +81,12 @@ def test_a_drive_alarms_once_however_often_it_returns(measured):
 
 @pytest.mark.parametrize(
     ('end', 'failed', 'share'),
-    [(90, 1, 100.0), (91, 1, 0.0), (90, 0, 0.0), (89, 0, None)],
-    ids=['failed-in-time', 'failed-later', 'survived', 'not-watched-for-so-long'],
+    [
+        (90, 1, 100.0),  # failed in time
+        (91, 1, 0.0),  # failed later
+        (90, 0, 0.0),  # survived
+        (89, 0, None),  # not watched for so long
+    ],
 )
 def test_an_alarm_is_believed_when_the_drive_fails_within_90_days(measured, end, failed, share):
     """A drive that leaves the fleet sound before the 90 days are over proves nothing."""
@@ -167,13 +171,12 @@ def test_the_table_says_the_same(tmp_path):
 @pytest.mark.parametrize(
     ('content', 'reason'),
     [
-        (b'', 'these are no timelines'),
-        (b'drive,model\n1,X\n', 'these are no timelines'),
-        ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'),
-        ((HEAD + '1,X,0\n').encode(), 'line 2'),
-        (b'\xff\xfe\n', 'is CSV, plain or gzip'),
+        (b'', 'these are no timelines'),  # empty
+        (b'drive,model\n1,X\n', 'these are no timelines'),  # no counters
+        ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'),  # no number
+        ((HEAD + '1,X,0\n').encode(), 'line 2'),  # short row
+        (b'\xff\xfe\n', 'is CSV, plain or gzip'),  # no text
     ],
-    ids=['empty', 'no-counters', 'no-number', 'short-row', 'no-text'],
 )
 def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     """Exit 3 with a sentence that names file and line."""

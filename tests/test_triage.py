@@ -60,7 +60,11 @@ def shown(columns: int, *arguments: str, **variables: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    'columns, most', [pytest.param(80, 3, id='80'), pytest.param(200, 3, id='200')]
+    'columns, most',
+    [
+        (80, 3),  # 80
+        (200, 3),  # 200
+    ],
 )
 def test_sixty_drives_stand_below_each_other(sixty, columns, most):
     """At most three lines each, none wider than the screen, none broken within a name."""
@@ -101,9 +105,9 @@ def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
 @pytest.mark.parametrize(
     'columns, left_out',
     [
-        pytest.param(90, [], id='room-for-all'),
-        pytest.param(80, ['temp'], id='80'),
-        pytest.param(70, ['temp', 'spare'], id='70'),
+        (90, []),  # room for all
+        (80, ['temp']),  # 80
+        (70, ['temp', 'spare']),  # 70
     ],
 )
 def test_numbers_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
@@ -276,7 +280,13 @@ FORMS = [option for option in described.options('triage') if option.dest in ('as
 
 
 @pytest.mark.parametrize('form', FORMS, ids=lambda form: form.names[0])
-@pytest.mark.parametrize('hidden', [[], ['--hide-serial']], ids=['whole', 'hide-serial'])
+@pytest.mark.parametrize(
+    'hidden',
+    [
+        [],  # whole
+        ['--hide-serial'],  # hide serial
+    ],
+)
 def test_each_form_has_all_drives_and_no_serial_number_where_none_is_wanted(form, hidden, tmp_path):
     """Also a form that was added since: they are the options of triage for the document."""
     file = tmp_path / 'drives'
@@ -316,10 +326,10 @@ def test_several_forms_are_written_by_one_call(tmp_path):
 @pytest.mark.parametrize(
     'left, is_estimate, told',
     [
-        pytest.param(YEAR, False, '2028-01', id='remembered'),
-        pytest.param(YEAR, True, '~2028-01', id='estimate'),
-        pytest.param(0, False, 'used up', id='over'),
-        pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan'),
+        (YEAR, False, '2028-01'),  # remembered
+        (YEAR, True, '~2028-01'),  # estimate
+        (0, False, 'used up'),  # over
+        (11 * YEAR, True, '>10 y'),  # beyond any plan
     ],
 )
 def test_a_forecast_is_a_month(left, is_estimate, told):
@@ -337,11 +347,11 @@ def test_a_forecast_is_a_month(left, is_estimate, told):
 @pytest.mark.parametrize(
     'filled, shown',
     [
-        pytest.param(0, '--------', id='new'),
-        pytest.param(0.01, '#-------', id='hardly-used'),
-        pytest.param(0.5, '####----', id='half'),
-        pytest.param(0.99, '#######-', id='nearly-gone'),
-        pytest.param(1, '########', id='gone'),
+        (0, '--------'),  # new
+        (0.01, '#-------'),  # hardly used
+        (0.5, '####----'),  # half
+        (0.99, '#######-'),  # nearly gone
+        (1, '########'),  # gone
     ],
 )
 def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
@@ -352,9 +362,9 @@ def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
 @pytest.mark.parametrize(
     'width, told',
     [
-        pytest.param(20, 'abcdef; ghijkl; mnop', id='all'),
-        pytest.param(19, 'abcdef; 2 more', id='one'),
-        pytest.param(12, 'a...; 2 more', id='a-part-of-one'),
+        (20, 'abcdef; ghijkl; mnop'),  # all
+        (19, 'abcdef; 2 more'),  # one
+        (12, 'a...; 2 more'),  # a part of one
     ],
 )
 def test_findings_that_do_not_fit_are_counted(width, told):
@@ -365,15 +375,12 @@ def test_findings_that_do_not_fit_are_counted(width, told):
 @pytest.mark.parametrize(
     'width, told',
     [
-        pytest.param(
+        (
             74,
             'smart_status: FAILED; attribute 5 is at 1, not above its threshold; 1 more',
-            id='two-whole',
-        ),
-        pytest.param(
-            60, 'smart_status: FAILED; attribute 5 is at 1, not ab...; 1 more', id='one-and-a-part'
-        ),
-        pytest.param(48, 'smart_status: FAILED; 2 more', id='a-few-letters-tell-nothing'),
+        ),  # two whole
+        (60, 'smart_status: FAILED; attribute 5 is at 1, not ab...; 1 more'),  # one and a part
+        (48, 'smart_status: FAILED; 2 more'),  # a few letters tell nothing
     ],
 )
 def test_what_does_not_fit_whole_is_begun(width, told):

@@ -48,33 +48,28 @@ def command(machine, name: str, *arguments: str) -> Result:
 @pytest.mark.parametrize(
     'address, described, fault, model, serial',
     [
-        pytest.param(
-            '/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL, id='ata-smart-disabled'
-        ),
-        pytest.param(
+        ('/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL),  # ata smart disabled
+        (
             'megaraid,1@/dev/bus/0',
             'samsung-healthy',
             {'error': 3},
             'SAMSUNG MZ7LM960HMJP-00005',
             'EXAMPLE0005',
-            id='raid-io-error',
-        ),
-        pytest.param(
+        ),  # raid io error
+        (
             '/dev/sda',
             'sas-seagate-healthy',
             {'disabled': True},
             SAS_MODEL,
             SAS_SERIAL,
-            id='sas-smart-disabled',
-        ),
-        pytest.param(
+        ),  # sas smart disabled
+        (
             '/dev/nvme0',
             'nvme-samsung-healthy',
             {'error': 2},
             'SAMSUNG MZQLB960HAJR-00007',
             'EXAMPLE0081',
-            id='nvme-no-log',
-        ),
+        ),  # nvme no log
     ],
 )
 def test_every_face_tells_which_drive_cannot_be_judged(
@@ -436,9 +431,9 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
 @pytest.mark.parametrize(
     'drives, host, left',
     [
-        pytest.param('megaraid,0-7@/dev/bus/0', 0, False, id='its-own-drives'),
-        pytest.param('megaraid,0-7@/dev/bus/0', 4, True, id='drives-of-another-controller'),
-        pytest.param('megaraid,2-7@/dev/bus/0', 0, True, id='no-drive-answers'),
+        ('megaraid,0-7@/dev/bus/0', 0, False),  # its own drives
+        ('megaraid,0-7@/dev/bus/0', 4, True),  # drives of another controller
+        ('megaraid,2-7@/dev/bus/0', 0, True),  # no drive answers
     ],
 )
 def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, drives, host, left):

@@ -219,20 +219,19 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
             DataError('site.json: there is no set "x"'),
             'site-file-mistake',
             'site.json: there is no set "x"',
-        ),
+        ),  # a mistake in a file
         (
             alarm.TakesTooLong('5.5 s of CPU time'),
             'judging-failed',
             'cannot be evaluated: this took more than 5.5 s of CPU time',
-        ),
+        ),  # a pattern without end
         (
             KeyError('x'),
             'internal-error',
             'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
             'with the output of: smartctl --json -x',
-        ),
+        ),  # our own fault
     ],
-    ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'],
 )
 def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code, words):
     """By its name and its serial number; the others are judged."""
@@ -307,8 +306,11 @@ def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) ->
 
 @pytest.mark.parametrize(
     'arguments, is_early',
-    [([], False), (['--no-history'], True), (['--no-history', '--label', 'serial'], False)],
-    ids=['a-drive-that-history-does-not-know', 'no-history', 'names-that-depend-on-all'],
+    [
+        ([], False),  # a drive that history does not know
+        (['--no-history'], True),  # no history
+        (['--no-history', '--label', 'serial'], False),  # names that depend on all
+    ],
 )
 def test_a_drive_is_judged_while_another_one_thinks(
     monkeypatch, fake, tmp_path, arguments, is_early
