@@ -36,62 +36,44 @@ def told(result: Result) -> list:
     ]
 
 
-def test_nothing_is_told_while_all_stay_where_they_are(machine):
-    """Neither at the first check nor later."""
-    assert told(machine.check(START + HOUR, '--scan')) == []
-
-
-def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(machine):
+@pytest.mark.parametrize(
+    'later, ago',
+    [(0, ''), (300, ', noticed 5 min'), (19 * HOUR, ', noticed 19 h'), (25 * HOUR, None)],
+)
+def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(machine, later, ago):
     """A swap is news for the admin on the next morning, too, and then no more."""
+    assert told(machine.check(START + HOUR / 2, '--scan')) == []
     machine.holds(sda=disk(), sdb=disk('SERIAL03'))
-    words = '/dev/sdb: ACME HD4000 SERIAL02 was replaced by ACME HD4000 SERIAL03'
+    machine.check(START + HOUR, '--scan')
 
-    assert told(machine.check(START + HOUR, '--scan')) == [words]
-    assert told(machine.check(START + HOUR + 300, '--scan')) == [f'{words}, noticed 5 min ago']
-    assert told(machine.check(START + 20 * HOUR, '--scan')) == [f'{words}, noticed 19 h ago']
-    assert told(machine.check(START + 26 * HOUR, '--scan')) == []
-
-
-def test_a_drive_that_moved_is_the_same_drive(machine):
-    """Its series go on, and nothing is missing."""
-    machine.holds(sda=disk('SERIAL02', a199=3), sdb=disk())
-
-    result = machine.check(START + HOUR, '--scan', '--gone', 'critical')
-
-    assert told(result) == [
-        'ACME HD4000 SERIAL01 has moved from /dev/sda to /dev/sdb',
-        'ACME HD4000 SERIAL02 has moved from /dev/sdb to /dev/sda',
-    ]
-    assert 'sda crc_errors grew by 3' in result.first_line
+    news = told(machine.check(START + HOUR + later, '--scan'))
+    assert [f' by ACME HD4000 SERIAL03{ago}' in each for each in news] == (
+        [] if ago is None else [True]
+    )
 
 
 def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
     """A scan alone would be content with what is left."""
     machine.holds(sda=disk())
-    words = 'ACME HD4000 SERIAL02 is gone from /dev/sdb'
+    critical = ('--scan', '--gone', 'critical')
 
     first = machine.check(START + HOUR, '--scan')
     assert first.code == 1
-    assert first.first_line.startswith(f'SMART WARNING - [drive-gone] {words}; ')
-    assert told(machine.check(START + HOUR, '--scan', '--gone', 'ok')) == [
-        f'{words}; history --forget SERIAL02 retires it'
-    ]
-    assert machine.check(START + 40 * DAY, '--scan').first_line.startswith(
-        f'SMART WARNING - [drive-gone] {words}, noticed 40 d ago; '
-    )
-    later = machine.check(START + 40 * DAY, '--scan', '--gone', 'critical')
+    assert first.first_line.startswith('SMART WARNING - [drive-gone] ACME HD4000 SERIAL02 is ')
+    [news] = told(machine.check(START + HOUR, '--scan', '--gone', 'ok'))
+    assert ' SERIAL02 ' in news
+    later = machine.check(START + 40 * DAY, *critical)
     assert later.code == 2
-    assert later.first_line.startswith(f'SMART CRITICAL - [drive-gone] {words}, noticed 40 d ago; ')
+    assert later.first_line.startswith('SMART CRITICAL - [drive-gone] ACME HD4000 SERIAL02 is ')
+    assert 'noticed 40 d ' in later.first_line
     document = machine.folder / 'host.json'
-    document.write_text(
-        machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'critical', '--json').text
-    )
+    document.write_text(machine.run(START + 40 * DAY, 'triage', *critical, '--json').text)
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['search', 'nothing']
     quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
     assert (quiet.code, told(quiet)) == (0, [])
     machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
-    assert machine.check(START + 41 * DAY, '--scan', '--gone', 'critical').code == 0
+    assert machine.check(START + 41 * DAY, *critical).code == 0
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):
@@ -101,59 +83,43 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     machine.holds(sda=disk('SERIAL03'))
     machine.check(START + HOUR, '--scan')
     assert told(machine.check(START + 20 * DAY, '--scan')) == []
-    gone = (
-        'ACME HD4000 SERIAL02 is gone from /dev/sdb, noticed {} d ago; history --forget '
-        'SERIAL02 retires it'
-    )
-    swapped = (
-        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL03, noticed 20 d ago'
-    )
-
-    assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped]
-    assert told(machine.run(START + 20 * DAY, 'triage', '--scan', '--gone', 'ok')) == [
-        swapped,
-        gone.format(20),
-    ]
     page = machine.folder / 'page.html'
-    machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
+    words = 'triage', '--scan', '--gone', 'ok'
+
+    swapped, gone = told(machine.run(START + 20 * DAY, *words))
+    assert 'SERIAL03' in swapped and 'SERIAL02' in gone and ' 20 d ' in gone
+    assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped]
+    machine.run(START + 20 * DAY, *words, '--html', str(page))
     assert f'<p class="remark">{swapped}</p>' in page.read_text()
-    found = json.loads(
-        machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'ok', '--json').text
-    )
-    assert (found['state'], found['remarks']) == (
-        'OK',
-        [
-            {
-                'code': 'drive-gone',
-                'text': gone.format(40),
-                'address': '/dev/sdb',
-                'model': 'ACME HD4000',
-                'serial': 'SERIAL02',
-            }
-        ],
-    )
+    found = json.loads(machine.run(START + 40 * DAY, *words, '--json').text)
+    [remark] = found['remarks']
+    assert (found['state'], remark.pop('text')) == ('OK', gone.replace(' 20 d ', ' 40 d '))
+    assert remark == {
+        'code': 'drive-gone',
+        'address': '/dev/sdb',
+        'model': 'ACME HD4000',
+        'serial': 'SERIAL02',
+    }
 
 
-def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(machine):
+@pytest.mark.parametrize(
+    'options, state, field',
+    [(('--history-required', 'critical'), 'CRITICAL', 'notes'), ((), 'OK', 'remarks')],
+)
+def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(
+    machine, options, state, field
+):
     """In the table and as JSON; without a wish it is a remark."""
     (machine.state / 'history').rename(machine.state / 'away')
     (machine.state / 'history').write_text('in the way')
-    words = ('triage', '--scan', '--history-required', 'critical')
+    words = ('triage', '--scan', *options)
 
     found = json.loads(machine.run(START + HOUR, *words, '--json').text)
-    assert found['state'] == 'CRITICAL'
-    assert [(note['code'], note['text'][:11]) for note in found['notes']] == [
-        ('history-unusable', 'no history:')
-    ]
-    assert machine.run(START + HOUR, *words).first_line.startswith(
-        '[history-unusable] no history: '
+    assert (found['state'], [note['code'] for note in found[field]]) == (
+        state,
+        ['history-unusable'],
     )
-    assert [
-        remark['text'][:12]
-        for remark in json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)[
-            'remarks'
-        ]
-    ] == ['no history: ']
+    assert 'no history: ' in machine.run(START + HOUR, *words).text
 
 
 def silent() -> dict[str, Any]:
@@ -171,24 +137,16 @@ def silent() -> dict[str, Any]:
 def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
     """Its line cannot tell who it is, and somebody has to pull the right one; so in every face."""
     machine.holds(sda=disk(), sdb=silent())
-    words = (
-        'cannot be opened: Input/output error; check drive, cable and controller, and '
-        'the kernel log: dmesg -T'
-    )
-    seen = 'last seen there: ACME HD4000 (serial SERIAL02), 5 h ago'
+    seen = 'last seen there: ACME HD4000 (serial SERIAL02), {} h ago'
 
-    result = machine.check(START + 5 * HOUR, '--scan')
-    assert (
-        result.first_line
-        == f'SMART UNKNOWN - sdb [device-open-failed] {words}; {seen}; 2 drives: 1 unknown, 1 ok'
-    )
-    assert machine.check(START + 6 * HOUR, '--scan').first_line == result.first_line.replace(
-        '5 h', '6 h'
-    )
+    for hours in (5, 6):
+        first = machine.check(START + hours * HOUR, '--scan').first_line
+        assert first.startswith('SMART UNKNOWN - sdb [device-open-failed] ')
+        assert seen.format(hours) in first
     page = json.loads(machine.run(START + 5 * HOUR, 'triage', '--scan', '--json').text)
-    assert [drive['why'] for drive in page['drives']] == [f'{words}; {seen}', None]
+    assert [seen.format(5) in (drive['why'] or '') for drive in page['drives']] == [True, False]
     hidden = machine.check(START + 5 * HOUR, '--scan', '--hide-serial').text
-    assert 'last seen there: ACME HD4000, 5 h ago' in hidden and 'SERIAL0' not in hidden
+    assert 'there: ACME HD4000, 5 h ' in hidden and 'SERIAL0' not in hidden
 
 
 def test_a_drive_that_answers_elsewhere_is_not_the_one_that_is_silent(machine):
@@ -203,13 +161,6 @@ def test_a_drive_that_nobody_has_met_has_no_name(machine):
     machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=silent())
 
     assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
-
-
-def test_serial_numbers_are_hidden_here_as_well(machine):
-    """Whoever asks for it passes the output on."""
-    machine.holds(sda=disk('SERIAL09'))
-
-    assert 'SERIAL0' not in machine.check(START + HOUR, '--scan', '--hide-serial').text
 
 
 def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
@@ -288,19 +239,26 @@ def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
     assert drive_tracking.news(found, False, False) == []
 
 
-def test_a_drive_that_is_gone_is_named_as_it_may_be():
-    """And how history retires it, also where its serial number is not to be told."""
-    gone, nameless = known(DISK), known(Identity())
+@pytest.mark.parametrize(
+    'identity, hides_serial, later, sentence',
+    [
+        (DISK, False, 59, 'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01'),
+        (
+            DISK,
+            False,
+            60,
+            'ACME HD4000 SERIAL01 is gone from /dev/sda, noticed 1 min ago; history --forget '
+            'SERIAL01',
+        ),
+        (DISK, True, 0, 'ACME HD4000 is gone from /dev/sda; history --forget SERIAL'),
+        (Identity(), False, 0, 'a drive is gone from /dev/sda; history --forget SERIAL'),
+    ],
+)
+def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, later, sentence):
+    """And how history retires it; a check that takes its time tells of its own moment."""
+    gone = known(identity)._replace(now=START + later)
 
-    assert drive_tracking.gone(gone, False, accepts_none) == [
-        'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01 retires it'
-    ]
-    assert drive_tracking.gone(gone, True, accepts_none) == [
-        'ACME HD4000 is gone from /dev/sda; history --forget SERIAL retires it'
-    ]
-    assert drive_tracking.gone(nameless, False, accepts_none) == [
-        'a drive is gone from /dev/sda; history --forget SERIAL retires it'
-    ]
+    assert drive_tracking.gone(gone, hides_serial, accepts_none) == [f'{sentence} retires it']
 
 
 def test_who_took_another_one_s_place_did_not_just_come():
@@ -312,12 +270,10 @@ def test_who_took_another_one_s_place_did_not_just_come():
     )
 
     assert drive_tracking.came(replaced, False, DAY, START - 9 * DAY) == []
-    assert drive_tracking.went(replaced, False, DAY) == [
-        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL02'
-    ]
-    assert drive_tracking.came(came, False, DAY, START - 9 * DAY) == [
-        'ACME HD4000 SERIAL02 came to /dev/sdb'
-    ]
+    [news] = drive_tracking.went(replaced, False, DAY)
+    assert (news.code, news.fields['serial']) == ('drive-replaced', 'SERIAL01')
+    [news] = drive_tracking.came(came, False, DAY, START - 9 * DAY)
+    assert (news.code, news.fields['serial']) == ('drive-new', 'SERIAL02')
 
 
 def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
@@ -333,51 +289,30 @@ def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
     )
 
     assert drive_tracking.went(found, False, DAY) == []
-    assert drive_tracking.came(found, False, DAY, START - 30 * DAY) == [
-        'ACME HD4000 SERIAL02 came to /dev/sda'
-    ]
-
-
-@pytest.mark.parametrize(('later', 'ago'), [(59, ''), (60, ', noticed 1 min ago')])
-def test_what_was_noticed_a_minute_ago_is_old_news(later, ago):
-    """A check that takes its time tells of its own moment."""
-    gone = known(DISK)._replace(now=START + later)
-
-    assert drive_tracking.gone(gone, False, accepts_none) == [
-        f'ACME HD4000 SERIAL01 is gone from /dev/sda{ago}; history --forget SERIAL01 retires it'
-    ]
+    [news] = drive_tracking.came(found, False, DAY, START - 30 * DAY)
+    assert news == 'ACME HD4000 SERIAL02 came to /dev/sda'
 
 
 def test_where_nobody_was_seen_nothing_is_said():
     assert drive_tracking.last_seen(known(DISK), '/dev/sdz', False) == ''
 
 
-@pytest.mark.parametrize(
-    ('silence', 'state', 'words'),
-    [
-        (DAY, State.OK, 'asleep; last read 24 h ago'),
-        (
-            DAY + 1,
-            State.WARNING,
-            'asleep; last read 24 h ago, which is longer than 24 h (--asleep-max-age)',
-        ),
-    ],
-)
-def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state, words):
+@pytest.mark.parametrize(('silence', 'state'), [(DAY, State.OK), (DAY + 1, State.WARNING)])
+def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')
     found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
 
-    assert (found.state, found.problem, found.identity) == (state, words, DISK)
+    assert (found.state, found.identity) == (state, DISK)
+    assert found.problem.startswith('asleep; last read 24 h ')
+    assert ('longer than 24 h (--asleep-max-age)' in found.problem) is (state is State.WARNING)
 
 
 @pytest.mark.parametrize(
     ('options', 'drives'),
     [
         (['--ignore', 'SERIAL02'], ['sda']),
-        (['--ignore', 'SERIAL01'], ['sdb']),
         (['--match', 'SERIAL01$'], ['sda']),
         (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']),
-        (['--match', 'HD4000'], ['sda', 'sdb']),
     ],
 )
 def test_patterns_know_a_sleeping_drive_by_its_remembered_name(machine, options, drives):
@@ -417,7 +352,7 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
 
     assert result.code == 0
     assert result.line_of('sda').startswith('OK        sda  ACME HD4000  ')
-    assert '; last read 3 d ago' in result.line_of('sda')
+    assert '; last read 3 d ' in result.line_of('sda')
     assert result.line_of('sda').endswith('  SERIAL01  firmware 1.0')
     assert told(result) == []
 
@@ -427,7 +362,6 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     [
         (6, [], 0),
         (8, [], 1),
-        (8, ['--asleep-max-age', '30d'], 0),
         (2, ['--asleep-max-age', '36h'], 1),
         (8, ['--asleep', 'critical'], 2),
     ],
@@ -440,11 +374,3 @@ def test_a_drive_that_sleeps_for_too_long_is_a_warning(machine, days, options, c
 
     assert result.code == code
     assert ('--asleep-max-age' in result.line_of('sda')) == (code != 0)
-
-
-@pytest.mark.parametrize('word', ['7', 'd', '0d', '7x', '-1d'])
-def test_a_time_that_is_none_is_refused(machine, word):
-    """With an example."""
-    result = machine.check(START, f'--asleep-max-age={word}')
-
-    assert (result.code, 'write 90m, 12h, 7d or 2w' in result.text) == (3, True)
