@@ -257,16 +257,6 @@ def test_acknowledge_keeps_limits_overrides_metrics_and_unknown_keys(machine, ke
     ]
 
 
-def test_a_limit_of_the_site_stays_critical_after_an_acknowledgement(machine):
-    """The drive is 30 C warm and the file limits it to 20 C."""
-    sound = {'overrides': SITE['overrides'][:1]}
-    (machine.config / 'acknowledged.json').write_text(json.dumps(sound))
-    assert machine.check(START, '-d', '/dev/sda').code == 2
-    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
-
-    assert machine.check(START, '-d', '/dev/sda').code == 2
-
-
 def test_a_second_acknowledgement_replaces_the_first_one_alone(machine, kept):
     """Limits beside it in the same override stay."""
     accept(machine, '-d', '/dev/sda', 'pending', *WHY)
@@ -380,38 +370,6 @@ def test_six_at_once_keep_all_their_numbers(machine):
 
     assert sum(text.count('acknowledged: ') for text in said) == 12
     assert len(accept(machine, '--list').text.splitlines()) == 12
-
-
-def test_a_withdrawal_beside_acknowledgements_is_true(machine):
-    """Each sentence that is printed holds when all are done."""
-    letters = 'abcdef'
-    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50) for letter in letters})
-    accept(
-        machine,
-        *(word for letter in letters[:3] for word in ('-d', f'/dev/sd{letter}')),
-        'reallocated',
-        *WHY,
-    )
-    found = machine.words()
-    said = texts(
-        [
-            start(found, *words)
-            for letter, other in zip(letters[:3], letters[3:])
-            for words in (
-                ('--withdraw', f'SERIAL{letter}'),
-                ('-d', f'/dev/sd{other}', 'reallocated', *WHY),
-            )
-        ]
-    )
-
-    assert [text.split()[:2] for text in said] == [
-        words
-        for letter, other in zip(letters[:3], letters[3:])
-        for words in (['withdrawn:', f'SERIAL{letter}'], ['acknowledged:', f'SERIAL{other}'])
-    ]
-    assert [line.split()[0] for line in accept(machine, '--list').text.splitlines()] == [
-        f'SERIAL{letter}' for letter in letters[3:]
-    ]
 
 
 def test_waiting_for_the_lock_is_bounded(machine, monkeypatch):
@@ -544,17 +502,6 @@ def test_the_first_line_counts_acknowledged_drives_and_their_lines_name_the_metr
     assert 'acknowledged' not in done.line_of('sdc')
 
 
-def test_a_drive_that_alerts_is_counted_by_its_state(machine):
-    """Its line names what is acknowledged as well."""
-    machine.holds(sda=disk(a5=50, a197=2))
-    accept(machine, '-d', '/dev/sda', 'pending', *WHY)
-    done = machine.check(START)
-
-    assert (done.code, done.first_line.split('; ')[-1]) == (1, '1 drive: 1 warning')
-    assert 'reallocated 50, warning above' in done.line_of('sda')
-    assert '; pending 2 (acknowledged)' in done.line_of('sda')
-
-
 @pytest.mark.parametrize('value', ['0', '7'])
 def test_an_acknowledgement_that_silences_nothing_is_not_counted(machine, value):
     """The number is harmless, or has passed what was accepted."""
@@ -571,17 +518,6 @@ def test_performance_data_is_the_same_with_an_acknowledgement(machine):
     after = machine.check(START)
 
     assert (after.code, after.text.splitlines()[-1]) == (0, before)
-
-
-def test_a_growth_that_is_acknowledged_is_counted(machine):
-    """It would alert for days."""
-    machine.holds(sda=disk(a199=3))
-    machine.check(START)
-    machine.holds(sda=disk(a199=40))
-    assert machine.check(START + 3600).code == 1
-    accept(machine, '-d', '/dev/sda', 'crc_errors', *WHY, now=START + 7200)
-
-    assert machine.check(START + 7300).first_line.endswith('1 drive: 1 acknowledged')
 
 
 def test_help_names_the_limits_that_the_program_holds():

@@ -303,7 +303,7 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
 
     assert (found.state, found.identity) == (state, DISK)
-    assert found.problem.startswith('asleep; last read 24 h ')
+    assert found.problem.startswith('asleep; last read ')
     assert ('longer than 24 h (--asleep-max-age)' in found.problem) is (state is State.WARNING)
 
 

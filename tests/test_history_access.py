@@ -14,10 +14,10 @@ from conftest import drive, run
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import state_directory
-from smart_attributes.check import drive_tracking, history_access, history_answers
+from smart_attributes.check import history_access, history_answers
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.commands import table
-from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, HistoryUnusable
+from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from smart_attributes.history.drive_file import LastVerdict
 from smart_attributes.history.store import HistoryStore
 from smart_attributes.model import (
@@ -130,31 +130,6 @@ def test_a_damaged_file_is_a_warning_for_a_week(machine, state, code):
     assert [machine.check(START + HOUR + days * DAY, *state).code for days in (6, 8)] == [code, 0]
 
 
-def test_two_machines_with_one_history_know_the_same_drives(machine):
-    """A shared directory, or a machine ID that has changed: growth is found on both, and no
-    drive is missed.
-    """
-
-    def check(hours: int, crc: int, name: str):
-        (machine.folder / 'machine-id').write_text(name)
-        machine.holds(sda=disk(a199=crc))
-        return machine.check(START + hours * HOUR)
-
-    machine.setup = (
-        f'from smart_attributes.history import store\nstore.MACHINE_ID = '
-        f"'{machine.folder}/machine-id'\n"
-    )
-
-    assert [check(turn, 212 + turn // 2, 'ab'[turn % 2]).code for turn in range(5)] == [
-        0,
-        0,
-        1,
-        1,
-        1,
-    ]
-    assert 'history' not in check(5, 214, 'b').text
-
-
 def test_triage_shows_the_past_and_changes_nothing(machine):
     """A person who looks is no check: nothing grows because of it, and root leaves no files."""
     grown(machine)
@@ -206,15 +181,6 @@ def test_a_mistyped_acknowledgement_is_refused(machine, word):
     machine.holds(sda=disk())
 
     assert machine.check(START, '--acknowledged', word).code == 3
-
-
-def test_history_that_has_just_begun_tells_no_age(machine):
-    """ "More than 0 h ago" would be said of every old number on the first days."""
-    machine.holds(sda=disk(a187=1))
-    machine.check(START)
-
-    assert 'newest' not in machine.check(START + HOUR).first_line
-    assert 'reported_uncorrect 1, newest more than ' in machine.check(START + 2 * DAY).first_line
 
 
 # --- tables of cases, without a run of the program ------------------------------------------------
@@ -387,35 +353,6 @@ def test_a_drive_that_could_not_be_read_is_not_kept(history):
     first.keep([verdict_of(INTEL)._replace(problem='is silent')])
 
     assert history_answers.drive(met(history(START + HOUR)), SDA) is None
-
-
-def test_a_silent_drive_is_named_as_the_one_that_was_there(history):
-    met(history(START)).keep([verdict_of(INTEL)])
-    known = Remembered(history(START + HOUR))
-    known.expect([SDA])
-    there = known.recall([Read(SDA, DriveError('is silent'))], [], [SDA], is_scan=False)
-
-    assert drive_tracking.seen(there, SDA.address).identity.serial == INTEL.outcome.identity.serial
-    assert INTEL.outcome.identity.serial in drive_tracking.last_seen(
-        there, SDA.address, hide_serial=False
-    )
-    assert INTEL.outcome.identity.serial not in drive_tracking.last_seen(
-        there, SDA.address, hide_serial=True
-    )
-
-
-def test_a_drive_that_a_scan_no_longer_finds_is_gone(history):
-    """Only a scan, or its own address, validates it."""
-    first = Remembered(history(START))
-    first.recall([INTEL], [INTEL], [SDA], is_scan=True)
-    first.keep([verdict_of(INTEL)])
-    second = Remembered(history(START + HOUR))
-    there = second.recall([], [], [], is_scan=True)
-
-    [sentence] = drive_tracking.gone(there, False, accepts_none)
-    assert INTEL.outcome.identity.serial in sentence
-    assert INTEL.outcome.identity.serial not in drive_tracking.gone(there, True, accepts_none)[0]
-    assert len(drive_tracking.news(there, False, False)) == 1
 
 
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])

@@ -125,15 +125,6 @@ def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
     assert (told(found, START + DAY + ago) is not None) is is_told
 
 
-def test_rises_within_the_window_are_added_up():
-    """Small steps are no way around a limit."""
-    rule = GrowthRule(WEEK, 28 * DAY, 0, 8)
-    creeping = history(*((START + day * DAY, 2 * day) for day in range(6)))
-
-    assert told(creeping, START + 5 * DAY, rule).state is State.CRITICAL
-    assert told(creeping, START + 5 * DAY, rule).size == 10
-
-
 @pytest.mark.parametrize(
     ('steps', 'state'),
     [

@@ -4,7 +4,6 @@ the end.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -202,35 +201,19 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     formed = verdicts.Verdicts(judge, Options(), processes.Runner())
     early = formed.on(read(), None)
     formed._late = 'time limit of 55 s exceeded'
-    other = read()._replace(device=Device('/dev/sdb', name='sdb'))
+    other = formed.on(read()._replace(device=Device('/dev/sdb', name='sdb')), None)
 
     assert formed.on(read(), None) is early
-    assert formed.on(other, None).state is State.UNKNOWN
-    assert (
-        formed.on(other, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
-    )
-    assert formed.on(other, None).code == 'not-judged'
+    assert (other.state, other.code) == (State.UNKNOWN, 'not-judged')
+    assert '55 s' in other.problem
 
 
 @pytest.mark.parametrize(
     'error, code, words',
     [
-        (
-            DataError('site.json: there is no set "x"'),
-            'site-file-mistake',
-            'site.json: there is no set "x"',
-        ),  # a mistake in a file
-        (
-            alarm.TakesTooLong('5.5 s of CPU time'),
-            'judging-failed',
-            'cannot be evaluated: this took more than 5.5 s of CPU time',
-        ),  # a pattern without end
-        (
-            KeyError('x'),
-            'internal-error',
-            'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
-            'with the output of: smartctl --json -x',
-        ),  # our own fault
+        (DataError('site.json: x'), 'site-file-mistake', 'site.json: x'),
+        (alarm.TakesTooLong('5.5 s of'), 'judging-failed', '5.5 s of'),
+        (KeyError('x'), 'internal-error', 'smartctl --json -x'),
     ],
 )
 def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code, words):
@@ -245,63 +228,51 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code
         Inventory((read(),), (), is_bare=False)
     )
 
-    assert (told.state, told.code, told.problem, told.device) == (
-        State.UNKNOWN,
-        code,
-        words,
-        OF_A_DISK,
-    )
+    assert (told.state, told.code, told.device) == (State.UNKNOWN, code, OF_A_DISK)
+    assert told.problem.endswith(words)
     assert told.identity.serial and told.identity == read().identity
 
 
 def test_a_drive_that_gives_no_report_is_unknown_and_one_that_sleeps_is_well(judge):
     """Each with the words of what read it."""
-    silent = read()._replace(outcome=DriveError('cannot be read: no answer within 30 s'))
-    asleep = read()._replace(outcome=DriveAsleep('is asleep'))
+    told = verdicts.verdict(read()._replace(outcome=DriveError('is silent')), judge, None)
+    asleep = verdicts.verdict(read()._replace(outcome=DriveAsleep('is asleep')), judge, None)
 
-    told = verdicts.verdict(silent, judge, None)
-
-    assert (told.state, told.problem) == (State.UNKNOWN, 'cannot be read: no answer within 30 s')
-    assert verdicts.verdict(asleep, judge, None).state is State.OK
+    assert (told.state, told.problem, asleep.state) == (State.UNKNOWN, 'is silent', State.OK)
 
 
-def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> dict[str, float]:
-    """Return when the verdict on each of two drives was formed, of which the second takes half a
-    second longer.
+def is_judged_early(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> bool:
+    """Return whether the verdict on the first of two drives was formed before the second one
+    answered.
     """
-    found: list[tuple[str, float]] = []
+    answered = tmp_path / 'answered'
+    found: list[tuple[str, bool]] = []
     real = verdicts.verdict
 
     def noted(of: Read, *more: Any) -> Verdict:
-        found.append((of.device.path, time.monotonic()))
+        found.append((of.device.path, answered.exists()))
         return real(of, *more)
 
     monkeypatch.setattr(verdicts, 'verdict', noted)
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
-    fake.answers(read_arguments('/dev/sdb'), drive('intel-s3500-healthy'), before='sleep 0.5')
+    fake.answers(
+        read_arguments('/dev/sdb'),
+        drive('intel-s3500-healthy'),
+        before=f'sleep 0.5; touch {answered}',
+    )
+    surveyed(fake, tmp_path, '-d', '/dev/sdb', *arguments)
+    assert len(found) == len(dict(found)) == 2, 'each is judged once'
+    return not dict(found)['/dev/sda']
+
+
+def surveyed(fake, tmp_path, *arguments: str):
+    """Return the survey of /dev/sda and of what *arguments* name."""
     runner = processes.Runner()
+    words = ['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']
     try:
-        survey(
-            table.understood(
-                [
-                    '-p',
-                    fake.path,
-                    '--nosudo',
-                    '--state-dir',
-                    str(tmp_path),
-                    '-d',
-                    '/dev/sda',
-                    '-d',
-                    '/dev/sdb',
-                    *arguments,
-                ]
-            )[1],
-            runner,
-        )
+        return survey(table.understood([*words, *arguments])[1], runner)
     finally:
         runner.close()
-    assert len(found) == len(dict(found)) == 2, 'each is judged once'
-    return dict(found)
 
 
 @pytest.mark.parametrize(
@@ -316,24 +287,16 @@ def test_a_drive_is_judged_while_another_one_thinks(
     monkeypatch, fake, tmp_path, arguments, is_early
 ):
     """24 verdicts after the last answer would make all wait; what depends on all of them has to."""
-    formed = moments(monkeypatch, fake, tmp_path, *arguments)
-
-    assert (formed['/dev/sdb'] - formed['/dev/sda'] > 0.2) is is_early
+    assert is_judged_early(monkeypatch, fake, tmp_path, *arguments) is is_early
 
 
 def test_with_history_a_known_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path):
     """Its past was read ahead, and is the same in the end."""
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
-    runner = processes.Runner()
-    _, options = table.understood(
-        ['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']
-    )
-    found = survey(options, runner)
+    found = surveyed(fake, tmp_path)
     found.history.keep(found.verdicts)
 
-    formed = moments(monkeypatch, fake, tmp_path)
-
-    assert formed['/dev/sdb'] - formed['/dev/sda'] > 0.2
+    assert is_judged_early(monkeypatch, fake, tmp_path)
 
 
 def test_growth_that_was_seen_too_early_is_not_told(machine):
@@ -351,4 +314,4 @@ def test_growth_that_was_seen_too_early_is_not_told(machine):
     result = machine.check(START + 2 * HOUR, '-v')
 
     assert result.code == 0 and 'grew' not in result.text
-    assert 'cannot be distinguished from another drive' in result.text
+    assert 'cannot be distinguished' in result.text
