@@ -101,12 +101,6 @@ def test_a_drive_that_a_scan_has_found_once_is_missed_by_the_next_scan(scopes):
     assert kinds(places, SCAN, START + 2 * STEP, {1: START}) == [('missing', '/dev/sda', 1)]
 
 
-def test_a_drive_gone_while_the_host_was_off_is_told_for_a_day_from_when_it_is_noticed():
-    places = after((START, SCAN, {'/dev/sda': 1}), (START + 9 * DAY, SCAN, {}))
-
-    assert kinds(places, SCAN, START + 9 * DAY + STEP, {1: START}) == [('missing', '/dev/sda', 1)]
-
-
 def test_letters_that_shift_after_one_is_gone_replace_nothing():
     """sdb is sda now: the drive of sda is missing, and nobody has put another in its place."""
     places = after(
@@ -195,13 +189,6 @@ def test_an_expected_drive_stays_missing():
     (change,) = changes(places, records({1: START}), SDA, START + 30 * DAY)
     assert (change.kind, change.drive) == ('missing', 1)
     assert kinds(places, SDA, START + 30 * DAY, {1: START}) == []
-
-
-def test_a_replaced_drive_is_not_missing():
-    places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {'/dev/sda': 2}))
-
-    (change,) = changes(places, records({1: START, 2: START + STEP}), SDA, START + STEP)
-    assert change.kind == 'replaced'
 
 
 def at(address: str, drive: int, first: int, gone: int = 0) -> DrivePlace:

@@ -114,19 +114,6 @@ def test_only_the_last_400_days_are_read(tmp_path, monkeypatch):
     assert looked_at[0] < os.path.getsize(path) / 7
 
 
-def test_a_log_without_end_is_read_in_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(smartd_log, 'LARGEST_SMARTD_LOGS', 1000)
-    found = smartd_log.read(
-        logs(
-            tmp_path, *(line(NOW - DAY + 60 * place, a9=place, a199=place) for place in range(1000))
-        ),
-        NOW,
-    )
-
-    assert 10 < found.read < 40 and found.damaged == 0
-    assert found.rows[-1].ata[199] == (100, 999) and found.left_out > 30_000
-
-
 def test_a_line_of_any_length_takes_no_time(tmp_path):
     """22 MB in one line took 13 s; no drive has so many attributes. The lines beside it count."""
     path = tmp_path / 'attrlog.ACME-1.ata.csv'
@@ -141,28 +128,6 @@ def test_a_line_of_any_length_takes_no_time(tmp_path):
 
     assert time.process_time() - began < 5
     assert [found.read, found.damaged] == [2, 1]
-
-
-@pytest.mark.long
-def test_the_newest_part_of_a_large_log_is_read_in_time(tmp_path):
-    """30 MB used up the time of the whole import."""
-    path = tmp_path / 'attrlog.ACME-1.ata.csv'
-    path.write_text(
-        ''.join(
-            line(
-                NOW - place * 300,
-                a9=9999 - place // 12,
-                **{f'a{number}': place for number in range(10, 28)},
-            )
-            for place in range(115_000, 0, -1)
-        )
-    )
-    assert path.stat().st_size > 25e6
-    began = time.process_time()
-    found = smartd_log.read([str(path)], NOW)
-
-    assert time.process_time() - began < 10
-    assert found.rows[-1].time > NOW - DAY and found.read > 30_000 and found.left_out > 10e6
 
 
 @pytest.mark.parametrize(
@@ -255,15 +220,6 @@ def test_what_says_nothing_new_is_left_out_but_for_one_line_a_day(tmp_path):
         NOW - 20 * DAY + 600 * 1000,
     )
     assert len({row.time // DAY for row in found.rows}) == 21
-
-
-def test_a_counter_that_changes_all_the_time_is_left_at_one_line_a_day(tmp_path):
-    lines = [
-        line(NOW - 100 * DAY + HOUR * place, a9=place, a241=place * 77, a199=3)
-        for place in range(2400)
-    ]
-
-    assert 100 <= len(smartd_log.read(logs(tmp_path, *lines), NOW).rows) <= 102
 
 
 def test_rows_become_points_with_the_gap_to_the_line_before(tmp_path):
@@ -400,14 +356,6 @@ def test_a_row_that_stands_in_two_files_counts_once(tmp_path, written):
 
     assert found.read == len(found.rows) == 60
     assert [row.time for row in found.rows] == [NOW - ago * DAY for ago in range(60, 0, -1)]
-
-
-def test_a_line_of_the_future_does_not_hold_back_the_rest_of_its_file(tmp_path):
-    """The clock was wrong once; SCSI drives log no hours that would say so."""
-    packed(tmp_path, '.1', scsi(9) + scsi(-4000) + scsi(7), base='scsi.csv')
-    packed(tmp_path, '', scsi(5), base='scsi.csv')
-
-    assert [row.scsi['read-total-unc-errors'] for row in of_drive(tmp_path).rows] == [391, 393, 395]
 
 
 @pytest.mark.parametrize(

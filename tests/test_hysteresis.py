@@ -16,7 +16,6 @@ from smart_attributes.history import series
 from smart_attributes.history.series import CHANGE, History, extended
 
 MARGIN, LIMIT = 3, 60
-STEP = 30  # minutes between two checks of a day; the rule does not depend on it
 Sample = tuple[int, float]  # minutes since the beginning, degrees
 
 
@@ -86,48 +85,6 @@ def test_the_level_says_the_same_as_the_rule(seed):
     ]
 
 
-def jitter(count: int, seed: int) -> list[list[int]]:
-    """Return the temperatures of disks that vary by a degree around one of their limits, 55 and
-    60, for a day.
-    """
-    chance = random.Random(seed)
-    return [
-        [(55, 60)[place % 2] + chance.choice((-1, 0, 1)) for _ in range(0, 24 * 60 + 1, STEP)]
-        for place in range(count)
-    ]
-
-
-@pytest.mark.long
-def test_twenty_disks_around_their_limits_change_state_once_a_day(tmp_path):
-    """The real program, with its history: without hysteresis these disks change state hundreds
-    of times.
-    """
-    machine, states = Machine(tmp_path), []
-    disks = jitter(20, seed=7)
-    for step in range(len(disks[0])):
-        machine.holds(
-            **{
-                f'sd{chr(97 + place)}': disk(f'SERIAL{place:02}', a194=each[step])
-                for place, each in enumerate(disks)
-            }
-        )
-        text = machine.check(START + step * STEP * MINUTE).text
-        states.append(
-            [
-                line.split()[0]
-                for line in sorted(text.splitlines()[1:21], key=lambda line: line.split()[1])
-            ]
-        )
-    changes = [
-        sum(before[place] != after[place] for before, after in zip(states, states[1:]))
-        for place in range(20)
-    ]
-
-    assert max(changes) <= 1
-    assert all('WARNING' in {state[place] for state in states} for place in range(0, 20, 2))
-    assert all('CRITICAL' in {state[place] for state in states} for place in range(1, 20, 2))
-
-
 def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
     """The line says what it waits for; a day later the drive is OK."""
     machine = Machine(tmp_path)
@@ -135,10 +92,7 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
         machine.holds(sda=disk(a194=degrees))
         first = machine.check(START + hours * HOUR).first_line
         assert first.startswith('SMART WARNING - sda temperature'), hours
-    assert (
-        f'temperature {degrees} C (warning above 55, and it has not been 3 C lower for a day)'
-        in first
-    )
+    assert f'temperature {degrees} C (warning above 55, ' in first and ' 3 C lower ' in first
 
     assert machine.check(START + 25 * HOUR).first_line.startswith('SMART OK')
 
@@ -161,7 +115,9 @@ def test_the_history_of_hysteresis_stays_small(tmp_path):
     assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text
 
 
-@pytest.mark.parametrize('interval', [5 * MINUTE, HOUR, 6 * HOUR])
+@pytest.mark.parametrize(
+    'interval', [pytest.param(5 * MINUTE, marks=pytest.mark.long), HOUR, 6 * HOUR]
+)
 def test_warm_drives_change_state_twice_a_month_at_most(interval):
     """24 drives that are 3 C warmer by day than by night, with noise of 1 C, near the limit of
     60 C.

@@ -81,9 +81,9 @@ def test_another_series_or_no_number_is_no_fall(changed):
 @pytest.mark.parametrize(
     ('metric', 'before', 'words'),
     [
-        ('power_on_time', 64_000 * HOUR, 'was set back between'),
-        ('power_on_time', 65_000 * HOUR, 'was set back, or overflowed between'),
-        ('host_written', 64_000, 'was set back, or overflowed between'),
+        ('power_on_time', 64_000 * HOUR, 'back between'),
+        ('power_on_time', 65_000 * HOUR, 'or overflowed between'),
+        ('host_written', 64_000, 'or overflowed between'),
     ],
 )
 def test_only_a_young_power_on_time_did_not_run_over(metric, before, words):
@@ -154,10 +154,7 @@ def test_a_second_fall_is_reported_beside_the_first(machine):
     for after in (0, HOUR, DAY / 4):
         told = machine.check(START + 31.5 * DAY + after, '-v').text
         assert f'note: {SAID}\n' in told
-        assert (
-            'note: power_on_time was set back between 2026-12-21 00:00 and 2026-12-21 12:00: it '
-            'was 700 h before\n' in told
-        )
+        assert ' 2026-12-21 12:00: ' in told and ' 700 h before\n' in told
 
 
 def test_readers_see_it_too(machine):
@@ -186,14 +183,13 @@ def test_readers_see_it_too(machine):
 def test_triage_since_lists_it(machine, since, is_told):
     """For as long as it was asked for."""
     machine.check(START + 2 * DAY)
-    found = machine.run(START + 60 * DAY, 'triage', '--since', since, '-d', '/dev/sda').text
+    page = machine.folder / 'page.html'
+    words = START + 60 * DAY, 'triage', '--since', since, '-d', '/dev/sda'
 
-    assert (f'\n  sda {SAID}' in found) is is_told
-    document = machine.run(
-        START + 60 * DAY, 'triage', '--since', since, '-d', '/dev/sda', '--json'
-    ).text
-    assert json.loads(document)['lately'].get('fell') == (
-        [
+    assert (f'\n  sda {SAID}' in machine.run(*words).text) is is_told
+    assert (
+        json.loads(machine.run(*words, '--json').text)['lately'].get('fell', [])
+        == [
             {
                 'name': 'sda',
                 'metric': 'power_on_time',
@@ -203,11 +199,9 @@ def test_triage_since_lists_it(machine, since, is_told):
                 'said': SAID,
             }
         ]
-        if is_told
-        else None
+        * is_told
     )
-    page = machine.folder / 'page.html'
-    machine.run(START + 60 * DAY, 'triage', '--since', since, '-d', '/dev/sda', '--html', str(page))
+    machine.run(*words, '--html', str(page))
     assert (f'sda {SAID}' in page.read_text()) is is_told
 
 

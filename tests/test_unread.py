@@ -46,7 +46,7 @@ def command(machine, name: str, *arguments: str) -> Result:
 
 @simulated
 @pytest.mark.parametrize(
-    'address, described, fault, model, serial',
+    ('address', 'described', 'fault', 'model', 'serial'),
     [
         ('/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL),  # ata smart disabled
         (
@@ -101,37 +101,13 @@ def test_every_face_tells_which_drive_cannot_be_judged(
 
 @simulated
 @pytest.mark.parametrize(
-    'given, last, advice', [('', 4, 'a type (TYPE@PATH)'), ('sat@', 2, 'a type other than sat')]
+    'given, last, advice', [('', 4, ' (TYPE@PATH);'), ('sat@', 2, ' other than sat;')]
 )
 def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
     """Of a drive that says who it is and gives no data."""
     machine.add('/dev/sda', 'intel-healthy', error=last)
 
-    assert (
-        f'by a bridge that needs {advice}; 1 drive'
-        in check(machine, '-d', f'{given}/dev/sda').first_line
-    )
-
-
-@simulated
-def test_a_sas_disk_without_verdict_is_no_ssd(machine):
-    """Its kind follows from what answered, not from what it did not say."""
-    machine.add('/dev/sda', 'sas-seagate-healthy', disabled=True)
-
-    assert 'type sas' in command(machine, 'explain', '-d', '/dev/sda').text
-    assert 'type -' in command(machine, 'explain', '-d', '/dev/sdb').text
-
-
-@simulated
-def test_hidden_serial_numbers_stay_hidden(machine):
-    """Of an unread drive, too."""
-    machine.add('/dev/sda', 'intel-worn', disabled=True)
-
-    for text in (
-        check(machine, '-d', '/dev/sda', '--hide-serial').text,
-        command(machine, 'list', '-d', '/dev/sda', '--hide-serial').text,
-    ):
-        assert MODEL in text and SERIAL not in text
+    assert advice in check(machine, '-d', f'{given}/dev/sda').first_line
 
 
 @simulated
@@ -145,10 +121,8 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     result = check(machine, *named, '--expect', '3', '-v')
 
     assert result.code == 2
-    assert result.first_line.startswith(
-        'SMART CRITICAL - [drives-missing] 2 of 3 expected drives missing, 1 found; '
-    )
-    assert 'also reached as sat@/dev/sg0, which has SMART disabled' in result.text
+    assert '[drives-missing] 2 of 3 ' in result.first_line
+    assert 'reached as sat@/dev/sg0' in result.text
 
 
 @simulated
@@ -258,17 +232,11 @@ def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
     'address',
     [
         '/dev/disk/by-id/ata-GONE',
-        '/dev/disk/by-path/pci-0000:00:1f.2-ata-9',
         '/dev/sdzz',
-        '/dev/sdzz1',
         '/dev/nvme77',
-        '/dev/nvme77n1',
         '/dev/ng77n1',
         'sat@/dev/sg77',
-        'scsi@/dev/sdzz',
-        'nvme@/dev/nvme77',
         'megaraid,6@/dev/bus/0',
-        'sat+megaraid,6@/dev/bus/0',
         'cciss,3@/dev/sg0',
     ],
 )
@@ -281,9 +249,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert result.first_line.startswith(
-        'SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found; '
-    )
+    assert '[drives-missing] 1 of 2 ' in result.first_line
     (gone,) = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'search'
 
@@ -355,48 +321,26 @@ def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
 
 @simulated
 @pytest.mark.parametrize(
-    'address, said',
+    'address, right',
     [
-        (
-            'megaraid,0@/dev/bus/99',
-            'host 99 has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1',
-        ),
-        (
-            'sat+megaraid,4@/dev/bus/6',
-            'host 6 has no MegaRAID controller, but host 1 has one; write '
-            'sat+megaraid,4@/dev/bus/1',
-        ),
-        (
-            'megaraid,0@/dev/sdb',
-            'host 3 (of /dev/sdb) has no MegaRAID controller, but host 1 has one; write '
-            'megaraid,0@/dev/bus/1',
-        ),
+        ('megaraid,0@/dev/bus/99', 'megaraid,0@/dev/bus/1'),
+        ('sat+megaraid,4@/dev/bus/6', 'sat+megaraid,4@/dev/bus/1'),
+        ('megaraid,0@/dev/sdb', 'megaraid,0@/dev/bus/1'),
+        ('megaraid,0-7@/dev/bus/6', 'megaraid,0@/dev/bus/1 '),
     ],
 )
-def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, said):
-    """Host numbers change at boot; after a reboot every drive would be called dead."""
+def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, right):
+    """Host numbers change at boot; after a reboot every drive would be called dead. A range is one
+    line: neither empty slots, nor 8 missing drives.
+    """
     machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
     machine.add('/dev/sdb', 'intel-healthy', host=3)
     stands_behind(machine, '/dev/sdb', 3, 'ahci')
 
     found = surveyed(machine, monkeypatch, '-d', address, '--expect', '1')
 
-    assert [verdict.problem for verdict in found.verdicts] == [f'was not found: {said}']
-    assert found.failures == ()
-
-
-@simulated
-def test_a_range_behind_a_controller_that_moved_is_one_line(machine, monkeypatch):
-    """Neither empty slots, nor 256 lines, nor 8 missing drives: nobody looked where they are."""
-    machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
-
-    found = surveyed(machine, monkeypatch, '-d', 'megaraid,0-7@/dev/bus/6', '--expect', '8')
-
-    assert [verdict.problem for verdict in found.verdicts] == [
-        'was not found: host 6 has no MegaRAID controller, but host 1 has one; write '
-        'megaraid,0@/dev/bus/1 (likewise '
-        'for the whole range)'
-    ]
+    [verdict] = found.verdicts
+    assert verdict.code == 'controller-moved' and f'; write {right}' in verdict.problem
     assert found.failures == ()
 
 
@@ -407,7 +351,7 @@ def test_an_empty_slot_of_the_right_controller_stays_one(machine, monkeypatch):
 
     found = surveyed(machine, monkeypatch, '-d', 'megaraid,5@/dev/bus/1', '--expect', '1')
 
-    assert 'is an empty slot, or its drive is dead' in found.verdicts[0].problem
+    assert found.verdicts[0].code == 'empty-slot'
     assert found.failures
 
 
@@ -420,11 +364,8 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert (
-        'note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0, only as '
-        'megaraid,0@/dev/bus/0' in result.text
-    )
-    assert 'megaraid_1 does not answer' not in result.text
+    assert ' sat+megaraid,0@/dev/bus/0, only as megaraid,0@/dev/bus/0' in result.text
+    assert 'sat+megaraid,1@' not in result.text
 
 
 @simulated
@@ -448,13 +389,8 @@ def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, 
     found = surveyed(machine, monkeypatch, '-d', '/dev/sda', '-d', drives)
 
     assert ('sda' in [verdict.device.name for verdict in found.verdicts]) is left
-    assert (
-        any(
-            note.startswith('sda is a RAID volume') and note.endswith('; left out')
-            for note in found.notes
-        )
-        is not left
-    )
+    noted = [note for note in found.notes if note.startswith('sda is ')]
+    assert [note.endswith('; left out') for note in noted] == [True] * (not left)
 
 
 @simulated
@@ -465,9 +401,7 @@ def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
 
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
-    assert (
-        'CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found' in result.first_line
-    )
+    assert '[drives-missing] 1 of 2 ' in result.first_line
 
 
 # --- sudo ----------------------------------------------------------------------------------------
@@ -480,24 +414,16 @@ REFUSED = SudoRefused(
 @pytest.mark.parametrize(
     'address, words',
     [
-        (
-            '/dev/sr0',
-            'is not a drive with SMART: /dev/sr0 is an optical drive; leave it out (the sudoers '
-            'rule excludes it',
-        ),
-        (
-            '/dev/vda',
-            'is not a drive with SMART: /dev/vda is a virtual disk (virtio or Xen); leave it out '
-            '(the sudoers rule excludes it',
-        ),
-        ('/dev/my/disk', 'the sudoers rule does not allow this path'),
+        ('/dev/sr0', ' an optical drive;'),
+        ('/dev/vda', ' (virtio or Xen);'),
+        ('/dev/my/disk', 'allow this path'),
         ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
         (
             'sntasmedia@/dev/disk/by-id/usb-ACME_X1-0:0',
             'check_smart_attributes sudoers --type sntasmedia',
         ),
-        ('/dev/sda', 'the sudoers rule for this call is missing'),
-        ('megaraid,6@/dev/bus/0', 'the sudoers rule for this call is missing'),
+        ('/dev/sda', 'call is missing'),
+        ('megaraid,6@/dev/bus/0', 'call is missing'),
     ],
 )
 def test_sudo_refuses_what_the_rule_never_admits_with_another_reason(address, words):
