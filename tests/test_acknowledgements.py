@@ -21,7 +21,7 @@ TOO_LONG = 'the number is too long; write at most 30 digits'
 
 
 @pytest.mark.parametrize(
-    ('text', 'words'),
+    'text, words',
     [
         ('S1=3', f' {FORM}'),
         ('S1:reallocated=3:soon', f' {FORM}'),
@@ -53,7 +53,7 @@ def test_a_number_of_thirty_digits_is_taken(digits):
 
 
 @pytest.mark.parametrize(
-    ('text', 'is_day'),
+    'text, is_day',
     [
         ('2027-01-31', True),
         ('2028-02-29', True),

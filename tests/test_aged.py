@@ -24,6 +24,8 @@ from smart_attributes.model import (
 from smart_attributes.wording import statement
 from smart_attributes.work.statements import findings
 
+OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
+
 SDA = Device('/dev/sda', name='sda')
 DISK = Identity(protocol='ATA', model='ST4000NM0033-9ZM170', serial='EXAMPLE0001', rotation=7200)
 
@@ -48,9 +50,9 @@ def old(ago):
 @pytest.mark.parametrize(
     ('count', 'ago', 'state', 'age'),
     [
-        (70, YEARS_3_2, State.WARNING, '3.2 years'),
-        (70, 337, State.WARNING, '14 days'),
-        (70, 335, State.CRITICAL, '14 days'),
+        (70, YEARS_3_2, WARNING, '3.2 years'),
+        (70, 337, WARNING, '14 days'),
+        (70, 335, CRITICAL, '14 days'),
     ],
 )
 def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(count, ago, state, age):
@@ -61,7 +63,7 @@ def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(count, ago, st
     assert f', newest {age} ' in findings(verdict)
 
 
-@pytest.mark.parametrize(('ago', 'state'), [(8759, State.CRITICAL), (8761, State.WARNING)])
+@pytest.mark.parametrize('ago, state', [(8759, CRITICAL), (8761, WARNING)])
 def test_a_failed_self_test_of_a_year_ago_no_longer_is_critical(ago, state):
     """It stays a warning until a test of as much passes."""
     tests = (SelfTest('Extended offline', 'Completed: read failure', False, 50000 - ago),)
@@ -84,10 +86,10 @@ def reallocated_for(seconds, number, then=None):
 @pytest.mark.parametrize(
     ('days', 'number', 'then', 'state', 'said'),
     [
-        (364, 41, None, State.WARNING, ' than 364 days'),
-        (366, 41, None, State.OK, ' than 1.0 years'),
-        (15, 4000, 30, State.WARNING, 'newest 15 days'),
-        (13, 4000, None, State.CRITICAL, ' than 13 days'),
+        (364, 41, None, WARNING, ' than 364 days'),
+        (366, 41, None, OK, ' than 1.0 years'),
+        (15, 4000, 30, WARNING, 'newest 15 days'),
+        (13, 4000, None, CRITICAL, ' than 13 days'),
     ],
 )
 def test_history_tells_the_age_of_what_no_log_dates(days, number, then, state, said):
@@ -102,12 +104,12 @@ def test_history_tells_the_age_of_what_no_log_dates(days, number, then, state, s
 
 
 @pytest.mark.parametrize(
-    ('is_own', 'log', 'state'),
+    'is_own, log, state',
     [
-        (True, None, State.OK),  # ok own
-        (False, None, State.WARNING),  # warn foreign
-        (False, 366 * 86400, State.OK),  # ok foreign and its log
-        (True, 13 * 86400, State.WARNING),  # warn its log is newer
+        (True, None, OK),  # ok own
+        (False, None, WARNING),  # warn foreign
+        (False, 366 * 86400, OK),  # ok foreign and its log
+        (True, 13 * 86400, WARNING),  # warn its log is newer
     ],
 )
 def test_history_that_another_user_could_have_written_silences_nothing(is_own, log, state):
@@ -154,7 +156,7 @@ def unmoved(report, metric, number, days):
 
 
 @pytest.mark.parametrize(
-    ('metric', 'attribute', 'number'),
+    'metric, attribute, number',
     [
         ('reallocated', 5, 1100),
         ('pending', 197, 72),
@@ -168,12 +170,12 @@ def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(
     """After years without growth: too few such disks were watched for CRITICAL."""
     report = sectors(attribute, number)
 
-    assert judged(report).state is State.CRITICAL
-    assert judged(report, unmoved(report, metric, number, 1000)).state is State.WARNING
+    assert judged(report).state is CRITICAL
+    assert judged(report, unmoved(report, metric, number, 1000)).state is WARNING
 
 
 @pytest.mark.parametrize(
-    ('days', 'number', 'is_noted'),
+    'days, number, is_noted',
     [(400, 120, True), (400, 40, False), (400, 4000, False), (13, 120, False)],
 )
 def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(days, number, is_noted):
@@ -271,7 +273,7 @@ def test_two_equals_that_disagree_on_what_is_old_are_told():
 
 
 @pytest.mark.parametrize(
-    ('rule', 'why'),
+    'rule, why',
     [
         (OLD, OLD['why']),  # reason
         ({'after': '1000h', 'warning': '5'}, ''),  # none
@@ -349,10 +351,10 @@ def test_an_increase_after_the_self_test_makes_the_test_worthless():
 
 
 @pytest.mark.parametrize(
-    ('rotation', 'state'),
+    'rotation, state',
     [
-        (7200, State.WARNING),  # hard disk
-        (0, State.OK),  # solid state
+        (7200, WARNING),  # hard disk
+        (0, OK),  # solid state
     ],
 )
 def test_a_threshold_in_the_past_warns_on_hard_disks_alone(rotation, state):
@@ -370,17 +372,17 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone():
     report = disk_with_errors(0, ())
     asked = judging.Rules(self_test_max_age=35 * 86400)
 
-    assert judged(report).state is State.OK
+    assert judged(report).state is OK
     verdict = judged(report, rules=asked)
-    assert verdict.state is State.WARNING and 'none known' in findings(verdict)
+    assert verdict.state is WARNING and 'none known' in findings(verdict)
     tested = report._replace(
         self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),)
     )
-    assert judged(tested, rules=asked).state is State.OK
+    assert judged(tested, rules=asked).state is OK
 
 
 @pytest.mark.parametrize(
-    ('used', 'statistic', 'own', 'is_noted'),
+    'used, statistic, own, is_noted',
     [
         (10, None, 15, False),
         (10, None, 16, True),

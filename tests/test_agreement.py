@@ -293,29 +293,6 @@ def test_recorded_reports_have_one_answer_in_check_triage_explain_and_metrics(tm
     }
     assert {each['name']: (each['action'], each['to_do']) for each in zabbix['drives']} == told
     assert sorted(explained) == sorted(to_do for _, to_do in told.values())
-    assert [
-        f'  {each["name"]}: {each["to_do"]}: {each["reason"]}' for each in document['work']
-    ] == re.findall('^  .*$', table.partition('work list:\n')[2], re.MULTILINE)
-    assert table.splitlines()[-1].endswith(
-        f'; most urgent: {document["work"][0]["name"]}: {document["work"][0]["to_do"]}'
-    )
-
-
-@pytest.mark.parametrize('bad', [0, 1, 24])
-def test_the_worst_drive_its_action_and_the_totals_are_on_the_last_screen(monkeypatch, capsys, bad):
-    """On 80 x 24 with 24 drives."""
-    monkeypatch.setenv('COLUMNS', '80')
-    verdicts = [
-        drive(f'sd{number:02}', *FINDINGS[1 if number < bad else 11]) for number in range(24)
-    ]
-    triage_table.print_rows(triage_table.rows(verdicts, False, NOW))
-    print(
-        *triage_table.work_list(work_list.in_order(verdicts, None, NOW), plugin.count(verdicts)),
-        sep='\n',
-    )
-    lines = capsys.readouterr().out.splitlines()
-
-    last = ' '.join(lines[-24:])
-    assert max(map(len, lines)) <= 80
-    assert '24 drives: ' in last and ('most urgent: sd00: replace now' in last) == (bad > 0)
-    assert len([line for line in lines if line.startswith('OK ')]) == 24 - bad
+    work = [f'  {each["name"]}: {each["to_do"]}: {each["reason"]}' for each in document['work']]
+    assert work == re.findall('^  .*$', table.partition('work list:\n')[2], re.MULTILINE)
+    assert work[0].startswith(f'  {table.splitlines()[-1].rpartition("urgent: ")[2]}')

@@ -81,7 +81,7 @@ def found(of):
 
 
 @pytest.mark.parametrize(
-    ('of', 'hidden'),
+    'of, hidden',
     [
         (report(500, [1501]), (1001, BEHIND)),  # more than 1000 h
         (report(500, [1500]), ()),  # 1000 h
@@ -224,7 +224,7 @@ def test_ages_are_bounds_once_the_counter_was_set_back():
 
 
 @pytest.mark.parametrize(
-    ('tests', 'ago'), [([450], ', 2 days ago'), ([450, 9000], ', more than 2 days ago')]
+    'tests, ago', [([450], ', 2 days ago'), ([450, 9000], ', more than 2 days ago')]
 )
 def test_the_words_about_a_self_test_say_so(tests, ago):
     """So does whether it is recent."""
@@ -241,7 +241,7 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
 
 
 @pytest.mark.parametrize(
-    ('farm', 'notes'),
+    'farm, notes',
     [
         (Farm(), []),
         (Farm('A', 9), []),

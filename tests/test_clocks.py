@@ -27,7 +27,7 @@ def facts(raw='500', tests=(), errors=(), statistics=None, spindle=None, model='
 
 
 @pytest.mark.parametrize(
-    ('of', 'ahead', 'agrees'),
+    'of, ahead, agrees',
     [
         (facts(tests=[1501]), 'more than 1,000 h', 'no'),
         (facts(tests=[1500]), '25 to 1,000 h', 'no'),

@@ -91,7 +91,6 @@ def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any],
         (['--info', '--health'], True),
         (['-H', '-A'], False),
     ],
-    ids=str,
 )
 def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(
     arguments: list[str], is_missed: bool
@@ -237,7 +236,6 @@ def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
         ({'scsi_self_test_0': {'code': {'string': 'x'}}}, 'scsi_self_test_0.result'),
         ({'new_in_smartctl_9': [None]}, ''),
     ],
-    ids=str,
 )
 def test_a_value_that_smartctl_would_not_print_is_damaged(more: Json, places: str):
     assert [gap.partition(': ')[2] for gap in gaps(more)] == ([places] if places else [])
@@ -278,7 +276,6 @@ def test_a_column_that_one_row_of_the_attributes_has_belongs_to_all():
         (page(1, table=[]), ''),
         (page(None, table=[]), ''),
     ],
-    ids=str,
 )
 def test_rows_that_a_log_counts_or_must_have_are_missed(more: Json, lost: str):
     missing = [gap for gap in gaps(more) if 'damaged' not in gap]
@@ -297,7 +294,6 @@ def test_rows_that_a_log_counts_or_must_have_are_missed(more: Json, lost: str):
         ((0, 1, 3), True),
         ((0, 20), False),
     ],
-    ids=str,
 )
 def test_self_tests_of_a_sas_drive_are_numbered_without_a_break(numbers: Any, is_lost: bool):
     test = {'code': {'string': 'x'}, 'result': {'string': 'x'}}
@@ -315,7 +311,6 @@ def test_self_tests_of_a_sas_drive_are_numbered_without_a_break(numbers: Any, is
         ((7, 3), ['-A'], {}, False),
         ((7, 3), ['-x'], {'smart_support': {'available': True, 'enabled': True}}, False),
     ],
-    ids=str,
 )
 def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
     version, arguments, more, is_lost
@@ -332,7 +327,6 @@ def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
         (list('abcde'), ['damaged in the report: a, b, c, d, e']),
         (list('abcdefg'), ['damaged in the report: a, b, c, d, e and 2 more']),
     ],
-    ids=str,
 )
 def test_the_first_five_places_are_named(places: list[str], sentence: list[str]):
     assert list(completeness.sentences(places, [])) == sentence

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-import abilities
 import pytest
-from conftest import NOBODY, Result, run
+from conftest import Result, run
 from days import DAY, HOUR, START, Machine, asleep, disk
 
 from smart_attributes.check import drive_tracking
@@ -297,7 +295,7 @@ def test_where_nobody_was_seen_nothing_is_said():
     assert drive_tracking.last_seen(known(DISK), '/dev/sdz', False) == ''
 
 
-@pytest.mark.parametrize(('silence', 'state'), [(DAY, State.OK), (DAY + 1, State.WARNING)])
+@pytest.mark.parametrize('silence, state', [(DAY, State.OK), (DAY + 1, State.WARNING)])
 def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')
     found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
@@ -308,7 +306,7 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
 
 
 @pytest.mark.parametrize(
-    ('options', 'drives'),
+    'options, drives',
     [
         (['--ignore', 'SERIAL02'], ['sda']),
         (['--match', 'SERIAL01$'], ['sda']),
@@ -330,20 +328,6 @@ def test_no_pattern_leaves_out_a_sleeping_drive_that_nobody_remembers(machine):
     assert machine.check(START, '--scan', '--no-history', '--ignore', 'SERIAL02').line_of('sdb')
 
 
-@abilities.other_user
-def test_another_user_s_history_leaves_no_drive_out(open_place):
-    """What nagios can write silences nothing that root checks."""
-    machine = Machine(open_place)
-    os.chown(machine.state, NOBODY, NOBODY)
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
-    machine.check(START, '--scan')
-    machine.holds(sda=disk(), sdb=asleep())
-
-    assert 'SERIAL02' in machine.check(START + HOUR, '--scan', '--ignore', 'SERIAL02').line_of(
-        'sdb'
-    )
-
-
 def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     """In standby it tells neither model nor serial number."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
@@ -358,7 +342,7 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
 
 
 @pytest.mark.parametrize(
-    ('days', 'options', 'code'),
+    'days, options, code',
     [
         (6, [], 0),
         (8, [], 1),

@@ -28,7 +28,7 @@ def found(*errors, counted=(), count=None, age=AGE):
 
 
 @pytest.mark.parametrize(
-    ('errors', 'count', 'quiet'),
+    'errors, count, quiet',
     [
         (
             (error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')),
@@ -61,7 +61,7 @@ def test_a_counter_at_zero_has_no_age():
 
 
 @pytest.mark.parametrize(
-    ('errors', 'number', 'newest'),
+    'errors, number, newest',
     [
         ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10),  # all
         ((error(1001, 'UNC'),), 1, 1001),  # old
@@ -169,7 +169,7 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
 
 
 @pytest.mark.parametrize(
-    ('hour', 'age', 'since'),
+    'hour, age, since',
     [
         (100, 300, 200),
         (100, 65536 + 300, 200),

@@ -478,7 +478,7 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
 
 
 @pytest.mark.parametrize(
-    ('report', 'is_asked', 'part'),
+    'report, is_asked, part',
     [
         (Report(NVME, True, nvme=COUNTS), False, 'health log'),
         (
@@ -510,7 +510,7 @@ def test_zeros_say_nothing(report, is_asked, part):
 
 
 @pytest.mark.parametrize(
-    ('report', 'is_asked'),
+    'report, is_asked',
     [
         (Report(NVME, True, nvme={**COUNTS, 'available_spare': 100}), True),
         (Report(NVME, True, nvme={'critical_warning': 0}), True),

@@ -202,30 +202,6 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(
 
 
 @pytest.mark.parametrize(
-    'suffix, text',
-    [
-        (
-            'txt',
-            'smartctl 7.{} 2022-02-28 r5338 [x86_64-linux-6.1.0]\n\nDevice Model:     ACME X1\n'
-            'SMART overall-health self-assessment test result: PASSED\n',
-        ),
-        (
-            'json',
-            '{{"smartctl": {{"version": [7, {}], "argv": ["smartctl", "-x"]}}, "smart_status": '
-            '{{"passed": true}}}}',
-        ),
-    ],
-)
-def test_numbers_of_thousands_of_digits_are_the_matter_of_one_drive(suffix, text, folder, capsys):
-    """int() raises an error for more than 4,300 digits since Python 3.11, and takes long before."""
-    (folder / f'odd.{suffix}').write_text(text.format('9' * 5000))
-
-    code, printed = run('--report', str(folder), capsys=capsys)
-
-    assert code == 2 and printed.startswith('SMART CRITICAL - bad smart_status: FAILED')
-
-
-@pytest.mark.parametrize(
     'content, code, words',
     [
         (b'sma\0rtctl 7.3 x', 3, 'not-a-report'),

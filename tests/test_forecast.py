@@ -153,7 +153,7 @@ def test_no_latest_end_is_beyond_a_hundred_years():
 
 
 @pytest.mark.parametrize(
-    ('days', 'grown', 'is_estimate'),
+    'days, grown, is_estimate',
     [
         (60, 3, False),  # enough
         (59, 3, True),  # too short
@@ -166,7 +166,7 @@ def test_history_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_es
 
 
 @pytest.mark.parametrize(
-    ('grown', 'spent', 'is_idle'),
+    'grown, spent, is_idle',
     [
         (0, 2.9, False),  # less than three per cent missing
         (0, 3, True),  # three per cent
@@ -206,7 +206,7 @@ def test_the_rate_of_a_whole_life_belongs_to_the_range():
 
 
 @pytest.mark.parametrize(
-    ('used', 'found'),
+    'used, found',
     [
         (lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False)),  # ever faster
         (lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False)),  # ever slower
@@ -225,7 +225,7 @@ def test_uneven_use_widens_the_range(used, found):
 
 
 @pytest.mark.parametrize(
-    ('days', 'grown', 'latest'),
+    'days, grown, latest',
     [
         (60, 1, 56 * 24 / 4 * 1.2),  # one per cent in eight days tells nothing
         (60, 2, 55 * 8 / 1 * 1.2),  # two per cent tell of one at least

@@ -114,7 +114,7 @@ def lasting(days):
 
 
 @pytest.mark.parametrize(
-    ('one', 'other', 'days'), [(9, 5, 5), (5, 9, 5), (None, 5, 5), (5, None, 5), (0, 5, 0)]
+    'one, other, days', [(9, 5, 5), (5, 9, 5), (None, 5, 5), (5, None, 5), (0, 5, 0)]
 )
 def test_of_two_times_the_sooner_counts(one, other, days):
     """And one that is known before one that is not."""

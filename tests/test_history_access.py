@@ -63,7 +63,7 @@ def test_growth_is_an_alarm_in_the_first_line(machine):
     assert '; [cable] ' in result.first_line
 
 
-@pytest.mark.parametrize(('later', 'code'), [(6 * DAY, 1), (8 * DAY, 0)])
+@pytest.mark.parametrize('later, code', [(6 * DAY, 1), (8 * DAY, 0)])
 def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
     """A manual run and three soft states end no alarm: nothing that was decided is stored."""
     grown(machine)
@@ -100,7 +100,7 @@ def test_history_that_cannot_be_used_is_said_without_v(machine):
     assert 'note: no history: ' in machine.run(START, 'explain', '-d', '/dev/sda').text
 
 
-@pytest.mark.parametrize(('home', 'is_said'), [('/dev/null/absent', False), ('/proc', True)])
+@pytest.mark.parametrize('home, is_said', [('/dev/null/absent', False), ('/proc', True)])
 def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, is_said):
     """Nothing is meant to last there; --state-dir gives it a place.
 
@@ -116,7 +116,7 @@ def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, i
 
 
 @pytest.mark.parametrize(
-    ('state', 'code'),
+    'state, code',
     [((), 1), (('--history-required', 'critical'), 2), (('--history-required', 'ok'), 0)],
 )
 def test_a_damaged_file_is_a_warning_for_a_week(machine, state, code):

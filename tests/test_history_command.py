@@ -61,7 +61,7 @@ def test_a_drive_that_is_retired_is_forgotten(machine):
 
 
 @pytest.mark.parametrize(
-    ('points', 'expected'),
+    'points, expected',
     [
         ([(0, 5)], ''),
         ([(0, 5), (10, 5)], ''),

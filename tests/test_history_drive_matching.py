@@ -33,7 +33,7 @@ def test_two_new_drives_are_just_new():
 
 
 @pytest.mark.parametrize(
-    ('identities', 'records', 'notes'),
+    'identities, records, notes',
     [
         ([DRIVE._replace(serial='', wwn='')], [], [NAMELESS]),  # nameless
         (

@@ -86,7 +86,7 @@ def test_growth_is_told_with_the_numbers_the_time_and_what_to_do(readings, now, 
 
 
 @pytest.mark.parametrize(
-    ('readings', 'size'),
+    'readings, size',
     [
         ([(0, 226)], None),
         ([(0, 226), (DAY, 226)], None),
@@ -108,7 +108,7 @@ def test_what_fell_has_not_grown_but_what_rose_before_or_after_has(readings, siz
 
 
 @pytest.mark.parametrize(
-    ('ago', 'is_told'),
+    'ago, is_told',
     [
         (0, True),
         (WEEK - 1, True),
@@ -126,7 +126,7 @@ def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
 
 
 @pytest.mark.parametrize(
-    ('steps', 'state'),
+    'steps, state',
     [
         (3, None),
         (4, State.WARNING),
@@ -195,7 +195,7 @@ def test_several_rules_hold_side_by_side():
 
 
 @pytest.mark.parametrize(
-    ('readings', 'is_told'),
+    'readings, is_told',
     [
         ([(0, 0), (STEP, 1), (STEP + 30, 0)], False),  # ok flipped
         ([(0, 0), (STEP, 1)], False),  # ok seen once
@@ -241,7 +241,7 @@ def test_a_number_that_is_noted_twice_has_stood_all_the_time():
     )
 
 
-@pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
+@pytest.mark.parametrize('hours, is_told', [(2, False), (3.9, False), (4, True)])
 def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_told):
     """By default: Crucial MX500 show one for up to two hours while they move data, and mean
     nothing by it.
@@ -271,7 +271,7 @@ def test_how_long_a_counter_has_been_quiet():
 
 
 @pytest.mark.parametrize(
-    ('metric', 'after', 'quiet'),
+    'metric, after, quiet',
     [('media_errors', 9, 0), ('media_errors', 0, 9 * DAY), ('pending', 9, 9 * DAY)],
 )
 def test_errors_after_a_reset_are_new(metric, after, quiet):
@@ -303,7 +303,7 @@ def test_a_rule_is_read_from_the_thresholds():
 
 
 @pytest.mark.parametrize(
-    ('seconds', 'words'),
+    'seconds, words',
     [
         (1, '1 min'),
         (600, '10 min'),
@@ -365,7 +365,7 @@ def test_what_is_worn_out_has_no_time_left():
 
 
 @pytest.mark.parametrize(
-    ('age', 'gone', 'expected'),
+    'age, gone, expected',
     [
         (100, 451, False),
         (151, 451, True),
@@ -405,7 +405,7 @@ def test_other_overrides_of_the_file_are_no_acknowledgements(other):
 
 
 @pytest.mark.parametrize(
-    ('changed', 'said'),
+    'changed, said',
     [
         (
             {},
@@ -423,7 +423,7 @@ def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
 
 
 @pytest.mark.parametrize(
-    ('text', 'given'),
+    'text, given',
     [
         ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
         (
@@ -442,7 +442,7 @@ def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
 
 
 @pytest.mark.parametrize(
-    ('number', 'falls', 'is_silent'),
+    'number, falls, is_silent',
     [
         (3, False, True),
         (2, False, True),
@@ -461,7 +461,7 @@ def test_without_an_acknowledgement_nothing_is_silent():
     assert thresholds.is_silent(GIVEN, 2)
 
 
-@pytest.mark.parametrize(('today', 'applies'), [('2027-01-31', True), ('2027-02-01', False)])
+@pytest.mark.parametrize('today, applies', [('2027-01-31', True), ('2027-02-01', False)])
 def test_an_acknowledgement_runs_out(today, applies):
     assert (thresholds.applying([GIVEN], 'S1', 'reallocated', today) is not None) is applies
 
@@ -478,7 +478,7 @@ OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 
 
 @pytest.mark.parametrize(
-    ('state', 'arguments'),
+    'state, arguments',
     [
         (WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True}),
         (OK, {'level': OK, 'override': OK, 'growth': CRITICAL}),
@@ -542,7 +542,7 @@ def test_each_number_is_remembered_and_nothing_else():
 
 
 @pytest.mark.parametrize(
-    ('points', 'log', 'quiet'),
+    'points, log, quiet',
     [
         ([(-2 * DAY, 4), (-HOUR, 5)], None, (HOUR, False)),  # has just grown
         ([(-HOUR, 5)], None, (None, False)),  # history has just begun
@@ -589,7 +589,7 @@ EVER = 1000 * 365 * DAY  # in which it used nearly nothing
 
 
 @pytest.mark.parametrize(
-    ('rule', 'points', 'age', 'is_told'),
+    'rule, points, age, is_told',
     [
         ({}, [(-40, 73), (-1, 77)], EVER, True),  # warn gone within 180 days
         ({}, [(-40, 72), (-1, 76)], EVER, False),  # ok 180 days
@@ -681,7 +681,7 @@ def test_the_level_of_the_check_before_is_held_with_its_margin(known, metric, nu
 
 
 @pytest.mark.parametrize(
-    ('known', 'metric', 'judged', 'series_of'),
+    'known, metric, judged, series_of',
     [
         (
             cooling(60, *HOT),

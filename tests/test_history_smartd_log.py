@@ -249,7 +249,7 @@ def test_rows_become_points_with_the_gap_to_the_line_before(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('identity', 'is_found'),
+    'identity, is_found',
     [
         (Identity('ATA', 'ACME 4000', '', 'S3RIAL01'), True),  # blank is underline
         (Identity('ATA', 'ACME 4000', '', 'S3RIAL02'), False),  # another serial

@@ -56,7 +56,7 @@ def test_a_file_of_several_streams_is_unpacked_as_a_whole():
 
 
 @pytest.mark.parametrize(
-    ('end', 'reason'),
+    'end, reason',
     [
         (0, 'Compressed file ended before the end-of-stream marker was reached'),  # cut
         (40, 'CRC check failed'),  # spoilt
@@ -84,7 +84,7 @@ def test_a_gzip_file_with_a_spoilt_block_is_damaged():
 
 
 @pytest.mark.parametrize(
-    ('most', 'size', 'is_refused'),
+    'most, size, is_refused',
     [
         (len(TEXT), 0, False),
         (len(TEXT) - 1, 0, True),
@@ -104,7 +104,7 @@ def test_a_file_is_refused_beyond_its_room(most, size, is_refused):
 
 
 @pytest.mark.parametrize(
-    ('head', 'name'),
+    'head, name',
     [
         (b'BZh', 'bzip2'),
         (b'\xfd7zXZ\0', 'xz'),

@@ -27,6 +27,8 @@ from smart_attributes.model import (
 )
 from smart_attributes.work.statements import finding, findings, headline
 
+OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
 DAY_0 = 1795132800.0  # 2026-11-20
@@ -70,7 +72,7 @@ def unmet(database, limits, metric, kind, drive_limit, temperatures):
     judged = judging.judge_reading(
         reading, limits.limit(metric.name, SDA, identity, ''), of_drive, database.metrics
     )
-    return judged if judged.state is not State.OK else None
+    return judged if judged.state is not OK else None
 
 
 @pytest.mark.parametrize('kind', ['hdd', 'ssd', 'nvme', 'sas'])
@@ -114,20 +116,20 @@ SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0
 
 
 @pytest.mark.parametrize(
-    ('reading', 'state', 'against'),
+    'reading, state, against',
     [
-        (spare(100, 10), State.OK, ''),
-        (spare(16, 10), State.OK, ''),
-        (spare(15, 10), State.WARNING, 'below 16'),
-        (spare(10, 10), State.WARNING, 'below 16'),
-        (spare(9, 10), State.CRITICAL, 'below 10'),
-        (spare(16), State.OK, ''),
-        (spare(15), State.WARNING, 'below 16'),
-        (spare(10), State.CRITICAL, 'below 11'),
-        (spare(6, 5), State.WARNING, 'below 11'),
-        (spare(100, 99), State.OK, ''),
-        (spare(99, 99), State.WARNING, 'below 100'),
-        (spare(98, 99), State.CRITICAL, 'below 99'),
+        (spare(100, 10), OK, ''),
+        (spare(16, 10), OK, ''),
+        (spare(15, 10), WARNING, 'below 16'),
+        (spare(10, 10), WARNING, 'below 16'),
+        (spare(9, 10), CRITICAL, 'below 10'),
+        (spare(16), OK, ''),
+        (spare(15), WARNING, 'below 16'),
+        (spare(10), CRITICAL, 'below 11'),
+        (spare(6, 5), WARNING, 'below 11'),
+        (spare(100, 99), OK, ''),
+        (spare(99, 99), WARNING, 'below 100'),
+        (spare(98, 99), CRITICAL, 'below 99'),
     ],
 )
 def test_spare_is_judged_by_the_drives_own_threshold(reading, state, against):
@@ -140,22 +142,22 @@ def test_spare_is_judged_by_the_drives_own_threshold(reading, state, against):
 @pytest.mark.parametrize(
     ('identity', 'temperature', 'own_limit', 'state', 'against'),
     [
-        (HDD, 55, 60, State.OK, ''),
-        (HDD, 56, 60, State.WARNING, 'above 55'),
-        (HDD, 60, 60, State.WARNING, 'above 55'),
-        (HDD, 61, 60, State.CRITICAL, 'above 60'),
-        (HDD, 64, 70, State.OK, ''),
-        (HDD, 55, None, State.OK, ''),
-        (HDD, 56, None, State.WARNING, 'above 55'),
-        (HDD, 61, None, State.CRITICAL, 'above 60'),
-        (HDD, 35, 25, State.OK, ''),
-        (SSD, 50, 55, State.OK, ''),
-        (SSD, 51, 55, State.WARNING, 'above 50'),
-        (SSD, 50, 50, State.OK, ''),
-        (SSD, 51, 50, State.CRITICAL, 'above 50'),
-        (SSD, 60, 70, State.OK, ''),
-        (SSD, 61, 70, State.WARNING, 'above 60'),
-        (SSD, 61, None, State.WARNING, 'above 60'),
+        (HDD, 55, 60, OK, ''),
+        (HDD, 56, 60, WARNING, 'above 55'),
+        (HDD, 60, 60, WARNING, 'above 55'),
+        (HDD, 61, 60, CRITICAL, 'above 60'),
+        (HDD, 64, 70, OK, ''),
+        (HDD, 55, None, OK, ''),
+        (HDD, 56, None, WARNING, 'above 55'),
+        (HDD, 61, None, CRITICAL, 'above 60'),
+        (HDD, 35, 25, OK, ''),
+        (SSD, 50, 55, OK, ''),
+        (SSD, 51, 55, WARNING, 'above 50'),
+        (SSD, 50, 50, OK, ''),
+        (SSD, 51, 50, CRITICAL, 'above 50'),
+        (SSD, 60, 70, OK, ''),
+        (SSD, 61, 70, WARNING, 'above 60'),
+        (SSD, 61, None, WARNING, 'above 60'),
     ],
 )
 def test_a_temperature_is_judged_by_the_own_limit_of_the_drive(
@@ -192,16 +194,16 @@ def nvme(bits=0, **log):
 
 
 @pytest.mark.parametrize(
-    ('bits', 'state', 'word'),
+    'bits, state, word',
     [
-        (0x01, State.CRITICAL, 'spare below'),
-        (0x02, State.WARNING, 'temperature outside'),
-        (0x04, State.CRITICAL, 'reliability degraded'),
-        (0x08, State.CRITICAL, 'read-only'),
-        (0x10, State.CRITICAL, 'backup failed'),
-        (0x20, State.CRITICAL, 'persistent memory'),
-        (0x03, State.CRITICAL, 'spare below'),
-        (0x40, State.CRITICAL, 'FAILED'),
+        (0x01, CRITICAL, 'spare below'),
+        (0x02, WARNING, 'temperature outside'),
+        (0x04, CRITICAL, 'reliability degraded'),
+        (0x08, CRITICAL, 'read-only'),
+        (0x10, CRITICAL, 'backup failed'),
+        (0x20, CRITICAL, 'persistent memory'),
+        (0x03, CRITICAL, 'spare below'),
+        (0x40, CRITICAL, 'FAILED'),
     ],
 )
 def test_nvme_is_judged_by_its_bits_in_words(bits, state, word):
@@ -223,9 +225,9 @@ SAMSUNG = Identity('ATA', 'SAMSUNG MZ7LM960HMJP-00005', rotation=0)
 @pytest.mark.parametrize(
     'state, report, ignored',
     [
-        (State.OK, nvme(num_err_log_entries=16384), ()),  # nvme error log
+        (OK, nvme(num_err_log_entries=16384), ()),  # nvme error log
         (
-            State.OK,
+            OK,
             worn(
                 row(9, 90, raw='40000'),
                 row(199, 200, worst=1, raw='8192'),
@@ -233,32 +235,32 @@ SAMSUNG = Identity('ATA', 'SAMSUNG MZ7LM960HMJP-00005', rotation=0)
             ),
             (),
         ),  # a bad cable years ago
-        (State.OK, worn(row(5, raw='200'), identity=SAMSUNG), ()),  # few blocks
-        (State.WARNING, worn(row(5, raw='201'), identity=SAMSUNG), ()),  # many blocks
-        (State.WARNING, worn(AT_THRESHOLD, identity=HDD), ()),  # old age is used up
+        (OK, worn(row(5, raw='200'), identity=SAMSUNG), ()),  # few blocks
+        (WARNING, worn(row(5, raw='201'), identity=SAMSUNG), ()),  # many blocks
+        (WARNING, worn(AT_THRESHOLD, identity=HDD), ()),  # old age is used up
         (
-            State.CRITICAL,
+            CRITICAL,
             worn(AT_THRESHOLD._replace(prefail=True), identity=HDD),
             (),
         ),  # pre fail is broken
         (
-            State.CRITICAL,
+            CRITICAL,
             nvme()._replace(self_tests=(ABORTED, FAILED_TEST)),
             (),
         ),  # an aborted test proves nothing
         (
-            State.OK,
+            OK,
             nvme()._replace(self_tests=(ABORTED, PASSED_TEST, FAILED_TEST)),
             (),
         ),  # a later test passed
         (
-            State.CRITICAL,
+            CRITICAL,
             worn(ODD, identity=SSD, smart_status=False),
             (),
         ),  # a threshold that fails for ever
-        (State.OK, worn(ODD, identity=SSD, smart_status=False), (246,)),  # it is ignored
+        (OK, worn(ODD, identity=SSD, smart_status=False), (246,)),  # it is ignored
         (
-            State.CRITICAL,
+            CRITICAL,
             worn(AT_THRESHOLD._replace(prefail=True), ODD, identity=SSD, smart_status=False),
             (246,),
         ),  # another one is not
@@ -282,7 +284,7 @@ def test_a_threshold_passed_in_the_past_is_a_note():
         )
     )
 
-    assert verdict.state is State.OK
+    assert verdict.state is OK
     assert [note.code for note in verdict.notes] == ['attribute-failed-before']
 
 
@@ -292,7 +294,7 @@ ADVISORY = drive_database.Advisory(
     'update the firmware',
     'HPD8',
     32768,
-    State.WARNING,
+    WARNING,
     'hpe-a00092491',
 )
 
@@ -300,26 +302,26 @@ ADVISORY = drive_database.Advisory(
 @pytest.mark.parametrize(
     'changed, hours, state, words',
     [
-        ({}, None, State.WARNING, ' (at 32768 power-on hours)'),
+        ({}, None, WARNING, ' (at 32768 power-on hours)'),
         (
             {},
             31768,
-            State.WARNING,
+            WARNING,
             ' (at 32768 power-on hours, 1000 hours from now, on 2026-12-31 if the drive stays on)',
         ),
         (
             {},
             31769,
-            State.CRITICAL,
+            CRITICAL,
             ' (at 32768 power-on hours, 999 hours from now, on 2026-12-31 if the drive stays on)',
         ),
         (
             {},
             32768,
-            State.CRITICAL,
+            CRITICAL,
             ' (at 32768 power-on hours, and the drive has 32768)',
         ),
-        ({'hour': None, 'fixed_in': ''}, 40000, State.WARNING, ''),
+        ({'hour': None, 'fixed_in': ''}, 40000, WARNING, ''),
     ],
 )
 def test_a_firmware_defect_tells_when_it_bites(changed, hours, state, words):
@@ -337,7 +339,7 @@ def test_a_firmware_defect_tells_when_it_bites(changed, hours, state, words):
 
 
 @pytest.mark.parametrize(
-    ('model', 'firmware', 'is_affected'),
+    'model, firmware, is_affected',
     [
         ('HP VO0480JFDGT', 'HPD5', True),
         ('VO0480JFDGT', 'HPD7', True),
@@ -355,10 +357,10 @@ def test_the_32768_hours_of_hpe_concern_firmware_before_hpd8_only(model, firmwar
 
 def test_the_order_of_urgency_is_not_that_of_exit_codes():
     """A drive that cannot be read must not hide one that is dying."""
-    assert judging.worst([State.UNKNOWN, State.CRITICAL, State.WARNING]) is State.CRITICAL
-    assert judging.worst([State.UNKNOWN, State.WARNING, State.OK]) is State.UNKNOWN
-    assert judging.worst([State.WARNING, State.OK]) is State.WARNING
-    assert judging.worst([]) is State.OK
+    assert judging.worst([UNKNOWN, CRITICAL, WARNING]) is CRITICAL
+    assert judging.worst([UNKNOWN, WARNING, OK]) is UNKNOWN
+    assert judging.worst([WARNING, OK]) is WARNING
+    assert judging.worst([]) is OK
 
 
 def test_two_endurance_readings_far_apart_are_worth_a_note():
@@ -398,18 +400,18 @@ def limit_of(**fields):
 
 
 @pytest.mark.parametrize(
-    ('state', 'limit', 'expected'),
+    'state, limit, expected',
     [
-        (State.CRITICAL, limit_of(critical=None), State.WARNING),  # warn critical null
-        (State.WARNING, limit_of(warning=None), State.OK),  # ok warning null
-        (State.CRITICAL, limit_of(warning=None, critical=None), State.OK),  # ok both null
-        (State.CRITICAL, limit_of(warning=None), State.CRITICAL),  # crit warning null
-        (State.WARNING, limit_of(critical=None), State.WARNING),  # warn critical null only
-        (State.UNKNOWN, limit_of(warning=None, critical=None), State.UNKNOWN),  # unknown both null
-        (State.CRITICAL, Limit(), State.CRITICAL),  # crit left out
-        (State.WARNING, Limit(), State.WARNING),  # warn left out
-        (State.CRITICAL, limit_of(critical='1'), State.CRITICAL),  # crit a range is no null
-        (State.WARNING, limit_of(warning='1'), State.WARNING),  # warn a range is no null
+        (CRITICAL, limit_of(critical=None), WARNING),  # warn critical null
+        (WARNING, limit_of(warning=None), OK),  # ok warning null
+        (CRITICAL, limit_of(warning=None, critical=None), OK),  # ok both null
+        (CRITICAL, limit_of(warning=None), CRITICAL),  # crit warning null
+        (WARNING, limit_of(critical=None), WARNING),  # warn critical null only
+        (UNKNOWN, limit_of(warning=None, critical=None), UNKNOWN),  # unknown both null
+        (CRITICAL, Limit(), CRITICAL),  # crit left out
+        (WARNING, Limit(), WARNING),  # warn left out
+        (CRITICAL, limit_of(critical='1'), CRITICAL),  # crit a range is no null
+        (WARNING, limit_of(warning='1'), WARNING),  # warn a range is no null
     ],
 )
 def test_null_takes_one_step_off_a_verdict(state, limit, expected):
@@ -421,9 +423,7 @@ def test_null_takes_one_step_off_a_verdict(state, limit, expected):
 
 def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
     """No limit decided, the drive did."""
-    judgement = judging.judge_reading(
-        verdict_reading(State.WARNING), Limit(is_graphed=True), {}, {}
-    )
+    judgement = judging.judge_reading(verdict_reading(WARNING), Limit(is_graphed=True), {}, {})
 
     assert (judgement.origin, judgement.graphed, judgement.reading.verdict) == (
         'attribute 175',
@@ -435,25 +435,23 @@ def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
 @pytest.mark.parametrize(
     'reading',
     [
-        verdict_reading(State.CRITICAL)._replace(judged=False),  # verdict for comparison
+        verdict_reading(CRITICAL)._replace(judged=False),  # verdict for comparison
         spare(1)._replace(judged=False),  # number for comparison
         spare(None),  # unknown
     ],
 )
 def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
     """One reading of a metric decides, and nothing can be said of a number that is not there."""
-    assert judging.judge_reading(reading, SPARE_LIMIT, {}, {}) == judging.Judgement(
-        reading, State.OK
-    )
+    assert judging.judge_reading(reading, SPARE_LIMIT, {}, {}) == judging.Judgement(reading, OK)
     assert judging.judge_reading(reading, SPARE_LIMIT._replace(is_graphed=True), {}, {}).graphed
 
 
 @pytest.mark.parametrize(
-    ('number', 'expected'),
+    'number, expected',
     [
-        (80, (State.OK, '85', '95', '', 'site.json', True)),  # ok
-        (86, (State.WARNING, '85', '95', 'above 85', 'default.json', True)),  # warn
-        (96, (State.CRITICAL, '85', '95', 'above 95', 'site.json', True)),  # crit
+        (80, (OK, '85', '95', '', 'site.json', True)),  # ok
+        (86, (WARNING, '85', '95', 'above 85', 'default.json', True)),  # warn
+        (96, (CRITICAL, '85', '95', 'above 95', 'site.json', True)),  # crit
     ],
 )
 def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, expected):
@@ -472,7 +470,7 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, e
     [
         Reading('reallocated', 3, '', Source(attribute=5)),  # ok
         Reading('reallocated', 99, '', Source(attribute=5)),  # beyond
-        verdict_reading(State.CRITICAL),  # verdict
+        verdict_reading(CRITICAL),  # verdict
     ],
 )
 def test_a_judgement_keeps_the_reason_of_its_limit(judged):
@@ -496,7 +494,7 @@ def test_who_took_the_limits_away_is_told_with_the_reason():
     told = judging.judge_reading(reading, limit, {}, {})
 
     assert told == judging.Judgement(
-        reading, State.OK, origin='site.json', graphed=True, reason='it counts naps'
+        reading, OK, origin='site.json', graphed=True, reason='it counts naps'
     )
 
 
@@ -505,7 +503,7 @@ def test_a_time_is_judged_in_days_and_told_in_them():
     reading = Reading('endurance_time_left', 20 * 86_400, 's', Source('history'))
 
     assert judging.judge_reading(reading, limit_of(warning='30d:'), {}, {})[1:5] == (
-        State.WARNING,
+        WARNING,
         '30d:',
         '',
         'below 30d',
@@ -526,7 +524,7 @@ def test_a_limit_that_is_only_a_warning_says_who_set_it():
 def test_no_limit_is_no_range(bound):
     """The empty text is what perfdata leaves out."""
     assert judging.judge_reading(spare(1), Limit(bound, bound), {}, {})[1:5] == (
-        State.OK,
+        OK,
         '',
         '',
         '',
@@ -580,7 +578,7 @@ def test_a_verdict_names_the_drive_the_entry_and_the_worst_state():
     assert (verdict.device, verdict.identity, verdict.state, verdict.entry, verdict.problem) == (
         SDA,
         X1,
-        State.CRITICAL,
+        CRITICAL,
         'ACME X1',
         '',
     )
@@ -591,9 +589,9 @@ def test_judgements_stand_worst_first():
     report = worn(row(233, 3), row(175, 11), row(12, raw='7'))
 
     assert [judgement.state for judgement in verdict_on(report).judgements] == [
-        State.CRITICAL,
-        State.WARNING,
-        *[State.OK] * 3,
+        CRITICAL,
+        WARNING,
+        *[OK] * 3,
     ]
 
 
@@ -611,11 +609,11 @@ def test_judgements_stand_worst_first():
 )
 def test_an_override_reaches_the_drive_by_whatever_names_it(selector, change):
     """Serial, device, model and family are all known once the drive was read."""
-    assert verdict_on(worn(WORN), override(selector, **change)).state is State.OK
+    assert verdict_on(worn(WORN), override(selector, **change)).state is OK
 
 
 @pytest.mark.parametrize(
-    ('selector', 'is_told'),
+    'selector, is_told',
     [
         ({'serial': 'EXAMPLE0001'}, True),
         ({'device': 'sda'}, True),
@@ -644,7 +642,7 @@ def test_a_family_that_no_entry_tells_is_no_override_s_family():
 
     assert (
         verdict_on(worn(identity=unknown, statistics={(7, 8): Statistic(97, 'some')}), other).state
-        is State.CRITICAL
+        is CRITICAL
     )
 
 
@@ -654,8 +652,8 @@ def test_an_ignored_metric_is_kept_graphed_and_alarms_nobody():
         worn(WORN), rules=judging.Rules(ignored_metrics=frozenset(('endurance_used',)))
     )
 
-    assert verdict.state is State.OK
-    assert judgement_of(verdict, 'endurance_used')[1:7] == (State.OK, '', '', '', '', True)
+    assert verdict.state is OK
+    assert judgement_of(verdict, 'endurance_used')[1:7] == (OK, '', '', '', '', True)
     assert judgement_of(verdict, 'endurance_used').reading.number == 97
 
 
@@ -665,7 +663,7 @@ def test_an_ignored_metric_ignores_no_other():
         verdict_on(
             worn(WORN), rules=judging.Rules(ignored_metrics=frozenset(('temperature',)))
         ).state
-        is State.CRITICAL
+        is CRITICAL
     )
 
 
@@ -702,13 +700,13 @@ def test_a_limit_refers_to_the_reading_that_is_judged():
     [
         *((each, X1._replace(model='WHO'), SDA, ('WHO (firmware 1.1);',)) for each in State),
         (
-            State.OK,
+            OK,
             Identity(),
             SDA,
             ('this drive', '(firmware not reported);', 'draft -d /dev/sda'),
         ),
         (
-            State.OK,
+            OK,
             Identity(),
             Device('ticket.txt', is_recorded=True),
             ('draft --report ticket.txt',),
@@ -741,12 +739,12 @@ def test_a_model_with_an_entry_needs_no_word_about_it():
 
 
 @pytest.mark.parametrize(
-    ('rows', 'state', 'words'),
+    'rows, state, words',
     [
-        ((row(9, raw='0'),), State.WARNING, 'on 2026-12-31'),
-        ((row(9, raw='1'),), State.CRITICAL, ' 999 hours'),
-        ((row(9, raw='1000'),), State.CRITICAL, ' has 1000'),
-        ((), State.WARNING, ' hours);'),
+        ((row(9, raw='0'),), WARNING, 'on 2026-12-31'),
+        ((row(9, raw='1'),), CRITICAL, ' 999 hours'),
+        ((row(9, raw='1000'),), CRITICAL, ' has 1000'),
+        ((), WARNING, ' hours);'),
     ],
 )
 def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(rows, state, words):
@@ -761,20 +759,18 @@ def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(rows, state,
     )
 
 
-@pytest.mark.parametrize(
-    ('error', 'state'), [(DriveError('gone'), State.UNKNOWN), (DriveAsleep('gone'), State.OK)]
-)
+@pytest.mark.parametrize('error, state', [(DriveError('gone'), UNKNOWN), (DriveAsleep('gone'), OK)])
 def test_a_drive_that_gave_no_report_keeps_its_name_and_the_reason(error, state):
     """UNKNOWN, or what --asleep says; its serial number is what the admin looks for."""
-    assert fence.unreadable(SDB, error, State.OK, X1) == judging.Verdict(
+    assert fence.unreadable(SDB, error, OK, X1) == judging.Verdict(
         SDB, X1, state, problem='gone', code=error.code
     )
-    assert fence.unreadable(SDB, error, State.OK).identity == Identity()
+    assert fence.unreadable(SDB, error, OK).identity == Identity()
 
 
 def test_a_sleeping_drive_has_the_state_that_the_site_wants():
     """--asleep."""
-    assert fence.unreadable(SDB, DriveAsleep('asleep'), State.WARNING).state is State.WARNING
+    assert fence.unreadable(SDB, DriveAsleep('asleep'), WARNING).state is WARNING
 
 
 # --- notes -----------------------------------------------------------------------------------
@@ -789,7 +785,7 @@ def percent(number, source, metric='endurance_used', unit='%'):
 
 
 HEALTH = Reading(
-    'smart_status', 0, '', Source('health self-assessment'), 'FAILED', State.OK, judged=False
+    'smart_status', 0, '', Source('health self-assessment'), 'FAILED', OK, judged=False
 )
 GAP = Coded('values-missing', 'not in the report: the SMART health status')
 
@@ -876,12 +872,12 @@ def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
 
 
 @pytest.mark.parametrize(
-    ('source', 'number', 'state'),
+    'source, number, state',
     [
-        ('device statistics', 99, State.CRITICAL),
-        (drive_logs.RATED, 99, State.WARNING),
-        (drive_logs.RATED, 250, State.WARNING),
-        (drive_logs.RATED, 80, State.OK),
+        ('device statistics', 99, CRITICAL),
+        (drive_logs.RATED, 99, WARNING),
+        (drive_logs.RATED, 250, WARNING),
+        (drive_logs.RATED, 80, OK),
     ],
 )
 def test_the_end_of_a_warranty_is_never_critical(source, number, state):
@@ -892,7 +888,7 @@ def test_the_end_of_a_warranty_is_never_critical(source, number, state):
 
 
 @pytest.mark.parametrize(
-    ('log', 'apart', 'codes'),
+    'log, apart, codes',
     [
         (drive_logs.RATED, 21, ['warranty-differs']),
         (drive_logs.RATED, 20, []),
@@ -959,7 +955,7 @@ def grown(reading, *numbers, after=3600, later=60):
     return past.Past({past.key(reading): History(tuple(points), now - later)}, now)
 
 
-def crc_judged(reading, history, limit=None, given=None, level=State.OK):
+def crc_judged(reading, history, limit=None, given=None, level=OK):
     limit = limit or Limit(growth=(CABLE,), growth_origin='default.json')
     return judging.weighed(
         Judgement(reading, level, against='above 5' if level else '', origin='site.json'),
@@ -973,9 +969,9 @@ def crc_judged(reading, history, limit=None, given=None, level=State.OK):
 @pytest.mark.parametrize(
     ('level', 'state', 'origin', 'against', 'growth_against'),
     [
-        (State.OK, State.WARNING, 'default.json', '', 'above 0 in 24 h'),
-        (State.WARNING, State.WARNING, 'site.json', 'above 5', ''),
-        (State.CRITICAL, State.CRITICAL, 'site.json', 'above 5', ''),
+        (OK, WARNING, 'default.json', '', 'above 0 in 24 h'),
+        (WARNING, WARNING, 'site.json', 'above 5', ''),
+        (CRITICAL, CRITICAL, 'site.json', 'above 5', ''),
     ],
 )
 def test_growth_alarms_where_the_level_says_less(level, state, origin, against, growth_against):
@@ -994,14 +990,14 @@ def test_growth_alarms_where_the_level_says_less(level, state, origin, against, 
 
 
 @pytest.mark.parametrize(
-    ('number', 'history', 'state'),
+    'number, history, state',
     [
-        (9, None, State.OK),
-        (9, past.Past({}, int(DAY_0)), State.OK),
-        (9, grown(crc(9), 8), State.WARNING),
-        (200, grown(crc(200), 8, 200, after=DAY), State.CRITICAL),
-        (9, grown(crc(9), 8, 9, after=6 * DAY), State.WARNING),
-        (9, grown(crc(9), 8, 9, after=7 * DAY), State.OK),
+        (9, None, OK),
+        (9, past.Past({}, int(DAY_0)), OK),
+        (9, grown(crc(9), 8), WARNING),
+        (200, grown(crc(200), 8, 200, after=DAY), CRITICAL),
+        (9, grown(crc(9), 8, 9, after=6 * DAY), WARNING),
+        (9, grown(crc(9), 8, 9, after=7 * DAY), OK),
     ],
 )
 def test_growth_is_told_for_as_long_as_its_limit_says(number, history, state):
@@ -1013,40 +1009,35 @@ def test_another_definition_is_another_series():
     """An entry that reads an attribute otherwise has not made its counter grow."""
     other = crc(226)._replace(source=Source(attribute=199, definition='raw bytes 0-1'))
 
-    assert crc_judged(other, grown(crc(226), 212)).state is State.OK
+    assert crc_judged(other, grown(crc(226), 212)).state is OK
 
 
-@pytest.mark.parametrize(
-    ('accepted', 'state'), [(225, State.WARNING), (226, State.OK), (300, State.OK)]
-)
+@pytest.mark.parametrize('accepted, state', [(225, WARNING), (226, OK), (300, OK)])
 def test_an_acknowledged_number_is_silent_until_it_is_passed(accepted, state):
     """Silent while it stands, loud when it moves, whether level or growth would speak."""
     given = Acknowledgement('S1', 'crc_errors', accepted)
 
-    assert (
-        crc_judged(crc(226), grown(crc(226), 212), given=given, level=State.WARNING).state is state
-    )
+    assert crc_judged(crc(226), grown(crc(226), 212), given=given, level=WARNING).state is state
 
 
 def test_the_word_of_the_drive_is_never_acknowledged():
     """Health FAILED, warning bits, an attribute failing now."""
-    reading = Reading('smart_status', 0, '', Source('self-assessment'), 'FAILED', State.CRITICAL)
+    reading = Reading('smart_status', 0, '', Source('self-assessment'), 'FAILED', CRITICAL)
     given = Acknowledgement('S1', 'smart_status', 1)
 
     assert (
-        judging.weighed(Judgement(reading, State.CRITICAL), Limit(), None, given, False).state
-        is State.CRITICAL
+        judging.weighed(Judgement(reading, CRITICAL), Limit(), None, given, False).state is CRITICAL
     )
 
 
 @pytest.mark.parametrize(
-    ('metrics', 'state'),
+    'metrics, state',
     [
-        ({'warning': '300'}, State.OK),  # ok own level
-        ({'critical': '300'}, State.OK),  # ok own critical level
-        ({'warning': '300', 'growth': CABLE}, State.WARNING),  # warn own level and growth
-        ({'growth': None}, State.OK),  # ok no growth
-        ({'graph': True}, State.WARNING),  # warn says nothing of it
+        ({'warning': '300'}, OK),  # ok own level
+        ({'critical': '300'}, OK),  # ok own critical level
+        ({'warning': '300', 'growth': CABLE}, WARNING),  # warn own level and growth
+        ({'growth': None}, OK),  # ok no growth
+        ({'graph': True}, WARNING),  # warn says nothing of it
     ],
 )
 @pytest.mark.parametrize('selector', [{'serial': 'S1'}, {'device': 'sda'}], ids=str)
@@ -1097,7 +1088,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
         hot, Limit('60', '70'), {}, DATABASE.metrics, past.Past(kept, int(DAY_0))
     )
 
-    assert (held.state, held.reading) == (State.WARNING, hot)
+    assert (held.state, held.reading) == (WARNING, hot)
     assert held.against.code == 'above-limit' and ' 3 C lower' in held.against
 
 
@@ -1120,19 +1111,19 @@ def test_what_is_acknowledged_is_told_by_whom_when_and_why():
     limits = accepted('reallocated', 30, '20')
     verdict = judged(worn(row(5, raw='30'), identity=S1), limits=limits)
 
-    assert verdict.state is State.OK
+    assert verdict.state is OK
     assert [('martin' in note) for note in verdict.notes if note.code == 'acknowledged'] == [True]
-    assert judged(worn(row(5, raw='31'), identity=S1), limits=limits).state is State.WARNING
+    assert judged(worn(row(5, raw='31'), identity=S1), limits=limits).state is WARNING
 
 
 def test_what_is_acknowledged_is_beyond_no_limit():
     """OK, and said as such."""
     judgement = crc_judged(
-        crc(226), None, given=Acknowledgement('S1', 'crc_errors', 226), level=State.WARNING
+        crc(226), None, given=Acknowledgement('S1', 'crc_errors', 226), level=WARNING
     )
 
     assert (judgement.state, judgement.against, finding(judgement)) == (
-        State.OK,
+        OK,
         '',
         'crc_errors 226',
     )
@@ -1142,7 +1133,7 @@ def test_growth_of_what_is_shown_only_alarms_nobody():
     """Another reading of the metric decides."""
     shown = crc(226)._replace(judged=False)
 
-    assert crc_judged(shown, grown(shown, 212)).state is State.OK
+    assert crc_judged(shown, grown(shown, 212)).state is OK
 
 
 SPARE_GROWTH = {
@@ -1155,12 +1146,12 @@ SPARE_GROWTH = {
 
 
 @pytest.mark.parametrize(
-    ('before', 'is_floor', 'state'),
+    'before, is_floor, state',
     [
-        (100, True, State.WARNING),  # warn less spare
-        (80, True, State.OK),  # ok more spare
-        (100, False, State.OK),  # ok less wear
-        (80, False, State.WARNING),  # warn more wear
+        (100, True, WARNING),  # warn less spare
+        (80, True, OK),  # ok more spare
+        (100, False, OK),  # ok less wear
+        (80, False, WARNING),  # warn more wear
     ],
 )
 def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
@@ -1168,12 +1159,10 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     reading = spare(90)
 
     limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
-    assert (
-        judging.weighed(Judgement(reading, State.OK), limit, history, None, is_floor).state is state
-    )
+    assert judging.weighed(Judgement(reading, OK), limit, history, None, is_floor).state is state
 
 
-@pytest.mark.parametrize(('number', 'state'), [(59, State.WARNING), (60, State.OK), (61, State.OK)])
+@pytest.mark.parametrize('number, state', [(59, WARNING), (60, OK), (61, OK)])
 def test_where_less_is_worse_what_is_acknowledged_is_loud_when_it_falls(number, state):
     """60 % of spare were accepted; 59 % were not."""
     report = nvme(available_spare=number)
@@ -1193,7 +1182,7 @@ def test_where_less_is_worse_a_fall_stands_in_the_verdict():
 
     verdict = judged(report, known, limits=limits)
 
-    assert judgement_of(verdict, 'spare_available').state is State.WARNING
+    assert judgement_of(verdict, 'spare_available').state is WARNING
 
 
 def test_an_ignored_metric_leaves_all_others_where_they_are():
@@ -1210,9 +1199,7 @@ def test_an_ignored_metric_leaves_all_others_where_they_are():
 # --- wear -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ('used', 'hours', 'state'), [(40, 20_000, State.WARNING), (40, 700, State.OK)]
-)
+@pytest.mark.parametrize('used, hours, state', [(40, 20_000, WARNING), (40, 700, OK)])
 def test_wear_that_is_much_faster_than_ever_and_soon_over_warns(used, hours, state):
     """Thirty points in a month, of a drive that took two years for ten: somebody writes what
     nobody has planned.
@@ -1278,13 +1265,13 @@ def time_left(metrics, *, rows=None, before=None, is_own=True, site=(), ignored=
 
 
 @pytest.mark.parametrize(
-    ('metrics', 'told'),
+    'metrics, told',
     [
-        (WEAR, (160, State.OK)),  # ok warning
-        ({'endurance_used': {'critical': '95'}}, (160, State.OK)),  # ok critical
-        (ASKED, (160, State.OK)),  # ok asked
-        ({TIME_LEFT: {'warning': '200d:'}}, (160, State.WARNING)),  # warn asked
-        ({TIME_LEFT: {'critical': '200d:'}}, (160, State.CRITICAL)),  # crit asked
+        (WEAR, (160, OK)),  # ok warning
+        ({'endurance_used': {'critical': '95'}}, (160, OK)),  # ok critical
+        (ASKED, (160, OK)),  # ok asked
+        ({TIME_LEFT: {'warning': '200d:'}}, (160, WARNING)),  # warn asked
+        ({TIME_LEFT: {'critical': '200d:'}}, (160, CRITICAL)),  # crit asked
         ({}, None),  # no limit
     ],
 )
@@ -1294,12 +1281,12 @@ def test_time_left_is_told_where_endurance_or_time_has_a_limit(metrics, told):
 
 
 @pytest.mark.parametrize(
-    ('metrics', 'ignored', 'told'),
+    'metrics, ignored, told',
     [
-        (ASKED, ['endurance_used'], (None, State.OK)),  # not believed and asked
+        (ASKED, ['endurance_used'], (None, OK)),  # not believed and asked
         (WEAR, ['endurance_used'], None),  # not believed
         (ASKED, [TIME_LEFT], None),  # not judged
-        ({**ASKED, **WEAR}, [TIME_LEFT], (160, State.OK)),  # graphed
+        ({**ASKED, **WEAR}, [TIME_LEFT], (160, OK)),  # graphed
     ],
 )
 def test_what_a_site_ignores_is_foreseen_from_nothing(metrics, ignored, told):
@@ -1309,13 +1296,13 @@ def test_what_a_site_ignores_is_foreseen_from_nothing(metrics, ignored, told):
 
 def test_history_of_another_user_makes_no_date_of_what_a_site_ignores():
     """It is asked twice, and both times of nothing."""
-    assert time_left(ASKED, before=80, is_own=False, ignored=['endurance_used']) == (None, State.OK)
+    assert time_left(ASKED, before=80, is_own=False, ignored=['endurance_used']) == (None, OK)
 
 
 @pytest.mark.parametrize(
-    ('metrics', 'told'),
+    'metrics, told',
     [
-        (ASKED, (None, State.OK)),  # asked
+        (ASKED, (None, OK)),  # asked
         (WEAR, None),  # not asked
     ],
 )
@@ -1338,11 +1325,11 @@ def test_the_limits_of_time_left_are_those_of_this_drive(selector):
     """Whatever they are set by."""
     site = [override(selector, metrics={TIME_LEFT: {'warning': '200d:'}})]
 
-    assert time_left({}, site=site) == (160, State.WARNING)
+    assert time_left({}, site=site) == (160, WARNING)
 
 
 @pytest.mark.parametrize(
-    ('metrics', 'before', 'is_own', 'days'),
+    'metrics, before, is_own, days',
     [
         (ASKED, None, True, 160),  # none
         (ASKED, 80, True, 800),  # slow

@@ -58,7 +58,7 @@ def foreign(tmp_path) -> str:
 
 @pytest.mark.parametrize('locale', LOCALES)
 @pytest.mark.parametrize(
-    ('command', 'code'),
+    'command, code',
     [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
     ids=lambda command: '-'.join(command) if isinstance(command, tuple) else None,
 )

@@ -44,7 +44,7 @@ def measured(folder: Path, *drives: Any) -> dict[str, Any]:
 
 # The first report: half used in 1000 days, so the range begins after 83 days and ends after 6000.
 @pytest.mark.parametrize(
-    ('later', 'outcome'),
+    'later, outcome',
     [
         ((1100, 55), 'within'),  # as fast as before
         ((1060, 87), 'within'),  # rounding above the fast end

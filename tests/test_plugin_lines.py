@@ -18,6 +18,8 @@ from smart_attributes.fleet import plugin_output, services
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import plugin
 
+OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+
 pytestmark = pytest.mark.xdist_group('lines')  # with the other files that read these drives
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -128,9 +130,7 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
 
 
 def verdict(word: str) -> Verdict:
-    return unreadable(
-        SDA, DriveError(word or 'is silent'), State.OK, Identity('ATA', word, word, word)
-    )
+    return unreadable(SDA, DriveError(word or 'is silent'), OK, Identity('ATA', word, word, word))
 
 
 @pytest.mark.parametrize(
@@ -184,22 +184,22 @@ def test_the_check_as_a_whole_is_no_drive():
     found = services.plugin_text(
         '\n'.join(
             [
-                plugin.summary(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
+                plugin.summary(UNKNOWN, 'x; 1 drive: 1 ok'),
                 'UNKNOWN   (check)  site.json: no JSON',
                 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1',
                 'note: sdb is gone',
-                '... 3 more lines are left out',
+                '... 3 more lines',
             ]
         )
     )
 
     assert found == services.PluginText(
-        State.UNKNOWN,
-        'site.json: no JSON; 1 drive: 1 ok',
+        UNKNOWN,
+        'x; 1 drive: 1 ok',
         1,
-        (plugin.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
-        ((State.UNKNOWN, 'site.json: no JSON'),),
-        ('3 more lines are left out',),
+        (plugin.Line(OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
+        ((UNKNOWN, 'site.json: no JSON'),),
+        ('3 more lines',),
     )
 
 
@@ -260,14 +260,14 @@ def of_state(state: State, is_accepted: bool = False) -> Verdict:
     'verdicts, said',
     [
         ([], 'no drives'),
-        ([of_state(State.OK)], '1 drive: 1 ok'),
+        ([of_state(OK)], '1 drive: 1 ok'),
         (
-            [of_state(State.OK), of_state(State.CRITICAL), of_state(State.OK)],
+            [of_state(OK), of_state(CRITICAL), of_state(OK)],
             '3 drives: 1 critical, 2 ok',
         ),
         ([of_state(state) for state in State], '4 drives: 1 critical, 1 unknown, 1 warning, 1 ok'),
-        ([of_state(State.OK), of_state(State.OK, True)], '2 drives: 1 ok, 1 acknowledged'),
-        ([of_state(State.WARNING, True)], '1 drive: 1 warning'),
+        ([of_state(OK), of_state(OK, True)], '2 drives: 1 ok, 1 acknowledged'),
+        ([of_state(WARNING, True)], '1 drive: 1 warning'),
     ],
 )
 def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
@@ -277,7 +277,7 @@ def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
 
 @pytest.mark.parametrize('field, most', [('model', 60), ('serial', 40), ('firmware', 20)])
 def test_long_words_of_a_drive_are_cut_in_its_line(field, most):
-    given = Verdict(SDA, Identity()._replace(**{field: 'x' * 99}), State.OK)
+    given = Verdict(SDA, Identity()._replace(**{field: 'x' * 99}), OK)
 
     assert len(getattr(plugin.line(given, hide_serial=False), field)) == most
 
@@ -285,11 +285,11 @@ def test_long_words_of_a_drive_are_cut_in_its_line(field, most):
 @pytest.mark.parametrize(
     'line, text',
     [
-        (plugin.Line(State.OK, 'sda', 'A', 'f', 'S', '1'), 'OK        sda  A  f  S  firmware 1'),
-        (plugin.Line(State.OK, 'sda', 'A', 'f', None, ''), 'OK        sda  A  f  firmware -'),
-        (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', ''), 'UNKNOWN   sda  -  f  -'),
-        (plugin.Line(State.UNKNOWN, 'sda', '', 'f', 'S', ''), 'UNKNOWN   sda  -  f  S  firmware -'),
-        (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', '1'), 'UNKNOWN   sda  -  f  -  firmware 1'),
+        (plugin.Line(OK, 'sda', '1', '2', 'S', '1'), 'OK        sda  1  2  S  firmware 1'),
+        (plugin.Line(OK, 'sda', '1', '2', None, ''), 'OK        sda  1  2  firmware -'),
+        (plugin.Line(UNKNOWN, 'sda', '', '2', '', ''), 'UNKNOWN   sda  -  2  -'),
+        (plugin.Line(UNKNOWN, 'sda', '', '2', 'S', ''), 'UNKNOWN   sda  -  2  S  firmware -'),
+        (plugin.Line(UNKNOWN, 'sda', '', '2', '', '1'), 'UNKNOWN   sda  -  2  -  firmware 1'),
     ],
 )
 def test_a_line_has_firmware_where_anybody_answered(line, text):
@@ -306,13 +306,13 @@ def test_lines_that_are_not_of_drives_do_not_end_the_reading():
 
 
 def test_a_hidden_serial_number_is_not_in_the_line():
-    shown = Verdict(SDA, Identity(model='X1', serial='SERIAL1'), State.OK)
+    shown = Verdict(SDA, Identity(model='X1', serial='SERIAL1'), OK)
 
     assert plugin.line(shown, hide_serial=True).serial is None
     assert plugin.line(shown, hide_serial=False).serial == 'SERIAL1'
 
 
 def test_a_headline_may_hold_a_dash():
-    found = services.plugin_text('SMART OK - a - b; 2 drives: 2 ok')
+    found = services.plugin_text('SMART OK - 1 - 2; 2 drives: 2 ok')
 
-    assert found is not None and (found.headline, found.counted) == ('a - b; 2 drives: 2 ok', 2)
+    assert found is not None and (found.headline, found.counted) == ('1 - 2; 2 drives: 2 ok', 2)

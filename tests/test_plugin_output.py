@@ -19,14 +19,14 @@ from smart_attributes.model import State
 from smart_attributes.output.codes import BY_NAME
 from smart_attributes.output.plugin import Line
 
+OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+
 NOW = 1_700_000_000
 DAY = 86400
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
-WORN = Line(
-    State.CRITICAL, 'sda', 'ACME X1', 'endurance_used 97 %, critical above 95', 'EXAMPLE1', '1.0'
-)
+WORN = Line(CRITICAL, 'sda', 'ACME X1', 'endurance_used 97 %, critical above 95', 'EXAMPLE1', '1.0')
 GREW = WORN._replace(
-    state=State.WARNING, findings='crc_errors grew by 14 in 24 h (212 to 226): check cable'
+    state=WARNING, findings='crc_errors grew by 14 in 24 h (212 to 226): check cable'
 )
 
 
@@ -103,7 +103,7 @@ def test_a_finding_weighs_by_its_value_and_its_limit(reader, line, weight):
     ],
 )
 def test_a_forecast_is_shorter_by_the_age_of_the_result(reader, seconds, elapsed, left):
-    line = Line(State.OK, 'sda', 'ACME X1', 'endurance_used 9 %', 'EXAMPLE1', '1.0')
+    line = Line(OK, 'sda', 'ACME X1', 'endurance_used 9 %', 'EXAMPLE1', '1.0')
     found = read(reader, line, f"'sda_{TIME_LEFT}'={seconds}s;;;0;", elapsed=elapsed)
 
     assert found.facts['forecasts'] == {ENDURANCE: {'left': left}}
@@ -111,7 +111,7 @@ def test_a_forecast_is_shorter_by_the_age_of_the_result(reader, seconds, elapsed
 
 def test_a_drive_that_was_not_read_has_the_code_and_the_next_step_of_its_reason(reader):
     line = Line(
-        State.UNKNOWN,
+        UNKNOWN,
         'sda',
         '',
         Coded('no-permission', 'cannot be opened: Permission denied'),
@@ -142,11 +142,11 @@ def test_perfdata_has_numbers_of_a_drive_wherever_they_stand(reader, values, has
 
 
 def test_a_drive_in_standby_is_ok_with_a_note(reader):
-    line = Line(State.OK, 'sda', 'ACME X1', 'is in standby, not woken', 'EXAMPLE1', '1.0')
+    line = Line(OK, 'sda', 'ACME X1', 'in standby', 'EXAMPLE1', '1.0')
     facts = read(reader, line, notes=dated(NOW, 3600)).facts
 
     assert [each['code'] for each in facts['notes']] == ['result-old', 'asleep']
-    assert (facts['action'], facts['notes'][1]['text']) == ('nothing', 'is in standby, not woken')
+    assert (facts['action'], facts['notes'][1]['text']) == ('nothing', 'in standby')
 
 
 def test_values_are_readings_with_limits_and_the_state_of_their_finding(reader):
@@ -164,7 +164,7 @@ def test_values_are_readings_with_limits_and_the_state_of_their_finding(reader):
 
 
 def test_a_reading_leaves_out_what_is_empty(reader):
-    assert reader._reading('endurance_used', 97, '85;95', State.CRITICAL) == {
+    assert reader._reading('endurance_used', 97, '85;95', CRITICAL) == {
         'metric': 'endurance_used',
         'unit': '%',
         'source': 'perfdata',
@@ -184,13 +184,13 @@ def test_a_reading_leaves_out_what_is_empty(reader):
 
 
 @pytest.mark.parametrize(
-    'state, action, is_told', [(State.OK, 'nothing', False), (State.UNKNOWN, 'repair', True)]
+    'state, action, is_told', [(OK, 'nothing', False), (UNKNOWN, 'repair', True)]
 )
 def test_a_check_without_drives_is_a_row_with_what_to_do(reader, state, action, is_told):
     row = reader.row(
         'smart',
         state,
-        'no drives to check',
+        'no drives',
         Origin('web1', now=NOW, handling=('host in downtime',)),
         BY_NAME['no-drives'],
     )
@@ -204,7 +204,7 @@ def test_a_check_without_drives_is_a_row_with_what_to_do(reader, state, action, 
         'host': 'web1',
         'name': 'smart',
         'state': state.name,
-        'why': 'no drives to check',
+        'why': 'no drives',
         'code': 'no-drives',
         'action': action,
         'to_do': '',
@@ -223,38 +223,39 @@ def test_how_a_problem_is_handled_is_a_fact_only_where_icinga_was_asked(handling
 
 
 def test_metrics_in_a_sentence_are_written_as_words_the_longest_first(reader):
-    assert reader.readable('endurance_time_left and endurance_used, not xendurance_used') == (
-        'endurance time left and endurance used, not xendurance_used'
+    assert reader.readable('endurance_time_left 3, xendurance_used') == (
+        'endurance time left 3, xendurance_used'
     )
+
+
+GREW_BESIDE = 'endurance_used 97 %, critical above 95; crc_errors grew by 14 in 24 h (212 to 226)'
+LATER = 'pending 3, warning above 0; attribute 5 X failed: value 1, vendor threshold 5'
 
 
 @pytest.mark.parametrize(
     'state, findings, expected',
     [
         (
-            State.CRITICAL,
-            'endurance_used 97 %, critical above 95; crc_errors grew by 14 in 24 h (212 to 226)',
-            [
-                ('endurance_used', State.CRITICAL, 'above-limit'),
-                ('crc_errors', State.WARNING, 'growth'),
-            ],
-        ),  # level and growth
+            CRITICAL,
+            GREW_BESIDE,
+            [('endurance_used', CRITICAL, 'above-limit'), ('crc_errors', WARNING, 'growth')],
+        ),
         (
-            State.WARNING,
+            WARNING,
             'spare_available 15 %, warning below 16',
-            [('spare_available', State.WARNING, 'below-limit')],
-        ),  # below
+            [('spare_available', WARNING, 'below-limit')],
+        ),
         (
-            State.CRITICAL,
-            'pending 3, warning above 0; attribute 5 X failed: value 1, vendor threshold 5',
+            CRITICAL,
+            LATER,
             [
-                ('pending', State.CRITICAL, 'above-limit'),
-                ('vendor_threshold', State.WARNING, 'attribute-failing'),
+                ('pending', CRITICAL, 'above-limit'),
+                ('vendor_threshold', WARNING, 'attribute-failing'),
             ],
-        ),  # stated later
-        (State.WARNING, 'self_test: failed at 4 h', [('self_test', State.WARNING, None)]),  # status
-        (State.WARNING, 'cannot be opened', []),  # no finding
-        (State.OK, 'endurance_used 9 %', []),  # ok
+        ),
+        (WARNING, 'self_test: failed at 4 h', [('self_test', WARNING, None)]),
+        (WARNING, 'cannot be opened', []),
+        (OK, 'endurance_used 9 %', []),
     ],
 )
 def test_findings_of_a_line_have_metric_state_and_code(reader, state, findings, expected):
@@ -274,19 +275,19 @@ def test_a_finding_without_a_state_does_not_take_the_code_of_the_next_one():
     found = reader.alarms(WORN._replace(findings='door: open; pending 3, critical above 2'))
 
     assert [(each.metric, each.state, each.code) for each in found] == [
-        ('door', State.CRITICAL, ''),
-        ('pending', State.CRITICAL, 'above-limit'),
+        ('door', CRITICAL, ''),
+        ('pending', CRITICAL, 'above-limit'),
     ]
 
 
 def test_a_metric_that_is_not_known_weighs_least(reader):
     known, unknown = (
-        reader.weight(metric, State.WARNING, 3, '0') for metric in ('pending', 'no_such_metric')
+        reader.weight(metric, WARNING, 3, '0') for metric in ('pending', 'no_such_metric')
     )
 
     assert known < unknown
-    assert unknown == reader.weight('no_such_metric', State.WARNING, 3, '0', 0, False)
-    bad, worse = (reader.weight('smart_status', State.CRITICAL, number, '1') for number in (0, 5))
+    assert unknown == reader.weight('no_such_metric', WARNING, 3, '0', 0, False)
+    bad, worse = (reader.weight('smart_status', CRITICAL, number, '1') for number in (0, 5))
     assert bad == worse
 
 
@@ -295,7 +296,7 @@ def test_a_drive_without_a_name_has_a_dash(reader):
 
 
 def test_a_drive_that_wears_out_soon_is_to_be_ordered_with_its_date(reader):
-    line = Line(State.OK, 'sda', 'ACME X1', 'endurance_used 90 %', 'EXAMPLE1', '1.0')
+    line = Line(OK, 'sda', 'ACME X1', 'endurance_used 90 %', 'EXAMPLE1', '1.0')
     facts = read(reader, line, f"'sda_{TIME_LEFT}'={10 * DAY}s;;;0;").facts
 
     assert (facts['action'], facts['why']) == ('order', 'endurance_used: used up 2023-11-24')

@@ -144,7 +144,7 @@ def state(machine: Machine, now: int, *options: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ('options', 'code'),
+    'options, code',
     [
         (('--gone', 'critical'), 2),
         (('--gone', 'ok'), 0),

@@ -59,7 +59,7 @@ def stated(quote):
     return written | {round(number * 1000, 1) for number in written}
 
 
-@pytest.mark.parametrize(('pattern', 'row'), ROWS, ids=[pattern for pattern, _ in ROWS])
+@pytest.mark.parametrize('pattern, row', ROWS, ids=[pattern for pattern, _ in ROWS])
 def test_the_quoted_line_has_the_figure(pattern, row):
     """A figure beside a line that says another one was typed wrong."""
     found = stated(row['quote'])

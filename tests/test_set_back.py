@@ -41,7 +41,7 @@ def fell(metric, before, after, unit=''):
 
 
 @pytest.mark.parametrize(
-    ('metric', 'before', 'after', 'is_fall'),
+    'metric, before, after, is_fall',
     [
         ('power_on_time', 1000 * HOUR, 975 * HOUR, True),
         ('power_on_time', 1000 * HOUR, 976 * HOUR, False),
@@ -79,7 +79,7 @@ def test_another_series_or_no_number_is_no_fall(changed):
 
 
 @pytest.mark.parametrize(
-    ('metric', 'before', 'words'),
+    'metric, before, words',
     [
         ('power_on_time', 64_000 * HOUR, 'back between'),
         ('power_on_time', 65_000 * HOUR, 'or overflowed between'),
@@ -179,7 +179,7 @@ def test_readers_see_it_too(machine):
         machine.check(START + 2 * DAY)
 
 
-@pytest.mark.parametrize(('since', 'is_told'), [('90d', True), ('30d', False)])
+@pytest.mark.parametrize('since, is_told', [('90d', True), ('30d', False)])
 def test_triage_since_lists_it(machine, since, is_told):
     """For as long as it was asked for."""
     machine.check(START + 2 * DAY)

@@ -114,7 +114,7 @@ def test_failed_drives_stand_beside_healthy_ones(measured):
 
 
 @pytest.mark.parametrize(
-    ('letter', 'family'),
+    'letter, family',
     [('A', 'Intel 730, DC'), ('B', 'Samsung data center'), ('C', 'Micron 5100')],
 )
 def test_each_vendor_is_read_by_its_database_entry(letter, family):
@@ -139,9 +139,7 @@ def test_each_vendor_is_read_by_its_database_entry(letter, family):
     assert numbers.get('endurance_used') == (None if letter == 'C' else 93)
 
 
-@pytest.mark.parametrize(
-    ('value', 'health'), [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')]
-)
+@pytest.mark.parametrize('value, health', [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')])
 def test_health_is_failed_at_the_threshold_of_a_pre_fail_attribute(value, health):
     """The data have none; a drive reports it so."""
     assert ssd_failures.facts_of({**_zeros('A'), 'n_175': value}, VENDORS)['health'] == health

@@ -94,7 +94,7 @@ def test_a_drive_alarms_once_however_often_it_returns(measured):
 
 
 @pytest.mark.parametrize(
-    ('end', 'failed', 'share'),
+    'end, failed, share',
     [
         (90, 1, 100.0),  # failed in time
         (91, 1, 0.0),  # failed later
@@ -153,7 +153,7 @@ def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
 
 
 @pytest.mark.parametrize(
-    ('content', 'reason'),
+    'content, reason',
     [
         (b'', 'no timelines'),  # empty
         (b'drive,model\n1,X\n', 'no timelines'),  # no counters

@@ -35,11 +35,13 @@ from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import dependence, replacement
 from smart_attributes.work import actions, dates, work_list
 
+OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+
 NOW = 1_795_348_800  # 2026-11-22
-HEALTHY = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1'), State.OK)
+HEALTHY = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1'), OK)
 SOON, FAR = (Forecast(days * DAY, 0, 9, is_estimate=False) for days in (80, 400))
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
-WORN = found('endurance_used', 86, State.WARNING, '85')
+WORN = found('endurance_used', 86, WARNING, '85')
 ORDERS = [
     # days left, what to do, the quarter of the plan
     ((192,), 'order a replacement by 2027-03-04 (middle of the forecast)', '2027-Q1'),  # 192 days
@@ -109,7 +111,7 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
 def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
     """By endurance_time_left in perfdata; how old the check is counts."""
     reader = Reader(METRICS)
-    line = Line(State.WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
+    line = Line(WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
     values = [f"'sda_endurance_time_left'={(days[0] + 5) * DAY}s;;;0;"]
     (told,) = reader.drives([line], values, Origin('db1', (), 5 * DAY, NOW))
 
@@ -186,7 +188,7 @@ def test_an_order_of_replacement_knows_which_drives_fail_and_which_are_to_be_rep
     def at(disk: str, verdict: Verdict) -> Verdict:
         return verdict._replace(place=Place(disks=(disk,)))
 
-    silent = HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN)
+    silent = HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN)
     given = [
         at('sda', drive('a')),
         at('sdb', drive('b', WORN)),
@@ -218,7 +220,7 @@ def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
 
     assert only._replace(to_do='', unknown='') == Item(
         'sdb',
-        State.UNKNOWN,
+        UNKNOWN,
         actions.KEEP,
         '',
         None,
@@ -244,7 +246,7 @@ def test_a_check_decides_only_about_drives_that_alert_or_that_their_groups_need(
 
 def test_drives_with_the_same_action_are_ordered_by_severity():
     few, many = (
-        drive(name, found('reallocated', 30, State.WARNING, '1000', grown=grown))
+        drive(name, found('reallocated', 30, WARNING, '1000', grown=grown))
         for name, grown in (('sda', 2), ('sdb', 20))
     )
 
@@ -260,7 +262,7 @@ def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
         work_list.item(apart, NOW).why
         == f'{work_list.item(drive("sda", FAILED), NOW).why}; md0 rebuilds'
     )
-    idle = work_list.item(apart._replace(state=State.OK, judgements=()), NOW)
+    idle = work_list.item(apart._replace(state=OK, judgements=()), NOW)
     assert idle.why == idle.reason == 'md0 rebuilds'
 
 
@@ -288,13 +290,13 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
         ),
         (HEALTHY._replace(problem='is asleep', code='asleep'), actions.NOTHING, ''),
         (
-            HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN),
+            HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN),
             actions.READ,
             'is silent',
         ),
         *(
             (
-                HEALTHY._replace(problem='is not there', code=code, state=State.UNKNOWN),
+                HEALTHY._replace(problem='is not there', code=code, state=UNKNOWN),
                 actions.SEARCH,
                 'is not there',
             )
@@ -312,15 +314,13 @@ RISKY = Risk('pending', 'ACME disks', 0.15, 0.2, 0.1, 0.3, 100, 20)
 FIRM, CABLED, WORN_OUT, HOT = (
     work_list.Alarm(*each)
     for each in (
-        ('firmware', '', State.WARNING),
-        ('cable', 'errors', State.CRITICAL),
-        ('order', 'wear', State.CRITICAL),
-        ('cooling', '', State.CRITICAL),
+        ('firmware', '', WARNING),
+        ('cable', 'errors', CRITICAL),
+        ('order', 'wear', CRITICAL),
+        ('cooling', '', CRITICAL),
     )
 )
-LOST, BAD, SPARE = (
-    work_list.Alarm('', concern, State.WARNING) for concern in ('data', 'errors', 'wear')
-)
+LOST, BAD, SPARE = (work_list.Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear'))
 
 
 @pytest.mark.parametrize(
@@ -330,16 +330,16 @@ LOST, BAD, SPARE = (
         ([WORN_OUT], None, ('order', 'wear')),
         ([BAD, CABLED], None, ('cable', 'errors')),
         ([HOT, FIRM], None, ('firmware', '')),
-        ([LOST._replace(state=State.CRITICAL), CABLED], None, ('replace', 'data')),
+        ([LOST._replace(state=CRITICAL), CABLED], None, ('replace', 'data')),
         ([SPARE], None, ('order', 'wear')),
-        ([SPARE._replace(state=State.CRITICAL)], None, ('replace', 'wear')),
+        ([SPARE._replace(state=CRITICAL)], None, ('replace', 'wear')),
         ([LOST], RISKY, ('order-copy', 'data')),
         ([LOST], RISKY._replace(share_90=0.149), ('watch', 'data')),
         ([LOST], RISKY._replace(share_90=None, share_365=0.4), ('order-copy', 'data')),
         ([LOST], RISKY._replace(share_90=None, share_365=None), ('watch', 'data')),
         ([CABLED], RISKY, ('cable', 'errors')),
         ([LOST, SPARE], RISKY, ('order-copy', 'data')),
-        ([LOST._replace(state=State.UNKNOWN)], RISKY, ('read', 'data')),
+        ([LOST._replace(state=UNKNOWN)], RISKY, ('read', 'data')),
     ],
 )
 def test_of_several_findings_the_most_urgent_action_is_taken(alarms, risk, action):
@@ -417,7 +417,7 @@ def test_what_is_not_known_stands_beside_the_action():
 
 
 def test_a_reason_has_at_most_sixty_characters():
-    told = work_list.item(drive('sda', FAILED, found('vendor_threshold', 0, State.CRITICAL)), NOW)
+    told = work_list.item(drive('sda', FAILED, found('vendor_threshold', 0, CRITICAL)), NOW)
 
     assert len(told.reason) <= 60 and told.reason.startswith('smart_status: in words')
 
@@ -441,11 +441,11 @@ def test_the_table_of_actions_names_each_code_of_a_remedy():
     'others, label, code',
     [
         ([], 'unknown', 'members-not-checked'),
-        ([('/dev/sdb', State.OK)], 'next', 'replace-next'),
-        ([('/dev/sdb', State.WARNING)], 'next', 'replace-next'),
-        ([('/dev/sdb', State.CRITICAL)], 'copy first', 'data-at-risk'),
-        ([('/dev/sdc', State.OK)], 'unknown', 'members-not-checked'),
-        ([('/dev/sda', State.OK)], 'unknown', 'members-not-checked'),
+        ([('/dev/sdb', OK)], 'next', 'replace-next'),
+        ([('/dev/sdb', WARNING)], 'next', 'replace-next'),
+        ([('/dev/sdb', CRITICAL)], 'copy first', 'data-at-risk'),
+        ([('/dev/sdc', OK)], 'unknown', 'members-not-checked'),
+        ([('/dev/sda', OK)], 'unknown', 'members-not-checked'),
     ],
 )
 def test_one_service_per_drive_knows_the_other_members_by_their_last_state(
