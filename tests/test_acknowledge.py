@@ -520,17 +520,6 @@ def test_performance_data_is_the_same_with_an_acknowledgement(machine):
     assert (after.code, after.text.splitlines()[-1]) == (0, before)
 
 
-def test_help_names_the_limits_that_the_program_holds():
-    """Nobody should learn them from a refusal."""
-    from smart_attributes.commands import acknowledge
-
-    text = ' '.join(run('acknowledge', '--help-all').text.split())
-
-    assert f' {acknowledge.LEAST_WHY} characters' in text
-    assert f' {acknowledge.PATIENCE:g} seconds' in text
-    assert '[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone SERIAL]' in text
-
-
 @pytest.mark.parametrize(
     'text, words',
     [

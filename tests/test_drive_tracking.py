@@ -154,13 +154,6 @@ def test_a_drive_that_answers_elsewhere_is_not_the_one_that_is_silent(machine):
     assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
 
 
-def test_a_drive_that_nobody_has_met_has_no_name(machine):
-    """Nothing is made up."""
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=silent())
-
-    assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
-
-
 def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     """It is there, and nobody wants to know more of it."""
     assert (

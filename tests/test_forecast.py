@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 import workloads
-from conftest import drive_path, run
 
 from smart_attributes.check.forecasts import forecast
 from smart_attributes.constants import DAY
@@ -243,33 +239,3 @@ def test_little_growth_lately_is_a_slow_end_where_there_is_enough_of_it_or_of_ti
     points = [(days - days * part / 15, 30 + part) for part in range(14)]
 
     assert told(points, 43 + grown)[2] == round(latest)
-
-
-def triaged(report: str, *arguments: str) -> dict[str, Any]:
-    """Return what `triage` tells of the drive of a report."""
-    drive: dict[str, Any]
-    [drive] = json.loads(run('triage', '--json', '--report', report, *arguments).text)['drives']
-    return drive
-
-
-@pytest.mark.parametrize('name', ['intel-worn', 'nvme-worn'])
-def test_a_drive_without_history_is_told_an_estimate(name):
-    """Through the program, and marked as what it is."""
-    told = triaged(drive_path(name))['forecasts']['endurance_used']
-
-    assert told['estimate']
-    assert told['earliest'] < told['left'] < told['latest']
-
-
-def test_where_endurance_has_no_limit_it_has_no_date(tmp_path):
-    """As on hard disks, some of which tell one and mean nothing by it."""
-    limits = {'metrics': {'endurance_used': {'warning': None, 'critical': None, 'why': 'tried'}}}
-    (tmp_path / 'mine.json').write_text(json.dumps(limits))
-    drive = triaged(drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
-
-    assert [
-        each['value']
-        for each in drive['readings']
-        if each['metric'] == 'endurance_used' and each['judged']
-    ] == [86]
-    assert 'forecasts' not in drive

@@ -171,76 +171,32 @@ def test_another_users_history_leaves_no_sleeping_drive_out_of_roots_check(machi
     assert state_of(machine.check(NOW + HOUR, *asked), 'sdd') == 'OK'
 
 
-NASTY: dict[str, Any] = {
-    'infinite': float('inf'),
-    'less-than-all': float('-inf'),
-    'huge': 2**63,
-    'negative': -1,
-    'none': None,
-    'list': [],
-    'text': "OK | 'sdc_smart_status'=1\nSMART OK",
-}
-WHERE: list[tuple[Any, ...]] = [
-    *((name,) for name in ('times', 'identity', 'verdict', 'places', 'series')),
-    *(('times', number) for number in range(4)),
-    *(('identity', number) for number in range(5)),
-    *(('places', 0, number) for number in range(7)),
-    *(('verdict', number) for number in range(4)),
-    *(('series', 0, number) for number in range(5)),
-    *(('series', 0, 4, 0, number) for number in range(2)),
-]
-
-
-def forging(place: tuple[Any, ...], value: object) -> Change:
-    """Return a change that puts a value somewhere into a document."""
-
-    def change(document: Document) -> None:
-        *way, last = place
-        part: Any = document
-        for step in way:
-            part = part[step]
-        part[last] = value
-
-    return change
-
-
+TWIN = ['ATA', 'ACME HD4000', '1.0', 'SERIAL03', '']
 FORGERIES: dict[str, Change] = {
     'no-fields': lambda document: {'nothing': 0},
-    'list': lambda document: [document],
-    'no-series': forging(('series',), []),
-    'no-places': forging(('places',), []),
-    'ahead': forging(('times', 1), NOW + 900 * DAY),
-    'twins': forging(('identity',), ['ATA', 'ACME HD4000', '1.0', 'SERIAL03', '']),
-    'ok': forging(('verdict',), [0, '', '', NOW]),
-    **{
-        f'{place}-{name}': forging(place, value) for place in WHERE for name, value in NASTY.items()
-    },
+    'infinite': lambda document: document.update(times=[float('inf')] * 4),
+    'no-series': lambda document: document.update(series=[]),
+    'no-places': lambda document: document.update(places=[]),
+    'ahead': lambda document: document['times'].__setitem__(1, NOW + 900 * DAY),
+    'twins': lambda document: document.update(identity=TWIN),
+    'perfdata': lambda document: document.update(
+        identity=["OK | 'sdc_smart_status'=1\nSMART OK"] * 5
+    ),
+    'ok': lambda document: document.update(verdict=[0, '', '', NOW]),
 }
 
 
-@pytest.mark.parametrize('part', range(4))
-@pytest.mark.long
-def test_whatever_is_written_there_hides_no_drive(machine, part):
-    """Infinite numbers, times of the year 10^11, texts with perfdata in them: none makes a drive
+@pytest.mark.parametrize('forgery', FORGERIES)
+def test_whatever_is_written_there_hides_no_drive(machine, forgery):
+    """Infinite numbers, times of the year 2029, texts with perfdata in them: none makes a drive
     look better.
     """
-    saved = shutil.copytree(machine.state, machine.folder / 'saved')
-    for name in list(FORGERIES)[part::4]:
-        shutil.rmtree(machine.state)
-        shutil.copytree(saved, machine.state)
-        for path in (machine.state, *machine.state.rglob('*')):
-            os.chown(path, NOBODY, NOBODY)
-        machine.forge(FORGERIES[name])
-        result = machine.check(NOW)
+    machine.forge(FORGERIES[forgery])
+    result = machine.check(NOW)
 
-        assert result.code == 2, f'{name}: {result.text}'
-        assert (
-            state_of(result, 'sdb') in ('WARNING', 'CRITICAL')
-            and state_of(result, 'sdc') == 'CRITICAL'
-        ), name
-        assert state_of(result, 'sdd') in ('OK', 'WARNING') and state_of(result, 'sda') in (
-            'OK',
-            'WARNING',
-        ), name
-        assert perfdata(result.text)['sdc_smart_status'].number == 0, name
-        assert not [line for line in result.text.splitlines()[1:] if line.startswith('SMART')], name
+    assert result.code == 2
+    assert state_of(result, 'sdb') in ('WARNING', 'CRITICAL')
+    assert state_of(result, 'sdc') == 'CRITICAL'
+    assert {state_of(result, 'sda'), state_of(result, 'sdd')} <= {'OK', 'WARNING'}
+    assert perfdata(result.text)['sdc_smart_status'].number == 0
+    assert 'SMART' not in [line[:5] for line in result.text.splitlines()[1:]]

@@ -115,21 +115,6 @@ def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, i
     assert ('no history' in result.text) == is_said
 
 
-@pytest.mark.parametrize(
-    'state, code',
-    [((), 1), (('--history-required', 'critical'), 2), (('--history-required', 'ok'), 0)],
-)
-def test_a_damaged_file_is_a_warning_for_a_week(machine, state, code):
-    """Whoever relies on growth must know that the growth of this drive begins anew."""
-    grown(machine)
-    [file] = machine.state.glob('history/*.drive')
-    file.write_bytes(b'no history' * 1000)
-
-    result = machine.check(START + HOUR, *state)
-    assert result.code == code and '[history-damaged]' in result.text
-    assert [machine.check(START + HOUR + days * DAY, *state).code for days in (6, 8)] == [code, 0]
-
-
 def test_triage_shows_the_past_and_changes_nothing(machine):
     """A person who looks is no check: nothing grows because of it, and root leaves no files."""
     grown(machine)

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 import pytest
-from days import START, Machine, disk, stored
+from days import START, Machine, disk
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
 from smart_attributes.history import series
@@ -95,24 +95,6 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
     assert f' {degrees} C (warning ' in first and ' 3 C lower ' in first
 
     assert machine.check(START + 25 * HOUR).first_line.startswith('SMART OK')
-
-
-@pytest.mark.long
-def test_the_history_of_hysteresis_stays_small(tmp_path):
-    """A drive whose temperature changes at each check keeps its peaks of a day, and `history`
-    does not list it.
-    """
-    machine = Machine(tmp_path)
-    for step in range(60):
-        machine.holds(sda=disk(a194=30 + step % 7))
-        machine.check(START + step * 5 * MINUTE)
-    series = stored(machine.state)['SERIAL01'].series
-    points = [
-        len(own.points) for key, own in series.items() if key.metric.startswith('temperature,')
-    ]
-
-    assert len(points) == 2 and sum(points) <= 2 * 14
-    assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text
 
 
 @pytest.mark.parametrize(

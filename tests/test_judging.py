@@ -45,6 +45,11 @@ def worn(*rows, identity=X1, smart_status=True, **more):
     return Report(identity, smart_status, attributes=rows, **more)
 
 
+def alone(reading, limit):
+    """Return the judgement on a reading by a limit that refers to no other one."""
+    return judging.judge_reading(reading, limit, {}, {})
+
+
 def judged(report, history=None, rules=PLAIN, limits=LIMITS):
     """Return the verdict on a drive by the shipped database, and by the shipped limits."""
     return judging.judge(SDA, report, DATABASE, limits, rules, history)
@@ -418,12 +423,12 @@ def test_null_takes_one_step_off_a_verdict(state, limit, expected):
     """doc/reference/limits.md promises it: a site that knows its capacitors are dead is still
     told of the rest.
     """
-    assert judging.judge_reading(verdict_reading(state), limit, {}, {}).state is expected
+    assert alone(verdict_reading(state), limit).state is expected
 
 
 def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
     """No limit decided, the drive did."""
-    judgement = judging.judge_reading(verdict_reading(WARNING), Limit(is_graphed=True), {}, {})
+    judgement = alone(verdict_reading(WARNING), Limit(is_graphed=True))
 
     assert (judgement.origin, judgement.graphed, judgement.reading.verdict) == (
         'attribute 175',
@@ -442,8 +447,8 @@ def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
 )
 def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
     """One reading of a metric decides, and nothing can be said of a number that is not there."""
-    assert judging.judge_reading(reading, SPARE_LIMIT, {}, {}) == judging.Judgement(reading, OK)
-    assert judging.judge_reading(reading, SPARE_LIMIT._replace(is_graphed=True), {}, {}).graphed
+    assert alone(reading, SPARE_LIMIT) == judging.Judgement(reading, OK)
+    assert alone(reading, SPARE_LIMIT._replace(is_graphed=True)).graphed
 
 
 @pytest.mark.parametrize(
@@ -458,9 +463,7 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, e
     """perfdata and explain show them, also where all is well."""
     reading = Reading('endurance_used', number, '%', Source(attribute=233))
 
-    judgement = judging.judge_reading(
-        reading, Limit('85', '95', 'default.json', 'site.json', True), {}, {}
-    )
+    judgement = alone(reading, Limit('85', '95', 'default.json', 'site.json', True))
 
     assert judgement[:7] == (reading, *expected)
 
@@ -475,7 +478,7 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, e
 )
 def test_a_judgement_keeps_the_reason_of_its_limit(judged):
     """A person who doubts a limit is told why it is as it is."""
-    assert judging.judge_reading(judged, limit_of(warning='5', why='seen'), {}, {}).reason == 'seen'
+    assert alone(judged, limit_of(warning='5', why='seen')).reason == 'seen'
 
 
 def test_who_took_the_limits_away_is_told_with_the_reason():
@@ -491,7 +494,7 @@ def test_who_took_the_limits_away_is_told_with_the_reason():
         'it counts naps',
     )
 
-    told = judging.judge_reading(reading, limit, {}, {})
+    told = alone(reading, limit)
 
     assert told == judging.Judgement(
         reading, OK, origin='site.json', graphed=True, reason='it counts naps'
@@ -502,7 +505,7 @@ def test_a_time_is_judged_in_days_and_told_in_them():
     """As the limit was written."""
     reading = Reading('endurance_time_left', 20 * 86_400, 's', Source('history'))
 
-    assert judging.judge_reading(reading, limit_of(warning='30d:'), {}, {})[1:5] == (
+    assert alone(reading, limit_of(warning='30d:'))[1:5] == (
         WARNING,
         '30d:',
         '',
@@ -512,10 +515,7 @@ def test_a_time_is_judged_in_days_and_told_in_them():
 
 def test_a_limit_that_is_only_a_warning_says_who_set_it():
     """Where there is no critical one, its origin is the only one."""
-    assert (
-        judging.judge_reading(spare(50), Limit('10:', None, 'site.json'), {}, {}).origin
-        == 'site.json'
-    )
+    assert alone(spare(50), Limit('10:', None, 'site.json')).origin == 'site.json'
 
 
 @pytest.mark.parametrize(
@@ -523,7 +523,7 @@ def test_a_limit_that_is_only_a_warning_says_who_set_it():
 )
 def test_no_limit_is_no_range(bound):
     """The empty text is what perfdata leaves out."""
-    assert judging.judge_reading(spare(1), Limit(bound, bound), {}, {})[1:5] == (
+    assert alone(spare(1), Limit(bound, bound))[1:5] == (
         OK,
         '',
         '',
@@ -882,7 +882,7 @@ def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
 )
 def test_the_end_of_a_warranty_is_never_critical(source, number, state):
     """It is no failure."""
-    judgement = judging.judge_reading(percent(number, source), Limit('85', '95'), {}, {})
+    judgement = alone(percent(number, source), Limit('85', '95'))
 
     assert (judgement.state, bool(judgement.critical)) == (state, source != drive_logs.RATED)
 

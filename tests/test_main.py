@@ -178,7 +178,6 @@ DAMAGES = {
     'unreadable-package': lambda modules: modules.chmod(0o700),
     'unreadable-module': lambda modules: (modules / 'main.py').chmod(0o600),
     'unreadable-module-later': lambda modules: (modules / 'commands/table.py').chmod(0o600),
-    'unreadable-words': lambda modules: (modules / 'words.py').chmod(0o600),
     'unreadable-documents': lambda modules: [
         (modules / 'command_line' / name).chmod(0o600)
         for name in ('failure_document.py', 'options.py')
@@ -186,9 +185,6 @@ DAMAGES = {
     'unreadable-face': lambda modules: (modules / 'output').chmod(0o700),
     'cut-module': lambda modules: cut(modules / 'alarm.py'),
     'cut-module-later': lambda modules: cut(modules / 'check/survey.py'),
-    'newer-syntax': lambda modules: (modules / 'main.py').write_text(
-        'match = lambda: (yield) := 1'
-    ),
     'a-mistake': lambda modules: (modules / 'main.py').write_text('1 / 0'),
 }
 

@@ -153,14 +153,6 @@ def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
     assert len(result.text.splitlines()) == 1
 
 
-def test_a_missing_smartctl_says_what_to_install(tmp_path):
-    """The commonest fault of a new installation."""
-    result = run('-p', str(tmp_path / 'smartctl'), '--nosudo', '-d', '/dev/sda')
-
-    assert result.code == 3
-    assert 'smartmontools' in result.first_line
-
-
 def test_a_missing_drive_is_unknown_by_its_own_words(fake):
     """Not "permission denied", not OK by silence."""
     fake.answers(read_arguments('/dev/sdb'), NO_SUCH, 2)
@@ -345,14 +337,6 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
     assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
 
 
-def test_an_ignored_metric_is_graphed_and_never_judged(fake):
-    """Silencing an alarm must not tear a hole into the graph."""
-    result = of_sda(fake, 'intel-worn', '--ignore-metric', 'endurance_used')
-
-    assert result.code == 0
-    assert perfdata(result.text)['sda_endurance_used'].number == 86
-
-
 def test_a_reports_folder_is_judged_and_other_files_are_named(tmp_path):
     """A ticket's attachments: what is no report is skipped aloud."""
     (tmp_path / 'sda.json').write_bytes(drive('intel-worn'))
@@ -521,13 +505,6 @@ def test_the_word_of_a_drive_that_failed_by_a_bogus_threshold_is_graphed_as_said
     assert ' be wrong' in result.text
 
 
-def test_a_drive_is_named_by_its_serial_on_request(fake):
-    """sdX changes; a graph should not."""
-    result = of_sda(fake, 'intel-worn', '--label', 'serial')
-
-    assert 'example0003_endurance_used' in perfdata(result.text)
-
-
 @pytest.mark.parametrize('report', ['intel-worn.json', 'seagate-sas-healthy.txt', 'nvme-worn.json'])
 def test_what_smartctl_said_is_shown_without_serials_as_well(fake, report):
     """-vvv is for tickets, and so is --hide-serial."""
@@ -592,49 +569,6 @@ def test_triage_json_has_the_promised_shape():
     assert [each['code'] for each in one['findings']] == ['above-limit']
     assert one['order_by'] == time.strftime('%Y-%m-%d', time.gmtime())
     assert one['forecasts']['endurance_used']['estimate'] is True
-
-
-def test_list_gives_addresses_that_can_be_pasted_after_d(fake):
-    """The first column is the argument of -d."""
-    fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
-
-    result = run('list', '-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
-
-    assert result.code == 0
-    assert result.text.split() == [
-        'megaraid,2@/dev/bus/0',
-        'ST10000NE0004-1ZF101',
-        'EN01',
-        'EXAMPLE0006',
-        '-',
-    ]
-
-
-def test_explain_tells_what_was_read_which_entry_and_which_limit_why():
-    """For the admin who does not believe the alarm."""
-    result = run('explain', '--report', drive_path('intel-worn'))
-
-    assert result.code == 0
-    for word in (
-        'INTEL SSDSC2BB150G7',
-        'entry',
-        'endurance_used',
-        '86 %',
-        'device statistics',
-        'default.json',
-        'warranty',
-    ):
-        assert word in result.text
-
-
-def test_draft_prints_an_entry_that_is_json():
-    """The way from an unknown drive to a known one starts here."""
-    result = run('draft', '--report', drive_path('no-name-ssd'))
-
-    assert result.code == 0
-    data = json.loads(result.text)
-    assert data['entries'][0]['models']
-    assert 'EXAMPLE' not in result.text
 
 
 def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):

@@ -13,7 +13,6 @@ from conftest import run_tool
 from measure import collection, ssd_failures
 from measure.__main__ import shipped_judge
 
-from smart_attributes.errors import DataError
 from smart_attributes.knowledge import shipped_data
 from smart_attributes.model import State
 
@@ -176,20 +175,3 @@ def test_a_row_of_another_shape_is_named(measured, row):
         True,
         False,
     )
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        '',  # empty
-        'model,r_5\n',  # no rows
-        failures(SOUND).rsplit(',', 5)[0],  # half a line
-        failures(SOUND).rstrip() + ',5\n',  # more fields
-    ],
-)
-def test_a_file_of_another_shape_is_named(tmp_path, text):
-    file = tmp_path / 'failed.csv'
-    file.write_text(text)
-
-    with pytest.raises(DataError, match=r'failed\.csv'):
-        ssd_failures.measured('', str(file), shipped_judge())

@@ -176,21 +176,6 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     ), result.first_line
 
 
-@pytest.mark.parametrize(
-    'arguments',
-    [
-        (),
-        ('drives.jsonl', '--timelines', 'x.csv'),
-        ('--forecasts', 'x.jsonl', '--timelines', 'x.csv'),
-    ],
-)
-def test_measure_wants_one_file(arguments):
-    """What is given twice, or for the other table, is not ignored."""
-    result = run_tool('tools.measure', *arguments)
-
-    assert (result.code, '--timelines FILE' in result.text) == (3, True), result.text
-
-
 def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
     """The file names no sector sizes; that the counts of a model come in eights tells them."""
     rows = [
