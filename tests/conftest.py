@@ -342,12 +342,6 @@ def shared() -> Path:
     return SHARED
 
 
-@pytest.fixture(scope='session')
-def is_part(request: pytest.FixtureRequest) -> bool:
-    """Whether the long tests are left out: then a part of the real drives must do."""
-    return 'not long' in request.config.option.markexpr
-
-
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeSmartctl:
     """A stand-in smartctl without any drives."""

@@ -163,30 +163,7 @@ def test_a_counter_in_parts_of_an_hour_contradicts_nothing(unit):
 
 def test_an_entry_says_whose_logs_have_hours_of_their_own():
     """61,166 is in the logs of SanDisk drives that are two years old."""
-    numbers = (
-        5,
-        9,
-        12,
-        165,
-        166,
-        167,
-        168,
-        169,
-        170,
-        171,
-        172,
-        173,
-        174,
-        184,
-        187,
-        188,
-        194,
-        199,
-        230,
-        232,
-        233,
-        241,
-    )
+    numbers = (5, 9, 12, *range(165, 175), 184, 187, 188, 194, 199, 230, 232, 233, 241)
     rows = tuple(
         AttributeRow(each, '', 100, 100, 0, False, '', '21213' if each == 9 else '0')
         for each in numbers

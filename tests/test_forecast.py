@@ -55,24 +55,19 @@ def test_without_a_history_power_on_time_gives_an_estimate():
 
 
 @pytest.mark.parametrize(
-    'used, age, why',
+    ('points', 'used', 'age', 'why'),
     [
-        (1, 5 * YEAR, 'less than 2 % is used'),  # hardly used
-        (20, 89 * DAY, 'the drive has run less than 90 days'),  # new
-        (20, None, 'the power-on time is not known'),  # age not known
+        ([], 1, 5 * YEAR, 'less than 2 % is used'),
+        ([], 20, 89 * DAY, 'the drive has run less than 90 days'),
+        ([], 20, None, 'the power-on time is not known'),
+        ([], 2, None, 'the power-on time is not known'),
+        ([], 2, 2 * YEAR, 'the date is more than 50 years away'),
+        ([(NOW - YEAR, 60.0)], 60, 2 * YEAR, 'the drive was used earlier and is idle now'),
     ],
 )
-def test_no_date_where_the_data_say_nothing(used, age, why):
+def test_no_date_where_the_data_say_nothing(points, used, age, why):
     """An invented date would be believed; whoever asked for one hears why."""
-    assert forecast([], NOW, used, age) == why
-
-
-def test_no_date_for_a_drive_that_stands_idle():
-    """Used by 30 % a year once, and by nothing for a year."""
-    assert (
-        forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR)
-        == 'the drive was used earlier and is idle now'
-    )
+    assert forecast(points, NOW, used, age) == why
 
 
 def test_a_slow_drive_is_not_idle():
@@ -85,11 +80,6 @@ def test_a_slow_drive_is_not_idle():
 def test_what_is_used_up_has_no_time_left():
     """More than 100 % is possible and no date in the past."""
     assert forecast([], NOW, 120, YEAR) == Forecast(0, 0, 0, False)
-
-
-def test_a_date_beyond_any_plan_is_none():
-    """2 % in two years: a hundred years."""
-    assert forecast([], NOW, 2, 2 * YEAR) == 'the date is more than 50 years away'
 
 
 def test_a_new_workload_moves_the_early_end():
@@ -133,14 +123,13 @@ def test_a_drive_is_used_up_at_a_hundred_per_cent_and_not_before():
 def test_the_least_that_tells_of_a_life_tells_of_it():
     """2 % used, 90 days of age: neither is too little any more."""
     assert told([], 2, 90 * DAY) == (4410, 367, 26460, True)
-    assert told([], 2, None) == 'the power-on time is not known'
 
 
 def test_fifty_years_are_a_date_and_more_are_none():
     longest = 50 * 365.25 * DAY
 
     assert told([], 2, longest * 2 / 98)[0] == 18262
-    assert told([], 2, longest * 2 / 98 + 1) == 'the date is more than 50 years away'
+    assert isinstance(told([], 2, longest * 2 / 98 + 1), str)
 
 
 def test_no_latest_end_is_beyond_a_hundred_years():
@@ -176,7 +165,7 @@ def test_idle_is_what_used_a_third_of_its_usual_rate(grown, spent, is_idle):
     days = 2**23 / DAY  # 97; a power of two, so that 3 % are just 3 %
     found = told([(days, 24 - grown)], 24, 24 / spent * days * DAY)
 
-    assert (found == 'the drive was used earlier and is idle now') is is_idle
+    assert isinstance(found, str) is is_idle
 
 
 def test_even_use_is_taken_as_it_is_but_for_rounding():

@@ -105,13 +105,6 @@ def test_known_ends_are_compared_with_the_first_and_the_last_range_before(tmp_pa
     assert [list(each.values()) for each in found['ends'].values()] == [[1, 1], [1, 0]]
 
 
-def test_the_speed_is_compared_with_the_estimate(tmp_path):
-    """Three drives that were expected to use ten points: half of it, as much, twice as much."""
-    drives = [drive((1000, 50), (1200, 50 + grown)) for grown in (5, 10, 20)]
-
-    assert measured(tmp_path, *drives)['speed_percentiles']['50'] == 1
-
-
 @pytest.mark.parametrize(
     'line', ['{"model": "x", "attributes": []}', '{"seen": [{"hours": 1}]}', '[]']
 )

@@ -348,14 +348,6 @@ def test_a_reports_folder_is_judged_and_other_files_are_named(tmp_path):
     assert ' out 1 file ' in result.text and ': notes.md' in result.text
 
 
-def test_a_report_that_does_not_exist_is_unknown():
-    """A mistyped file."""
-    result = run('--report', '/nowhere/report.json')
-
-    assert result.code == 3
-    assert 'does not exist' in result.text
-
-
 @pytest.mark.parametrize(
     'option, content, words',
     [

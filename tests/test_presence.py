@@ -106,18 +106,6 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
         assert not is_told or told.code in (1, 2)
 
 
-def test_a_drive_that_fails_stands_before_one_that_is_gone(tmp_path: Path) -> None:
-    """Both are in the first line, the worst one first."""
-    machine = Machine(tmp_path)
-    machine.holds(sda=failing('SERIAL01'), sdb=disk('SERIAL02'))
-    machine.check(START, '--scan')
-    machine.holds(sda=failing('SERIAL01'))
-
-    told = machine.check(START + HOUR, '--scan').first_line
-    assert told.startswith('SMART CRITICAL - sda smart_status: FAILED; '), told
-    assert 'SERIAL02 is gone from /dev/sdb' in told
-
-
 def test_a_removable_drive_raises_nothing(tmp_path: Path) -> None:
     """The disk for backups is taken home every evening."""
     machine = Machine(tmp_path)

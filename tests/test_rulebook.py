@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import abilities
@@ -241,40 +240,6 @@ def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config
 
     assert result.code == 2
     assert '(check)  [site-file-mistake] attributes.json: entries 5 ' in result.text
-
-
-def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(config):
-    """It costs more than the check."""
-    written(config, 'thresholds.d', {'metrics': {'temperature': {'warning': '50'}}})
-    written(
-        config,
-        'attributes.d',
-        {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'firmware': '1.*'}]},
-    )
-    code = (
-        'import sys; from smart_attributes import main; '
-        f'main.run(["--config", {str(config)!r}, "--report", {WELL!r}]); '
-        f'print(*sorted(sys.modules))'
-    )
-
-    loaded = (
-        subprocess.run(
-            [sys.executable, '-c', code],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=os.path.dirname(os.path.dirname(__file__)),
-        )
-        .stdout.splitlines()[-1]
-        .split()
-    )
-
-    assert 'smart_attributes.knowledge.data_errors' in loaded
-    assert [
-        name
-        for name in loaded
-        if name.split('.')[0] == 'jsonschema' or name.endswith('complaints') or '.devtools' in name
-    ] == []
 
 
 @pytest.mark.parametrize('kind', ['missing', 'a-file', 'a-folder'])

@@ -203,13 +203,3 @@ def test_triage_since_lists_it(machine, since, is_told):
     )
     machine.run(*words, '--html', str(page))
     assert (f'sda {SAID}' in page.read_text()) is is_told
-
-
-def test_the_history_of_the_drive_lists_the_former_number(machine):
-    """A row of its own."""
-    machine.check(START + 2 * DAY)
-
-    assert any(
-        line.startswith('power_on_time, set back') and '20000 h' in line
-        for line in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').text.splitlines()
-    )
