@@ -459,13 +459,6 @@ def test_nothing_to_acknowledge_is_said(machine):
     assert done.text.startswith('nothing to acknowledge')
 
 
-def test_no_drives_are_no_success(machine):
-    """A scan that finds none has accepted nothing."""
-    machine.holds()
-
-    assert accept(machine, '--scan', '--all', *WHY).code == 3
-
-
 def test_withdraw_refuses_metrics_beside_the_serial_number(machine):
     """SERIAL alone withdraws everything of the drive."""
     accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)

@@ -529,15 +529,6 @@ def test_versions_are_told(fake):
     assert result.text.startswith(f'check_smart_attributes {VERSION}, attributes.json of 20')
 
 
-@pytest.mark.parametrize('command', ['', 'triage', 'list', 'explain', 'draft', 'validate'])
-def test_every_command_explains_itself_with_an_example(command):
-    """--help is what people read at three in the morning."""
-    result = run(*([command] if command else []), '--help')
-
-    assert result.code == 0
-    assert 'example:' in result.text and 'check_smart_attributes' in result.text
-
-
 def test_triage_json_has_the_promised_shape():
     """Scripts rely on it; version 2."""
     data = json.loads(run('triage', '--json', '--report', drive_path('intel-worn')).text)

@@ -162,16 +162,3 @@ def test_an_old_age_attribute_at_its_threshold_is_not_failed():
     assert facts['health'] == 'PASSED' and [
         row[6] for row in facts['attributes'] if row[0] == 5
     ] == ['NOW']
-
-
-@pytest.mark.parametrize(
-    'row', [{**SOUND, 'model': 'X1'}, {**SOUND, 'r_5': 'nan'}, {**SOUND, 'n_5': '-1'}]
-)
-def test_a_row_of_another_shape_is_named(measured, row):
-    result = measured(SOUND, row)
-
-    assert (result.code, 'failed.csv, line 3: ' in result.text, 'Traceback' in result.text) == (
-        3,
-        True,
-        False,
-    )

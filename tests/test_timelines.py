@@ -155,10 +155,8 @@ def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
 @pytest.mark.parametrize(
     'content, reason',
     [
-        (b'', 'no timelines'),  # empty
         (b'drive,model\n1,X\n', 'no timelines'),  # no counters
         ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'),  # no number
-        ((HEAD + '1,X,0\n').encode(), 'line 2'),  # short row
         (b'\xff\xfe\n', 'is CSV'),  # no text
     ],
 )
