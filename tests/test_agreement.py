@@ -31,12 +31,9 @@ from smart_attributes.output import (
     plugin,
     triage_table,
 )
-from smart_attributes.reading.system import System
 from smart_attributes.redundancy import dependence, replacement
 from smart_attributes.work import actions, work_list
 
-NO_SYSTEM = System('/nonexistent', '/nonexistent', '/nonexistent')
-REPLACED = (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY)
 NOW, DAY = 1_795_348_800, 86_400
 C, W, OK = State.CRITICAL, State.WARNING, State.OK
 NAMES = tuple(f'sd{letter}' for letter in 'abcdefgh')

@@ -200,10 +200,6 @@ def met(history: HistoryStore, **how) -> Remembered:
     return known
 
 
-def accepts_none(identity: Identity, since: int) -> bool:
-    return False
-
-
 def verdict_of(read: Read, number: float = 8.0) -> Verdict:
     assert isinstance(read.outcome, Report)
     return Verdict(
