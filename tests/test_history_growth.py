@@ -9,7 +9,6 @@ from conftest import ROOT
 
 from smart_attributes import wording
 from smart_attributes.constants import DAY
-from smart_attributes.errors import UsageError
 from smart_attributes.history import growth, past, series
 from smart_attributes.history.growth import Growth
 from smart_attributes.history.series import CHANGE, History, Point

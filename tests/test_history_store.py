@@ -22,7 +22,6 @@ from smart_attributes.history.drive_records import Match, Scope
 from smart_attributes.history.series import (
     CHANGE,
     DAILY,
-    HIGHEST,
     LATELY,
     History,
     Key,
