@@ -377,7 +377,8 @@ def test_a_damaged_or_foreign_file_is_named_and_stops_nothing(tmp_path, ending, 
     found = of_drive(tmp_path)
 
     assert crc(found.rows)[-2:] == [390, 399] and found.read >= read
-    assert [(name, fault[: len(words)]) for name, fault in found.faults] == [(str(path), words)]
+    [(name, fault)] = found.faults
+    assert name == str(path) and words in fault
 
 
 @pytest.mark.long
