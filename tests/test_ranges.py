@@ -13,7 +13,8 @@ from smart_attributes.knowledge import ranges
         ('11:', 11, 10, 'below 11'),
         ('~:5', -3, 6, 'above 5'),
         ('10:20', 15, 21, 'above 20'),
-        ('10:20', 10, 9, 'below 10'),
+        ('10:20', 20, 20.5, 'above 20'),
+        ('10:10', 10, 9, 'below 10'),
         ('@1:5', 6, 3, 'inside 1 to 5'),
         ('0', 0, 1, 'above 0'),
         ('0.5', 0.5, 0.6, 'above 0.5'),
@@ -28,25 +29,11 @@ def test_a_range_alerts_outside_and_says_on_which_side(text, good, bad, words):
     assert ranges.describe(text, bad) == words
 
 
-def test_no_range_never_alerts():
-    """An empty text is a limit that was not set."""
-    assert not ranges.is_violated('', 10**9)
-
-
-def test_a_number_at_the_end_of_a_range_with_a_start_is_not_above_it():
-    """The side is told by the end that is passed."""
-    assert ranges.describe('10:20', 20.5) == 'above 20'
-    assert ranges.describe('10:10', 9) == 'below 10'
-    assert ranges.describe('~:20', 21) == 'above 20'
-
-
 @pytest.mark.parametrize(
     ('number', 'text'),
     [
         (85, '85'),
         (0.5, '0.5'),
-        (999999, '999999'),
-        (1000000, '1000000'),
         (1000000.4, '1000000'),
         (1e12, '1000000000000'),
         (-5, '-5'),
@@ -58,22 +45,10 @@ def test_a_limit_of_the_drive_becomes_a_range_without_exponent(number, text):
     assert (ranges.beyond(number, False), ranges.beyond(number, True)) == (text, f'{text}:')
 
 
-def test_a_refusal_quotes_the_range_shortly_and_shows_the_four_forms():
-    """The admin corrects it without the guidelines at hand; a file that was not meant for us is
-    not quoted.
-    """
-    with pytest.raises(UsageError) as refusal:
-        ranges.parse('x' * 50)
-
-    assert str(refusal.value) == (
-        f'"{"x" * 40}" is not a Nagios range; write 85 (bad above 85), 11: (bad below 11), '
-        '10:20 (bad outside) or @1:5 (bad inside)'
-    )
-
-
 def test_a_range_without_ends_is_allowed_if_useless():
     """Zero to infinity; the guidelines do not forbid it."""
     assert not ranges.is_violated(':', 5)
+    assert not ranges.is_violated('', 10**9)
     assert ranges.is_violated('@', 5)
 
 
@@ -83,20 +58,16 @@ def test_a_range_without_ends_is_allowed_if_useless():
         'nan',
         '5:nan',
         '',
-        ' ',
         ' 85',
-        '85 ',
         '1_0',
         '٨٥',
         '+5',
         '1.e3',
-        '85%',
         'a',
         '1:2:3',
         '20:10',
         '1e3',
         '--5',
-        '1;2',
         'inf:inf:',
     ],
 )
@@ -138,16 +109,14 @@ def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, w
 
 
 @pytest.mark.parametrize(
-    'unit, said', [('C', 'in C'), ('%', 'in %'), ('B', 'in B'), ('', 'a count')]
+    'asked',
+    [ranges.parse, lambda text: ranges.is_violated(text, 1), lambda text: ranges.describe(text, 1)],
+    ids=['parse', 'is_violated', 'describe'],
 )
-@pytest.mark.parametrize('text', ['30d:', '30d', '@1d:2w', '5y'])
-def test_letters_are_for_seconds_alone(text, unit, said):
-    """30d of a temperature is a mistake that must not become 2,592,000 degrees."""
-    with pytest.raises(
-        UsageError,
-        match=rf'of a metric that is {said}; d, w and y .days, weeks, years. are for metrics in s',
-    ):
-        ranges.parse(text, unit)
+def test_without_a_unit_a_metric_is_a_count(asked):
+    """As nearly all metrics are; days are no count."""
+    with pytest.raises(UsageError, match='a count'):
+        asked('30d')
 
 
 @pytest.mark.parametrize(
@@ -171,58 +140,59 @@ def test_letters_are_for_seconds_alone(text, unit, said):
 )
 def test_what_is_no_time_is_refused_with_an_example(text):
     """m could be minutes or months; a sum of times, or one before now, is nobody's limit."""
-    with pytest.raises(
-        UsageError,
-        match=r'write 30d: .bad below 30 days.+ or @1d:2w .bad inside., with d, w, y, or sec',
-    ):
+    with pytest.raises(UsageError, match='write 30d: '):
         ranges.parse(text, 's')
 
 
-@pytest.mark.parametrize(
-    'asked',
-    [ranges.parse, lambda text: ranges.is_violated(text, 1), lambda text: ranges.describe(text, 1)],
-    ids=['parse', 'is_violated', 'describe'],
+FORMS = 'write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
+TIMES = (
+    'write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '
+    'with d, w, y, or seconds without a letter'
 )
-def test_without_a_unit_a_metric_is_a_count(asked):
-    """As nearly all metrics are; days are no count."""
-    with pytest.raises(UsageError, match='a metric that is a count'):
-        asked('30d')
+ADVICE = [
+    ('80%', '%', 'leave out the unit: write 80'),
+    ('50C', 'C', 'leave out the unit: write 50'),
+    ('50 \N{DEGREE SIGN}C', 'C', 'leave out the unit: write 50'),
+    ('5%', '', 'leave out the unit: write 5'),
+    ('20%:80%', '%', 'leave out the unit: write 20:80'),
+    ('~:80%', '%', 'leave out the unit: write ~:80'),
+    ('30s', 's', 'leave out the unit: write 30'),
+    ('50000h', 's', 'write 180000000, in seconds'),
+    ('@1.5h:2h', 's', 'write @5400:7200, in seconds'),
+    ('5TB', 'B', 'write 5000000000000, in bytes'),
+    ('1GiB:', 'B', 'write 1073741824:, in bytes'),
+    ('100B', 'B', 'leave out the unit: write 100'),
+    # Nobody can say what was meant by the unit of another metric.
+    ('50F', 'C', FORMS),
+    ('5TB', '%', FORMS),
+    ('50C', '', FORMS),
+    ('5 sectors', '', FORMS),
+    ('2h:1h', 'B', FORMS),
+    ('9' * 400, '', 'its number is too long'),
+    ('x' * 301, '', 'its number is too long'),
+    ('5%' * 501, '%', 'its number is too long'),
+    ('x' * 300, '', FORMS),
+    ('5%:x', '%', FORMS),
+    ('30 d', 's', TIMES),
+]
 
 
-# --- units, and numbers without end ---
-
-
-@pytest.mark.parametrize(
-    ('text', 'unit', 'advice'),
-    [
-        ('80%', '%', 'leave out the unit: write 80'),
-        ('50C', 'C', 'leave out the unit: write 50'),
-        ('50 \N{DEGREE SIGN}C', 'C', 'leave out the unit: write 50'),
-        ('5%', '', 'leave out the unit: write 5'),
-        ('20%:80%', '%', 'leave out the unit: write 20:80'),
-        ('~:80%', '%', 'leave out the unit: write ~:80'),
-        ('30s', 's', 'leave out the unit: write 30'),
-        ('50000h', 's', 'write 180000000, in seconds'),
-        ('@1.5h:2h', 's', 'write @5400:7200, in seconds'),
-        ('5TB', 'B', 'write 5000000000000, in bytes'),
-        ('1GiB:', 'B', 'write 1073741824:, in bytes'),
-        ('100B', 'B', 'leave out the unit: write 100'),
-    ],
-)
-def test_a_limit_with_a_unit_is_refused_with_the_corrected_limit(text, unit, advice):
-    """What is proposed is a range, and means the same."""
+@pytest.mark.parametrize(('text', 'unit', 'advice'), ADVICE)
+def test_a_refusal_quotes_the_range_shortly_and_tells_what_to_write(text, unit, advice):
+    """The corrected limit, which means the same, or the forms of a range."""
     with pytest.raises(UsageError) as refusal:
         ranges.parse(text, unit)
-    assert str(refusal.value) == f'"{text}" is not a Nagios range; {advice}'
-    assert ranges.parse(advice.split('write ')[1].split(',')[0], unit)
+
+    assert str(refusal.value) == f'"{text[:40]}" is not a Nagios range; {advice}'
 
 
+@pytest.mark.parametrize('text', ['30d:', '@1d:2w', '5y'])
 @pytest.mark.parametrize(
-    ('text', 'unit'), [('50F', 'C'), ('5TB', '%'), ('50C', ''), ('5 sectors', ''), ('2h:1h', 'B')]
+    'unit, said', [('C', 'in C;'), ('%', 'in %;'), ('B', 'in B;'), ('', 'a count;')]
 )
-def test_a_foreign_unit_is_not_converted(text, unit):
-    """Nobody can say what was meant; the forms of a range are shown."""
-    with pytest.raises(UsageError, match='write 85'):
+def test_letters_are_for_seconds_alone(text, unit, said):
+    """30d of a temperature is a mistake that must not become 2,592,000 degrees."""
+    with pytest.raises(UsageError, match=f' {said} d, w and y '):
         ranges.parse(text, unit)
 
 
@@ -244,11 +214,11 @@ def test_a_foreign_unit_is_not_converted(text, unit):
         '{}h',
     ],
 )
-@pytest.mark.parametrize('unit', ['', 's', '%'])
+@pytest.mark.parametrize('unit', ['', 's'])
 @pytest.mark.parametrize('digits', [309, 100_000])
 def test_a_number_without_end_is_refused(text, unit, digits):
     """A float cannot hold it: it would end the check, never alert, or always."""
-    with pytest.raises(UsageError, match='is not a Nagios range'):
+    with pytest.raises(UsageError, match='Nagios range'):
         ranges.parse(text.replace('{}', '9' * digits), unit)
 
 
@@ -257,33 +227,6 @@ def test_a_long_number_that_a_float_holds_can_be_judged_and_described(text):
     """A limit of the drive with an offset may be as long."""
     for number in (-1.0, 5.0, 1e305):
         assert not ranges.is_violated(text, number) or ranges.describe(text, number)
-
-
-@pytest.mark.parametrize(
-    ('text', 'unit', 'words'),
-    [
-        ('9' * 400, '', '; its number is too long'),
-        ('x' * 301, '', '; its number is too long'),
-        ('5%' * 501, '%', '; its number is too long'),
-        (
-            'x' * 300,
-            '',
-            '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad '
-            'inside)',
-        ),
-        (
-            '5%:x',
-            '%',
-            '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad '
-            'inside)',
-        ),
-    ],
-)
-def test_what_cannot_be_corrected_is_answered_with_the_forms_of_a_range(text, unit, words):
-    with pytest.raises(UsageError) as refusal:
-        ranges.parse(text, unit)
-
-    assert str(refusal.value) == f'"{text[:40]}" is not a Nagios range{words}'
 
 
 @pytest.mark.parametrize(
@@ -343,44 +286,44 @@ def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch,
         ranges._range_alone()
 
 
-@pytest.mark.parametrize(
-    'warning, critical, worse, unit, why',
-    [
-        ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
-        ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),
-        (
-            '20',
-            '',
-            'low',
-            '%',
-            '"20" alerts above 20, but low values of this metric are bad; write 20:',
-        ),
-        (
-            '',
-            '20:',
-            'high',
-            '%',
-            '"20:" alerts below 20, but high values of this metric are bad; write 20',
-        ),
-        (
-            '0:30d',
-            '',
-            'low',
-            's',
-            '"0:30d" alerts above 30d, but low values of this metric are bad; write 30d:',
-        ),
-        ('85', '85', 'high', '%', ''),
-        ('85', '95', 'high', '%', ''),
-        ('16:', '11:', 'low', '%', ''),
-        ('20:', '', 'none', '', ''),
-        ('20', '', '', '', ''),
-        ('10:60', '5:70', 'high', 'C', ''),
-        ('@1:5', '2', 'high', '', ''),
-        ('90', '', 'high', '%', ''),
-        ('', '', 'low', '%', ''),
-        ('60', '20:', 'none', 'C', ''),
-    ],
-)
+CONTRADICTIONS = [
+    ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
+    ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),
+    (
+        '20',
+        '',
+        'low',
+        '%',
+        '"20" alerts above 20, but low values of this metric are bad; write 20:',
+    ),
+    (
+        '',
+        '20:',
+        'high',
+        '%',
+        '"20:" alerts below 20, but high values of this metric are bad; write 20',
+    ),
+    (
+        '0:30d',
+        '',
+        'low',
+        's',
+        '"0:30d" alerts above 30d, but low values of this metric are bad; write 30d:',
+    ),
+    ('85', '85', 'high', '%', ''),
+    ('85', '95', 'high', '%', ''),
+    ('16:', '11:', 'low', '%', ''),
+    ('20:', '', 'none', '', ''),
+    ('20', '', '', '', ''),
+    ('10:60', '5:70', 'high', 'C', ''),
+    ('@1:5', '2', 'high', '', ''),
+    ('90', '', 'high', '%', ''),
+    ('', '', 'low', '%', ''),
+    ('60', '20:', 'none', 'C', ''),
+]
+
+
+@pytest.mark.parametrize('warning, critical, worse, unit, why', CONTRADICTIONS)
 def test_two_limits_that_cannot_be_meant_are_told_with_the_right_ones(
     warning, critical, worse, unit, why
 ):
