@@ -19,26 +19,17 @@ AS_ROOT = pytest.mark.skipif(
 )
 
 
+ENTRIES = {
+    'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'source': 'measured on 3 drives'}]
+}
+
+
 def refusal(data, schema='attributes'):
     """Return the sentence with which *data* is refused."""
     text = data if isinstance(data, str) else json.dumps(data)
     with pytest.raises(DataError) as caught:
         schema_errors.checked(text, schema, 'site.json')
     return str(caught.value)
-
-
-def entry(**changes):
-    """Return a file with one entry of the X1, changed."""
-    return {
-        'entries': [
-            {
-                'family': 'ACME X1',
-                'models': ['ACME X1-.*'],
-                'source': 'measured on 3 drives',
-                **changes,
-            }
-        ]
-    }
 
 
 # --- the shipped files -------------------------------------------------------------
@@ -63,9 +54,7 @@ def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch)
 def test_an_incomplete_installation_says_what_is_missing():
     """Not a traceback: somebody copied only the package."""
     with pytest.raises(
-        DataError,
-        match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install '
-        r'check_smart_attributes again$',
+        DataError, match=r'^nothing\.json .*; install check_smart_attributes again$'
     ):
         shipped_data.path('nothing.json')
 
@@ -75,7 +64,7 @@ def test_a_damaged_shipped_file_says_so(tmp_path):
     path = tmp_path / 'attributes.json'
     path.write_text('{"entries": [')
 
-    with pytest.raises(DataError, match=r'attributes\.json: cannot be read: Expecting value'):
+    with pytest.raises(DataError, match='read: Expecting value'):
         shipped_data.load(str(path))
 
 
@@ -102,7 +91,7 @@ def test_loading_a_shipped_file_does_not_import_jsonschema():
 def site(tmp_path):
     """A good local file."""
     path = tmp_path / 'site.json'
-    path.write_text(json.dumps(entry()))
+    path.write_text(json.dumps(ENTRIES))
     return path
 
 
@@ -114,17 +103,17 @@ def unreadable(path):
 
 def test_a_good_file_is_loaded(site):
     """Also with the mark that editors under Windows put before it."""
-    assert json.loads(data_file.site_text(str(site))) == entry()
+    assert json.loads(data_file.site_text(str(site))) == ENTRIES
 
-    site.write_text('\ufeff' + json.dumps(entry()), encoding='utf-8')
-    assert json.loads(data_file.site_text(str(site))) == entry()
+    site.write_text('\ufeff' + json.dumps(ENTRIES), encoding='utf-8')
+    assert json.loads(data_file.site_text(str(site))) == ENTRIES
 
 
 def test_a_link_in_a_folder_of_ones_own_is_followed(site, tmp_path):
     """Configuration management makes such links."""
     (tmp_path / 'link.json').symlink_to('site.json')
 
-    assert json.loads(data_file.site_text(str(tmp_path / 'link.json'))) == entry()
+    assert json.loads(data_file.site_text(str(tmp_path / 'link.json'))) == ENTRIES
 
 
 def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
@@ -134,55 +123,39 @@ def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
     shared.chmod(0o777)
     (shared / 'link.json').symlink_to(site)
 
-    assert unreadable(shared / 'link.json').startswith(
-        f'{shared}/link.json: {shared} is writable by others; the '
-        f'plugin reads only files that nobody except root '
-    )
+    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable')
 
 
-def test_links_without_end_are_refused(tmp_path):
-    """Two that lead to each other."""
-    (tmp_path / 'a.json').symlink_to('b.json')
-    (tmp_path / 'b.json').symlink_to('a.json')
-
-    assert 'cannot be read: Too many levels of symbolic links' in unreadable(tmp_path / 'a.json')
+def huge(path):
+    path.touch()
+    os.truncate(path, data_file.LARGEST_FILE + 1)
 
 
-def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path):
+UNREADABLE = {
+    'pipe': (os.mkfifo, ' is not a regular file; give a JSON file'),
+    'folder': (os.mkdir, ' is not a regular file; give a JSON file'),
+    'nothing': (str, ': cannot be read: No such file or directory; give a readable file'),
+    'link to itself': (
+        lambda path: os.symlink(path, path),
+        ': cannot be read: Too many levels of symbolic links; give a readable file',
+    ),
+    'huge': (huge, ' is larger than 4 MiB, too large for a data file; give a JSON file'),
+    'Latin-1': (
+        lambda path: path.write_bytes('{"comment": "ä"}'.encode('latin-1')),
+        ': byte 13 is not UTF-8; save the file as UTF-8',
+    ),
+}
+
+
+@pytest.mark.parametrize('case', UNREADABLE)
+def test_what_cannot_be_read_is_refused_without_waiting(tmp_path, case):
     """A pipe that nobody writes to would hold the check for ever."""
-    os.mkfifo(tmp_path / 'pipe.json')
-
-    assert (
-        unreadable(tmp_path / 'pipe.json')
-        == f'{tmp_path}/pipe.json is not a regular file; give a JSON file'
-    )
-    assert unreadable(tmp_path) == f'{tmp_path} is not a regular file; give a JSON file'
-
-
-@pytest.mark.parametrize('path', ['/no/such/file.json', 'with a \0 in it'])
-def test_a_file_that_is_not_there_says_so(path):
-    """With the system's own reason."""
-    assert 'cannot be read: ' in unreadable(path)
-
-
-def test_a_huge_file_is_refused_before_it_fills_the_history(tmp_path):
-    """A data file is smaller than that by far."""
-    path = tmp_path / 'huge.json'
-    with path.open('wb') as file:
-        file.truncate(data_file.LARGEST_FILE + 1)
-
-    assert (
-        unreadable(path)
-        == f'{path} is larger than 4 MiB, too large for a data file; give a JSON file'
-    )
-
-
-def test_a_file_in_another_encoding_says_where(tmp_path):
-    """Latin-1 from an old editor."""
+    make, words = UNREADABLE[case]
     path = tmp_path / 'site.json'
-    path.write_bytes('{"comment": "ä"}'.encode('latin-1'))
+    make(path)
 
-    assert unreadable(path) == f'{path}: byte 13 is not UTF-8; save the file as UTF-8'
+    assert unreadable(path) == f'{path}{words}'
+    assert 'cannot be read' in unreadable('with a \0 in it')
 
 
 @AS_ROOT
@@ -217,10 +190,7 @@ def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
 
     sentence = unreadable(folder / 'link.json')
 
-    assert (
-        'does not belong to root; the plugin reads only files that nobody except root can change'
-        in sentence
-    )
+    assert 'does not belong to root' in sentence
     assert 'S3CRET' not in sentence
 
 
@@ -228,7 +198,7 @@ def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
 def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
     """Everybody can put one there under any name; only root's own are root's."""
     site.parent.chmod(0o1777)
-    assert json.loads(data_file.site_text(str(site))) == entry()
+    assert json.loads(data_file.site_text(str(site))) == ENTRIES
 
     os.chown(site, 12345, 0)
     assert f'{site} does not belong to root' in unreadable(site)
@@ -237,119 +207,92 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
 # --- JSON --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ('text', 'sentence'),
-    [
-        ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
-        (
-            '{"entries": []\n "documents": {}}',
-            'site.json: line 1, column 15: a comma is missing here, or a closing bracket',
-        ),
-        (
-            '{"entries": [1,\n 2,\n]}',
-            'site.json: line 2, column 3: nothing follows this comma; remove it',
-        ),
-        (
-            '{"entries": [],\n}',
-            'site.json: line 1, column 15: nothing follows this comma; remove it',
-        ),
-        ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
-        (
-            '{"entries": [] // mine\n}',
-            'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead',
-        ),
-        (
-            "{'entries': []}",
-            'site.json: line 1, column 2: a text needs double quotes, not single ones',
-        ),
-        (
-            '{entries: []}',
-            'site.json: line 1, column 2: a key is expected here, between double quotes',
-        ),
-        (
-            '{"entries" []}',
-            'site.json: line 1, column 12: a colon is missing here, between key and value',
-        ),
-        (
-            r'{"a": "X1\.[0-9]"}',
-            r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.',
-        ),
-        (
-            '{"a": "X1\n}',
-            'site.json: line 1, column 10: the closing double quote is missing on this line',
-        ),
-        (
-            '{"a": "X1',
-            'site.json: line 1, column 7: the closing double quote of this text is missing',
-        ),
-        (
-            '{"a": 1}}',
-            'site.json: line 1, column 9: the data ends before this; remove the rest, or an extra '
-            'closing bracket',
-        ),
-        (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
-        (
-            '\n{"entries": [],\n\n "documents" {}}',
-            'site.json: line 4, column 14: a colon is missing here',
-        ),
-        ('{"entries": NaN}', 'site.json is not valid JSON: NaN is not a number in JSON'),
-        ('[' * 100_000, 'site.json is not valid JSON: it is nested too deeply'),
-    ],
-    ids=[
-        'value',
-        'comma',
-        'list-comma',
-        'object-comma',
-        'end',
-        'comment',
-        'single-quotes',
-        'bare-key',
-        'colon',
-        'escape',
-        'open-line',
-        'open-end',
-        'extra',
-        'empty',
-        'third-line',
-        'nan',
-        'deep',
-    ],
-)
+TEXTS = [
+    ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
+    (
+        '{"entries": []\n "documents": {}}',
+        'site.json: line 1, column 15: a comma is missing here, or a closing bracket',
+    ),
+    (
+        '{"entries": [1,\n 2,\n]}',
+        'site.json: line 2, column 3: nothing follows this comma; remove it',
+    ),
+    (
+        '{"entries": [],\n}',
+        'site.json: line 1, column 15: nothing follows this comma; remove it',
+    ),
+    ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
+    (
+        '{"entries": [] // mine\n}',
+        'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead',
+    ),
+    (
+        "{'entries': []}",
+        'site.json: line 1, column 2: a text needs double quotes, not single ones',
+    ),
+    (
+        '{entries: []}',
+        'site.json: line 1, column 2: a key is expected here, between double quotes',
+    ),
+    (
+        '{"entries" []}',
+        'site.json: line 1, column 12: a colon is missing here, between key and value',
+    ),
+    (
+        r'{"a": "X1\.[0-9]"}',
+        r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.',
+    ),
+    (
+        '{"a": "X1\n}',
+        'site.json: line 1, column 10: the closing double quote is missing on this line',
+    ),
+    (
+        '{"a": "X1',
+        'site.json: line 1, column 7: the closing double quote of this text is missing',
+    ),
+    (
+        '{"a": 1}}',
+        'site.json: line 1, column 9: the data ends before this; remove the rest, or an extra '
+        'closing bracket',
+    ),
+    (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
+    (
+        '\n{"entries": [],\n\n "documents" {}}',
+        'site.json: line 4, column 14: a colon is missing here',
+    ),
+    ('{"entries": NaN}', 'site.json is not valid JSON: NaN is not a number in JSON'),
+    ('[' * 100_000, 'site.json is not valid JSON: it is nested too deeply'),
+    (
+        '{"a": 1' + '1' * 5000 + '}',
+        f'site.json is not valid JSON: the number {"1" * 40}… is too long',
+    ),
+    ('{"a": ' + '1' * 41 + '}', 'site.json is not valid JSON: the number '),
+    ('{"a": 1e999}', 'site.json is not valid JSON: the number 1e999 is too large'),
+    ('{"a": -1e999}', 'site.json is not valid JSON: the number -1e999 is too large'),
+    # JSON keeps the last one silently, and the first was meant just as much.
+    ('{"entries": [], "entries": []}', 'site.json: "entries" is here twice; keep one'),
+    (
+        '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": "b"}}}]}',
+        'site.json: ACME X1, attributes: "5" is here twice; keep one',
+    ),
+    (
+        '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": '
+        '{"from": "raw", "from": "value"}}}}}]}',
+        'site.json: A, attribute 233, endurance_used: "from" is here twice; keep one',
+    ),
+    (
+        '{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}',
+        'site.json: "sets" is here twice; keep one',
+    ),
+]
+
+
+@pytest.mark.parametrize(('text', 'sentence'), TEXTS, ids=range(len(TEXTS)))
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     """An editor jumps there; the line is the one to correct, in whatever words each Python has
     for it.
     """
     assert refusal(text).startswith(sentence)
-
-
-@pytest.mark.parametrize(
-    ('text', 'sentence'),
-    [
-        ('{"entries": [], "entries": []}', 'site.json: "entries" is here twice; keep one'),
-        (
-            '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": '
-            '"b"}}}]}',
-            'site.json: ACME X1, attributes: "5" is here twice; keep one',
-        ),
-        (
-            '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": '
-            '{"from": "raw", "from": "value"}}}}}]}',
-            'site.json: A, attribute 233, endurance_used: "from" is here twice; keep one',
-        ),
-    ],
-    ids=['top', 'attribute', 'reading'],
-)
-def test_a_key_that_stands_twice_is_named_with_its_place(text, sentence):
-    """JSON keeps the last one silently, and the first was meant just as much."""
-    assert refusal(text) == sentence
-
-
-def test_keys_that_stand_twice_are_found_where_the_outer_one_is_lost():
-    """The outer doublet hides the inner one; naming it is enough."""
-    assert (
-        refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}')
-        == 'site.json: "sets" is here twice; keep one'
-    )
 
 
 def test_doubled_keys_are_found_in_one_walk():
@@ -367,31 +310,16 @@ def test_a_doubled_key_deep_in_a_file_is_found():
     """A walk of one call for each step would end before the parser does."""
     text = '[' * 900 + '{"a": 1, "a": 2}' + ']' * 900
 
-    assert data_file.parse(text, 'site.json')[1][0].endswith('"a" is here twice; keep one')
-
-
-@pytest.mark.parametrize(
-    ('number', 'reason'),
-    [
-        ('1' * 5000, 'the number 1111111111111111111111111111111111111111… is too long'),
-        ('1e999', 'the number 1e999 is too large'),
-        ('-1e999', 'the number -1e999 is too large'),
-    ],
-    ids=['digits', 'huge', 'small'],
-)
-def test_numbers_that_no_drive_has_are_refused(number, reason):
-    """They would end in an overflow somewhere in a check."""
-    assert refusal(f'{{"a": {number}}}') == f'site.json is not valid JSON: {reason}'
-
-
-def test_an_error_without_words_of_ours_is_said_in_those_of_python():
-    assert refusal('{"a": "\\u12"}').endswith(' escape; correct the JSON there')
+    assert data_file.parse(text, 'site.json')[1][0].endswith('keep one')
 
 
 def test_a_number_of_forty_digits_is_taken():
     """No drive has a longer one."""
     assert data_file.parse('1' * 40, 'site.json')[0] == int('1' * 40)
-    assert refusal('1' * 41).endswith('is too long')
+
+
+def test_an_error_without_words_of_ours_is_said_in_those_of_python():
+    assert refusal('{"a": "\\u12"}').endswith('the JSON there')
 
 
 @pytest.mark.parametrize(
