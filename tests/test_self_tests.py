@@ -73,6 +73,11 @@ def test_several_tests_in_between_do_not_hide_a_failure_either():
     ) == (State.CRITICAL, 'Extended offline: Completed: read failure at 500 h')
 
 
+def test_an_aborted_test_proves_nothing():
+    assert states(test('Short offline', None)) is None
+    assert states(test('Short offline', None, 200), test('Short offline', False)) is State.CRITICAL
+
+
 @pytest.mark.parametrize(
     'kind',
     [
