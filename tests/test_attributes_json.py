@@ -6,7 +6,7 @@ import json
 import zipfile
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT
 
 from smart_attributes.devtools import validate
 from smart_attributes.knowledge import drive_database, readings
@@ -21,14 +21,6 @@ def database() -> drive_database.SpecDatabase:
 def test_the_database_proves_itself():
     """Schema, metrics, documents, overlaps, samples: no problem."""
     assert validate.examine().problems == []
-
-
-def test_the_command_says_so():
-    """What a contributor sees when all is well."""
-    result = run('validate')
-
-    assert result.code == 0
-    assert 'no problem' in result.text
 
 
 # (model, attribute numbers of the drive, the attribute with the capacitor test)

@@ -79,32 +79,6 @@ WHOLE = {
 DOCUMENTED = tables.Documented('acme,0/1@/dev/bus/0', 'ACME 1', '`/dev/bus/H`')
 
 
-@pytest.mark.parametrize(
-    'wrong, field',
-    [
-        ({'name': ''}, 'name'),
-        ({'slots': ((0, 7),)}, 'slots'),
-        ({'slots': ((7, 0), (1, 9))}, 'slots'),
-        ({'example': 'acme,0@/dev/bus/0'}, 'example'),
-        ({'example': 'acme,0/1@/dev/shm/x'}, 'example'),
-        ({'paths': ''}, 'paths'),
-        ({'bay': 'slot {2}'}, 'bay'),
-        ({'since': 'newest'}, 'since'),
-        ({}, ''),
-    ],
-)
-def test_what_an_entry_lacks_is_named(wrong, field):
-    try:
-        documented = {name: wrong[name] for name in wrong if name not in ALL}
-        fields = {name: wrong[name] for name in wrong if name in ALL}
-        entry = DeviceType('acme,L/M', controller=Controller(**{**WHOLE, **fields}))
-        found = lacks(entry, DOCUMENTED._replace(**documented))
-    except StopIteration:  # fewer limits than numbers
-        found = ['slots: ']
-
-    assert [each.partition(':')[0] for each in found] == [field][: len(field)]
-
-
 ALL = {
     **WHOLE,
     'drivers': ('acme',),
@@ -191,15 +165,6 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
     assert bool(bay) is bool(entry.controller.bay) and '{' not in bay
     assert re.search(failure_causes.SLOT, f'[{entry.name}_disk_00]')
     assert [row for row in tables.controllers() if f'`{entry.form.partition("[")[0]}`' in row]
-
-
-@pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
-def test_a_range_of_a_controller_is_as_many_drives(entry):
-    kind, _, path = tables.CONTROLLERS[entry.name].example.partition('@')
-    last = int(re.findall('[0-9]+', kind)[-1])
-    devices = addresses.parse(f'{kind[: -len(str(last))]}[{last}-{last + 1}]@{path}')
-
-    assert [device.type for device in devices] == [kind, f'{kind[: -len(str(last))]}{last + 1}']
 
 
 @pytest.mark.parametrize('name', device_types.REFUSED)

@@ -79,35 +79,6 @@ def test_root_needs_no_sudo():
     assert prefix('/usr/sbin/smartctl') == ('/usr/sbin/smartctl',)
 
 
-@needs_root
-@needs_setpriv
-def test_another_user_goes_through_sudo_without_a_question():
-    """-n: a password prompt would hang until the timeout."""
-    if not abilities.path_of('sudo'):
-        pytest.skip('sudo is not installed')
-    code = (
-        'import json; from smart_attributes.reading.smartctl_calls import '
-        'prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))'
-    )
-
-    sudo, *rest = run_as_nobody(code)
-
-    assert os.path.isabs(sudo) and os.path.basename(sudo) == 'sudo'
-    assert rest == ['-n', '/usr/sbin/smartctl']
-
-
-@needs_root
-@needs_setpriv
-def test_nosudo_means_no_sudo():
-    """For those who gave the plugin's user its rights another way."""
-    code = (
-        'import json; from smart_attributes.reading.smartctl_calls import '
-        'prefix\nprint(json.dumps(prefix("/x/smartctl", True)))'
-    )
-
-    assert run_as_nobody(code) == ['/x/smartctl']
-
-
 # Which program
 
 
@@ -181,34 +152,8 @@ def test_root_runs_no_program_that_another_could_change(fake, spoil):
     """-p in a service definition must not be a way to become root."""
     spoil(fake.folder)
 
-    with pytest.raises(UsageError, match='root does not run a program that others can change'):
+    with pytest.raises(UsageError, match='others can change'):
         check_executable(fake.path, as_root=True)
-
-
-@needs_root
-@needs_setpriv
-def test_through_sudo_it_is_enough_that_the_program_exists(open_place):
-    """Root will run it; this user may not be able to see it."""
-    (open_place / 'hidden').mkdir(mode=0o700)
-    (open_place / 'hidden' / 'smartctl').write_text('')
-    (open_place / 'smartctl').write_text('')
-    code = """import json
-from smart_attributes.errors import UsageError
-from smart_attributes.reading.smartctl_calls import check_executable
-def fault(path, sudo):
-    try:
-        check_executable(path, as_root=False, through_sudo=sudo)
-    except UsageError as error:
-        return str(error)
-print(json.dumps([fault(path, sudo) for path in sys.argv[1:] for sudo in (True, False)]))"""
-
-    by_sudo, directly, hidden_by_sudo, hidden_directly, missing, _ = run_as_nobody(
-        code, *(str(open_place / name) for name in ('smartctl', 'hidden/smartctl', 'missing'))
-    )
-
-    assert by_sudo is None and hidden_by_sudo is None
-    assert 'may not execute' in directly and 'may not access' in hidden_directly
-    assert 'file not found' in missing
 
 
 # What it is
@@ -269,6 +214,7 @@ def test_what_smartctl_says_is_no_refusal_of_sudo():
         (b'sudo: authentication is required', True),
         (b"I'm afraid I can't do that", True),
         (b'Permission denied', False),
+        (b'sudo: unable to resolve host x', False),
     ],
 )
 def test_what_sudo_says_is_a_refusal_if_the_program_has_said_nothing(stderr, is_refused):
@@ -292,16 +238,19 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
     assert prefix(SMARTCTL, nosudo=True) == (SMARTCTL,)
 
 
+NO_ACCESS = 'this user may not access it; use sudo or another -p'
+NOT_FOUND = 'file not found; install smartmontools, or give the path of smartctl with -p'
+NOT_EXECUTABLE = (
+    'this user may not execute it; check its mode, or give the path of smartctl with -p'
+)
+
+
 @pytest.mark.parametrize(
     'error, through_sudo, fault',
     [
         (PermissionError(), True, ''),
-        (PermissionError(), False, 'this user may not access it; use sudo or another -p'),
-        (
-            FileNotFoundError(),
-            True,
-            'file not found; install smartmontools, or give the path of smartctl with -p',
-        ),
+        (PermissionError(), False, NO_ACCESS),
+        (FileNotFoundError(), True, NOT_FOUND),
     ],
 )
 def test_a_program_that_cannot_be_seen_is_a_fault_of_its_own(
@@ -321,9 +270,7 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
     monkeypatch.setattr(os, 'access', lambda *_: False)
 
     assert smartctl_calls._fault(str(tmp_path / 'smartctl'), False, through_sudo) == (
-        ''
-        if through_sudo
-        else 'this user may not execute it; check its mode, or give the path of smartctl with -p'
+        '' if through_sudo else NOT_EXECUTABLE
     )
 
 
