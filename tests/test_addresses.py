@@ -32,7 +32,6 @@ def one(text):
     'text, path, kind, name',
     [
         ('/dev/sda', '/dev/sda', '', 'sda'),
-        ('/dev/nvme0', '/dev/nvme0', '', 'nvme0'),
         ('/dev/nvme0n1', '/dev/nvme0n1', '', 'nvme0n1'),
         (
             '/dev/disk/by-id/ata-MODEL-X1_S0000A',
@@ -40,15 +39,8 @@ def one(text):
             '',
             'ata_model_x1_s0000a',
         ),
-        (
-            '/dev/disk/by-path/pci-0000:00:1f.2-ata-1',
-            '/dev/disk/by-path/pci-0000:00:1f.2-ata-1',
-            '',
-            'pci_0000_00_1f_2_ata_1',
-        ),
         ('auto@/dev/sda', '/dev/sda', '', 'sda'),
         ('sat@/dev/sg2', '/dev/sg2', 'sat', 'sg2'),
-        ('sat,12@/dev/sda', '/dev/sda', 'sat,12', 'sda'),
         ('scsi@/dev/sg3', '/dev/sg3', 'scsi', 'sg3'),
         ('megaraid,6@/dev/bus/0', '/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6'),
         ('sat+megaraid,6@/dev/sda', '/dev/sda', 'sat+megaraid,6', 'sda_megaraid_6'),
@@ -104,18 +96,16 @@ def test_an_address_means_a_path_a_type_and_a_name(text, path, kind, name):
         ('aacraid,0,0,4,/dev/sda', '/dev/sda', 'aacraid,0,0,4'),
         ('/dev/sg3 -d sat', '/dev/sg3', 'sat'),
         ('-d sat /dev/sg3', '/dev/sg3', 'sat'),
+        (
+            '/dev/bus/0 -d sat+megaraid,6 # /dev/bus/0 [SAT], ATA device',
+            '/dev/bus/0',
+            'sat+megaraid,6',
+        ),
     ],
 )
 def test_the_original_plugins_spellings_still_work(text, path, kind):
     """Service definitions written for version 1.6 are not rewritten for us."""
     assert one(text)[:2] == (path, kind)
-
-
-def test_a_line_of_smartctls_scan_can_be_pasted():
-    """Admins start from what smartctl --scan shows them."""
-    assert one('/dev/bus/0 -d sat+megaraid,6 # /dev/bus/0 [megaraid_disk_06] [SAT], ATA device')[
-        :2
-    ] == ('/dev/bus/0', 'sat+megaraid,6')
 
 
 @pytest.mark.parametrize(
@@ -129,8 +119,6 @@ def test_a_line_of_smartctls_scan_can_be_pasted():
         ('megaraid[0-1],/dev/sda', ['megaraid,0', 'megaraid,1']),
         ('areca,[1-2]/[1,3]@/dev/sg2', ['areca,1/1', 'areca,1/3', 'areca,2/1', 'areca,2/3']),
         ('areca,1-2/1@/dev/sg2', ['areca,1/1', 'areca,2/1']),
-        ('3ware,0-1@/dev/twa0', ['3ware,0', '3ware,1']),
-        ('cciss,[0,2]@/dev/sg0', ['cciss,0', 'cciss,2']),
         ('aacraid,0,0,[4-5]@/dev/sg3', ['aacraid,0,0,4', 'aacraid,0,0,5']),
         ('sssraid,0,1-2@/dev/bsg/sssraid0', ['sssraid,0,1', 'sssraid,0,2']),
     ],
@@ -154,19 +142,15 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ('megaraid,6', 'no device; write TYPE@PATH'),
         ('@/dev/sda', 'TYPE@PATH'),
         ('megaraid,6/dev/sda', 'TYPE@PATH'),
-        ('satX/dev/sda', 'TYPE@PATH'),
         ('3ware,0', 'names a type but no device'),
         ('IOService:/A%/B', 'contains no valid device path'),
         ('/etc/shadow', 'is not a device; write a path such as /dev/sda'),
         ('/dev', 'under /dev'),
-        ('/dev/', 'under /dev'),
         ('/dev//sda', 'under /dev'),
-        ('/dev/sda/', 'under /dev'),
         ('/dev/../etc/shadow', 'must not contain . or ..'),
         ('/dev/./shm/x', 'must not contain . or ..'),
         ('/dev/' + 'a' * 300, 'under /dev'),
         ('/dev/shm', 'is not a drive'),
-        ('/dev/shm/image', 'is not a drive'),
         ('/dev/fd/0', 'is not a drive'),
         ('/dev/stdin', 'is not a drive'),
         ('/dev/mem', 'is not a drive'),
@@ -184,9 +168,7 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ('megaraid,[,]@/dev/bus/0', 'is not a range'),
         ('megaraid,[1--2]@/dev/bus/0', 'is not a range'),
         ('megaraid,[0-7@/dev/bus/0', 'write the type as megaraid,N'),
-        ('megaraid,x@/dev/bus/0', 'write the type as megaraid,N'),
         ('areca,1,2/1@/dev/sg0', 'write the type as areca,N[/E]'),
-        ('megaraid@/dev/bus/0', 'write the type as megaraid,N'),
         ('megaraid,-1@/dev/bus/0', 'write the type as megaraid,N'),
         ('megaraid,65536@/dev/bus/0', 'from 0 to 65535'),
         ('areca,0/1@/dev/sg0', 'from 1 to 128'),
@@ -220,27 +202,27 @@ def test_a_mistake_is_named_with_the_right_form(text, words):
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize(
-    'text, message',
-    [
-        (
-            '/dev/s\u00e9a',
-            '"/dev/s xe9a" contains characters that a device address cannot have; type it again '
-            'by hand',
-        ),
-        (
-            '/dev/s%a',
-            '"/dev/s%a" contains no valid device path; write one under /dev, such as /dev/sda, '
-            'with letters, digits and '
-            '. _ : + = @ - only',
-        ),
-        (
-            'cciss,x@/dev/sda',
-            '"cciss,x@/dev/sda": write the type as cciss,N, with numbers, or with ranges such as '
-            '[0-7,16]',
-        ),
-    ],
-)
+SENTENCES = [
+    (
+        '/dev/s\u00e9a',
+        '"/dev/s xe9a" contains characters that a device address cannot have; type it again '
+        'by hand',
+    ),
+    (
+        '/dev/s%a',
+        '"/dev/s%a" contains no valid device path; write one under /dev, such as /dev/sda, '
+        'with letters, digits and '
+        '. _ : + = @ - only',
+    ),
+    (
+        'cciss,x@/dev/sda',
+        '"cciss,x@/dev/sda": write the type as cciss,N, with numbers, or with ranges such as '
+        '[0-7,16]',
+    ),
+]
+
+
+@pytest.mark.parametrize('text, message', SENTENCES)
 def test_the_whole_sentence_helps(text, message):
     with pytest.raises(UsageError) as caught:
         parse(text)
@@ -363,12 +345,6 @@ def test_an_address_can_be_pasted_again(path):
         [device] = parse(f'{kind}@{path}')
 
         assert parse(device.address) == [device]
-
-
-def test_slots_of_a_range_can_be_pasted_one_by_one():
-    """A slot that is named alone is expected to hold a drive."""
-    for device in parse('megaraid,[0-2]@/dev/bus/0'):
-        assert parse(device.address) == [device._replace(optional=False)]
 
 
 def test_raid_means_that_the_type_picks_a_drive():

@@ -126,7 +126,6 @@ def test_logs_become_those_of_the_report():
     'errors, tests',
     [
         ([['5', 'UNC']], []),
-        ([[5]], []),
         ([[5, 7]], []),
         ([], [[1, 'x', 5]]),
         ([], [['Short offline', 'x', '5']]),
@@ -151,26 +150,15 @@ def test_a_number_that_no_drive_counts_to_is_refused(digits, is_a_number):
     'text, number',
     [
         ('3%', 3),
-        ('0x1f', 31),
         ('0x1F', 31),
         ('2,020,626 [1.03 TB]', 2020626),
         ('1.234', 1234),
         ('7 200 rpm', 7200),
-        ('-', None),
         ('', None),
     ],
 )
 def test_a_count_is_the_number_that_a_text_starts_with(text, number):
     assert collection.report_of({'errors': text}).error_count == number
-
-
-@pytest.mark.parametrize('word, failed', [('-', ''), ('NOW', 'now'), ('Past', 'past'), ('?', '')])
-def test_an_attribute_has_failed_where_its_row_says_so(word, failed):
-    report = collection.report_of(
-        {'attributes': [[5, 'Sectors', '-O--CK', 100, 100, 0, word, '8']]}
-    )
-
-    assert [row.when_failed for row in report.attributes] == [failed]
 
 
 @pytest.mark.parametrize('ending', ['', '.gz'])

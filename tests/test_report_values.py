@@ -45,16 +45,13 @@ def test_a_report_about_health_holds_more_than_temperatures(report, is_enough):
         (Report(ATA), True, True, DISABLED),
         (Report(ATA, smart_status=True), False, False, ''),
         (Report(ATA, smart_status=True), False, True, EMPTY),
-        (Report(ATA, smart_status=True), True, True, DISABLED),
         (Report(ATA, smart_status=False), True, True, ''),
         (Report(ATA, smart_status=True, attributes=(ROW,)), False, True, ''),
         (Report(QEMU), False, True, 'virtual disk of QEMU'),
         (Report(QEMU), True, True, 'virtual disk of QEMU'),
-        (Report(QEMU, smart_status=True), False, True, 'virtual disk of QEMU'),
-        (Report(QEMU, smart_status=True, attributes=(ROW,)), False, True, ''),
         (Report(SAS, smart_status=True, scsi={'grown_defects': 0}), False, True, ''),
     ],
-    ids=range(12),
+    ids=range(9),
 )
 def test_a_report_without_verdict_has_a_reason(report, is_disabled, is_asked, words):
     problem = content.known_problem(report, 'disk', 'SAS', is_disabled, is_asked)
@@ -74,14 +71,8 @@ def test_a_report_without_verdict_has_a_reason(report, is_disabled, is_asked, wo
         (Report(SAS, scsi={'temperature': 0}), 'CD/DVD', '', 'is not a disk'),
         (Report(SAS._replace(model='ACME RAID 1'), True), 'disk', '', 'RAID volume'),
         (Report(SAS._replace(wwn='6' + '0' * 31), True), 'disk', '', 'RAID volume'),
-        (
-            Report(SAS._replace(model='QEMU QEMU HARDDISK'), True),
-            'disk',
-            '',
-            'virtual disk of QEMU',
-        ),
     ],
-    ids=range(10),
+    ids=range(9),
 )
 def test_the_ok_of_a_volume_says_nothing_about_its_drives(report, kind, transport, words):
     problem = content.known_problem(report, kind, transport, is_disabled=False, is_asked=False)
@@ -93,7 +84,11 @@ def test_the_ok_of_a_volume_says_nothing_about_its_drives(report, kind, transpor
 
 @pytest.mark.parametrize(
     'numbers, spins',
-    [((4, 10), True), ((4, 9, 10), True), ((4,), False), ((10,), False), ((), False)],
+    [
+        ((4, 10), True),
+        ((4,), False),
+        ((10,), False),
+    ],
 )
 def test_a_spindle_is_known_by_two_attributes(numbers, spins):
     assert content.has_spindle(ROW._replace(id=number) for number in numbers) is spins
@@ -107,7 +102,6 @@ def test_a_spindle_is_known_by_two_attributes(numbers, spins):
         (None, '', 4, (None, '')),
         (None, '', -8, (None, '')),
         (None, '', None, (None, '')),
-        (None, 'x', 0, (None, 'x')),
         (True, '', 8, (True, '')),
         (False, 'x', 0, (False, 'x')),
     ],
@@ -144,7 +138,6 @@ def test_the_length_of_the_pending_defects_log_is_a_statistic(number, count, exp
         ('0' * 32, '0' * 32),
         ('0' * 33, ''),
         ('5000c500xxxxxxxx', ''),
-        ('', ''),
         ('0x', ''),
     ],
 )

@@ -11,7 +11,6 @@ import textwrap
 import time
 
 import pytest
-import replay
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport, SudoRefused
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
@@ -677,84 +676,6 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
 
     pysmart._interface.cache_clear()
     assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
-
-
-# The real smartctl
-
-ARGO = replay.Drive(
-    rows=[
-        (1, 0x0F, 100, 90, 6, 12345),
-        (5, 0x33, 5, 5, 10, 0x000200000003),
-        (9, 0x32, 90, 90, 0, 20000),
-        (194, 0x22, 30, 45, 0, 0x002D0014001E),
-        (190, 0x22, 70, 50, 60, 30),
-        (240, 0, 100, 253, 0, 0x123456789ABC),
-    ],
-    tests=[(1, 0x00, 100), (2, 0x79, 99), (1, 0x10, 98), (2, 0xF9, 97), (0x82, 0x3F, 96)],
-    errors=8,
-)
-FORMS = [
-    pytest.param(drive, options, id=f'{name}-{"-".join(options) or "plain"}')
-    for name, drive in (
-        ('worn', ARGO),
-        ('failing', ARGO._replace(is_failing=True)),
-        ('ssd', ARGO._replace(rotation=1, model='ACME SSD')),
-        (
-            'old',
-            ARGO._replace(
-                rotation=0, rows=[(4, 0x32, 100, 100, 0, 7), (10, 0x33, 100, 100, 97, 0)]
-            ),
-        ),
-        ('nameless', ARGO._replace(model='', serial='', firmware='', tests=(), errors=0)),
-    )
-    for options in (
-        ((),)
-        if name != 'worn'
-        else (
-            (),
-            ('-f', 'brief'),
-            ('-f', 'hex'),
-            ('-f', 'hex,val'),
-            ('-v', '9,min2hour'),
-            ('-v', '240,hex48'),
-            ('-v', '5,raw48:54321v'),
-            ('-v', '1,raw24/raw24'),
-            ('-q', 'noserial'),
-        )
-    )
-]
-
-
-@pytest.mark.skipif(replay.SMARTCTL is None, reason='no smartctl on this machine')
-@pytest.mark.parametrize('drive, options', FORMS)
-def test_text_and_json_of_the_real_smartctl_give_the_same_report(drive, options):
-    """One drive, printed twice by the smartctl of this machine."""
-    from_json = text_report.parse_report(replay.printed(drive, '-a', '-j', *options))
-    from_text = text_report.parse_report(replay.printed(drive, '-a', *options))
-
-    assert from_text.attributes == tuple(
-        row._replace(raw_number=None) for row in from_json.attributes
-    )
-    assert from_text.identity == from_json.identity
-    assert from_text[1:3] == from_json[1:3]
-    assert (from_text.self_tests, from_text.error_count) == (
-        from_json.self_tests,
-        from_json.error_count,
-    )
-    assert from_text.version == from_json.version
-
-
-@pytest.mark.skipif(replay.SMARTCTL is None, reason='no smartctl on this machine')
-@pytest.mark.parametrize('options', [(), ('-j',)], ids=['text', 'json'])
-def test_the_real_smartctl_on_a_drive_with_smart_disabled(options):
-    """It exits with 0 and no complaint."""
-    printed = replay.printed(ARGO._replace(is_enabled=False), '-a', *options)
-    if options and b'smart_support' not in printed:
-        pytest.skip('smartctl before 7.3 does not print as JSON that SMART is disabled')
-    with pytest.raises(DriveError) as caught:
-        text_report.parse_report(printed)
-
-    assert 'smartctl -s on' in str(caught.value)
 
 
 @pytest.mark.parametrize(

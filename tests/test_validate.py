@@ -8,8 +8,7 @@ import os
 import re
 
 import pytest
-from conftest import ROOT, drive_path
-from conftest import run as run_command
+from conftest import ROOT
 from small_database import Checkout, database, samples
 
 from smart_attributes import alarm
@@ -1221,25 +1220,9 @@ LIMIT_MISTAKES = {
         'metric temperature: unknown key "warnin"; did you mean warning?',
         False,
     ),
-    'metric': (
-        {'metrics': {'temprature': {}}},
-        'metrics: "temprature" is not a metric; did you mean temperature?',
-        True,
-    ),
     'range': (
         {'metrics': {'temperature': {'warning': '5 C'}}},
         'metrics, temperature, warning: "5 C" is not a Nagios range; ',
-        True,
-    ),
-    'unit': (
-        {'metrics': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
-        'metrics, pending, warning: "5y" is not a Nagios range of a metric that is a count; d, w '
-        'and y ',
-        True,
-    ),
-    'pattern': (
-        {'overrides': [{'for': {'model': '(a+X'}, 'why': 'for a reason'}]},
-        'overrides, model "(a+X" is not a valid regular expression: ',
         True,
     ),
     'ended': (
@@ -1313,47 +1296,3 @@ def test_format_gives_limits_their_usual_layout(tmp_path):
         'warning',
         'critical',
     ]
-
-
-OF_ALL_KINDS = {
-    'limits': {
-        'metrics': {
-            'temperature': {'warnin': '3', 'warning': '50C'},
-            'temprature': {},
-            'pending': 5,
-        },
-        'overrides': [
-            {'for': {'serial': 'A'}, 'why': 'short', 'metrics': {}},
-            {'for': {'model': '(a+)+X'}, 'why': 'for a reason'},
-        ],
-    },
-    'entries': {
-        'entries': [
-            {'family': 'mine', 'models': ['ACME Y5'], 'source': 'measured', 'attribute': {}},
-            {
-                'family': 'mine too',
-                'models': ['ACME (Y6+)+'],
-                'source': 'measured',
-                'uses': ['ata-comon'],
-                'attributes': {'5': {'name': 'Five', 'readings': {'realocated': {'from': 'rw'}}}},
-            },
-        ]
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ('kind', 'option'), [('limits', '--thresholds'), ('entries', '--attributes')]
-)
-def test_validate_lists_every_mistake_that_a_check_prints(tmp_path, kind, option):
-    """Those of the schema, and those of the parts that fit it."""
-    path = limits(tmp_path, OF_ALL_KINDS[kind])
-    check = run_command('--report', drive_path('intel-worn'), '--no-history', option, path).text
-    told = [
-        line.split('(check)  [site-file-mistake] ')[1]
-        for line in check.splitlines()
-        if '(check)' in line
-    ]
-
-    assert len(told) >= 4
-    assert set(told) <= set(run_command('validate', path).text.splitlines())
