@@ -199,6 +199,11 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
     ]
 
 
+NO_DRIVE = (
+    'this is not a drive; each line must be an object with seen, a list of objects with facts'
+)
+
+
 def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
     file = tmp_path / 'seen.jsonl'
     lines = {'path': 'SSD/1', 'seen': [{'facts': DISK}, {'facts': NVME}]}, {'seen': []}, {}
@@ -209,10 +214,7 @@ def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
     assert next(drives) == ('2', ())
     with pytest.raises(DataError) as raised:
         next(drives)
-    assert str(raised.value) == (
-        f'{file}, line 3: KeyError: this is not a drive; each line must be an object with '
-        'seen, a list of objects with facts'
-    )
+    assert str(raised.value) == f'{file}, line 3: KeyError: {NO_DRIVE}'
 
 
 @pytest.mark.parametrize(

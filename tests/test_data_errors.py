@@ -385,6 +385,12 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
     assert [mistake.sentence.rpartition(' ')[2] for mistake in mistakes] == ['squeaking?'] * 3
 
 
+REVERSED = 'metrics, pending: critical 3 is reached before warning 9; exchange them'
+OTHER_SIDE = (
+    'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5'
+)
+
+
 def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
     """In each part of a file; what the drive itself reports is compared with nothing."""
     data = {
@@ -401,15 +407,8 @@ def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
     found = list(data_errors.of_limits(data, METRICS, worse={'pending': 'high'}))
 
     assert {(fault.path[2:], fault.sentence) for fault in found} == {
-        *(
-            (path, 'metrics, pending: critical 3 is reached before warning 9; exchange them')
-            for path in (('warning',), ('critical',))
-        ),
-        *(
-            (
-                ('ssd', path),
-                'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5',
-            )
-            for path in ('warning', 'critical')
-        ),
+        (('warning',), REVERSED),
+        (('critical',), REVERSED),
+        (('ssd', 'warning'), OTHER_SIDE),
+        (('ssd', 'critical'), OTHER_SIDE),
     }

@@ -200,6 +200,9 @@ GENERIC = {
 }
 
 
+READ_AS = 'VALUE 100, WORST 100, RAW 9; read as by the entry Any disk; In sectors.'
+
+
 def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     """A local entry replaces it wholly; pending sectors must not become silent by adding a
     drive.
@@ -222,7 +225,7 @@ def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     assert entry['attributes'] == {
         '241': {
             'name': 'Writes',
-            'comment': 'VALUE 100, WORST 100, RAW 9; read as by the entry Any disk; In sectors.',
+            'comment': READ_AS,
             'readings': {'host_written': {'from': 'raw', 'unit': '512B'}},
         },
         '5': {'name': 'Bad', 'comment': 'VALUE 100, WORST 100, RAW 0', 'trap': True},

@@ -214,17 +214,6 @@ def test_what_all_drives_have_in_common_comes_last_and_an_entry_may_do_without()
     assert spec_database(data).identify(SSD, [9]).names == {9: 'Own_Nine'}
 
 
-def test_states_are_read_as_spans():
-    """One result or a range of them."""
-    spec = spec_database().identify(SSD, [175])
-
-    assert spec.readings[0].states == (
-        (100, 100, 'passed'),
-        (11, 11, 'too hot, no verdict'),
-        (0, 10, 'failed'),
-    )
-
-
 def test_the_units_of_the_schema_are_those_that_can_be_converted():
     """A unit that one knows and the other does not would be found only on the drive."""
     assert set(data_file.schema('attributes')['definitions']['unit']['enum']) == set(decode.UNITS)

@@ -77,7 +77,7 @@ ATA = {
                 'table': [
                     {
                         'offset': 8,
-                        'name': 'Percentage Used Endurance Indicator',
+                        'name': 'Percentage Used',
                         'size': 1,
                         'value': 3,
                         'flags': {'value': 224, 'valid': True, 'normalized': True},
@@ -100,7 +100,7 @@ ATA = {
                     'type': {'value': 2, 'string': 'Extended offline'},
                     'status': {
                         'value': 249,
-                        'string': 'Self-test routine in progress',
+                        'string': 'Self-test in progress',
                         'passed': True,
                     },
                     'lifetime_hours': 900,
@@ -194,7 +194,7 @@ def test_an_ata_drive_is_read_in_full():
     )
     assert report.attributes[0] == AttributeRow(5, 'Attribute_5', 98, 98, 10, True, '', '12', 12)
     assert [attribute.when_failed for attribute in report.attributes] == ['', 'now', 'past']
-    assert report.statistics == {(7, 8): Statistic(3, 'Percentage Used Endurance Indicator', 'N')}
+    assert report.statistics == {(7, 8): Statistic(3, 'Percentage Used', 'N')}
     assert (report.smart_status, report.error_count, report.exit_status, report.version) == (
         True,
         3,
@@ -206,7 +206,7 @@ def test_an_ata_drive_is_read_in_full():
 def test_a_running_self_test_proves_nothing():
     """smartctl's JSON calls it "passed", and counts the failed one behind it."""
     assert json_report.from_json(ATA).self_tests == (
-        SelfTest('Extended offline', 'Self-test routine in progress', None, 900),
+        SelfTest('Extended offline', 'Self-test in progress', None, 900),
         SelfTest('Short offline', 'Completed: read failure', False, 880),
     )
 

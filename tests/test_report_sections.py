@@ -18,6 +18,7 @@ Json = dict[str, Any]
 SAS = (
     ROOT / 'tests/reports/seagate-sas-healthy.txt'
 ).read_text() + '\nNo Self-tests have been logged\n\n'
+SOME = 'some of the error log'
 COUNTERS: Json = {'total_uncorrected_errors': 0}
 SAS_JSON: Json = {
     'smartctl': {
@@ -205,7 +206,7 @@ def test_a_text_without_its_attributes_is_not_ok_in_silence(tmp_path: Any, argum
     text = run('--report', str(file), *arguments).text
 
     assert 'passed' in text or 'no entry for' in text
-    assert ('not in the report: the attribute table' in text) is bool(arguments)
+    assert ('the attribute table' in text) is bool(arguments)
     assert lacking(DISK) == ''
 
 
@@ -216,7 +217,7 @@ def test_a_report_without_health_status_never_says_passed(tmp_path: Any):
     result = run('--report', str(file))
 
     assert result.code == 0
-    assert 'health status not reported' in result.text and 'passed' not in result.text
+    assert 'not reported' in result.text and 'passed' not in result.text
 
 
 @pytest.mark.parametrize(
@@ -246,7 +247,7 @@ def test_a_row_that_the_exit_status_counts_is_missed(change: Callable[[Json], No
     said['ata_smart_self_test_log'] = {'extended': {'count': 0}}
     change(said)
 
-    assert name in lacking(said) if name else 'which the exit status' not in lacking(said)
+    assert name in lacking(said) if name else 'exit status' not in lacking(said)
 
 
 def test_a_health_status_that_was_lost_is_failed_where_the_exit_status_says_so():
@@ -349,7 +350,7 @@ def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole
         errors=tuple(ErrorEntry(number, (), 1) for number in numbers),
     )
 
-    assert ('some of the error log' not in completeness.missing(report, (), ())) is is_whole
+    assert (SOME not in completeness.missing(report, (), ())) is is_whole
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,33 @@ def attribute(reading):
     )
 
 
+NO_LIBRARY = (
+    'site.json: something is wrong; to see what and where, install the Python package jsonschema'
+)
 AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
 SENTENCES = {
+    'several': (
+        entry(famly='x', models=['X1']),
+        'site.json: ACME X1: unknown key "famly"; did you mean family? (1 more in this file)',
+    ),
+    'control characters': (
+        entry(kind='\x1b[2J\n'),
+        'site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write "hdd"',
+    ),
+    'limit': (
+        {
+            'overrides': [
+                {
+                    'for': {'serial': 'EXAMPLE0001'},
+                    'why': 'three blocks since 2024',
+                    'metrics': {'reallocated': {'warning': 3}},
+                }
+            ]
+        },
+        'site.json: override 1, serial EXAMPLE0001, metric reallocated: warning 3 is not null, text in '
+        'quotes or an object',
+        'thresholds',
+    ),
     'unknown key': (
         entry(famly='x'),
         'site.json: ACME X1: unknown key "famly"; did you mean family?',
@@ -261,16 +286,9 @@ def test_each_keyword_of_the_schemas_has_its_words():
 @pytest.mark.parametrize('mistake', SENTENCES)
 def test_what_does_not_fit_the_schema_is_one_sentence(mistake):
     """Where, what, what next; whoever wrote the file does not know JSON Schema."""
-    data, sentence = SENTENCES[mistake]
+    data, sentence, *schema_name = SENTENCES[mistake]
 
-    assert refusal(data).startswith(sentence)
-
-
-def test_several_mistakes_are_counted():
-    """One sentence is enough for the output of a check, and the others are not kept secret."""
-    assert refusal(entry(famly='x', models=['X1'])).endswith(
-        'did you mean family? (1 more in this file)'
-    )
+    assert refusal(data, *schema_name).startswith(sentence)
 
 
 def test_the_sentences_stand_in_the_order_of_the_file():
@@ -298,31 +316,6 @@ def test_content_is_never_quoted_at_length():
         attribute({'from': 'raw', secret: secret}),
     ):
         assert len(refusal(data)) < 700
-
-
-def test_control_characters_of_a_file_do_not_reach_the_terminal():
-    """They are shown as JSON writes them."""
-    assert refusal(entry(kind='\x1b[2J\n')).startswith(
-        'site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write "hdd"'
-    )
-
-
-def test_limits_of_a_site_are_explained_as_well():
-    """The same function serves every schema."""
-    data = {
-        'overrides': [
-            {
-                'for': {'serial': 'EXAMPLE0001'},
-                'why': 'three blocks since 2024',
-                'metrics': {'reallocated': {'warning': 3}},
-            }
-        ]
-    }
-
-    assert refusal(data, 'thresholds') == (
-        'site.json: override 1, serial EXAMPLE0001, metric reallocated: warning 3 '
-        'is not null, text in quotes or an object'
-    )
 
 
 def undescribed(schema, root, place):
@@ -372,10 +365,8 @@ def test_without_the_library_a_mistake_is_still_one(monkeypatch):
     """A check must not end for want of a better sentence."""
     monkeypatch.setitem(sys.modules, 'jsonschema', None)
 
-    assert schema_errors.schema_problems({}, 'attributes', 'site.json') == [
-        'site.json: something is wrong; to see what and where, install the Python package '
-        'jsonschema'
-    ]
+    [problem] = schema_errors.schema_problems({}, 'attributes', 'site.json')
+    assert problem == NO_LIBRARY
 
 
 def test_complaints_are_bounded():

@@ -65,15 +65,6 @@ def test_a_failure_is_cleared_by_a_later_test_of_as_much(later, failed, state):
     )
 
 
-def test_several_tests_in_between_do_not_hide_a_failure_either():
-    """Who tests daily has thirty short ones in front of it."""
-    short = [test('Short offline', True, 1000 - day) for day in range(20)]
-
-    assert said(
-        *short, test('Extended offline', False, 500), test('Extended offline', True, 300)
-    ) == (State.CRITICAL, 'Extended offline: Completed: read failure at 500 h')
-
-
 def test_an_aborted_test_proves_nothing():
     assert states(test('Short offline', None)) is None
     assert states(test('Short offline', None, 200), test('Short offline', False)) is State.CRITICAL
@@ -139,8 +130,7 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
         age=age,
     ) == (
         State.CRITICAL,
-        f'{"Short offline" if identity is DISK else "Background short"}: Completed: read '
-        f'failure{words}',
+        f'{"Short offline" if identity is DISK else "Background short"}: {FAILED}{words}',
     )
 
 

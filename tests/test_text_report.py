@@ -191,13 +191,6 @@ def test_device_statistics_of_every_version_are_read(line, place, statistic):
     assert ata(line).statistics == {place: statistic}
 
 
-def test_an_invalid_statistic_is_unknown_not_zero():
-    """smartctl prints "-" for a value that the drive has not measured yet."""
-    assert (
-        ata('0x05  0x010  1               -  ---  Average Short Term Temperature').statistics == {}
-    )
-
-
 @pytest.mark.parametrize(
     'lines, expected',
     [

@@ -21,6 +21,7 @@ DEFAULT = {
         },
     }
 }
+BY_HAND = 'set on the command line'
 SDA = Device('/dev/sda', name='sda')
 SSD = Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', serial='EXAMPLE0001', rotation=0)
 HDD = Identity(protocol='ATA', model='ST4000NM0035', serial='EXAMPLE0002', rotation=7200)
@@ -30,7 +31,7 @@ FAMILY = 'Intel DC S3500'
 def override(selector, warning=None, **more):
     return {
         'for': selector,
-        'why': 'because we said so',
+        'why': 'we said so',
         'metrics': {'endurance_used': {'warning': warning}},
         **more,
     }
@@ -83,7 +84,7 @@ def test_a_limit_of_an_override_is_merged_field_by_field_and_says_which_and_why(
             'default.json',
             True,
         )
-        assert limit.why == 'because we said so'
+        assert limit.why == 'we said so'
         assert 'warning' in limit.set_fields and 'warning' in limit.own_fields
 
 
@@ -185,7 +186,7 @@ def test_a_limit_of_the_command_line_says_so():
         '',
         False,
         frozenset(('warning', 'why')),
-        'set on the command line',
+        BY_HAND,
     )
     assert limits.limit('endurance_used', SDA, SSD, '')[:4] == (
         '85',
@@ -193,7 +194,7 @@ def test_a_limit_of_the_command_line_says_so():
         'default.json',
         'command line',
     )
-    assert limits.limit('endurance_used', SDA, SSD, '').why == 'set on the command line'
+    assert limits.limit('endurance_used', SDA, SSD, '').why == BY_HAND
 
 
 INTEL, C2BB = {'model': 'INTEL.*'}, {'model': '.*C2BB.*'}
