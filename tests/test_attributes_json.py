@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 
 import pytest
 from conftest import ROOT
@@ -192,16 +191,6 @@ def test_power_loss_cap_test_is_understood_under_every_number(
         word,
     )
     assert found['capacitor_test_result'].number == pytest.approx(640e-6)
-
-
-@pytest.mark.long  # it is built
-def test_the_wheel_carries_its_data(released):
-    """pip install must give a working plugin, not one without a database."""
-    names = zipfile.ZipFile(next(released.glob('*.whl'))).namelist()
-    schemas = [f'schema/{path.name}' for path in (ROOT / 'smart_attributes' / 'schema').iterdir()]
-    assert len(schemas) == 9
-    for name in ('attributes.json', 'thresholds/default.json', *schemas):
-        assert f'smart_attributes/{name}' in names
 
 
 # --- what a drive says and nobody should believe --------------------------------------------

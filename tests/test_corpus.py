@@ -139,48 +139,6 @@ def test_the_second_reading_finds_the_same_values(reports, kind, capsys):
     assert len(different) <= total * (1 - ENOUGH), different[:10]
 
 
-# Reports whose text cannot be the same.
-MASKED = dict.fromkeys(
-    ('331', '332', '338'), 'their sources masked model_name otherwise than vendor and product'
-)
-
-
-@pytest.mark.parametrize(
-    'form',
-    [
-        pytest.param({}, id='classic'),
-        pytest.param({'brief': True}, id='brief'),
-        pytest.param({'group': '\u202f'}, id='narrow-blanks'),
-        pytest.param({'group': "'"}, id='apostrophes'),
-    ],
-)
-def test_text_of_the_same_drive_gives_the_same_report(reports, form):
-    """The JSON reports, printed as smartctl prints them as text, in several locales."""
-    compared_reports = 0
-    for case, (report, content) in reports.items():
-        text = as_text(content)
-        if not looks_like_json(text) or not report.identity.model or case[:3] in MASKED:
-            continue
-        again = text_report.parse(independent.printed(json.loads(text), **form))
-        compared_reports += 1
-        assert again.attributes == tuple(
-            row._replace(raw_number=None) for row in report.attributes
-        ), case
-        assert (again.nvme, again.scsi, again.statistics) == (
-            report.nvme,
-            report.scsi,
-            report.statistics,
-        ), case
-        assert again.identity == report.identity, case
-        assert (again.smart_status, again.error_count) == (
-            report.smart_status,
-            report.error_count,
-        ), case
-        assert again.errors == report.errors, case
-        assert again.self_tests == report.self_tests or report.identity.protocol == 'NVMe', case
-    assert compared_reports > 150
-
-
 KINDS = {
     '002': DriveIsNoDrive,
     '005': DriveIsNoDrive,
@@ -198,7 +156,6 @@ DISGUISES = {
     ),
     'empty lines between': lambda text: text.replace('\n', '\n\n'),
     'below a prompt': lambda text: f'root@host:~# smartctl -a /dev/sda\n{text}\nroot@host:~# ',
-    'quoted in an answer': lambda text: ''.join('> ' + line for line in text.splitlines(True)),
     'blanks of a web page': lambda text: text.replace('  ', '\u00a0 '),
 }
 

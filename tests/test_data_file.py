@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 
 import abilities
@@ -66,22 +64,6 @@ def test_a_damaged_shipped_file_says_so(tmp_path):
 
     with pytest.raises(DataError, match='read: Expecting value'):
         shipped_data.load(str(path))
-
-
-def test_loading_a_shipped_file_does_not_import_jsonschema():
-    """It takes longer to import than a whole check may take."""
-    code = (
-        'import sys, smart_attributes.knowledge.shipped_data as d; '
-        'd.load(d.PACKAGE + "/schema/attributes.schema.json"); '
-        'sys.exit("jsonschema" in sys.modules)'
-    )
-
-    assert (
-        subprocess.run(
-            [sys.executable, '-c', code], cwd=os.path.dirname(shipped_data.PACKAGE), check=False
-        ).returncode
-        == 0
-    )
 
 
 # --- opening -----------------------------------------------------------------------

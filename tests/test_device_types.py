@@ -11,7 +11,7 @@ import pytest
 import tables
 import type_examples
 
-from smart_attributes.errors import DriveAbsent, DriveError, UsageError
+from smart_attributes.errors import DriveAbsent, DriveError
 from smart_attributes.model import Device
 from smart_attributes.reading import (
     addresses,
@@ -165,13 +165,6 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
     assert bool(bay) is bool(entry.controller.bay) and '{' not in bay
     assert re.search(failure_causes.SLOT, f'[{entry.name}_disk_00]')
     assert [row for row in tables.controllers() if f'`{entry.form.partition("[")[0]}`' in row]
-
-
-@pytest.mark.parametrize('name', device_types.REFUSED)
-def test_a_type_that_is_refused_has_no_entry(name):
-    assert name not in device_types.BY_NAME
-    with pytest.raises(UsageError):
-        addresses.parse(f'{name},0@/dev/sda')
 
 
 @pytest.mark.parametrize(

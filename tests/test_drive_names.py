@@ -420,61 +420,10 @@ def test_what_is_no_name_changes_nothing(tmp_path):
     assert host.run('acknowledge', '--list').text == 'nothing is acknowledged\n'
 
 
-def test_hidden_serial_numbers_stay_hidden_in_the_question(host):
-    for name in ('SERIAL09', 'SERIAL0'):
-        assert 'SERIAL' not in host.run('explain', name, '--hide-serial').text
-
-
 def test_an_address_that_names_a_device_is_corrected(host):
     done = host.run('-d', 'bus_7_megaraid_4')
 
     assert (done.code, 'write its address, megaraid,4@/dev/bus/7' in done.text) == (3, True)
-
-
-def told(*words: str) -> list[dict[str, Any]]:
-    """Return the drives of a JSON document."""
-    drives: list[dict[str, Any]] = json.loads(run(*words, '--json').text)['drives']
-    return drives
-
-
-@pytest.mark.parametrize('model', ['seagate-sas-healthy', 'nvme-worn'])
-def test_what_recorded_reports_print_is_accepted(model, tmp_path):
-    """What check, triage, list, labels and a fleet print, by explain, triage, history's rules
-    and the fleet.
-    """
-    (tmp_path / 'web1').mkdir()
-    for name in (model, 'micron-5200-healthy'):
-        shutil.copy(drive_path(name), tmp_path / 'web1' / f'{name}.json')
-    reports, one = (
-        ('--report', str(tmp_path / 'web1')),
-        ('--report', str(tmp_path / 'web1' / f'{model}.json')),
-    )
-    [drive], [listed] = told('triage', *one), told('list', *one)
-    serial = drive['serial']
-    [row] = [each for each in told('fleet', str(tmp_path)) if each['serial'] == serial]
-    # STATE  NAME  MODEL ...
-    [line] = [line for line in run(*one, '-v').text.splitlines() if serial in line]
-
-    for word in filter(
-        None,
-        (
-            drive['name'],
-            serial,
-            drive.get('bay'),
-            drive['device'],
-            listed['wwn'],
-            listed['address'],
-            line.split()[1],
-            row['name'],
-            f'{row["host"]}:{drive["name"]}',
-            *(told('triage', *one, '--label', label)[0]['name'] for label in ('serial', 'wwn')),
-        ),
-    ):
-        assert [each['serial'] for each in told('triage', *reports, word)] == [serial]
-        assert serial in run('explain', *reports, word).text
-    for word in (f'{row["host"]}:{row["name"]}', row['name'], serial):
-        assert told('fleet', str(tmp_path), '--drive', word) == [row]
-    assert run('fleet', str(tmp_path), '--drive', 'web1:nothing').code == 3
 
 
 def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -977,23 +975,6 @@ def test_values_outside_a_byte_are_no_attribute_values():
     ).attributes[0]
 
     assert (attribute.value, attribute.worst, attribute.threshold) == (None, None, None)
-
-
-# Cost
-
-
-def test_reading_json_imports_no_foreign_library():
-    """It is on the hot path of every check."""
-    program = (
-        'import sys; import smart_attributes.reading.json_report; print([name for name in '
-        'sys.modules if name.split(".")[0] in ("pySMART", "nagiosplugin", "jsonschema", "rich", '
-        '"logging", "subprocess", "dataclasses", "inspect", "pathlib")])'
-    )
-    printed = subprocess.run(
-        [sys.executable, '-c', program], capture_output=True, text=True, check=True
-    ).stdout
-
-    assert printed.strip() == '[]'
 
 
 @pytest.mark.parametrize(

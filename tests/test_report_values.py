@@ -160,12 +160,6 @@ def test_the_kind_of_an_error_is_in_its_words_else_in_the_register(words, regist
     assert content.error_entry(3, 70, words, register) == ErrorEntry(3, kind, 70)
 
 
-def test_errors_of_both_logs_count_once_and_the_newest_is_first():
-    one, two, again = ErrorEntry(1, (), 5), ErrorEntry(2, (), 6), ErrorEntry(1, ('UNC',), 5)
-
-    assert content.newest_first([one, two, again]) == (two, again)
-
-
 @pytest.mark.parametrize(
     'status, words',
     [

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -439,30 +438,3 @@ def test_a_result_in_words_of_another_version_is_unknown():
         ]
         == 1
     )
-
-
-# --- the documents -------------------------------------------------------------------------------
-
-
-def test_each_page_that_smartctl_prints_is_named_in_the_reference():
-    """Keys of its JSON for SCSI disks. Source: scsiprint.cpp of smartmontools 7.3 to 7.5."""
-    pages = (
-        'smart_status',
-        'temperature',
-        'scsi_environmental_reports',
-        'scsi_background_scan',
-        'scsi_pending_defects',
-        'scsi_start_stop_cycle_counter',
-        'scsi_grown_defect_list',
-        'scsi_error_counter_log',
-        'scsi_self_test_N',
-        'scsi_percentage_used_endurance_indicator',
-        'scsi_format_status',
-        'scsi_zoned_block_device_statistics',
-        'scsi_sas_port_N',
-        'power_on_time',
-        'seagate_farm_log',
-    )
-    reference = Path(ROOT / 'doc/explanation/sas.md').read_text()
-
-    assert [page for page in pages if f'`{page}`' not in reference] == []

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -301,17 +300,6 @@ def test_an_empty_place_is_empty_in_smartctls_words(full, arguments, words):
 # --- faults -----------------------------------------------------------------------------------
 
 
-def test_a_slow_drive_takes_its_time_with_each_command(machine):
-    """40 ms for each of at least ten commands."""
-    folder = machine.add('/dev/sda', 'intel-worn', latency=40, recorded=True)
-    started = time.monotonic()
-
-    done = smartctl(machine, *read_arguments('/dev/sda'))
-
-    assert not done.returncode & 7
-    assert time.monotonic() - started >= 0.04 * len(machine.commands(folder)) >= 0.4
-
-
 @pytest.mark.parametrize(
     'address', ['/dev/sda', '/dev/nvme0', 'megaraid,3@/dev/bus/0', 'cciss,0@/dev/sg0']
 )
@@ -426,36 +414,6 @@ def test_without_its_library_the_wrapper_refuses(machine, tmp_path):
 
     assert done.returncode == 64
     assert done.stdout == '' and 'no simulated drives' in done.stderr
-
-
-def test_a_machine_outlives_the_library_it_was_made_with(tmp_path, monkeypatch):
-    """Somebody cleans /tmp while the tests run: this machine goes on, and the next one builds
-    the library again.
-    """
-    # other tests are using the one in /tmp
-    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
-    machine = Machine(tmp_path / 'machine')
-    library.built().unlink()
-    machine.add('/dev/sda', 'intel-worn')
-    later = Machine(tmp_path / 'later')
-    later.add('/dev/sda', 'intel-worn')
-
-    assert [smartctl(one, '-i', '/dev/sda').returncode for one in (machine, later)] == [0, 0]
-
-
-def test_a_machine_may_stand_below_dev():
-    """As with TMPDIR=/dev/shm; its own files are no devices, and the real devices stay out of
-    sight.
-    """
-    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
-        machine = Machine(Path(folder) / 'machine')
-        machine.add('/dev/sda', 'intel-worn')
-        machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
-        scanned = smartctl(machine, '--scan').stdout
-
-        assert smartctl(machine, '-i', '/dev/sda').returncode == 0
-        assert smartctl(machine, '-i', '/dev/disk/by-id/ata-EXAMPLE').returncode == 0
-    assert [line.split()[0] for line in scanned.splitlines()] == ['/dev/sda']
 
 
 def test_every_way_of_smartctl_to_a_file_is_hooked():

@@ -27,10 +27,6 @@ CASES = {
         {'metrics': {'temperature': {**SOUND, 'warnin': '3'}}},
         {'metrics': {'temperature': SOUND}},
     ),
-    'key of a kind': (
-        {'metrics': {'temperature': {'hdd': {**SOUND, 'warnin': '3'}}}},
-        {'metrics': {'temperature': {'hdd': SOUND}}},
-    ),
     'type of a limit': (
         {'metrics': {'temperature': {'warning': 55, 'critical': '60'}}},
         {'metrics': {'temperature': {'critical': '60'}}},
@@ -43,10 +39,6 @@ CASES = {
             }
         },
         {'metrics': {'temperature': {'critical': '60'}}},
-    ),
-    'one of two metrics': (
-        {'metrics': {'temperature': 5, 'pending': SOUND}},
-        {'metrics': {'pending': SOUND}},
     ),
     'name of a metric': (
         {'metrics': {'Temperature': SOUND, 'pending': SOUND}},

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 import textwrap
 import time
@@ -626,36 +624,6 @@ def test_more_rows_than_any_drive_has_are_cut_off():
     row = '  9 Power_On_Hours          -O--CK   100   100   000    -    1\n'
 
     assert len(ata(row * 1000).attributes) == 255
-
-
-# pySMART
-
-
-def test_reading_starts_no_process_and_prints_nothing(tmp_path):
-    """pySMART could run smartctl and log; the readers that are used cannot."""
-    (tmp_path / 'report.txt').write_text(
-        BANNER + textwrap.dedent(NVME).format(','), encoding='utf-8'
-    )
-    program = textwrap.dedent("""
-        import os, subprocess, sys
-        def forbidden(*arguments, **options):
-            raise AssertionError('a process was started')
-        subprocess.Popen = os.system = os.posix_spawn = os.fork = forbidden
-        from smart_attributes.reading import pysmart, text_report
-        assert 'pySMART' not in sys.modules
-        with open(sys.argv[1], 'rb') as file:
-            print(text_report.parse_report(file.read()).nvme['percentage_used'], os.environ.get('LANG'))
-        """)
-    environment = {**os.environ, 'LANG': 'de_DE.UTF-8', 'PYTHONPATH': os.getcwd()}
-    process = subprocess.run(
-        [sys.executable, '-W', 'default', '-c', program, str(tmp_path / 'report.txt')],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-
-    assert (process.stdout.strip(), process.stderr) == ('112 de_DE.UTF-8', '')
 
 
 def test_a_missing_pysmart_is_a_sentence(monkeypatch):

@@ -128,26 +128,6 @@ def test_a_drive_behind_a_controller_is_not_named_by_the_controllers_path():
     assert selects({'device': 'megaraid,6@/dev/bus/0'}, slot, SSD, '')
 
 
-def test_exceptions_before_reading_need_the_device():
-    """A drive that must not be read cannot be asked for its model."""
-    site = {
-        'overrides': [
-            {'for': {'device': '/dev/sda'}, 'why': 'reading it loses data', 'read': False},
-            {
-                'for': {'device': '/dev/sdb'},
-                'why': 'hangs on its self-test log',
-                'skip': ['selftest'],
-            },
-        ]
-    }
-    limits = Thresholds({}, [('site.json', site)])
-
-    assert limits.exceptions(SDA, Identity(), '').is_read is False
-    assert limits.exceptions(Device('/dev/sdb', name='sdb'), Identity(), '').skipped_logs == {
-        'selftest'
-    }
-
-
 # --- what a limit says besides its ranges -----------------------------------------------------
 
 
@@ -279,15 +259,6 @@ def test_where_two_equals_disagree_the_weaker_limit_holds_and_both_are_named(cas
     assert limit.warning_origin == 'default.json' or case == 'equal'
 
 
-@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'family': FAMILY}], ids=str)
-def test_a_disagreement_is_found_by_whatever_names_the_drive(selector):
-    """And it is of this drive only."""
-    limits = limits_of(override(selector, '70'), override(selector, '80'))
-
-    assert len(limits.disagreements(SDA, SSD, FAMILY)) == 1
-    assert limits.disagreements(Device('/dev/sdb', name='sdb'), HDD, 'ACME') == []
-
-
 @pytest.mark.parametrize(('bound', 'offset'), [({'plus': 5}, 5), ({'minus': 10}, -10), ({}, 0)])
 def test_a_limit_may_stand_above_or_below_what_the_drive_says(bound, offset):
     """A threshold plus five, a temperature minus ten, or the drive's own number."""
@@ -399,14 +370,18 @@ def test_an_exception_is_found_by_whatever_names_the_drive(selector):
             'why': 'odd',
             'attributes': {'246': None, '5': None},
             'skip': ['selftest'],
+            'read': False,
         }
-    ).exceptions(SDA, SSD, FAMILY)
+    )
+    assert found.exceptions(Device('/dev/sdb'), HDD, '') == Thresholds({}).exceptions(SDA, SSD, '')
+    found = found.exceptions(SDA, SSD, FAMILY)
 
     assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (
         frozenset((5, 246)),
         frozenset(('selftest',)),
-        True,
+        False,
     )
+    assert Thresholds(DEFAULT).exceptions(SDA, SSD, FAMILY).is_read is True
 
 
 def test_every_metric_with_a_limit_is_listed():

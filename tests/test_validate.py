@@ -438,21 +438,6 @@ MISTAKES = {
         'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the same conditions; add a guard (has,'
         ' lacks, first, only) to one of them or remove the pattern',
     ),
-    'same pattern and kind': (
-        lambda data, _: (
-            data['entries'][X1].update(kind='ssd'),
-            data['entries'].append(
-                {
-                    'family': 'ACME X1 again',
-                    'models': ['ACME X1-[0-9]{3}'],
-                    'kind': 'ssd',
-                    'source': 'measured on 9',
-                }
-            ),
-        ),
-        'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the same conditions; add a guard (has,'
-        ' lacks, first, only) to one of them or remove the pattern',
-    ),
     'claimed twice': (
         also(family='ACME all', models=['ACME X[12]-.*']),
         'ACME X1-240 is claimed by two entries, ACME all and ACME X1; narrow one pattern',
@@ -663,10 +648,6 @@ NOT_SAID = {
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True),
         'under the same conditions',
     ),
-    'two of which one is generic': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True),
-        'under the same conditions',
-    ),
     'two firmwares': (
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'),
         'under the same conditions',
@@ -716,26 +697,6 @@ def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout
 
     [problem] = problems_of([checkout.path])
     assert problem.startswith(f'{FILE}ACME X9: ') and 'no sample' in problem
-
-
-def test_the_same_models_may_come_with_several_controllers(checkout):
-    """Models are sold under one name; the attribute list tells them apart, and on which drives
-    shows in the samples.
-    """
-    data, proof = database(), samples()
-    data['entries'].append({**data['entries'][X2], 'family': 'ACME X2, controller Z', 'has': [163]})
-    proof.append(
-        {
-            'family': 'ACME X2, controller Z',
-            'model': 'ACME X2-480',
-            'origin': 'composed',
-            'lines': ['163 Bad_Blocks              -O--CK   100   100   000    -    3'],
-            'expect': {},
-        }
-    )
-    checkout.write(data, proof)
-
-    assert problems_of([checkout.path]) == []
 
 
 @pytest.mark.parametrize(
@@ -946,29 +907,6 @@ def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_ov
         any('itself states 0' in problem for problem in problems_after(checkout, change))
         is is_contradiction
     )
-
-
-def test_hours_that_are_read_as_minutes_are_named(checkout):
-    """1,234 minutes look as plausible as 1,234 hours."""
-
-    def change(data, proof):
-        data['entries'][X1]['attributes']['9'] = {
-            'name': 'Hours',
-            'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}},
-        }
-        proof[X1]['lines'].append(
-            '  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       '
-            '-       1234'
-        )
-        proof[X1]['expect']['power_on_time'] = 74040
-        proof[X1]['stated'] = {'power_on_time': 1234 * 3600}
-
-    wrong = (
-        SAMPLE_1
-        + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; '
-        + AS_STATED
-    )
-    assert wrong in problems_after(checkout, change)
 
 
 @pytest.mark.parametrize(('other', 'is_stuck'), [('100', True), ('098', False)])
@@ -1266,20 +1204,6 @@ def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
     for folder, kind in (('thresholds.d', 'limits'), ('attributes.d', 'entries')):
         code, lines = run(limits(tmp_path, '{', folder))
         assert (code, lines[-1]) == (1, f'limits.json: read as {kind}, 1 problem, {FIRST}')
-
-
-def test_several_kinds_are_validated_in_one_go(shipped, tmp_path):
-    """A configuration folder holds both; one mistake is the exit code of all."""
-    code, lines = run(
-        local(tmp_path, LOCAL), limits(tmp_path, {'metrics': {'pending': {'warning': 'x'}}})
-    )
-
-    assert code == 1
-    assert [line.partition(':')[0] for line in lines] == [
-        'acme-y5.json',
-        'limits.json',
-        'limits.json',
-    ]
 
 
 ONE_METRIC = 'limits.json: limits, 1 metric, 0 overrides, no problem'

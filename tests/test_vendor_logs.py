@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 
 import pytest
 from conftest import ROOT
-from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
 from simulator import Machine, read, why_not
 
-from smart_attributes.check import further_logs, judging, vendor_readings
+from smart_attributes.check import further_logs, vendor_readings
 from smart_attributes.check.rulebook import Judge
 from smart_attributes.command_line.options import HistoryUse, Judging, Options
 from smart_attributes.commands import table
@@ -620,23 +618,6 @@ def read_before(points, age=0):
     )
 
 
-def test_a_drive_is_judged_by_the_log_that_an_earlier_check_read():
-    """Not by the page of this check alone, which most checks do not have."""
-    past = read_before((Point(0, 90),))
-    verdict = judging.judge(
-        Device('/dev/nvme0', name='nvme0'),
-        Report(Identity('NVMe', MODEL)),
-        shipped().database,
-        Thresholds({'metrics': {'capacitor_health': {'warning': '100:'}}}),
-        judging.Rules(),
-        past,
-    )
-
-    assert {each.reading.metric: (each.reading.number, each.state) for each in verdict.judgements}[
-        'capacitor_health'
-    ] == (90, State.WARNING)
-
-
 @pytest.mark.parametrize(
     'points, age, number',
     [
@@ -722,27 +703,3 @@ def test_numbers_outlive_a_failure_for_a_week_and_not_a_change_of_the_layout(ben
     bench.serve(page(guid=bytes(16), **HEALTHY))
     assert bench.check(after=7 * 3600) == (State.OK, 1)
     assert bench.check() == (State.OK, 0)
-
-
-@simulated
-def test_a_drive_that_hangs_on_its_page_delays_no_verdict_and_is_left_alone_for_a_day(
-    tmp_path, monkeypatch, capsys
-):
-    """The standard report was read before; smartctl is ended after a few seconds."""
-    monkeypatch.setattr(nvme_log, 'PATIENCE', 0.5)
-    bench = Bench(tmp_path, monkeypatch)
-    report = subprocess.run(
-        [bench.machine.smartctl, *smartctl_calls.read_arguments('/dev/nvme0')],
-        capture_output=True,
-        check=False,
-    ).stdout
-    fake = FakeSmartctl(tmp_path / 'fake')
-    fake.answers(smartctl_calls.read_arguments('/dev/nvme0'), report)
-    fake.answers(smartctl_calls.page_arguments('0xC0', '/dev/nvme0'), before=HANGS)
-    bench.machine.smartctl = fake.path
-
-    assert bench.check('-v')[0] == State.OK
-    for hours in (7, 7, 7, 4):
-        assert bench.check('-v', after=hours * 3600)[0] == State.OK
-    assert capsys.readouterr().out.count('for a day') == 5
-    assert [call.count('0x200') for call in fake.calls()] == [0, 1, 0, 0, 0, 0, 1]
