@@ -182,7 +182,3 @@ def health(text: str) -> bool | None:
 
 def _number(printed: str) -> int | None:
     return None if printed == '---' else int(printed)
-
-
-# A printer: JSON -> the text that smartctl prints of the same drive. Source: the printf formats of
-# smartmontools 7.3, ataprint.cpp, nvmeprint.cpp, scsiprint.cpp.

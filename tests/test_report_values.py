@@ -101,7 +101,6 @@ def test_a_spindle_is_known_by_two_attributes(numbers, spins):
         (None, 'x', 12, (False, 'x')),
         (None, '', 4, (None, '')),
         (None, '', -8, (None, '')),
-        (None, '', None, (None, '')),
         (True, '', 8, (True, '')),
         (False, 'x', 0, (False, 'x')),
     ],
