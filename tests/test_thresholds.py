@@ -371,7 +371,8 @@ def test_an_exception_is_found_by_whatever_names_the_drive(selector):
             'attributes': {'246': None, '5': None},
             'skip': ['selftest'],
             'read': False,
-        }
+        },
+        {'for': selector, 'why': 'odd'},
     )
     assert found.exceptions(Device('/dev/sdb'), HDD, '') == Thresholds({}).exceptions(SDA, SSD, '')
     found = found.exceptions(SDA, SSD, FAMILY)
