@@ -7,7 +7,7 @@ import subprocess
 
 import abilities
 import pytest
-from conftest import NOBODY, run_as_nobody
+from conftest import NOBODY
 
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
