@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -253,34 +252,18 @@ def test_all_states_of_up_to_three_members(level, layout):
                 examine(level, layout, kinds)
 
 
-@pytest.mark.long  # 5 seconds
-@pytest.mark.parametrize(('level', 'layout'), LEVELS)
-def test_states_of_four_to_six_members_up_to_symmetry(level, layout):
-    """All of four members, a part of more; of raid10, whose slots differ, a random order of
-    each.
-    """
-    chance = random.Random(6)
-    for number, part in ((4, 330), (5, 250), (6, 150)):
-        for kinds in chance.sample([*itertools.combinations_with_replacement(KINDS, number)], part):
-            mixed = list(kinds)
-            chance.shuffle(mixed)
-            examine(level, layout, tuple(mixed), chance.choice(('', '', 'recover', 'check')))
-
-
-def test_random_states_of_seven_and_eight_members():
+@pytest.mark.parametrize('arrays', [1000, pytest.param(30_000, marks=pytest.mark.long)])
+def test_random_states_of_four_to_eight_members(arrays):
     chance = random.Random(78)
-    for _ in range(2000):
+    for _ in range(arrays):
         level, layout = chance.choice(LEVELS)
+        number = chance.choice((4, 5, 6, 7, 8))
         kinds = tuple(
-            chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1])
-            for _ in range(chance.choice((7, 8)))
+            chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1]) for _ in range(number)
         )
-        examine(
-            level,
-            layout,
-            kinds,
-            chance.choice(('', '', '', 'recover', 'resync', 'reshape', 'check')),
-        )
+        activity = chance.choice(('', '', '', 'recover', 'resync', 'reshape', 'check'))
+        if fits(level, layout, number):
+            examine(level, layout, kinds, activity)
 
 
 @pytest.mark.parametrize(('level', 'layout'), LEVELS)
@@ -348,25 +331,36 @@ def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]
 
 
 @pytest.mark.parametrize(
-    ('groups', 'failing', 'labels'),
+    ('groups', 'failing', 'labels', 'code'),
     [
-        (MIRRORED, 'a', {'sda': NEXT}),
-        (MIRRORED, 'ac', {'sda': NEXT, 'sdc': NEXT}),  # of two mirrors, one half each
-        (MIRRORED, 'ab', {'sda': COPY, 'sdb': WAIT}),
-        (STRIPED, 'a', {'sda': NEXT}),
-        (STRIPED, 'ab', {'sda': NEXT, 'sdb': WAIT}),
-        (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}),  # half of each copy
-        ([group('sda1', 'single', 'sda', used='/')], 'a', {'sda': COPY}),
-        ([group('sda1', 'single', 'sda', used='/')], '', {}),
-        ([], 'a', {'sda': COPY}),  # nobody knows what is on it
-        ([UNKNOWN], 'a', {'sda': COPY}),
-        ([UNKNOWN, group('md0', 'raid1', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
+        (MIRRORED, 'a', {'sda': NEXT}, 'replace-next'),
+        (
+            MIRRORED,
+            'ac',
+            {'sda': NEXT, 'sdc': NEXT},
+            'replace-next',
+        ),  # of two mirrors, one half each
+        (MIRRORED, 'ab', {'sda': COPY, 'sdb': WAIT}, 'data-at-risk'),
+        (STRIPED, 'a', {'sda': NEXT}, 'replace-next'),
+        (STRIPED, 'ab', {'sda': NEXT, 'sdb': WAIT}, 'replace-next'),
+        (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}, 'data-at-risk'),  # half of each copy
+        ([group('sda1', 'single', 'sda', used='/')], 'a', {'sda': COPY}, 'no-redundancy'),
+        ([group('sda1', 'single', 'sda', used='/')], '', {}, ''),
+        ([], 'a', {'sda': COPY}, 'use-unknown'),  # nobody knows what is on it
+        ([UNKNOWN], 'a', {'sda': COPY}, 'redundancy-unknown'),
+        (
+            [UNKNOWN, group('md0', 'raid1', 'sda', 'sdb', used='/')],
+            'a',
+            {'sda': COPY},
+            'redundancy-unknown',
+        ),
         (
             [group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'unknown'})],
             'a',
             {'sda': COPY},
+            'redundancy-unknown',
         ),
-        ([group('md0', 'raid9', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
+        ([group('md0', 'raid9', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}, 'redundancy-unknown'),
         # one drive is in two arrays: it is what the stricter one says
         (
             [
@@ -375,6 +369,7 @@ def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]
             ],
             'a',
             {'sdb': COPY, 'sda': LAST},
+            'data-at-risk',
         ),
         (
             [
@@ -383,6 +378,7 @@ def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]
             ],
             '',
             {'sdb': NEXT, 'sda': LAST},
+            'member-not-used',
         ),
         (
             [
@@ -399,18 +395,30 @@ def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]
             ],
             'b',
             {'sdb': NEXT, 'sda': WAIT},
+            'replace-next',
         ),
         (
             [group('fs', 'btrfs-raid1', 'sda', 'sdb', 'sdc', used='/srv', missing=1)],
             '',
             {'sda': LAST, 'sdb': LAST, 'sdc': LAST},
+            'last-good-copy',
         ),
-        ([group('fs', 'raid1c3', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], 'a', {'sda': NEXT}),
+        (
+            [group('fs', 'raid1c3', 'sda', 'sdb', 'sdc', used='/srv', missing=1)],
+            'a',
+            {'sda': NEXT},
+            'replace-next',
+        ),
         # a loop
-        ([group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')], 'a', {'sda': COPY}),
+        (
+            [group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')],
+            'a',
+            {'sda': COPY},
+            'redundancy-unknown',
+        ),
     ],
 )
-def test_groups_on_groups(groups, failing, labels):
+def test_groups_on_groups(groups, failing, labels, code):
     found = order(
         Stack(groups),
         with_others(
@@ -419,6 +427,7 @@ def test_groups_on_groups(groups, failing, labels):
     )
 
     assert {step.drive.name: step.label for step in found} == labels
+    assert [step.why.code for step in found][:1] == [code][: len(found)]
 
 
 def test_a_worn_drive_waits_for_a_failing_one():
@@ -451,26 +460,8 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 
 @pytest.mark.parametrize(
-    ('groups', 'failing', 'said'),
+    ('groups', 'failing', 'code', 'swap'),
     [
-        (
-            [RAID1],
-            'a',
-            'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-            'until md0 is rebuilt',
-        ),
-        (
-            [RAID1],
-            'ab',
-            'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
-            'then replace sda',
-        ),
-        (
-            [group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})],
-            '',
-            'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again '
-            'if only its cable was at fault',
-        ),
         (
             [
                 group(
@@ -480,18 +471,12 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
                     'sdb',
                     states={'sdb': 'rebuilding'},
                     activity='recover',
-                    progress=37.2,
                 )
             ],
             'a',
-            'md0 (raid1) is rebuilding (recover 37 %): wait',
+            'group-rebuilding',
+            '',
         ),
-        (
-            [group('sdd1', 'single', 'sda', used='/srv')],
-            'a',
-            'no redundancy known for /srv (sda): copy the data first',
-        ),
-        ([UNKNOWN], 'a', 'redundancy of tank not known: run triage --zpool; copy the data first'),
         (
             [
                 group(
@@ -499,25 +484,19 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
                 )
             ],
             'a',
-            'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all '
-            'its drives until the data '
-            'is recovered',
+            'group-incomplete',
+            '',
         ),
         (
             [RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')],
             'a',
-            'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-            'until md0 is rebuilt; before that, switch off swap on sda2',
+            'replace-next',
+            'sda2',
         ),
-        (
-            [group('sda2', 'single', 'sda', used='swap', kind='swap')],
-            'a',
-            'the drive holds only swap space: replace it; before that, switch off swap on sda2',
-        ),
-        ([], 'a', 'use of sda not known: look for data on it, and copy it first'),
+        ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a', 'only-swap', 'sda2'),
     ],
 )
-def test_the_first_step_says(groups, failing, said):
+def test_the_first_step_has_its_reason_and_names_swap(groups, failing, code, swap):
     found = order(
         Stack(groups),
         with_others(
@@ -525,36 +504,10 @@ def test_the_first_step_says(groups, failing, said):
         ),
     )
 
-    assert found[0].why == said
+    assert (found[0].why.code, found[0].why.partition('swap on ')[2]) == (code, swap)
 
 
-@pytest.mark.parametrize(
-    ('states', 'failing', 'said'),
-    [
-        (
-            {'sdb': 'faulty'},
-            False,
-            'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull '
-            'this drive',
-        ),
-        (
-            {'sdb': 'faulty'},
-            True,
-            'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace '
-            'sdb, do not pull this drive',
-        ),
-    ],
-)
-def test_the_last_good_copy_says(states, failing, said):
-    found = order(
-        Stack([RAID1._replace(members=group('', '', 'sda', 'sdb', states=states).members)]),
-        [Drive('sda', frozenset(('sda',)), failing, failing)],
-    )
-
-    assert {step.drive.name: step.why for step in found}['sda'] == said
-
-
-@pytest.mark.parametrize(('state', 'words'), [('spare', ''), ('rebuilding', ', sdc rebuilding')])
+@pytest.mark.parametrize(('state', 'words'), [('spare', '/srv) '), ('rebuilding', 'rebuilding) ')])
 def test_a_failing_spare_was_not_dropped(state, words):
     array_of_three = group('md0', 'raid1', 'sda', 'sdb', 'sdc', used='/srv', states={'sdc': state})
     found = order(
@@ -562,35 +515,8 @@ def test_a_failing_spare_was_not_dropped(state, words):
         with_others([array_of_three], [Drive('sdc', frozenset(('sdc',)), True, True)]),
     )
 
-    assert (found[0].label, found[0].why) == (
-        NEXT,
-        f'md0 (raid1, /srv{words}) needs no data on this drive: replace it',
-    )
-
-
-def test_the_others_were_checked():
-    found = order(
-        Stack([RAID1]),
-        [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))],
-    )
-
-    assert [step.why for step in found] == [
-        'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-        'until md0 is rebuilt'
-    ]
-
-
-def test_a_second_failing_member_names_the_first():
-    array_of_four = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')
-    found = order(
-        Stack([array_of_four]),
-        with_others(
-            [array_of_four],
-            [Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')],
-        ),
-    )
-
-    assert found[1].why == 'second failing member of md0 (raid6, /): replace sdc first'
+    assert (found[0].label, found[0].why.code) == (NEXT, 'member-not-used')
+    assert f'{words}needs no data' in found[0].why
 
 
 NESTED = [group('md1', 'raid1', 'sda', 'sdb'), group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/')]
@@ -617,38 +543,13 @@ def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
     assert Stack(NESTED).carries_data(NESTED[1])
 
 
-def test_groups_that_tolerate_the_fewest_losses_come_first_and_unknown_ones_last():
-    groups = [
-        UNKNOWN,
-        group('md0', 'raid1', 'sda', 'sdb'),
-        group('md1', 'raid0', 'sdc', 'sdd'),
-        group('md2', 'raid6', 'sde', 'sdf', 'sdg', 'sdh'),
-    ]
-
-    assert [(each.group.id, each.tolerates) for each in machine(groups, []).groups] == [
-        ('md1', 0),
-        ('md0', 1),
-        ('md2', 2),
-        ('tank', None),
-    ]
-
-
-def test_three_unchecked_drives_are_all_named():
-    assert ' has members on a, b, c, which were not checked: ' in sentences.unchecked(
-        NESTED[0], ['a', 'b', 'c']
-    )
-
-
 # --- levels, and which group is named -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ('layout', 'slots', 'copies'),
     [
-        (0x102, 4, [[0, 1], [2, 3]]),
         (0x102, 3, [[0, 1], [0, 2], [1, 2]]),
-        (0x103, 3, [[0, 1, 2]]),
-        (0x201, 4, [[0, 1], [0, 3], [1, 2], [2, 3]]),
         (0x10201, 3, [[0, 1], [0, 2], [1, 2]]),
         # two near copies, each again two slots further
         (0x202, 4, [[0, 1, 2, 3]]),
@@ -657,8 +558,6 @@ def test_three_unchecked_drives_are_all_named():
         # sets of one disk keep both copies on it
         (0x20301, 7, [[0, 1], [2, 3], [4, 5, 6]]),
         (0x20201, 2, [[0], [1]]),
-        (0x40201, 6, [[0, 1], [2, 3], [4, 5]]),
-        (0x40201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),
         (0x40202, 8, [[0, 1, 2, 3], [4, 5, 6, 7]]),
     ],
 )
@@ -840,143 +739,205 @@ def test_more_words_about_a_group_stand_in_the_same_parentheses():
     assert sentences.named(RAID1, 'one', '', 'two') == 'md0 (raid1, /srv, one, two)'
 
 
-@pytest.mark.parametrize(
-    ('left', 'changed', 'said'),
-    [
-        (None, {}, 'md0 (raid1, /srv), redundancy not known'),
-        (0, {}, 'md0 (raid1, /srv), tolerates no further loss'),
-        (1, {}, 'md0 (raid1, /srv), tolerates 1 further loss'),
-        (2, {}, 'md0 (raid1, /srv), tolerates 2 further losses'),
-        (-1, {}, 'md0 (raid1, /srv), has more failing or missing members than it tolerates'),
-        (0, {'level': 'raid0'}, 'md0 (raid0, /srv), no redundancy'),
-        (-1, {'level': 'single'}, 'md0 (/srv), no redundancy'),
-        (1, {'activity': 'check'}, 'md0 (raid1, /srv), being checked, tolerates 1 further loss'),
-        (1, {'activity': 'repair'}, 'md0 (raid1, /srv), being repaired, tolerates 1 further loss'),
-        (1, {'activity': 'odd'}, 'md0 (raid1, /srv), odd, tolerates 1 further loss'),
-        (1, {'missing': 1}, 'md0 (raid1, /srv, 1 member missing), tolerates 1 further loss'),
-        (None, {'missing': 2}, 'md0 (raid1, /srv, 2 members missing), redundancy not known'),
-    ],
+NAME_OF_41 = 'x' * 41  # a name is cut at 40 characters
+CUT = 'x' * 37 + '...'
+
+
+def with_states(*states: str, **more: object) -> Group:
+    """Return RAID1 with a member in each of these states, sda first."""
+    members = (Member(f'{disk(slot)}', state, slot) for slot, state in enumerate(states))
+    return RAID1._replace(members=tuple(members), **more)  # type: ignore[arg-type]
+
+
+FAULTY = with_states('in_sync', 'faulty', 'spare')
+BAD = RAID1._replace(
+    members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing'))
 )
-def test_what_a_group_tolerates(left, changed, said):
-    assert sentences.tolerance(RAID1._replace(**changed), left) == said
-
-
-def test_three_members_that_are_not_in_sync_are_named():
-    states = dict.fromkeys(('sda', 'sdb', 'sdc', 'sdd'), 'faulty')
-    bad = group('md0', 'raid6', *states, 'sde', 'sdf', states={**states, 'sde': 'spare'})
-    bad = bad._replace(members=(*bad.members, Member('', 'missing', 6)), missing=1)
-
-    assert sentences.tolerance(bad, 0) == (
-        'md0 (raid6, sda faulty, sdb faulty, sdc faulty, 2 members missing), '
-        'tolerates no further loss'
-    )
+JOURNAL = Member('sda', 'in_sync', role='journal')
+LOGS = [
+    Member('sda', 'in_sync', role='log'),
+    Member('sdb', 'faulty', role='cache'),
+    Member('sdc', 'faulty', role='log'),
+]
+AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
 
 
 @pytest.mark.parametrize(
-    ('activity', 'progress', 'said'),
+    ('said', 'text'),
     [
-        ('recover', None, 'rebuilding (recover)'),
-        ('resync', 0.4, 'resyncing (resync 0 %)'),
-        ('reshape', 99.6, 'reshaping (reshape 100 %)'),
-        ('replace', None, 'replacing a member (replace)'),
-    ],
-)
-def test_an_activity_is_named_with_its_progress(activity, progress, said):
-    found = sentences.busy(RAID1._replace(activity=activity, progress=progress))
-
-    assert found == f'md0 (raid1, /srv) is {said}: wait' and found.fields == {'group': 'md0'}
-
-
-def test_each_sentence_names_its_group_as_a_field():
-    last = RAID1._replace(
-        members=group('', '', 'sda', 'sdb', 'sdc', states={'sdb': 'faulty', 'sdc': 'spare'}).members
-    )
-
-    assert {
-        said.code: (said, said.fields)
-        for said in (
-            sentences.last_copy(last, False),
+        (
+            sentences.tolerance(RAID1, None),
+            'md0 (raid1, /srv), redundancy not known',
+        ),
+        (sentences.tolerance(RAID1, 0), 'md0 (raid1, /srv), tolerates no further loss'),
+        (sentences.tolerance(RAID1, 1), 'md0 (raid1, /srv), tolerates 1 further loss'),
+        (sentences.tolerance(RAID1, 2), 'md0 (raid1, /srv), tolerates 2 further losses'),
+        (
+            sentences.tolerance(RAID1, -1),
+            'md0 (raid1, /srv), has more failing or missing members than it tolerates',
+        ),
+        (
+            sentences.tolerance(RAID1._replace(level='single'), -1),
+            'md0 (/srv), no redundancy',
+        ),
+        (
+            sentences.tolerance(RAID1._replace(activity='check'), 1),
+            'md0 (raid1, /srv), being checked, tolerates 1 further loss',
+        ),
+        (
+            sentences.tolerance(RAID1._replace(activity='odd', missing=1), 1),
+            'md0 (raid1, /srv, 1 member missing), odd, tolerates 1 further loss',
+        ),
+        (
+            sentences.tolerance(RAID1._replace(missing=2), None),
+            'md0 (raid1, /srv, 2 members missing), redundancy not known',
+        ),
+        (
+            sentences.tolerance(
+                with_states(
+                    *['faulty'] * 4, 'spare', missing=1, level='raid6', used_as=()
+                )._replace(
+                    members=(
+                        *with_states(*['faulty'] * 4, 'spare').members,
+                        Member('', 'missing', 6),
+                    )
+                ),
+                0,
+            ),
+            'md0 (raid6, sda faulty, sdb faulty, sdc faulty, 2 members missing), '
+            'tolerates no further loss',
+        ),
+        (
+            sentences.busy(RAID1._replace(activity='recover')),
+            'md0 (raid1, /srv) is rebuilding (recover): wait',
+        ),
+        (
+            sentences.busy(RAID1._replace(activity='replace', progress=0.4)),
+            'md0 (raid1, /srv) is replacing a member (replace 0 %): wait',
+        ),
+        (
             sentences.last_copy(RAID1._replace(missing=1), True),
-            sentences.reason('other-drive-first', RAID1, 'sda'),
-            sentences.reason('second-failing-member', RAID1, 'sda'),
-            sentences.reason('data-at-risk', RAID1, drive='sda'),
-            sentences.unchecked(RAID1, list('abcd')),
-            sentences.reason('replace-next', RAID1),
-            sentences.not_used(last),
-            sentences.reason('redundancy-doubtful', RAID1, doubt='sdb has errors'),
-            sentences.reason('group-incomplete', last),
-            sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']),
-            sentences.unknown(RAID1._replace(unknown=LONG)),
-        )
-    } == {
-        'last-good-copy': (
             'last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add '
             'a new member, do not pull this drive',
-            {'group': 'md0'},
         ),
-        'other-drive-first': (
+        (
+            sentences.last_copy(FAULTY, True),
+            'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace '
+            'sdb, do not pull this drive',
+        ),
+        (
+            sentences.last_copy(BAD, False),
+            f'last good copy of md0 (raid1, /srv, sdb faulty, {CUT} missing): replace sdb, {CUT} '
+            'first, do not pull this drive',
+        ),
+        (
+            sentences.reason('other-drive-first', RAID1, 'sda'),
             'md0 (raid1, /srv) has another member to replace: replace sda first',
-            {'group': 'md0', 'first': 'sda'},
         ),
-        'second-failing-member': (
+        (
+            sentences.reason('second-failing-member', RAID1, 'sda'),
             'second failing member of md0 (raid1, /srv): replace sda first',
-            {'group': 'md0', 'first': 'sda'},
         ),
-        'data-at-risk': (
+        (
+            AT_RISK,
             'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
             'then replace sda',
-            {'group': 'md0'},
         ),
-        'members-not-checked': (
+        (sentences.with_swap(AT_RISK, []), str(AT_RISK)),
+        (
+            sentences.with_swap(AT_RISK, ['sda2', NAME_OF_41]),
+            f'{AT_RISK}; before that, switch off swap on sda2 and {CUT}',
+        ),
+        (
+            sentences.unchecked(RAID1, list('abcd')),
             'md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked: check '
             'all members in one run, then decide: check_smart_attributes triage',
-            {'group': 'md0', 'unchecked': list('abcd')},
         ),
-        'replace-next': (
+        (
+            sentences.unchecked(RAID1, list('abc')),
+            'md0 (raid1, /srv) has members on a, b, c, which were not checked: check '
+            'all members in one run, then decide: check_smart_attributes triage',
+        ),
+        (
+            sentences.reason('replace-next', RAID1),
             'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
             'until md0 is rebuilt',
-            {'group': 'md0'},
         ),
-        'redundancy-doubtful': (
-            'the data of md0 (raid1, /srv) may be missing on its other members, because sdb '
-            'has errors',
-            {'group': 'md0'},
-        ),
-        'member-not-used': (
+        (
+            sentences.not_used(FAULTY),
             'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again '
             'if only its cable was at fault',
-            {'group': 'md0'},
         ),
-        'group-incomplete': (
+        (
+            sentences.not_used(FAULTY, is_dropped=False),
+            'md0 (raid1, /srv, sdb faulty) needs no data on this drive: replace it',
+        ),
+        (
+            sentences.reason('redundancy-doubtful', RAID1, doubt='sdb has errors'),
+            'the data of md0 (raid1, /srv) may be missing on its other members, because sdb '
+            'has errors',
+        ),
+        (
+            sentences.reason('group-incomplete', FAULTY),
             'md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its '
             'drives until the data is recovered',
-            {'group': 'md0'},
         ),
-        'no-redundancy': (
-            'no redundancy known for /srv (sda1, sda2): copy the data first',
-            {'group': 'md0'},
+        (
+            sentences.no_redundancy(RAID1, ['sda1', '/srv', NAME_OF_41]),
+            f'no redundancy known for /srv (sda1, {CUT}): copy the data first',
         ),
-        'redundancy-unknown': (
+        (
+            sentences.no_redundancy(group('sda1', 'single', 'sda'), ['sda1']),
+            'no redundancy known for sda1: copy the data first',
+        ),
+        (
+            sentences.unknown(RAID1._replace(unknown=LONG)),
             f'redundancy of md0 (raid1, /srv) not known: {"x" * 197}...; copy the data first',
-            {'group': 'md0'},
         ),
-    }
+        (
+            sentences.unknown(RAID1),
+            'redundancy of md0 (raid1, /srv) not known; copy the data first',
+        ),
+        (
+            sentences.only_aside(RAID1, [JOURNAL]),
+            'md0 (raid1, /srv) has only its journal on this drive, and no data: replace or remove '
+            'the journal in the array before you pull the drive',
+        ),
+        (
+            sentences.only_aside(RAID1._replace(kind='zfs'), LOGS),
+            'md0 (ZFS raid1, /srv) has only its log and cache on this drive, and no data: replace '
+            'or remove the log and cache in the pool before you pull the drive',
+        ),
+        (
+            sentences.only_aside(RAID1, LOGS[1:]),
+            'md0 (raid1, /srv) has only its cache and log on this drive, and no data: replace it',
+        ),
+        (
+            sentences.of_drive('use-unknown', 'sda'),
+            'use of sda not known: look for data on it, and copy it first',
+        ),
+    ],
+)
+def test_what_is_said_of_a_group(said, text):
+    assert said == text
 
 
-def test_a_group_without_use_or_reason_is_named_by_itself():
-    assert sentences.no_redundancy(group('sda1', 'single', 'sda'), ['sda1']) == (
-        'no redundancy known for sda1: copy the data first'
-    )
-    assert (
-        sentences.unknown(RAID1) == 'redundancy of md0 (raid1, /srv) not known; copy the data first'
-    )
-
-
-def test_swap_is_ended_on_each_partition():
-    why = sentences.with_swap(sentences.reason('data-at-risk', RAID1, drive='sda'), ['sda2', LONG])
-
-    assert re.fullmatch(r'.* sda; before that, switch off swap on sda2 and .{30,40}', why)
-    assert why.fields == {'group': 'md0'} and sentences.with_swap(why, []) is why
+def test_reasons_have_their_fields():
+    assert [
+        (each.code, each.fields)
+        for each in (
+            AT_RISK,
+            sentences.with_swap(AT_RISK, ['sda2']),
+            sentences.reason('other-drive-first', RAID1, 'sda'),
+            sentences.unchecked(RAID1, list('abcd')),
+            sentences.no_redundancy(RAID1, []),
+        )
+    ] == [
+        *[('data-at-risk', {'group': 'md0'})] * 2,
+        ('other-drive-first', {'group': 'md0', 'first': 'sda'}),
+        ('members-not-checked', {'group': 'md0', 'unchecked': list('abcd')}),
+        ('no-redundancy', {'group': 'md0'}),
+    ]
 
 
 def test_nothing_calls_a_drive_safe_to_pull():
@@ -993,44 +954,3 @@ def test_nothing_calls_a_drive_safe_to_pull():
         for words in ('safe to pull', 'safe to remove', 'safe to replace', 'safely')
         if words in texts
     ] == []
-
-
-NAME_OF_41 = 'x' * 41  # a name is cut at 40 characters
-
-
-@pytest.mark.parametrize(
-    'kind, roles, states, said',
-    [
-        (
-            'md',
-            ('journal',),
-            ('in_sync',),
-            'replace or remove the journal in the array before you pull the drive',
-        ),
-        (
-            'zfs',
-            ('log', 'cache', 'log'),
-            ('in_sync', 'faulty', 'faulty'),
-            'replace or remove the log and cache in the pool before you pull the drive',
-        ),
-        ('md', ('journal',), ('faulty',), 'replace it'),
-    ],
-)
-def test_a_drive_that_holds_only_logs_is_taken_out_of_its_pool_first(kind, roles, states, said):
-    members = [
-        Member(f'sd{number}', state, role=role)
-        for number, (role, state) in enumerate(zip(roles, states))
-    ]
-
-    assert sentences.only_aside(RAID1._replace(kind=kind), members).endswith(said)
-
-
-def test_bad_members_are_listed_by_names_of_40_characters():
-    cut = sentences.clean(NAME_OF_41, limit=40)
-    bad = RAID1._replace(
-        members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing'))
-    )
-
-    assert f'replace sdb, {cut} first' in sentences.last_copy(bad, False)
-    assert f'sdb faulty, {cut} missing' in sentences.last_copy(bad, False)
-    assert f' ({cut}): copy the data first' in sentences.no_redundancy(RAID1, [NAME_OF_41])
