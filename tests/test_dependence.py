@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from typing import Any
 
-import block_tree
 import pytest
 from block_tree import Machine
 from conftest import run
@@ -17,9 +15,7 @@ from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, Group, Identity, Member, Place, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import arrays, block_devices, dependence, replacement, zpool
-from smart_attributes.redundancy.replacement import Drive, order
-from smart_attributes.redundancy.survival import Stack
+from smart_attributes.redundancy import arrays, block_devices, dependence, replacement
 from smart_attributes.work import actions, work_list
 
 NOW = 1_795_348_800  # 2026-11-22
@@ -184,74 +180,7 @@ def test_a_drive_that_was_not_read_is_named(machine):
 
 # --- doubts about the other members ---------------------------------------------------------------
 
-ARRAY_FILES = {
-    'journal_mode': ('[write-back]', 'write-through [write-back]', 'quantum'),
-    'resync_start': ('0', '8128', 'x' * 4000),
-    'reshape_position': ('0', '64'),
-    'array_state': ('read-auto', 'inactive', 'broken', 'quantum'),
-    'mismatch_cnt': ('1', '128', '-1', 'none'),
-    'sync_action': ('resync', 'recover', 'reshape', 'quantum', 'repair x', 'frozen', 'repair'),
-    'consistency_policy': ('journal', 'none', 'quantum', 'unknown'),
-}
-MEMBER_FILES = {
-    'bad_blocks': ('8 8', '1 1\n9 9'),
-    'unacknowledged_bad_blocks': ('8 8',),
-    'state': (
-        'in_sync,write_error',
-        'in_sync,blocked',
-        'in_sync,quantum',
-        'quantum',
-        'spare',
-        'faulty',
-        'in_sync,faulty',
-    ),
-}
-LEVELS_OF_MD = {'raid1': 2, 'raid5': 3, 'raid6': 4, 'raid10': 4}
-LAYOUTS_OF_ZFS = {'mirror-0': 2, 'raidz1-0': 3, 'raidz2-0': 4}
 DEVICES = ('sda', 'sdb', 'sdc', 'sdd')
-
-
-def md_with(machine: Machine, level: str, file: str, text: str, member: str = '') -> Survey:
-    """Return the survey of a failing sda in an array with one odd file; member: of this one."""
-    names = DEVICES[: LEVELS_OF_MD[level]]
-    root = machine.sys.parent
-    shutil.rmtree(root, ignore_errors=True)
-    made = Machine(root)
-    made.disks(*DEVICES)
-    layout = '258' if level == 'raid10' else '0'
-    folder = made.md('md0', level, {f'{name}1': 'in_sync' for name in names}, layout=layout)
-    made.mounted('/dev/md0', '/srv')
-    (folder / 'md' / (f'dev-{member}1' if member else '') / file).write_text(f'{text}\n')
-    return surveyed(made, [drive(name, FAILED if name == 'sda' else HEALTHY) for name in names])
-
-
-def test_no_drive_is_next_while_an_odd_file_of_md_casts_doubt_on_another_member(machine):
-    """Each state of an array or of a member in which the others may lack data, at each level,
-    and unknown words.
-    """
-    cases = [
-        (level, file, text, '')
-        for level in LEVELS_OF_MD
-        for file, texts in ARRAY_FILES.items()
-        for text in texts
-    ]
-    cases += [
-        (level, file, text, member)
-        for level, number in LEVELS_OF_MD.items()
-        for file, texts in MEMBER_FILES.items()
-        for text in texts
-        for member in DEVICES[1:number]
-    ]
-    found = {case: labels(md_with(machine, *case)).get('sda', ('', ''))[0] for case in cases}
-
-    # RAID 6, and RAID 10 in another pair, survive the loss of a member that is out, and that of the
-    # failing one.
-    out = MEMBER_FILES['state'][2:5]
-    assert {case for case, label in found.items() if label == 'next'} == {
-        *(('raid6', 'state', text, member) for text in out for member in DEVICES[1:]),
-        *(('raid10', 'state', text, member) for text in out for member in DEVICES[2:]),
-    }
-    assert len(found) == 198
 
 
 @pytest.mark.parametrize(
@@ -270,93 +199,6 @@ def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(machine, mode, l
     )
 
     assert labels(survey) == {'sdd': (label, code)}
-
-
-def pool(
-    layout: str, rows: Sequence[str], more: str = '', errors: str = 'No known data errors'
-) -> str:
-    table = [
-        ('tank', FINE),
-        (f'  {layout}', FINE),
-        *((f'    /dev/{name}', row) for name, row in zip(DEVICES, rows)),
-    ]
-    return (
-        f'  pool: tank\n state: ONLINE\n{more}config:\n\n\t{"NAME":<12}  STATE     READ WRITE '
-        f'CKSUM\n'
-        + ''.join(f'\t{name:<12}  {row}\n' for name, row in table)
-        + f'\nerrors: {errors}\n'
-    )
-
-
-FINE = 'ONLINE       0     0     0'
-ODD_ROWS = [
-    f'{state:<8} {read:>5} {write:>5} {checksum:>5}{words}'
-    for state in ('ONLINE', 'DEGRADED')
-    for read, write, checksum in ((1, 0, 0), ('1.2K', 0, 0), (0, 0, 1), (0, 0, '3.4M'), (2, 2, 2))
-    for words in ('', '  (repairing)', '  too many errors', '  quantum')
-]
-ODD_POOLS = (
-    [
-        {'errors': text}
-        for text in ("12 data errors, use '-v' for a list", 'x', '', 'Permanent errors')
-    ]
-    + [
-        {'more': f'expand: {text}\n'}
-        for text in ('expansion of raidz1-0 in progress since x', 'x', '')
-    ]
-    + [{'more': 'remove: x\n', 'errors': '1 data errors'}]
-)
-
-
-def test_no_drive_is_next_while_zfs_counts_errors_of_another_device():
-    """Also with an unknown remark, an expansion that runs, or data errors of the pool."""
-    cases = [
-        pool(layout, [FINE] * place + [row] + [FINE] * (number - place - 1))
-        for layout, number in LAYOUTS_OF_ZFS.items()
-        for row in ODD_ROWS
-        for place in range(1, number)
-    ]
-    cases += [
-        pool(layout, [FINE] * number, **odd)
-        for layout, number in LAYOUTS_OF_ZFS.items()
-        for odd in ODD_POOLS
-    ]
-    failing = Drive('sda', frozenset(('sda',)), True, True)
-    others = [Drive(name, frozenset((name,))) for name in DEVICES[1:]]
-
-    def label(text: str) -> str:
-        groups = zpool.groups(text, lambda path: (path.rpartition('/')[2],))
-        return next(
-            step.label for step in order(Stack(groups), [failing, *others]) if step.drive is failing
-        )
-
-    assert len(cases) >= 250 and [text for text in cases if label(text) == 'next'] == []
-    assert label(pool('mirror-0', [FINE] * 2)) == 'next'
-    # its own errors are a reason to replace it
-    assert label(pool('raidz1-0', [ODD_ROWS[0], FINE, FINE])) == 'next'
-
-
-@pytest.mark.parametrize('counter', ['write', 'read', 'flush', 'corruption', 'generation'])
-@pytest.mark.parametrize('profile', ['raid1', 'raid1c3', 'raid10', 'raid6'])
-def test_errors_that_btrfs_counted_long_ago_are_a_doubt_and_no_missing_member(
-    counter, profile, machine
-):
-    """The remedy is a scrub; a new member would not help."""
-    machine.btrfs(
-        '6e1961f1-5918-4ecc-a22f-948897b409f7',
-        {f'data/{profile}': 9},
-        ('sda1', 'sdb1', 'sdc1', 'sdd1'),
-        ({}, {'error_stats': block_tree.errors(**{counter: 3})}, {}, {}),
-    )
-    survey = surveyed(
-        machine, [drive(name, FAILED if name == 'sda' else HEALTHY) for name in DEVICES]
-    )
-
-    assert labels(survey) == {'sda': ('unknown', 'redundancy-doubtful')}
-    assert (
-        survey.verdicts[0].replacement
-        and 'scrub the file system' in survey.verdicts[0].replacement.why
-    )
 
 
 def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):

@@ -11,7 +11,6 @@ from block_tree import Machine, errors
 
 from smart_attributes.model import Device, Identity, Member, State, Verdict
 from smart_attributes.reading.system import System, disks_of, text_of
-from smart_attributes.redundancy.arrays import _progress
 from smart_attributes.redundancy.block_devices import volume_name
 from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, examined, groups
 from smart_attributes.redundancy.replacement import Drive
@@ -120,26 +119,6 @@ def test_a_spare_without_a_place_is_not_rebuilding(machine):
     assert (md0.activity, round(md0.progress, 1)) == ('recover', 27.0)
 
 
-@pytest.mark.parametrize(
-    'text, expected',
-    [
-        ('123 / 456', 100 * 123 / 456),
-        ('0 / 456', 0),
-        ('500 / 456', 100),
-        ('none', None),
-        ('delayed', None),
-        ('', None),
-        ('1 / 0', None),
-        ('x / 5', None),
-        ('5', None),
-        ('9' * 5000 + ' / 1', None),
-    ],
-)
-def test_the_progress_of_an_activity(text, expected):
-    """ "delayed" waits for another array."""
-    assert _progress(text) == expected
-
-
 @pytest.mark.parametrize('action', ['idle', 'frozen', 'defragment', ''])
 def test_no_activity_has_no_progress(machine, action):
     machine.disks('sda')
@@ -181,21 +160,6 @@ def test_an_empty_place_is_missing_except_in_a_mirror(machine, level, expected):
     assert [
         member.slot for member in members if member.state == 'missing' and not member.name
     ] == expected
-
-
-def test_a_mirror_of_32_places_with_4_members(machine):
-    """QNAP builds them so; degraded counts 28."""
-    machine.disks('sda', 'sdb', 'sdc', 'sdd')
-    machine.md(
-        'md9',
-        'raid1',
-        dict.fromkeys(('sda1', 'sdb1', 'sdc1', 'sdd1'), 'in_sync'),
-        raid_disks='32',
-        degraded='28',
-    )
-    md9 = found(machine)['md9']
-
-    assert (md9.slots, len(md9.members), set(states(md9).values())) == (32, 4, {'in_sync'})
 
 
 def test_a_reshape_has_the_new_number_of_members(machine):
@@ -698,17 +662,6 @@ def test_a_pool_of_zfs(machine):
     assert list(found(machine, 'sda')) == ['zfs tank']
 
 
-@pytest.mark.parametrize('label', ['../../../self/secret', 'x\x1b[0m', 'a' * 4096, ''])
-def test_the_label_of_a_pool_is_no_path(machine, label):
-    machine.disks('sda')
-    machine.udev('sda1', 'zfs_member', label)
-    machine.files(machine.proc, {'self/secret/state': 'SECRET'})
-    (machine.proc / 'spl/kstat/zfs').mkdir(parents=True)
-    [group] = found(machine).values()
-
-    assert 'SECRET' not in group.unknown and 0 < len(group.name) <= 200
-
-
 def test_other_drivers_that_lie_on_disks(machine):
     """The unknown is named; a cache may hold what is not on the disk yet."""
     machine.disks('sda', 'sdb', 'sdc', 'sdd')
@@ -806,19 +759,6 @@ def test_a_path_that_is_gone_changes_nothing_and_a_disk_without_paths_is_missing
     machine.pull('sdb')
 
     assert found(machine)['dm-0'].members == (Member('sda, sdb', 'missing', 0, ()),)
-
-
-def test_a_btrfs_on_both_paths_to_a_disk_has_no_second_copy(machine):
-    """Without a multipath volume, for example because multipathd does not run."""
-    machine.disks('sda', 'sdb')
-    for name in ('sda', 'sdb'):
-        machine.files(machine.folder(name), {'device/wwid': 'naa.5000c500a1b2c3d4'})
-    machine.btrfs(
-        '0123abcd-0000-0000-0000-000000000000', {'data/raid1': 5}, ('sda1', 'sdb1'), ({}, {})
-    )
-    [group] = found(machine).values()
-
-    assert Stack([group]).tolerates(group, frozenset()) == 0
 
 
 def test_a_drive_that_was_read_through_its_second_path_is_in_the_group(machine):

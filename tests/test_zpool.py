@@ -449,25 +449,6 @@ def table(rows: list[tuple[int, str]], pool: str = 'tank') -> str:
     )
 
 
-def test_names_with_blanks_states_and_escapes_are_names():
-    """The columns are found by their place, not by their words."""
-    found = groups_of(
-        table([(1, 'mirror-0'), (2, '/dev/a'), (2, '/dev/b\x1b[31m'), (1, '/x' * 2000)])
-    )
-    assert [group.unknown[:44] for group in found.values()] == [
-        'the output of zpool status is not understood'
-    ]
-
-    found = groups_of(
-        table([(1, 'mirror-0'), (2, '/dev/a  FAULTED  0 0 0'), (2, "/dev/`b`|c'")], 'a b:c')
-    )
-    assert [member.name for member in found['zfs a b:c/mirror-0'].members] == [
-        'a FAULTED 0 0 0',
-        'b c',
-    ]
-    assert shown(found['zfs a b:c/mirror-0']) == ('mirror', 'AA', '')
-
-
 def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
     rows = [
         row

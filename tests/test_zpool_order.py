@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
-from conftest import ROOT, SOON
+from conftest import ROOT
 
 from smart_attributes.model import Group
 from smart_attributes.redundancy import sentences, zpool
@@ -22,7 +21,6 @@ POOLS = {
     for path in sorted((ROOT / 'tests' / 'pools').iterdir())
 }
 INDEX = json.loads((ROOT / 'tests' / 'pools.json').read_text())
-UNUSED = ('member-not-used', 'only-log-or-cache')
 FINE = 'ONLINE       0     0     0'
 
 
@@ -166,52 +164,6 @@ def test_the_partner_of_a_doubtful_device_is_never_next(text, label, remedy):
     )
 
 
-def devices(groups: Sequence[Group]) -> Iterator[tuple[str, Group]]:
-    """Yield the disks of a pool that is not unknown, each with the lowest group that it is a
-    member of.
-    """
-    for group in groups:
-        for member in group.members:
-            if group.level and not any(
-                each in {other.id for other in groups} for each in member.on
-            ):
-                yield from ((disk, group) for disk in member.on)
-
-
-@pytest.mark.parametrize('name', INDEX)
-def test_no_device_of_a_collected_pool_is_next_against_what_was_read(name):
-    """Which ones are doubtful is from the index; only a device that holds no data of the pool
-    may go all the same.
-    """
-    groups, read = (
-        zpool.groups(POOLS[f'{name}.txt'], lambda path: (path.rpartition('/')[2],)),
-        INDEX[name],
-    )
-    doubts, found = read.get('doubts', {}), 0
-    for disk, group in devices(groups):
-        step = steps(groups, [disk])[disk]
-        if step.label != NEXT or step.why.code in UNUSED:
-            continue
-        found += 1
-        vdev = '/'.join(group.id.split('/')[:2])
-        beside = {
-            member.name
-            for each in groups
-            if each.id.startswith(vdev)
-            for member in each.members
-            if disk not in member.on
-        }
-        assert not {*doubts.get('pool', ()), *doubts.get('groups', ())} | beside & {
-            *doubts.get('members', ())
-        }, step
-        # Its data is on others: it is not complete itself, or its virtual device can lose one more.
-        place = [disk in member.on for member in group.members].index(True)
-        is_whole = read['expected'][group.id[4:]].split()[1][place] == 'A'
-        assert not is_whole or int(read['expected'][vdev[4:]].split()[2]) > 0, step
-    can_lose = any(re.search(r' [123]$', text) for text in read['expected'].values())
-    assert found or doubts or not can_lose or 'recover' in str(read['expected'])
-
-
 # --- log and cache devices ------------------------------------------------------------------------
 
 FAULTED = 'FAULTED      3    12     0  too many errors'
@@ -276,41 +228,6 @@ def test_a_log_does_not_delay_the_replacement_of_data():
     assert steps(groups_of(mirror()), ['sda', 'sdf'])['sda'].label == NEXT
     assert steps(groups_of(mirror()), ['sda'], ['sdf'])['sda'].label == NEXT
     assert steps(groups_of(mirror()), ['sda'], ['sdb'])['sda'].why.code == 'members-not-checked'
-
-
-@pytest.mark.parametrize('name', POOLS)
-def test_log_and_cache_devices_change_nothing_for_the_data(name):
-    """The pools as they are, and without these members: the same labels for each disk with data
-    that fails.
-    """
-    groups = zpool.groups(POOLS[name], lambda path: (path.rpartition('/')[2],))
-    bare = [
-        group._replace(members=tuple(member for member in group.members if not member.role))
-        for group in groups
-    ]
-    stack = Stack(bare)
-    for disk in sorted({disk for group in bare for disk in stack.disks(group.id)})[:12]:
-        before = {key: step.label for key, step in steps(bare, [disk]).items()}
-        after = {
-            key: step.label
-            for key, step in steps(groups, [disk]).items()
-            if step.why.code != 'only-log-or-cache'
-        }
-        assert after == before
-
-
-BOTH = output(
-    [
-        (1, 'mirror-0', FINE),
-        (2, '/dev/sda1', FINE),
-        (2, '/dev/sdb1', FINE),
-        (-1, 'logs\t', ''),
-        (1, '/dev/sda2', FINE),
-        (-1, 'cache', ''),
-        (1, '/dev/sda3', FINE),
-        (1, '/dev/sdc1', FINE),
-    ]
-)
 
 
 # --- hostile names, languages, damage, sizes ------------------------------------------------------
@@ -389,28 +306,6 @@ def test_dates_and_decimals_of_other_languages_change_nothing(old, new):
     assert groups_of(text.replace(old, new)) == groups_of(text)
 
 
-@pytest.mark.parametrize(
-    'old, new',
-    [
-        (' state:', 'état :'),
-        ('errors:', 'Fehler:'),
-        ('config:', 'configuración:'),
-        ('ONLINE  ', 'EN LIGNE'),
-        ('READ WRITE CKSUM', ' LIT ECRIT SOMME'),
-        ('READ WRITE', 'WRITE READ'),
-        ('CKSUM', 'CKSUM  HEAT'),
-        ('CKSUM', 'CKSUM  SLOW'),
-        ('READ ', ''),
-        ('logs', 'Protokolle'),
-    ],
-)
-def test_other_words_and_columns_make_the_pool_unknown(old, new):
-    """Also if a known column is announced, but the rows do not have it."""
-    text = mirror()
-    assert old in text
-    assert [group.level for group in groups_of(text.replace(old, new)) if group.level] == []
-
-
 def test_a_column_that_is_not_known_makes_the_pool_unknown():
     """Its rows may mean anything; those of -s, --power and -d say nothing about the data."""
     text = POOLS['slow-column.txt']
@@ -431,59 +326,3 @@ def test_a_doubled_output_is_not_believed(name):
     assert [
         group.level for group in zpool.groups(POOLS[name] * 2, lambda path: ()) if group.level
     ] == []
-
-
-def big(number: int, kind: str) -> str:
-    """Return an output whose size grows with the number."""
-    pairs = [
-        row
-        for each in range(number)
-        for row in (
-            (1, f'mirror-{each}', FINE),
-            (2, f'/dev/a{each}', FINE),
-            (2, f'/dev/b{each}', FINE),
-        )
-    ]
-    if kind == 'pools':
-        return ''.join(
-            output([(1, '/dev/sda1', FINE)], name=f'tank{each}') for each in range(number)
-        )
-    if kind == 'scans':
-        return output(
-            pairs,
-            scan='\n  scan: '.join(
-                f'resilver (mirror-{each}) in progress' for each in range(number)
-            ),
-        )
-    if kind == 'logs':
-        return output(
-            [
-                (1, '/dev/sda1', FINE),
-                (-1, 'logs\t', ''),
-                *((1, f'/dev/l{each}', FAULTED) for each in range(number)),
-            ]
-        )
-    if kind == 'words':
-        return mirror(scan='resilver (' + 'x) canceled ( with 9' * number)
-    if kind == 'counts':
-        return mirror(f'{FINE} {"1.2K on - " * number}')
-    return mirror().replace('\terrors', '\n') + '\n'.join(
-        ['  pool: tank', '\t' + ' ' * 80] * number
-    )
-
-
-@pytest.mark.long  # 15 seconds
-@pytest.mark.parametrize('kind', ['pools', 'scans', 'logs', 'words', 'counts', 'noise'])
-def test_the_time_grows_with_the_size_and_ten_megabytes_are_read_soon(kind):
-    """Four times the size takes less than ten times as long."""
-    number = 1
-    while len(big(number, kind)) < 640_000:
-        number *= 2
-    spent = []
-    for factor in (1, 4, 16):
-        text, begun = big(number * factor, kind), time.process_time()
-        groups_of(text)
-        spent.append(time.process_time() - begun)
-
-    assert len(text) > 10_000_000
-    assert spent[2] < SOON and spent[2] < 10 * spent[1] + 1, spent
