@@ -21,7 +21,7 @@ from typing import Any
 
 import abilities
 import pytest
-from chroots import EXAMPLES, NRPE_ANSWERS, PLUGIN, removed
+from chroots import PLUGIN, removed
 from conftest import Result, perfdata
 from daemons import until
 from hardware import WARNING_RELIABILITY, everything, nvme
@@ -235,21 +235,6 @@ def test_nagios_may_change_nothing_on_a_drive(machine):
     assert smartctl(machine, SAS)['smart_support']['enabled']
 
 
-@pytest.mark.parametrize(
-    'path',
-    [
-        pytest.param(path, id=path.rpartition('/')[2])
-        for path in (SATA, GOOD, WARNING, SHARED, SAS, RAID)
-    ],
-)
-def test_a_name_of_by_id_leads_to_the_same_verdict(machine, path):
-    """What the documents recommend."""
-    report, result = smartctl(machine, path), check(machine, '-d', path)
-
-    assert result.code == STATES[told(report)], result.text
-    assert report['serial_number'] in result.text.splitlines()[1]
-
-
 def test_a_warning_of_an_nvme_drive_is_critical(machine):
     """Its bit, its name, and the status in perfdata."""
     result = check(machine, '-d', WARNING)
@@ -357,11 +342,6 @@ def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
     assert 'no answer within 8 s' in first.first_line
     assert re.search('has been waiting since .* nothing more is sent', again.text)
     assert all(re.search('^OK .* SATA0001', result.text, re.MULTILINE) for result in (first, again))
-
-
-def test_after_it_hung_it_has_its_verdict_again(machine):
-    """The kernel has given the command up; nobody has to clear anything."""
-    assert check(machine, '-d', SAS).code == 0
 
 
 # --- the service that writes metrics --------------------------------------------------------------
@@ -508,20 +488,6 @@ def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machin
     assert 'may need a type other than megaraid,0' in result.first_line
 
 
-def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):
-    """Host numbers change from start to start; nobody is to look for a dead drive then."""
-    host = host_of(machine, 'megaraid_sas')
-    empty, elsewhere = (
-        check(machine, '-d', f'megaraid,9@/dev/bus/{number}').first_line for number in (host, 99)
-    )
-
-    assert 'is an empty slot, or its drive is dead' in empty
-    assert (
-        f'host 99 has no MegaRAID controller, but host {host} has one; write '
-        f'megaraid,9@/dev/bus/{host}' in elsewhere
-    )
-
-
 def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(machine):
     """The driver comes back as another host, since a second controller was quicker."""
     before = host_of(machine, 'megaraid_sas')
@@ -617,27 +583,6 @@ def test_a_sas_drive_that_the_kernel_drops_is_missed_and_found_under_another_let
     assert check(machine, '-d', SAS).code == 0
 
 
-def test_a_usb_stick_and_a_virtual_disk_that_go_are_missed_by_nobody(machine):
-    """They were no drives before."""
-    for name, path in (('usb', USB), ('virtual', VIRTUAL)):
-        machine.controls('device_del', id=name)
-        settled(machine, path, is_there=False)
-    result = check(machine, '--expect', str(len(SERIALS)))
-
-    assert result.code == 2 and 'missing' not in result.first_line
-
-
-def test_a_machine_that_loses_its_nvme_driver_misses_its_drives(machine):
-    """Three of them at once."""
-    machine.does('modprobe', '-r', 'nvme')
-    result = check(machine, '--expect', str(len(SERIALS)))
-    machine.does('modprobe', 'nvme')
-    settled(machine, GOOD)
-
-    assert result.code == 2
-    assert f'3 of {len(SERIALS)} expected drives missing' in result.first_line
-
-
 # --- Debian 13 ------------------------------------------------------------------------------------
 
 
@@ -659,22 +604,6 @@ def test_debian_13_scans_as_smartctl_does(newer):
         'NVME0003',
     ]
     assert result.first_line.endswith('3 drives: 1 critical, 2 ok')
-
-
-def test_debian_13_checks_one_drive_as_smartctl_does(newer):
-    """The good one."""
-    assert check(newer, '-d', GOOD).code == STATES[told(smartctl(newer, GOOD))] == 0
-
-
-def test_nrpe_of_debian_13_passes_it_on(newer):
-    """The daemon, its user, sudo, smartctl, the kernel's driver: nothing between them is
-    replaced.
-    """
-    newer.does('cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/')
-    result = newer.runs('sh', '-c', NRPE_ANSWERS, '-', '5666')
-
-    assert result.code == 2, result.text
-    assert 'reliability degraded' in result.text
 
 
 # --- Debian 13: metrics from the timer to node_exporter -------------------------------------------

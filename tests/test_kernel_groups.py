@@ -282,39 +282,6 @@ def test_a_last_good_copy_that_fails_stays(server, state):
 # --- before the next rebuild ----------------------------------------------------------------------
 
 
-@pytest.fixture(scope='module')
-def findings(server) -> list[dict[str, Any]]:
-    """Return what `doctor --raid` reports on this machine, whose check names all disks but one."""
-    server.enters('healthy')
-    checked = ' '.join(
-        f'-d /dev/disk/by-id/ata-QEMU-SATA_{serial}' for serial in SERIALS if serial != SPARE
-    )
-    server.machine.shell(f'echo "command[disks]={PLUGIN} {checked}" >/etc/nagios/nrpe.d/disks.cfg')
-    found: list[dict[str, Any]] = json.loads(
-        server.machine.runs(PLUGIN, 'doctor', '--raid', '--json', '-t', '200', seconds=300).text
-    )['findings']
-    return found
-
-
-def test_doctor_finds_disks_that_retry_for_longer_than_the_kernel_waits(findings, server):
-    """QEMU's disks have no error recovery control, and Linux gives each of them 30 s."""
-    [found] = [finding for finding in findings if finding['code'] == 'kernel-timeout-too-short']
-    members = {
-        name for name, serial in server.serials.items() if serial.startswith(('raid', 'btrfs'))
-    }
-
-    assert members <= set(found['fields']['disks'].split())
-    assert 'no error recovery control, and the kernel waits 30 s' in found['message']
-    assert found['command'].startswith(f'for disk in {found["fields"]["disks"]}; do echo 180 > ')
-
-
-def test_doctor_names_the_disk_that_no_check_reads(findings, server):
-    [found] = [finding for finding in findings if finding['subject'] == 'unmonitored']
-    (name,) = (name for name, serial in server.serials.items() if serial == SPARE)
-
-    assert f'no check found here reads {name} ' in found['message']
-
-
 FILES = """
 cd /sys/block; find md*/md/ -type f -o -type l | sed -E 's#^md[0-9]+/md/#md/#; s#/dev-[a-z0-9]+#/dev-NAME#'
 cd /sys/fs/btrfs; find *-*/ -type f -o -type l | sed -E 's#^[^/]*/#btrfs/#'

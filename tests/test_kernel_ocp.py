@@ -135,13 +135,6 @@ def test_the_log_comes_through_the_kernel_sudo_and_smartctl_byte_by_byte(server)
     )
 
 
-def test_the_sudo_rule_of_the_package_allows_no_page_that_the_database_does_not_name(server):
-    """Reading an unknown page may have side effects."""
-    done = server.prints('0xC1')
-
-    assert done.code == 1 and 'a password is required' in done.text
-
-
 def test_a_log_that_is_not_filled_in_is_a_note_and_no_alert(server):
     """0 would mean dead capacitors and no spare block."""
     server.uses('ocp')

@@ -19,8 +19,6 @@ from conftest import ROOT, SOON, Result, perfdata, run
 from simulator import Machine, names, read, why_not
 from simulator.descriptions import undated
 
-from smart_attributes.reading.smartctl_calls import read_arguments
-
 PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
 STATUSES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
 
@@ -663,19 +661,6 @@ def test_a_sleeping_drive_is_ok_and_counts(machine, place):
     }
 
 
-def test_a_failed_status_is_critical_though_no_attribute_fails(machine):
-    """The drive's own word, before any limit of ours."""
-    machine.add('/dev/sda', read('intel-healthy')._replace(health='FAILED'))
-
-    result = check(machine, '-d', '/dev/sda')
-
-    assert (result.code, result.first_line) == (
-        2,
-        'SMART CRITICAL - sda smart_status: FAILED; [replace] replace now; 1 drive: 1 critical',
-    )
-    assert perfdata(result.text)['sda_smart_status'].number == 0
-
-
 def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
     """To every drive of a whole machine: it runs on disks in use."""
     machine = Machine.described('playground', tmp_path / 'machine')
@@ -784,44 +769,6 @@ def smartctls(machine):
 
 
 # --- smartctl before 7.0 --------------------------------------------------------------------------
-
-WITHOUT_JSON = """#!/bin/sh
-case " $* " in *" --json"*)
-    echo "smartctl 6.6 2017-11-05 r4594 [x86_64-linux] (local build)"
-    echo
-    echo "=======> UNRECOGNIZED OPTION: json=c"
-    echo
-    echo "Use smartctl -h to get a usage summary"
-    echo
-    exit 1
-esac
-exec {smartctl} "$@"
-"""
-
-
-@pytest.fixture
-def without_json(machine) -> str:
-    """The smartctl of the machine, as of a version that knows no --json."""
-    wrapper = machine.folder / 'old-smartctl'
-    wrapper.write_text(WITHOUT_JSON.format(smartctl=machine.smartctl))
-    wrapper.chmod(0o755)
-    return str(wrapper)
-
-
-@pytest.mark.parametrize('address', [['-d', '/dev/sda'], []], ids=['named', 'scan'])
-def test_a_smartctl_that_refuses_json_is_unknown_with_the_next_step(machine, without_json, address):
-    """No supported system has one."""
-    machine.add('/dev/sda', 'samsung-healthy')
-
-    result = check(machine, *address, smartctl=without_json)
-
-    assert result.code == 3
-    assert '[smartctl-too-old]' in result.text
-    assert (
-        'is older than 7.0 and does not support JSON; install a newer smartmontools' in result.text
-    )
-    assert 'name the drives with -d' not in result.text
-
 
 # --- sudo -----------------------------------------------------------------------------------------
 
@@ -1011,20 +958,6 @@ def test_a_user_with_the_rule_reads_vendor_logs_through_sudo(allowed):
 
 
 @pytest.mark.xdist_group('sudo')
-def test_a_user_with_the_rule_scans_through_sudo(allowed):
-    """The scan is a command line of its own."""
-    allowed.machine.add('/dev/sda', 'samsung-healthy')
-    allowed.machine.add('megaraid,0@/dev/bus/0', 'sas-ssd-worn')
-
-    result = allowed.check()
-
-    assert undated(result.first_line) == (
-        'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); [order]; 2 '
-        'drives: 1 warning, 1 ok'
-    )
-
-
-@pytest.mark.xdist_group('sudo')
 def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
     """The commonest fault of a new installation."""
     place.machine.add('/dev/sda', 'samsung-healthy')
@@ -1037,76 +970,3 @@ def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
     )
     assert '/etc/sudoers.d' in result.first_line
     assert 'Traceback' not in result.text
-
-
-@pytest.mark.xdist_group('sudo')
-def test_a_denied_scan_is_unknown_with_what_to_do(place):
-    """Nothing to check is not OK."""
-    result = place.check()
-
-    assert result.code == 3
-    assert result.first_line.startswith(
-        'SMART UNKNOWN - [sudo-rule-missing] smartctl --scan: cannot be read: sudo '
-    )
-    assert '/etc/sudoers.d' in result.first_line
-
-
-READ = ' '.join(read_arguments('')[:-1])
-
-
-@pytest.mark.xdist_group('sudo')
-@pytest.mark.parametrize(
-    'words',
-    [
-        '-s off /dev/sda',
-        '-a /dev/sda',
-        '--json=c --scan --set=x',
-        f'{READ} /dev/sda -s off',
-        f'{READ} /dev/../etc/shadow',
-        f'{READ} -d jmb39x,0,force /dev/sda',
-        f'{READ} /dev/shm/file',
-        '--json=cu -l nvmelog,0xC1,0x200 /dev/nvme0',
-        '--json=cu -l nvmelog,0xC0,0x400 /dev/nvme0',
-        '--json=cu -l nvmelog,0xC0,0x200 /dev/sda',
-    ],
-)
-def test_the_rule_admits_nothing_else(allowed, words):
-    """What a hijacked plugin could try next."""
-    allowed.machine.add('/dev/sda', 'samsung-healthy', recorded=True)
-
-    done = subprocess.run(
-        [
-            '/usr/sbin/runuser',
-            '-u',
-            allowed.user,
-            '--',
-            'sudo',
-            '-n',
-            allowed.machine.smartctl,
-            *words.split(),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd='/',
-    )
-
-    assert done.returncode == 1
-    assert allowed.machine.commands(allowed.machine.folder / 'drives/sda') == []
-
-
-@pytest.mark.xdist_group('sudo')
-def test_a_hanging_smartctl_of_root_does_not_hold_up_the_user(allowed):
-    """nagios may not kill it: the plugin reports the others in time and leaves without waiting."""
-    allowed.machine.add('/dev/sda', 'intel-worn', hang=3)
-    allowed.machine.add('/dev/sdb', 'samsung-healthy')
-    started = time.monotonic()
-
-    result = allowed.check('-d', '/dev/sda', '-d', '/dev/sdb', '--drive-timeout', '0.5')
-
-    assert time.monotonic() - started < SOON
-    assert result.code == 3
-    assert result.first_line == f'SMART UNKNOWN - sda [timeout] {HANGS}; 2 drives: 1 unknown, 1 ok'
-    assert result.line_of('sdb').startswith('OK ')
-    owners = {os.stat(f'/proc/{process}').st_uid for process in smartctls(allowed.machine)}
-    assert owners == {0}, "the hanging smartctl is still there, and is root's"
