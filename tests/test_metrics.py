@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -134,16 +133,6 @@ def test_every_metric_has_a_name_of_its_own_that_prometheus_takes():
     ] == []
 
 
-def test_every_metric_says_what_it_is(sample):
-    """In the words of the metric."""
-    assert [name for name, words in sample.help.items() if not words] == []
-    assert sample.help['smart_temperature_celsius'] == METRICS['temperature'].meaning
-    assert (
-        sample.help['smart_endurance_used_ratio']
-        == f'{METRICS["endurance_used"].meaning}; 1 is 100 %'
-    )
-
-
 @pytest.mark.libraries
 def test_numbers_are_those_of_the_other_outputs():
     """In base units: a ratio for per cent."""
@@ -176,11 +165,6 @@ def test_who_a_drive_is_stands_once(sample):
     assert {name for name, labels in sample if 'model' in dict(labels)} == {'smart_drive_info'}
 
 
-def test_serial_numbers_can_be_hidden():
-    """For who shows graphs to others."""
-    assert 'EXAMPLE' not in run('metrics', '--hide-serial', '--report', REPORTS).text
-
-
 def test_a_reading_has_its_state(sample):
     """Which of them is it; what has no limit and says nothing has none."""
     assert (
@@ -192,27 +176,6 @@ def test_a_reading_has_its_state(sample):
         'smart_reading_state',
         frozenset({('device', 'intel_worn'), ('metric', 'power_on_time')}),
     ) not in sample
-
-
-def test_of_two_readings_of_a_metric_the_worse_one_counts():
-    """Two attributes below their thresholds are one metric; a site may have it graphed."""
-    found = [
-        Judgement(
-            Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state),
-            state,
-            graphed=True,
-        )
-        for number, state in ((5, State.CRITICAL), (9, State.WARNING))
-    ]
-    verdict = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL, tuple(found))
-    scraped = Scraped(
-        metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS))
-    )
-
-    assert (
-        scraped.of('smart_reading_state', device='sda', metric='vendor_threshold') == State.CRITICAL
-    )
-    assert scraped.of('smart_vendor_threshold', device='sda') == 5
 
 
 def test_a_forecast_tells_what_it_stands_on(sample):
@@ -372,33 +335,6 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path):
     done = run('metrics', '--report', REPORTS, '--output', str(tmp_path / 'no/smart.prom'))
 
     assert (done.code, 'smart.prom: cannot be written: No such file' in done.text) == (3, True)
-
-
-@pytest.mark.parametrize(
-    ('prefix', 'words'),
-    [
-        (
-            '/usr',
-            f'apt install python3-prometheus-client, or {sys.executable} -m pip install '
-            f'prometheus_client',
-        ),
-        ('/srv/venv', f'not installed; {sys.executable} -m pip install prometheus_client'),
-    ],
-    ids=['debian', 'venv'],
-)
-def test_without_the_library_it_is_asked_for(prefix, words):
-    """By the name that apt knows, unless this Python is one that sees nothing of what apt
-    installs.
-    """
-    code = (
-        f'import sys\nsys.base_prefix, sys.prefix = "/usr", {prefix!r}\n'
-        'sys.modules["prometheus_client"] = None\nfrom smart_attributes import main\n'
-        f'print(main.run(["metrics", "--report", {REPORTS!r}]))'
-    )
-    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
-
-    assert words in done.stdout
-    assert done.stdout.splitlines()[-1] == '3'
 
 
 def test_a_metric_of_a_site_is_a_metric_too():

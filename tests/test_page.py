@@ -25,8 +25,6 @@ from conftest import ROOT, run
 from smart_attributes.commands import person
 from smart_attributes.errors import SmartError
 from smart_attributes.output import page
-from smart_attributes.output.page_drives import compact
-from smart_attributes.wording import amount
 from smart_attributes.words import visible
 from smart_attributes.work import actions
 
@@ -161,16 +159,6 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, sample, monk
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_who_reads_a_page_while_it_is_written_sees_the_old_one_whole(tmp_path, sample):
-    """A web server in the middle of it."""
-    path = written(tmp_path, sample)
-    before = path.read_text()
-    with path.open() as reader:
-        person.write('another', str(path))
-        assert reader.read() == before
-    assert path.read_text() == 'another'
-
-
 def test_a_device_is_not_replaced_by_a_page(tmp_path):
     """`--html /dev/null` as root would have made a file of it, for all programs of the machine."""
     os.mkfifo(tmp_path / 'pipe')
@@ -181,17 +169,6 @@ def test_a_device_is_not_replaced_by_a_page(tmp_path):
         True,
     )
     assert [stat.S_ISFIFO(path.stat().st_mode) for path in tmp_path.iterdir()] == [True]
-
-
-def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
-    """With the reason, and 3."""
-    done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'no/drives.html'))
-
-    assert done.code == 3
-    assert (
-        'drives.html: cannot be written: No such file or directory; use a path in a directory'
-        in done.text
-    )
 
 
 def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
@@ -208,37 +185,6 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
         SmartError, match=r'Jinja2, which is not installed; .* -m pip install Jinja2'
     ):
         page.page(sample, 'Drives', NOW)
-
-
-def sayings(each: dict[str, Any]) -> list[Any]:
-    """Return what the script of the page may take a reading to say."""
-    value, metric = each['value'], each['metric']
-    if 'said' in each:
-        return [each['said']]
-    return (
-        [value, f'{metric}: {value}']
-        if isinstance(value, str)
-        else [f'{metric} {amount(value, each.get("unit", ""))}']
-    )
-
-
-def test_nothing_is_lost_in_the_data_of_the_page(sample):
-    """Each reading is what the document says."""
-    for told in sample['drives']:
-        drive = json.loads(json.dumps(compact(told)))
-        wanted = [
-            {key: value for key, value in each.items() if value not in (None, '') or key == 'value'}
-            for each in told['readings']
-        ]
-        assert [
-            {key: each[key] for key in each if key != 'said'} for each in drive['readings']
-        ] == [{key: each[key] for key in each if key != 'said'} for each in wanted]
-        assert [
-            other['said']
-            for each, other in zip(drive['readings'], wanted)
-            if other['said'] not in sayings(each)
-        ] == []
-        assert (drive['model'], drive['notes']) == (told['model'], told['notes'])
 
 
 @pytest.mark.parametrize('hostile', HOSTILE)
@@ -602,24 +548,6 @@ def test_a_drive_in_a_group_leads_to_its_panel_by_keyboard(chromium, arrays):
 
     assert chromium.column('State') == ['CRITICAL']
     assert chromium.run('return document.querySelectorAll("tr.panel").length') == 1
-
-
-@pytest.mark.parametrize('width', [1024, 1280, 1440, 1920])
-@pytest.mark.parametrize('kind', ['machine', 'fleet'])
-def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, long_names, kind, width):
-    """It is the column that the page is opened for: wide enough to read, and the state beside it
-    in one line.
-    """
-    chromium.open(long_names[kind], width)
-    left, right, state = chromium.run(
-        'const box = document.querySelector("#rows td.what").getBoundingClientRect(), range = '
-        'document.createRange();'
-        'range.selectNodeContents(document.querySelector("#rows td.state"));'
-        'return [box.left, box.right, range.getClientRects().length]'
-    )
-
-    assert left >= 0 and right <= width and right - left >= 220
-    assert state == 1
 
 
 def resize(chromium: browser.Browser, width: int) -> None:
@@ -1070,38 +998,6 @@ def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, machines):
     )
 
 
-def test_the_accessibility_tree_has_names_and_roles(chromium, machines):
-    """As a screen reader gets it: landmarks, headings, charts, buttons and links."""
-    chromium.open(machines[24, True])
-    chromium.driver.execute_cdp_cmd('Accessibility.enable', {})
-    nodes = chromium.driver.execute_cdp_cmd('Accessibility.getFullAXTree', {})['nodes']
-    tree = [
-        (each['role']['value'], each.get('name', {}).get('value', ''))
-        for each in nodes
-        if not each['ignored'] and 'role' in each
-    ]
-
-    for role, name in (
-        ('banner', ''),
-        ('main', ''),
-        ('region', 'Overview'),
-        ('heading', 'Wear'),
-        ('heading', 'Drives'),
-        ('table', 'Drives'),
-        ('columnheader', 'What to do'),
-        ('button', 'sd007'),
-        ('search', 'Drives'),
-        ('list', 'Arrays'),
-        ('group', 'Wear from 2026-03-21 to 2028-06-05; a table of the same numbers follows'),
-    ):
-        assert (role, name) in tree, [each for each in tree if each[0] == role]
-    assert [
-        each
-        for each in tree
-        if each[0] in ('link', 'button', 'combobox', 'searchbox', 'img') and not each[1]
-    ] == []
-
-
 @pytest.mark.parametrize(
     'count, width, scheme', [(3, 390, 'dark'), (24, 1440, 'light'), (200, 1024, 'dark')]
 )
@@ -1149,14 +1045,3 @@ def test_strange_histories_are_drawn(chromium, sample, tmp_path, points):
         'NaN|Infinity|undefined',
         chromium.run('return document.body.outerHTML').partition('<script')[0],
     )
-
-
-def test_24000_drives_are_a_small_page(sample, tmp_path):
-    """All that alert, and the most worn of the others."""
-    document = grown(sample, 24_000)
-    for place, drive in enumerate(document['drives']):
-        drive.update(state='OK' if place else 'CRITICAL', action='nothing')
-    path = written(tmp_path, document)
-
-    assert path.stat().st_size <= 6e6
-    assert 'shows the drive that alerts' in path.read_text()

@@ -141,38 +141,6 @@ def test_strings_are_shown_without_what_has_no_shape(value, seen):
     assert page._seen(value) == seen
 
 
-@pytest.mark.parametrize('text', ['</script>', '<!--', '-->', '&lt;', '<script>'])
-def test_data_end_no_element_and_start_no_comment(text):
-    """Without a browser: the block holds neither sign, and reads back as it was."""
-    written = page._as_data(json.dumps(text))
-
-    assert not set(written) & set('<>&')
-    assert json.loads(written) == text
-
-
-@pytest.mark.parametrize('name', ['<b>bold</b>', '"quoted"', 'a & b', "it's"])
-def test_a_drives_name_is_escaped_where_the_page_writes_it(name):
-    """Jinja2 escapes: no element of a drive gets into the page."""
-    text = shown(
-        [drive(name, actions.REPLACE, 'CRITICAL', model=name, why=name)], notes=[noted(name)]
-    )
-    cards = text.partition('<script type="application/json"')[0]
-
-    assert '<b>' not in text
-    assert {
-        '<b>bold</b>': '&lt;b&gt;bold&lt;/b&gt;',
-        '"quoted"': '&#34;quoted&#34;',
-        'a & b': 'a &amp; b',
-        "it's": 'it&#39;s',
-    }[name] in cards
-
-
-def test_the_title_is_escaped():
-    text = page.page({'drives': []}, '<i>hosts', NOW)
-
-    assert '<title>&lt;i&gt;hosts</title>' in text and '<i>' not in text
-
-
 LATELY = {
     'since': 1_795_348_800,
     'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}],
