@@ -73,9 +73,7 @@ def test_a_failing_member_of_a_healthy_array_is_next(machine):
 
     assert labels(survey) == {'sdb': ('next', 'replace-next')}
     assert work_list.item(failing, NOW).action == actions.REPLACE
-    assert [each.said for each in failing.depends] == [
-        'md0 (raid5, /srv), tolerates no further loss'
-    ]
+    assert [(each.group.id, each.tolerates) for each in failing.depends] == [('md0', 0)]
     assert work_list.in_order(survey.verdicts, survey.machine)[0].drive == 'sdb'
 
 
@@ -128,7 +126,7 @@ def test_a_rebuild_is_waited_for(machine):
     survey = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)])
 
     assert labels(survey)['sdb'] == ('wait', 'group-rebuilding')
-    assert 'is rebuilding (recover 37 %): wait' in work_list.item(survey.verdicts[0], NOW).why
+    assert 'recover 37 %' in work_list.item(survey.verdicts[0], NOW).why
     assert work_list.item(survey.verdicts[0], NOW).action == actions.WAIT
 
 
@@ -141,13 +139,9 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
     )
     ordered = sorted(survey.verdicts, key=severity.of_verdict)
 
-    assert plugin.first_line(ordered, '', '').startswith(
-        f'sdb smart_status: in words; [replace-next] {REBUILT}; [replace] replace now; 3 drives'
-    )
+    assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.first_line(ordered, '', '')
     assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
-    assert plugin.line(ordered[0], False).findings.endswith(
-        f'; [replace-next] {REBUILT}; [replace] replace now'
-    )
+    assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.line(ordered[0], False).findings
 
 
 def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
@@ -169,12 +163,8 @@ def test_a_drive_that_was_not_read_is_named(machine):
     raid5(machine)
     survey = surveyed(machine, [drive('sdb', FAILED)])
 
-    assert survey.verdicts[0].replacement == (
-        'unknown',
-        'md0 (raid5, /srv) has members on sda, sdc, which were not '
-        'checked: check all members in one run, then decide: '
-        'check_smart_attributes triage',
-    )
+    assert labels(survey) == {'sdb': ('unknown', 'members-not-checked')}
+    assert ' sda, sdc,' in survey.verdicts[0].replacement.why
     assert work_list.item(survey.verdicts[0], NOW).action == actions.COPY
 
 
@@ -206,13 +196,9 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
     survey = surveyed(machine, [drive('sda', FAILED)._replace(device=device)])
 
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
-    assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
-        'redundancy of MegaRAID volumes not known: as root, run triage --controllers; copy the '
-        'data first'
-    )
-    assert plugin.first_line(survey.verdicts, '', '').startswith(
-        'bus_0_megaraid_6 smart_status: in words; [copy] copy the data, then replace; 1 drive'
-    )
+    assert survey.verdicts[0].replacement
+    assert '--controllers' in survey.verdicts[0].replacement.why
+    assert ' [copy] ' in plugin.first_line(survey.verdicts, '', '')
 
 
 def test_recorded_reports_have_no_groups(machine):
@@ -285,9 +271,7 @@ def test_explain_tells_what_the_groups_allow(machine):
     ).verdicts[:1]
 
     assert explain.head(verdict, False, NOW)[2] == f'Redundancy: {REBUILT}'
-    assert 'in use by   md0 (raid5, /srv), tolerates no further loss' in explain.details(
-        verdict, False
-    )
+    assert f'in use by   {verdict.depends[0].said}' in explain.details(verdict, False)
 
 
 def test_the_name_of_an_array_is_hostile(machine):
@@ -398,10 +382,10 @@ def test_drives_behind_a_controller_are_members_of_unknown_state():
 @pytest.mark.parametrize(
     'pool, state, said',
     [
-        ('tank', 'ONLINE', LAYOUT),
-        ('tank', None, 'the pool is not imported'),
-        ('tank', 'DEGRADED', f'ZFS reports the state "DEGRADED"; {LAYOUT}'),
-        ('../tank', 'DEGRADED', 'the pool is not imported'),
+        ('tank', 'ONLINE', ''),
+        ('tank', None, 'imported'),
+        ('tank', 'DEGRADED', '"DEGRADED"; '),
+        ('../tank', 'DEGRADED', 'imported'),
     ],
 )
 def test_the_state_of_a_pool_is_said_unless_it_is_online(tmp_path, pool, state, said):
@@ -410,5 +394,7 @@ def test_the_state_of_a_pool_is_said_unless_it_is_online(tmp_path, pool, state, 
     if state:
         (folder / 'state').write_text(f'{state}\n')
 
-    assert dependence._zfs_unknown(pool, System(proc=str(tmp_path))) == said
+    told = dependence._zfs_unknown(pool, System(proc=str(tmp_path)))
+    assert told.removesuffix(LAYOUT).endswith(said)
+    assert told.endswith(LAYOUT) == (pool == 'tank' and bool(state))
     assert dependence._zfs_unknown(pool, System(proc='/nonexistent')) == LAYOUT

@@ -140,7 +140,7 @@ def test_a_log_that_is_not_filled_in_is_a_note_and_no_alert(server):
     server.uses('ocp')
     result, found = server.check(WITH_LOG), server.triage(WITH_LOG)
 
-    assert result.code == 0 and 'note: NVMe log 0xC0 has no content' in result.text, result.text
+    assert result.code == 0 and 'no content' in result.text, result.text
     # which each NVMe drive reports in its health log
     of_log = set(vendor_logs.names(OCP)) - {'endurance_used'}
     assert not [label for label in perfdata(result.text) if label.endswith(tuple(of_log))]
@@ -153,9 +153,7 @@ def test_a_drive_that_refuses_the_log_keeps_its_state(server):
     server.uses('ocp')
     result, found = server.check(WITHOUT), server.triage(WITHOUT)
 
-    assert (
-        result.code == 0 and 'Read NVMe Log 0xc0 failed: Invalid Field in Command' in result.text
-    ), result.text
+    assert result.code == 0 and 'Invalid Field' in result.text, result.text
     assert (found['state'], codes(found)) == ('OK', ['vendor-log-unread', 'smartctl-message'])
     assert log_of(found) == {vendor_logs.STATUS: vendor_logs.UNREAD}
 
