@@ -128,6 +128,9 @@ def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(volume,
     assert ('contradict' in group.unknown) == (answer is None)
 
 
+ACTIVE = 'active spare for 1I:1:2'
+
+
 @pytest.mark.parametrize(
     ('volume', 'drives', 'answer', 'states'),
     [
@@ -145,7 +148,7 @@ def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(volume,
         ),
         (
             'RAID 5, Recovering',
-            ['OK', 'OK', 'Failed', 'Rebuilding, active spare for 1I:1:2'],
+            ['OK', 'OK', 'Failed', f'Rebuilding, {ACTIVE}'],
             0,
             'in_sync in_sync rebuilding faulty',
         ),
@@ -762,7 +765,7 @@ def test_a_controller_is_asked_by_its_number(installed):
     ('script', 'why'),
     [
         ('sleep 60', ' 0.3 s'),
-        ('echo "accept first" >&2; exit 1', 'accept first'),
+        ('echo accept >&2; exit 1', 'accept'),
         ('echo "{}"', 'no volume'),
         ('yes', 'larger than'),
     ],

@@ -113,7 +113,7 @@ def image(place: int, state: str = 'unknown') -> Member:
 
 
 @pytest.mark.parametrize(
-    'members, status, level, states, unknown',
+    'members, status, level, member_states, unknown_for',
     [
         (
             (image(0), image(1)),
@@ -150,13 +150,13 @@ def image(place: int, state: str = 'unknown') -> Member:
         ),
     ],
 )
-def test_a_volume_is_completed_by_place(members, status, level, states, unknown):
+def test_a_volume_is_completed_by_place(members, status, level, member_states, unknown_for):
     made = dmsetup.with_status(volume(*members), status)
 
     assert (made.level, [member.state for member in made.members], made.unknown) == (
         level,
-        states,
-        unknown,
+        member_states,
+        unknown_for,
     )
     assert (made.id, made.used_as) == ('dm-4', ('/srv',))
     assert (made.activity, made.progress) == (status.activity, status.progress)

@@ -229,7 +229,7 @@ def test_a_doubt_has_the_remedy_that_removes_it(use, level, texts, remedies, tmp
 
 
 @pytest.mark.parametrize(
-    'level, file, text, remedies',
+    'level, file_name, text, remedies',
     [
         ('raid1', 'bad_blocks', '8 8', ['repair']),
         ('raid6', 'unacknowledged_bad_blocks', '8 8', ['repair']),
@@ -241,11 +241,11 @@ def test_a_doubt_has_the_remedy_that_removes_it(use, level, texts, remedies, tmp
     ],
 )
 def test_a_doubt_about_a_member_has_the_remedy_that_removes_it(
-    level, file, text, remedies, tmp_path
+    level, file_name, text, remedies, tmp_path
 ):
     """A repair of raid10 leaves its bad blocks, and one with a write error those of all levels."""
     found(tmp_path, '', level, layout='258')
-    (tmp_path / f'sys/block/md0/md/dev-sdb1/{file}').write_text(f'{text}\n')
+    (tmp_path / f'sys/block/md0/md/dev-sdb1/{file_name}').write_text(f'{text}\n')
     [md0] = groups(None, System(*(str(tmp_path / name) for name in ('sys', 'proc', 'udev'))))
 
     assert [

@@ -198,10 +198,10 @@ def test_a_member_whose_disk_is_gone_is_missing(machine, pulled):
         ({'array_state': 'x' * 4096}, 'xxx..."'),
         ({'level': 'raid7'}, 'level "raid7"'),
         ({'level': '\x1b[31mred'}, 'level "red"'),
-        ({'level': ''}, 'its level could not'),
+        ({'level': ''}, 'level could not'),
         ({'raid_disks': ''}, 'members could not'),
-        ({'array_state': ''}, 'its state could not'),
-        ({'layout': ''}, 'its layout could not'),
+        ({'array_state': ''}, 'state could not'),
+        ({'layout': ''}, 'layout could not'),
     ],
 )
 def test_what_md_does_not_say_makes_the_redundancy_unknown(machine, texts, reason):
@@ -559,13 +559,13 @@ def test_a_replacement_of_btrfs(machine, source, names, missing):
             ({},),
             'profile "raid1c9"',
         ),
-        ({'data/raid1': 9}, (), 'states of its devices'),
+        ({'data/raid1': 9}, (), 'of its devices'),
         (
             {'data/raid1': 9},
             ({'error_stats': 'invalid'},),
-            'states of its devices',
+            'of its devices',
         ),
-        ({}, ({},), 'its profiles could not'),
+        ({}, ({},), 'profiles could not'),
     ],
 )
 def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(machine, profiles, states, reason):

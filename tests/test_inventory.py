@@ -46,7 +46,7 @@ GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
 
 
 @pytest.mark.parametrize(
-    'reads, is_scan, names, notes, faults',
+    'reads, is_scan, drive_names, notes, faults',
     [
         ([], False, [], 0, 0),
         ([SDA, SDB], False, ['sda', 'sdb'], 0, 0),
@@ -71,11 +71,11 @@ GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
     ],
 )
 def test_each_drive_counts_once_and_every_other_read_is_mentioned(
-    reads, is_scan, names, notes, faults
+    reads, is_scan, drive_names, notes, faults
 ):
     drives = counted(reads, [read.device for read in reads], is_scan, 'device')
 
-    assert [read.device.name for read in drives.reads] == names
+    assert [read.device.name for read in drives.reads] == drive_names
     assert (len(drives.notes), len(drives.faults)) == (notes, faults)
     assert drives.candidates == tuple(reads)
 
@@ -93,9 +93,8 @@ def test_a_slot_not_read_in_time_is_counted_against_all_slots_of_the_range():
 def test_a_drive_that_answers_as_another_type_is_noted():
     asked = [SDA.device._replace(type='scsi')]
 
-    assert counted([SDA], asked, False, 'device').notes == (
-        'sda does not answer as scsi@/dev/sda, only as /dev/sda; use that address',
-    )
+    [note] = counted([SDA], asked, False, 'device').notes
+    assert ' scsi@/dev/sda,' in note and ' /dev/sda;' in note
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(mon
     found = counted(reads, [read.device for read in reads], False, 'device')
 
     assert [read.device.name for read in found.reads] == ['bay3', 'sdw', 'report']
-    assert found.notes == ('sdv is a RAID volume; left out',)
+    assert [note.split()[0] for note in found.notes] == ['sdv']
 
 
 @pytest.mark.parametrize(
@@ -192,8 +191,8 @@ def test_a_check_without_drives_has_a_state_and_a_reason(scanned, bare, wanted, 
         ([SDA], None, ''),
         ([SDA, SDB], 2, ''),
         ([SDA, SDB], 1, ''),
-        ([], 1, '1 of 1 expected drives missing, 0 found'),
-        ([SDA, GONE, VOLUME], 3, '2 of 3 expected drives missing, 1 found'),
+        ([], 1, '1 of 1 expected'),
+        ([SDA, GONE, VOLUME], 3, '2 of 3 expected'),
         ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, ''),
     ],
     ids=['not-asked', 'all', 'more', 'none', 'absent-and-volume', 'controller-elsewhere'],
@@ -201,9 +200,7 @@ def test_a_check_without_drives_has_a_state_and_a_reason(scanned, bare, wanted, 
 def test_missing_drives_are_counted(reads, expected, words):
     found = missing(reads, expected)
 
-    assert [str(each) for each in found] == [
-        f'{words}; look for the missing drives, or correct --expect'
-    ] * bool(words)
+    assert [each.partition(' drives')[0] for each in found] == [words] * bool(words)
     assert {each.code for each in found} <= {'drives-missing'}
 
 

@@ -24,7 +24,7 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import json_document
-from smart_attributes.redundancy import replacement
+from smart_attributes.redundancy import replacement, sentences
 from smart_attributes.work import work_list
 from smart_attributes.work.statements import finding
 
@@ -223,7 +223,7 @@ GROWN = Judgement(
 
 
 @pytest.mark.parametrize(
-    'judgement, code, value, limit, grown, age',
+    ('judgement', 'code', 'value', 'limit', 'grown', 'age'),
     [
         (limited(8), 'above-limit', 8, '4', None, None),
         (limited(8, C, '4', '6'), 'above-limit', 8, '6', None, None),
@@ -319,7 +319,7 @@ def test_the_groups_of_a_machine_have_their_members_and_drives():
         'progress': 12.5,
         'missing': 0,
         'unknown': None,
-        'text': 'md0 (raid1, /srv, 1 member missing), rebuilding, tolerates no further loss',
+        'text': sentences.tolerance(MIRROR, 0),
         'members': [
             {
                 'name': 'sda1',

@@ -289,7 +289,5 @@ def test_a_report_that_takes_too_long_is_a_reason(monkeypatch):
     monkeypatch.setattr(alarm, 'limited', limited)
     [read] = read_all([asked(SDA)], HOW, Answers(GOOD), END)
 
-    assert (read.outcome.code, str(read.outcome)) == (
-        'report-too-complex',
-        (f'cannot be parsed within 2 s; look at the output: {BY_HAND}'),
-    )
+    assert read.outcome.code == 'report-too-complex'
+    assert ' 2 s; ' in str(read.outcome) and str(read.outcome).endswith(BY_HAND)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, run
-from days import DAY, HOUR, START, Machine, asleep, disk
+from days import DAY, START, Machine, disk
 
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
@@ -44,39 +44,6 @@ def at(machine: Machine, now: float, *options: str) -> dict[str, Any]:
 # --- what is in it -------------------------------------------------------------------------------
 
 
-def test_states_words_and_steps_are_those_of_triage(sample):
-    """One program, one opinion."""
-    document = json.loads(run('triage', '--json', '--report', REPORTS).text)
-    told = {drive['name']: (drive['state'], drive['to_do']) for drive in document['drives']}
-
-    assert sample['state'] == document['state']
-    assert {drive['name']: (drive['state'], drive['to_do']) for drive in sample['drives']} == told
-    assert [
-        drive['text']
-        for drive in sample['drives']
-        if not drive['text'].startswith(drive['state'] + ': ')
-    ] == []
-
-
-def test_the_graphed_numbers_are_those_of_triage(sample):
-    """With a status as a number, as in performance data."""
-    document = json.loads(run('triage', '--json', '--report', REPORTS).text)
-    values = {
-        (drive['name'], reading['metric']): reading['value']
-        for drive in document['drives']
-        for reading in drive['readings']
-        if reading['judged'] or reading['metric'] == 'smart_status'
-    }
-    found = {(each['name'], each['metric']): each['value'] for each in sample['readings']}
-
-    assert len(found) > 100
-    assert {
-        key: value
-        for key, value in found.items()
-        if value != values[key] and not (isinstance(values[key], str) and value in (0, 0.5, 1))
-    } == {}
-
-
 def test_the_first_line_is_that_of_a_check(sample):
     assert sample['summary'] == run('--report', REPORTS).text.splitlines()[0]
 
@@ -91,24 +58,6 @@ def test_a_drive_without_its_number_has_no_such_key(fake):
         ['action', 'id', 'name', 'state', 'text', 'title', 'to_do']
     ]
     assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
-
-
-def test_a_sleeping_drive_is_read_and_keeps_its_key(machine):
-    machine.holds(sda=disk())
-    at(machine, START)
-    machine.holds(sda=asleep())
-    document = at(machine, START + HOUR)
-
-    assert (document['unread'], document['readings']) == (0, [])
-    assert [(drive['id'], drive['state']) for drive in document['drives']] == [('SERIAL01', 'OK')]
-
-
-def test_growth_is_found_because_the_history_is_written(machine):
-    machine.holds(sda=disk(a199=212))
-    at(machine, START)
-    machine.holds(sda=disk(a199=226))
-
-    assert 'crc_errors grew by 14' in at(machine, START + HOUR)['drives'][0]['text']
 
 
 def test_a_drive_that_is_gone_is_a_problem_of_the_run(machine):

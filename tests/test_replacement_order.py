@@ -87,11 +87,6 @@ def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, coun
         ),
         (
             [drive('a'), drive('b'), drive('c')],
-            [group('b', Risk.UNSURE), group('c', Risk.LAST), group('b', Risk.BEYOND)],
-            ['b sda', 'c sda', 'a sda'],
-        ),
-        (
-            [drive('a'), drive('b'), drive('c')],
             [group('b', Risk.BEYOND), group('c', Risk.LAST), group('b', Risk.UNSURE)],
             ['b sda', 'c sda', 'a sda'],
         ),

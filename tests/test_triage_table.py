@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from smart_attributes.model import Device, Forecast, Identity, State, Verdict
+from smart_attributes.model import State
 from smart_attributes.output import triage_table
-from smart_attributes.output.triage_table import DriveRow, rows
+from smart_attributes.output.triage_table import DriveRow
 
 BAD = DriveRow(
     State.CRITICAL,
@@ -26,7 +26,7 @@ BAD = DriveRow(
     '61 C',
     '2.5 y',
     '200 TB',
-    ('replace now', 'it fails'),
+    ('replace now', 'it-fails'),
     'db1',
 )
 GOOD = DriveRow(
@@ -50,7 +50,7 @@ PIPE = (
     """\
 state     host  drive  bay     model         serial    used   until    spare  temp    age  written  what
 CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  155 %  used up    9 %  61 C  2.5 y  200 TB   """
-    """replace now; it fails
+    """replace now; it-fails
 OK        db2   sda            ACME X1       SERIAL1     3 %  2030-01         31 C
 """
 )
@@ -58,20 +58,20 @@ WIDE = (
     """\
 state     host  drive  bay     model         serial    used            until    spare  temp    age  written  what
 CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  ████████ 155 %  used up    9 %  61 C  2.5 y  200 TB   """
-    """replace now; it fails
+    """replace now; it-fails
 OK        db2   sda            ACME X1       SERIAL1   █░░░░░░░   3 %  2030-01         31 C
 """
 )
 NARROW = """\
 CRITICAL  db1 sdb  slot 7  ACME X1 LONG  SERIAL22
                    ████████ 155 %  until used up  spare 9 %  61 C  2.5 y  200 TB
-          replace now; it fails
+          replace now; it-fails
 OK        db2 sda  █░░░░░░░   3 %  until 2030-01             31 C  ACME X1
 """
 NARROW_PIPE = """\
 CRITICAL  db1 sdb  slot 7  ACME X1 LONG  SERIAL22
                    155 %  until used up  2.5 y  200 TB
-          replace now; it fails
+          replace now; it-fails
 OK        db2 sda    3 %  until 2030-01  ACME X1  SERIAL1
 """
 OTHER = GOOD._replace(
@@ -80,7 +80,7 @@ OTHER = GOOD._replace(
 ALIGNED = """\
 CRITICAL  db1 sdb   slot 7  ACME X1 LONG  SERIAL22
                     ████████ 155 %  until used up  spare   9 %   2.5 y  200 TB
-          replace now; it fails
+          replace now; it-fails
 OK        db12 sda  █░░░░░░░   3 %  until ~2031    spare 100 %  10.5 y  3 GB
 """
 ONE = (
@@ -150,15 +150,16 @@ def test_state_and_bar_of_a_drive_have_the_colour_of_their_state(printed, column
 
     assert '\x1b[1;31mCRITICAL' in text and '\x1b[31m████████\x1b[0m 155 %' in text
     assert '\x1b[32mOK' in text and '\x1b[32m█░░░░░░░\x1b[0m' in text
-    assert ('\x1b[1;31m          replace now; it fails' in text) is (columns == 80)
+    assert ('\x1b[1;31m          replace now; it-fails' in text) is (columns == 80)
     assert ('\x1b[1;31mdb1 sdb\x1b[0m\x1b[39m  slot 7' in text) is (columns == 80)
 
 
 def test_sentences_about_the_run_stand_first_in_their_colour(printed):
-    told = [(State.CRITICAL, 'sdc is gone'), (State.UNKNOWN, 'f' * 600)]
+    told = [(State.CRITICAL, 'sdc is gone'), (State.UNKNOWN, 'f' * 600), (State.WARNING, 'w')]
 
     assert printed([GOOD], 600, False, told).splitlines()[:2] == ['sdc is gone', 'f' * 497 + '...']
     assert printed([], 600, True, told).startswith('\x1b[1;31msdc is gone\x1b[0m\n\x1b[35mf')
+    assert printed([], 600, True, told[2:]) == '\x1b[33mw\x1b[0m\n'
     assert printed([], 600, False, told[:1]) == 'sdc is gone\n'
 
 
@@ -294,7 +295,7 @@ def test_what_does_not_fit_on_a_narrow_terminal_is_cut_or_counted(printed):
 
 
 @pytest.mark.parametrize(
-    'host, drive, widest, width, line',
+    ('host', 'drive', 'widest', 'width', 'line'),
     [
         ('', 'sda', {'drive': 3}, 80, 'OK        sda  ACME X1  SERIAL1'),
         ('', 'sda', {'drive': 6}, 80, 'OK        sda     ACME X1  SERIAL1'),
@@ -338,41 +339,3 @@ def test_the_width_of_a_column_is_that_of_its_widest_cell(signs, bar):
         'model': 6,
         'used': 5,
     }
-
-
-FADED = Verdict(
-    Device('/dev/sda', name='sda'),
-    Identity('ATA', 'ACME X1', '', 'SERIAL1'),
-    State.OK,
-    forecasts={'endurance_used': Forecast(60 * 86400, 60 * 86400, 60 * 86400, is_estimate=False)},
-)
-
-
-@pytest.mark.parametrize('hide_serial', [False, True], ids=['serial', 'no-serial'])
-def test_messages_in_the_colours_of_their_states_stand_before_the_drives(hide_serial, monkeypatch):
-    """Failures, demands and faults, then a drive with the date of its end, counted from now."""
-    for name, value in {'COLUMNS': '200', 'TERM': 'xterm'}.items():
-        monkeypatch.setenv(name, value)
-    for name in ('FORCE_COLOR', 'TTY_COMPATIBLE', 'NO_COLOR'):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr('time.time', lambda: 0)
-    output = Terminal()
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, 'stdout', output)
-        triage_table.print_rows(
-            rows([FADED], hide_serial, 0),
-            [
-                (State.CRITICAL, 'sdc is gone'),
-                (State.WARNING, 'two drives are missing'),
-                (State.UNKNOWN, 'slot 3 was not read'),
-            ],
-        )
-    *messages, _, row = output.getvalue().splitlines()
-
-    assert messages == [
-        '\x1b[1;31msdc is gone\x1b[0m',
-        '\x1b[33mtwo drives are missing\x1b[0m',
-        '\x1b[35mslot 3 was not read\x1b[0m',
-    ]
-    assert plain(row).split()[:4] == ['OK', 'sda', 'ACME', 'X1']
-    assert ('SERIAL1' in row, '1970-03' in row) == (not hide_serial, True)

@@ -168,7 +168,7 @@ def test_a_pool_is_made_of_its_virtual_devices_and_these_of_disks():
 
 
 @pytest.mark.parametrize(
-    'name, state, detail, path',
+    'name, state, detail, on_path',
     [
         ('/dev/sdc1', 'ONLINE', '', '/dev/sdc1'),
         ('/dev/sdc1', 'FAULTED', 'too many errors', '/dev/sdc1'),
@@ -184,11 +184,11 @@ def test_a_pool_is_made_of_its_virtual_devices_and_these_of_disks():
         ('/tank/file', 'ONLINE', '', '/tank/file'),
     ],
 )
-def test_the_name_of_a_device_that_is_gone_may_belong_to_another_disk(name, state, detail, path):
+def test_the_name_of_a_device_that_is_gone_may_belong_to_another_disk(name, state, detail, on_path):
     """In one of the recorded outputs sdc is missing in one virtual device, and works in the
     other.
     """
-    assert zpool_status.path_of(name, state, detail) == path
+    assert zpool_status.path_of(name, state, detail) == on_path
 
 
 HEALTHY = text_of('special.txt')
@@ -368,14 +368,17 @@ def test_ten_thousand_devices_and_megabytes_are_read():
     assert groups_of(table([(depth + 1, f'mirror-{depth}') for depth in range(1000)]))
 
 
+RUNS = 'in progress since x'
+
+
 @pytest.mark.parametrize(
     'text, scan',
     [
-        ('resilver in progress since x\n\t9G issued, 12.5% done', ('resilver', '', 12.5)),
-        ('resilver (mirror-0) in progress since x', ('resilver', 'mirror-0', None)),
-        ('scrub in progress since x\n\t100.40% done', ('scrub', '', 100)),
-        ('scrub paused since x', None),
-        ('shaken since x', ('resilver', '', None)),
+        (f'resilver {RUNS}\n\t9G issued, 12.5% done', ('resilver', '', 12.5)),
+        (f'resilver (mirror-0) {RUNS}', ('resilver', 'mirror-0', None)),
+        (f'scrub {RUNS}\n\t100.40% done', ('scrub', '', 100)),
+        ('scrub paused since 9', None),
+        ('shaken since 9', ('resilver', '', None)),
     ],
 )
 def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
@@ -385,14 +388,14 @@ def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
 @pytest.mark.parametrize(
     'rows, reason',
     [
-        ([(1, 'mirror-0'), (2, '/dev/a')], 'its number of devices (1) does not fit its type'),
+        ([(1, 'mirror-0'), (2, '/dev/a')], '(1) does not fit'),
         (
             [(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')],
-            'its number of devices (2) does not fit its type',
+            '(2) does not fit',
         ),
         (
             [(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')],
-            'its number of devices (3) does not fit its type',
+            '(3) does not fit',
         ),
         (
             [(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')],
@@ -424,13 +427,10 @@ def test_zpool_is_run_with_paths_and_its_output_is_read(tmp_path):
 @pytest.mark.parametrize(
     'script, reason',
     [
-        ('sleep 60', 'zpool status -P: no answer within 0.3 s'),
-        (
-            'echo "cannot open \'/dev/zfs\': Permission denied" >&2; exit 1',
-            'zpool status -P: exit status 1: cannot open /dev/zfs : Permission denied',
-        ),
+        ('sleep 60', ' 0.3 s'),
+        ('echo "cannot \'/dev/zfs\': denied" >&2; exit 1', ' 1: cannot /dev/zfs: denied'),
         ('kill -9 $$', 'zpool status -P: signal 9'),
-        ('', 'zpool was not found in /'),
+        ('', 'not found in /'),
         (
             'while :; do echo 12345678901234567890123456789012345678901234567890; done',
             'zpool status -P: ',
@@ -441,7 +441,7 @@ def test_without_an_answer_there_is_a_reason(tmp_path, script, reason):
     folder = program(tmp_path, script) if script else str(tmp_path)
     text, why = system.output(zpool.COMMAND, folder, 0.3)
 
-    assert (text, why.startswith(reason.replace(' /dev/zfs :', ' /dev/zfs:'))) == ('', True), why
+    assert (text, reason in why) == ('', True), why
 
 
 def test_pools_that_zpool_reports_replace_those_that_are_known_by_name(tmp_path):
