@@ -818,10 +818,6 @@ def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked)
     assert calls.exists() == asked
 
 
-def test_a_tool_has_ten_seconds():
-    assert controllers.TIME_LIMIT == 10
-
-
 # --- by value -------------------------------------------------------------------------------------
 
 

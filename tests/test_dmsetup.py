@@ -252,10 +252,3 @@ def test_damaged_output_never_shows_a_better_state():
                 or name not in best
                 or (status.level, status.health) == (best[name].level, best[name].health)
             ), each
-
-
-def test_megabytes_take_less_than_seconds():
-    assert len(dmsetup.statuses('vg: 0 1 raid raid1 2 AA 4/4 idle 0\n' * 30_000)) == 1
-    assert [status.unknown for status in dmsetup.statuses(': 0 0 raid ' * 100_000).values()] == [
-        NOT_UNDERSTOOD
-    ]

@@ -11,7 +11,6 @@ from block_tree import Machine, errors
 
 from smart_attributes.model import Device, Identity, Member, State, Verdict
 from smart_attributes.reading.system import System, disks_of, text_of
-from smart_attributes.redundancy.block_devices import volume_name
 from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, examined, groups
 from smart_attributes.redundancy.replacement import Drive
 from smart_attributes.redundancy.survival import Stack
@@ -307,14 +306,6 @@ def test_a_volume_without_devices_lacks_one_without_a_name(machine):
     [group] = found(machine).values()
 
     assert group.members == (Member('', 'missing', 0),)
-
-
-@pytest.mark.parametrize(
-    'name, expected', [('vg-lv', 'vg/lv'), ('v--g-l--v', 'v-g/l-v'), ('plain', 'plain'), ('', '')]
-)
-def test_the_name_of_a_volume(name, expected):
-    """The device mapper doubles hyphens."""
-    assert volume_name(name) == expected
 
 
 def mirror(machine):

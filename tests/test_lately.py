@@ -96,13 +96,6 @@ def test_it_is_there_as_json_and_on_the_page(machine):
     } == set()
 
 
-def test_nobody_is_told_what_he_did_not_ask_for(machine):
-    """Keys are only added."""
-    assert 'lately' not in json.loads(
-        machine.run(START + 60 * DAY, 'triage', '--scan', '--json').text
-    )
-
-
 def test_where_nothing_is_remembered_it_is_said(machine):
     """Else nothing would seem to have changed."""
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--no-history').text

@@ -72,13 +72,6 @@ def test_a_level_is_compared_at_the_ends_of_the_period(readings, size):
     assert (found and found.size) == size
 
 
-def test_of_temperatures_more_is_worse():
-    readings = [(0, 40), (1, 40), (2, 50), (3, 50)]
-
-    assert told(*readings) is None
-    assert told(*readings, falls=False).size == 10
-
-
 @pytest.mark.parametrize(
     ('readings', 'falls', 'words'),
     [

@@ -152,43 +152,6 @@ def test_numbers_are_those_of_the_other_outputs():
             )
 
 
-def test_who_a_drive_is_stands_once(sample):
-    """To be joined by the name of the device; not with every number."""
-    assert sample.who('intel_worn') == {
-        'device': 'intel_worn',
-        'model': 'INTEL SSDSC2BB150G7',
-        'serial': 'EXAMPLE0003',
-        'firmware': 'N2010101',
-        'kind': 'ssd',
-        'address': 'tests/reports/intel-worn.json'.replace('tests', str(ROOT / 'tests')),
-    }
-    assert {name for name, labels in sample if 'model' in dict(labels)} == {'smart_drive_info'}
-
-
-def test_a_reading_has_its_state(sample):
-    """Which of them is it; what has no limit and says nothing has none."""
-    assert (
-        sample.of('smart_reading_state', device='intel_worn', metric='endurance_used')
-        == State.WARNING
-    )
-    assert sample.of('smart_reading_state', device='intel_worn', metric='smart_status') == State.OK
-    assert (
-        'smart_reading_state',
-        frozenset({('device', 'intel_worn'), ('metric', 'power_on_time')}),
-    ) not in sample
-
-
-def test_a_forecast_tells_what_it_stands_on(sample):
-    """A range, and whether it is an estimate."""
-    labels = {'device': 'intel_worn', 'metric': 'endurance_used', 'basis': 'use and age'}
-    earliest, left, latest = (
-        sample.of(f'smart_forecast_{end}_seconds', **labels)
-        for end in ('earliest', 'left', 'latest')
-    )
-
-    assert 0 < earliest < left < latest
-
-
 def test_openmetrics_is_there_for_others():
     """Read by the strict parser."""
     found = Scraped(

@@ -271,18 +271,11 @@ def test_groups_are_drawn_and_are_not_in_the_data():
     for words in (
         '&lt;b&gt;md0&lt;/b&gt;',
         '/srv&lt;i&gt;',
-        'tolerates no further loss',
-        'sda1',
-        'in sync',
         '&lt;u&gt;',
-        'slot 1: empty',
-        'rebuilding',
         'value="37.4"',
         '37 %',
         'data-place="0">sda</a>',
-        '<strong>CRITICAL</strong>',
         '<span class="where">sdz</span>',
-        'not checked',
     ):
         assert words in drawn
     assert not {'groups', 'replace_order'} & set(data_of(text))

@@ -253,61 +253,21 @@ def row(soon, year):
     return [100, 50, soon, year, year / 2, min(1.0, year * 2)]
 
 
+def stratum(metric, form, above, days, **rows):
+    return {'metric': metric, 'form': form, 'above': above, 'days': days, 'rows': rows}
+
+
 SMALL = risks.Risks(
     {
         'hdd': [
-            {
-                'metric': 'pending',
-                'form': RISE,
-                'above': 4,
-                'days': 14,
-                'rows': {SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)},
-            },
-            {
-                'metric': 'pending',
-                'form': LEVEL,
-                'above': 8,
-                'days': UNKNOWN,
-                'rows': {POOL: row(0.3, 0.6)},
-            },
-            {
-                'metric': 'reallocated',
-                'form': LEVEL,
-                'above': 0,
-                'days': UNKNOWN,
-                'rows': {POOL: row(0.2, 0.5)},
-            },
-            {
-                'metric': 'pending',
-                'form': LEVEL,
-                'above': 0,
-                'days': UNKNOWN,
-                'rows': {POOL: row(0.1, 0.3)},
-            },
-            {
-                'metric': 'pending',
-                'form': LEVEL,
-                'above': 0,
-                'days': 14,
-                'rows': {POOL: row(0.12, 0.3)},
-            },
-            {
-                'metric': 'pending',
-                'form': LEVEL,
-                'above': 0,
-                'days': 90,
-                'rows': {POOL: row(0.05, 0.2)},
-            },
+            stratum('pending', RISE, 4, 14, **{SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)}),
+            stratum('pending', LEVEL, 8, UNKNOWN, **{POOL: row(0.3, 0.6)}),
+            stratum('reallocated', LEVEL, 0, UNKNOWN, **{POOL: row(0.2, 0.5)}),
+            stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(0.1, 0.3)}),
+            stratum('pending', LEVEL, 0, 14, **{POOL: row(0.12, 0.3)}),
+            stratum('pending', LEVEL, 0, 90, **{POOL: row(0.05, 0.2)}),
         ],
-        'ssd': [
-            {
-                'metric': 'pending',
-                'form': LEVEL,
-                'above': 0,
-                'days': UNKNOWN,
-                'rows': {POOL: row(None, 0.05)},
-            }
-        ],
+        'ssd': [stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(None, 0.05)})],
     }
 )
 
@@ -428,15 +388,7 @@ def test_a_rate_has_its_drives_and_its_bounds():
 )
 def test_a_share_is_said_as_it_was_counted(soon, year, said):
     data = {
-        'hdd': [
-            {
-                'metric': 'pending',
-                'form': LEVEL,
-                'above': 0,
-                'days': 0,
-                'rows': {POOL: row(0.1, 0.2), SEAGATE: row(soon, year)},
-            }
-        ],
+        'hdd': [stratum('pending', LEVEL, 0, 0, **{POOL: row(0.1, 0.2), SEAGATE: row(soon, year)})],
         'ssd': [],
     }
     assert risks.Risks(data).of([judgement()], State.WARNING, 'hdd', (SEAGATE,)).said == said
