@@ -549,8 +549,6 @@ def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
 @pytest.mark.parametrize(
     ('layout', 'slots', 'copies'),
     [
-        (0x102, 3, [[0, 1], [0, 2], [1, 2]]),
-        (0x10201, 3, [[0, 1], [0, 2], [1, 2]]),
         # two near copies, each again two slots further
         (0x202, 4, [[0, 1, 2, 3]]),
         (0x20201, 4, [[0, 1], [2, 3]]),  # sets of slots / far copies

@@ -302,20 +302,6 @@ def test_each_alert_says_which_drive_where_what_lies_on_it_and_whether_it_may_go
     assert {drive['depends'][0]['group'] for drive in behind.values()} == {'MegaRAID /dev/bus/0'}
 
 
-def test_one_drive_under_three_addresses_is_reported_once(machine):
-    """By its own node, through sg and through a link: one alarm, not three."""
-    machine.add('/dev/sda', 'intel-worn')
-    machine.alias('/dev/sg2', '/dev/sda')
-    machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
-
-    result = check(
-        machine, '-d', '/dev/sda', '-d', 'sat@/dev/sg2', '-d', '/dev/disk/by-id/ata-EXAMPLE', '-v'
-    )
-
-    assert result.first_line.endswith('; 1 drive: 1 warning')
-    assert 'also reached as' in result.text
-
-
 def test_a_drive_without_raid_and_the_same_behind_it_are_one(machine):
     """In JBOD mode a controller shows a drive both ways; the address behind RAID is kept."""
     machine.add('/dev/sda', 'intel-worn')
