@@ -260,8 +260,9 @@ def lists(data: object) -> Iterator[list[object]]:
         yield from lists(each)
 
 
-def test_a_damaged_output_is_never_more_redundant():
-    """2,000 of them: each volume tolerates at most what the whole output shows, or is unknown.
+@pytest.mark.parametrize('outputs', [300, pytest.param(4000, marks=pytest.mark.long)])
+def test_a_damaged_output_is_never_more_redundant(outputs):
+    """Each volume tolerates at most what the whole output shows, or is unknown.
 
     Without the line of a controller, its volumes are taken for volumes of the controller before it.
     Outputs that their
@@ -269,7 +270,7 @@ def test_a_damaged_output_is_never_more_redundant():
     """
     dice, answered = random.Random(42), 0
     names = [name for name, entry in INDEX.items() if not entry.get('edited')]
-    for _ in range(2000):
+    for _ in range(outputs):
         name = dice.choice(names)
         entry = INDEX[name]
         text = damaged(text_of(name), name.endswith('.json'), dice)
@@ -287,7 +288,7 @@ def test_a_damaged_output_is_never_more_redundant():
             )
             answered += answer is not None
             assert answer is None or answer <= right, (name, key, answer, right, text)
-    assert answered > 1000  # it is not because nothing is understood
+    assert answered > outputs / 2  # it is not because nothing is understood
 
 
 HUGE = ('Logical Device number 0\n' + 'x' * 9_000) * 1_100

@@ -699,7 +699,7 @@ def violations(chromium: browser.Browser) -> list[Any]:
 @pytest.mark.parametrize(
     'kind, width, scheme',
     [
-        ('sixty', 1400, 'light'),
+        pytest.param('sixty', 1400, 'light', marks=pytest.mark.long),
         ('of_fleet', 390, 'dark'),
         ('of_machine', 390, 'dark'),
         ('of_machine', 1440, 'light'),
@@ -890,7 +890,7 @@ def test_a_page_can_be_read_at_every_width(chromium, machines, count, has_histor
 @EACH_WIDTH
 def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
     """The title always; the titles of the columns below it, where the table has columns."""
-    chromium.open(machines(200), width, WIDTHS[width])
+    chromium.open(machines(70), width, WIDTHS[width])
     chromium.run('document.querySelectorAll("#rows > tr")[60].scrollIntoView({block: "center"})')
     title, bottom, top, shown = chromium.run(
         'const head = document.querySelector("header").getBoundingClientRect();'
