@@ -84,8 +84,8 @@ install:         ## install the program, as root, without building anything: mak
 uninstall:       ## remove the files of "make install", given the same variables
 	@sh tools/recipe uninstall
 
-mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in functions: make mutants MODULE=judging
-	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
+mutants: $(VENV)/.mutants  ## count the small mistakes in functions that tests notice: make mutants SAMPLE=300 SEED=7 MODULE=judging RESULTS=FILE
+	$(BIN)/python tools/mutants.py $(SAMPLE:%=--sample %) $(SEED:%=--seed %) $(RESULTS:%=--results %) $(MODULE)
 
 playground: $(VENV)/.tools  ## open a shell on a simulated server
 	@sh tools/compiler

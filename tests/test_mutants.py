@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import shutil
 import signal
@@ -13,12 +14,13 @@ import time
 import types
 from pathlib import Path
 
-import architecture
 import mutants
+import mutations
 import pytest
 import trials
 from guard import stay_within
 from mutations import Change, Mutant, Statements, _is_same_sql, changed, mutant
+from trials import ALIVE, NOT_RUN, NOTICED
 
 
 def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
@@ -199,34 +201,29 @@ def test_own_tests_are_asked_first_and_others_while_there_is_time():
 
     Who noticed a mutant of the same function will notice the next one, too.
     """
-    trial = trials.Trials({}, {'check/judging': {'test_judging'}}, Path(__file__), print)
-    trial._items = [
-        types.SimpleNamespace(path=Path(f'{file}.py'))
-        for file in (
-            'test_other',
-            'test_other',
-            'test_judging',
-            'test_judging',
-            'test_other',
-            'test_other',
-        )
+    trial = trials.Trials([change(0)], {'check/judging': {'test_judging'}}, Path(), None, print)
+    tests = [
+        ('test_other', 0.2, True),
+        ('test_other', 0.1, True),
+        ('test_judging', 0.9, True),
+        ('test_judging', 0.3, True),
+        ('test_other', 0.1, False),
+        ('test_other', trials.LONGEST - 1, True),
     ]
-    trial._covered = [
-        trials.Covered(seconds, {'check/judging': frozenset({line})})
-        for seconds, line in (
-            (0.2, 5),
-            (0.1, 5),
-            (0.9, 5),
-            (0.3, 5),
-            (0.1, 6),
-            (trials.LONGEST - 1, 5),
-        )
-    ]
-    change = Change(Mutant('f', (), ()), 'check/judging', ('', 'f'), '', range(4, 6))
+    for file, seconds, is_run in tests:
+        trial._items.append(types.SimpleNamespace(path=Path(f'{file}.py')))
+        trial._covered.append(trials.Covered(seconds, frozenset({0} if is_run else ())))
 
-    assert trial._asked(change) == [3, 2, 1, 0]
+    assert trial._asked(0) == [3, 2, 1, 0]
     trial._likely['f'].append(5)
-    assert trial._asked(change) == [5, 3, 2, 1, 0]
+    assert trial._asked(0) == [5, 3, 2, 1, 0]
+
+
+def test_a_mutant_whose_line_no_test_runs_here_is_not_called_alive():
+    """Tests that start or fork a process may run it."""
+    trial = trials.Trials([change(0)], {}, Path(), None, print)
+
+    assert trial._result(0) == trials.NOT_RUN
 
 
 def allowed(folder: Path, work) -> bool:
@@ -301,42 +298,29 @@ def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work, is_allowed
 
 
 def change(number: int) -> Change:
-    return Change(Mutant('f', (str(number),), ()), 'check/judging', ('', 'f'), '', range(1))
+    removed = (str(number),)
+    return Change(Mutant('f', removed, ()), 'check/judging', ('', 'f'), '', range(1), str(number))
 
 
-@pytest.mark.parametrize(
-    ('words', 'asked'),
-    [
-        ([], ({'alarm': set(), 'trust': set()}, True)),
-        (['trust'], ({'trust': set()}, True)),
-        (['--all', 'trust'], ({'trust': set()}, False)),
-        (['trust.Path.is_safe'], ({'trust': {'Path.is_safe'}}, True)),
-    ],
-)
-def test_modules_and_functions_are_asked_for_by_name(monkeypatch, words, asked):
-    """A module of many hundred mutants takes longer than somebody waits."""
-    found = []
-    monkeypatch.setattr(architecture, 'MODULES', ['alarm', 'trust'])
-    monkeypatch.setattr(mutants, 'measured', lambda *given: found.append(given[:2]))
-
-    assert mutants.main(words) == 0 and found == [asked]
+def test_modules_and_functions_are_asked_for_by_name():
+    assert mutants.named('judging') == mutants.named('check/judging') == {'check/judging': set()}
+    assert mutants.named('trust.Path.is_safe') == {'trust': {'Path.is_safe'}}
+    assert mutants.named('judge') == {} and mutants.named('files') == {'files': set()}
 
 
-@pytest.mark.parametrize(
-    ('number', 'is_bad', 'verdict'), [(10, False, 'met'), (11, True, 'missed')]
-)
-def test_a_module_that_misses_its_figure_is_told_with_its_survivors(
-    capsys, number, is_bad, verdict
-):
-    """Tests must notice 90 of 100 mutants."""
-    made = [change(each) for each in range(100)]
-    report = mutants.Report()
-    report('check/judging', made, made[:number])
+def test_the_score_has_its_interval_and_leaves_out_what_no_test_runs(capsys):
+    """The survivors are shown, and one line for each mutant is written."""
+    results = io.StringIO()
+    report = mutants.Report(results)
+    for number in range(100):
+        report(change(number), (ALIVE, NOT_RUN)[number % 2] if number < 20 else NOTICED)
+    report.close()
 
     told = capsys.readouterr().out
-    assert report.is_bad is is_bad
-    assert f'check/judging: {100 - number} of 100, {100 - number}.0 %; {verdict}\n' in told
-    assert told.count('\nf:\n- ') == number
+    assert '80 noticed, 10 alive, 10 not run in process' in told
+    assert '88.9 % of those that run (80.7 to 93.9 %)' in told
+    assert told.count('check/judging.f:\n- ') == 10
+    assert results.getvalue().splitlines()[0] == 'check/judging\tf\t0\talive'
 
 
 # --- modules and their tests ----------------------------------------------------------------------
@@ -357,16 +341,27 @@ def test_the_tests_of_a_module_are_found_by_name_or_import(module, file, distanc
     assert {path.stem: far for path, far in mutants.tests_of(module).items()}[file] == distance
 
 
-def test_a_sample_is_the_same_in_each_run_and_keeps_its_order():
-    """Also where other mutants come and go; few of the drawn ones give way to them."""
-    made = [change(number) for number in range(500)]
-    kept = mutants.drawn(made)
+def test_a_seed_draws_the_same_mutants_and_few_others_where_code_changes():
+    every = [f'mutant {number}' for number in range(1000)]
+    kept = mutants.drawn(every, 300, 64)
 
-    assert len(kept) == mutants.SAMPLE and kept == mutants.drawn(made) == sorted(
-        kept, key=lambda each: int(each.mutant.before[0])
-    )
-    assert mutants.drawn(made[:3]) == made[:3]
-    assert set(mutants.drawn(made[100:])) >= set(kept) & set(made[100:])
+    assert kept == mutants.drawn(every[::-1], 300, 64) != mutants.drawn(every, 300, 65)
+    assert len(set(mutants.drawn(every[100:], 300, 64)) & set(kept)) >= 250
+
+
+def test_each_mutant_has_an_identity_that_lines_above_do_not_change(tmp_path):
+    pytest.importorskip('mutmut')
+    source = tmp_path / 'module.py'
+    text = TEXT.replace('return None', 'return 1 + most + 1 + most')
+    source.write_text(text)
+    drafts = mutations.drafts('module', source)
+    wanted = {drafts[0].identity, drafts[-1].identity}
+    source.write_text(f'\n\n{text}')
+
+    assert mutations.drafts('module', source) == drafts
+    assert len({draft.identity for draft in drafts}) == len(drafts) > 3
+    assert {draft.function for draft in drafts} == {'House.rooms'}
+    assert {made.identity for made in mutations.changes('module', source, wanted)} == wanted
 
 
 def test_tasks_are_spread_over_processes_and_results_keep_their_order():
@@ -382,8 +377,3 @@ def test_a_test_that_starts_a_process_is_skipped():
     """A mutant would not be in that process."""
     with pytest.raises(pytest.skip.Exception):
         trials.no_process(['true'])
-
-
-def test_a_module_is_named_with_or_without_its_folder():
-    assert mutants.named('judging') == mutants.named('check/judging') == {'check/judging': set()}
-    assert mutants.named('judge') == {} and mutants.named('files') == {'files': set()}

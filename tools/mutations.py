@@ -7,9 +7,11 @@ import __future__
 
 import ast
 import difflib
+import hashlib
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType
@@ -67,6 +69,7 @@ class Change(NamedTuple):
     place: _Place
     code: str  # the whole function, within its class where it has one
     lines: range  # of the module: a test that runs none of them cannot notice
+    identity: str = ''
 
     def make(self) -> None:
         """Let the function do what the mutant does, wherever somebody has imported it already."""
@@ -96,30 +99,66 @@ def _function(names: Any, place: _Place) -> FunctionType:
     return cast(FunctionType, getattr(found, '__wrapped__', found))
 
 
-def changes(module: str, source: Path) -> list[Change]:
-    """Return all small mistakes that mutmut can think of in a module, but no SQL in another
-    letter case.
+class Draft(NamedTuple):
+    """A mutant that is known by name only: many are counted, and few are made."""
+
+    identity: str  # hexadecimal, the same as long as the changed code is
+    function: str
+
+
+def drafts(module: str, source: Path) -> list[Draft]:
+    """Return all small mistakes that mutmut can think of in the functions of a module, but no SQL
+    in another letter case.
     """
+    return [mistake.draft for mistake in _mistakes(module, source)]
+
+
+def changes(module: str, source: Path, drawn: Container[str]) -> list[Change]:
+    """Return the mutants of a module that have one of the identities *drawn*, in its order.
+
+    Those are left out that do the same as the code.
+    """
+    statements = Statements(ast.parse(DECORATED.sub('', source.read_text())))
+    made = [
+        _change(module, mistake, statements)
+        for mistake in _mistakes(module, source)
+        if mistake.draft.identity in drawn
+    ]
+    return [change for change in made if change.mutant.before != change.mutant.after]
+
+
+class _Mistake(NamedTuple):
+    draft: Draft
+    place: _Place
+    function: libcst.FunctionDef
+    mutation: Any
+
+
+def _mistakes(module: str, source: Path) -> Iterator[_Mistake]:
     import libcst
     from libcst.metadata import MetadataWrapper
     from mutmut.mutation.file_mutation import MutationVisitor, group_by_top_level_node
     from mutmut.mutation.mutators import mutation_operators
     from mutmut.mutation.pragma_handling import IgnoredCode
 
-    text = DECORATED.sub('', source.read_text())
     visitor = MutationVisitor(mutation_operators, IgnoredCode(set(), set(), set()))
+    text = DECORATED.sub('', source.read_text())
     tree = MetadataWrapper(libcst.parse_module(text)).visit(visitor)
-    places, statements = _places(tree), Statements(ast.parse(text))
-    made = [
-        _change(
-            module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements
-        )
-        for function, of_function in group_by_top_level_node(visitor.mutations).items()
-        if id(function) in places
-        for mutation in of_function
-        if not _is_same_sql(mutation)
-    ]
-    return [change for change in made if change.mutant.before != change.mutant.after]
+    places = _places(tree)
+    count: Counter[tuple[str, ...]] = Counter()
+    for function, mutations in group_by_top_level_node(visitor.mutations).items():
+        for mutation in mutations:
+            if id(function) not in places or _is_same_sql(mutation):
+                continue
+            place = places[id(function)]
+            texts = (
+                tree.code_for_node(node) for node in (mutation.original_node, mutation.mutated_node)
+            )
+            key = (module, *place, *texts)
+            count[key] += 1
+            identity = hashlib.sha256(repr((key, count[key])).encode()).hexdigest()[:16]
+            draft = Draft(identity, '.'.join(filter(None, place)))
+            yield _Mistake(draft, place, cast(libcst.FunctionDef, function), mutation)
 
 
 def _is_same_sql(mutation: Any) -> bool:
@@ -144,26 +183,27 @@ def _places(tree: libcst.Module) -> dict[int, _Place]:
     return found
 
 
-def _change(
-    module: str, place: _Place, function: libcst.FunctionDef, mutation: Any, statements: Statements
-) -> Change:
+def _change(module: str, mistake: _Mistake, statements: Statements) -> Change:
     """Return one mutation of one function."""
     import libcst
     from mutmut.mutation.file_mutation import deep_replace
 
+    mutation = mistake.mutation
     wrong = cast(
-        libcst.FunctionDef, deep_replace(function, mutation.original_node, mutation.mutated_node)
+        libcst.FunctionDef,
+        deep_replace(mistake.function, mutation.original_node, mutation.mutated_node),
     )
     before, after = (
         libcst.Module([each.with_changes(decorators=[], leading_lines=[])]).code
-        for each in (function, wrong)
+        for each in (mistake.function, wrong)
     )
     return Change(
-        mutant('.'.join(filter(None, place)), before, after),
+        mutant(mistake.draft.function, before, after),
         module,
-        place,
-        _within_class(place[0], wrong),
-        statements.around(place, changed(before, after)),
+        mistake.place,
+        _within_class(mistake.place[0], wrong),
+        statements.around(mistake.place, changed(before, after)),
+        mistake.draft.identity,
     )
 
 
@@ -192,17 +232,6 @@ def _equal(some: Sequence[str], others: Sequence[str]) -> int:
         (number for number, (one, other) in enumerate(zip(some, others)) if one != other),
         min(len(some), len(others)),
     )
-
-
-def functions(text: str) -> dict[str, range]:
-    """Return the lines of each function of a module that can be changed, by its name, such as
-    "SpecDatabase.claims".
-    """
-    return {
-        '.'.join(filter(None, place)): range(node.lineno, (node.end_lineno or 0) + 1)
-        for place, node in Statements(ast.parse(DECORATED.sub('', text))).functions.items()
-        if not node.decorator_list
-    }
 
 
 class Statements:

@@ -39,49 +39,50 @@ from mutations import Change
 # The exit statuses of a process: what mutants may exit with themselves is none of them.
 PASSED, FAILED, SKIPPED = range(40, 43)
 # A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
-PATIENCE = 5.0
+PATIENCE = 20.0
 MEMORY = 2 << 30  # bytes
 # All tests of a module's own files are asked, then others, the quickest first, until so many
 # seconds are spent. A mutant that no test has noticed by then survives.
-LONGEST = 8.0
+LONGEST = 15.0
 # A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not
 # asked. The kernel counts whole seconds, so it may take up to one more.
 UNIT = 2
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
-# Tests run without a mutant until so many reach each module, and at most so many: a module answers
-# within a minute.
-REACHING, ALONE, CHUNK = 250, 750, 50
 Task = TypeVar('Task')
 Done = TypeVar('Done')
-Told = Callable[[str, Sequence[Change], Sequence[Change]], None]
+Told = Callable[[Change, str], None]
+NOTICED, ALIVE, NOT_RUN = 'noticed', 'alive', 'not-run'
 
 
 class Covered(NamedTuple):
     """What a test does without a mutant."""
 
     seconds: float
-    lines: Mapping[str, frozenset[int]]  # by module
+    changes: frozenset[int]  # those of which it runs a line, as places in the list
 
 
-NOTHING = Covered(0, {})
+NOTHING = Covered(0, frozenset())
 
 
 class Trials:
-    """A plugin of pytest: what it collects is asked about mutants, module by module.
+    """A plugin of pytest: what it collects is asked about each mutant.
 
-    own: by module, the names of the test files that are asked first. told: called with each module
-        as soon as it is done.
+    own: by module, the names of the test files that are asked first. most: so many tests are asked
+    at all. told: called with each mutant and with NOTICED, ALIVE, or NOT_RUN if no test runs its
+    line in the process of the test.
     """
 
     def __init__(
         self,
-        changes: Mapping[str, Sequence[Change]],
+        changes: Sequence[Change],
         own: Mapping[str, set[str]],
         package: Path,
+        most: int | None,
         told: Told,
     ) -> None:
         self._changes, self._own, self._package, self._told = changes, own, package, told
+        self._most = most
         self._items: list[pytest.Item] = []
         self._covered: list[Covered] = []
         self._likely: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LIKELY))
@@ -92,64 +93,35 @@ class Trials:
         import coverage
 
         self._items, self._watch = (
-            session.items,
+            session.items[: self._most],
             coverage.Coverage(data_file=None, config_file=False, include=[f'{self._package}/*']),
         )
         self._watch.start()  # takes 40 ms the first time
         self._watch.stop()
         with mock.patch.object(subprocess.Popen, '__init__', no_process):
-            self._cover()
+            self._covered = list(spread(self._alone, range(len(self._items))))
             self._try_all()
         return True
 
-    def _cover(self) -> None:
-        """Run tests without a mutant until enough of them reach the modules."""
-        numbers = range(min(len(self._items), ALONE * len(self._changes)))
-        for start in numbers[::CHUNK]:
-            self._covered += spread(
-                lambda number: self._alone(self._items[number]), numbers[start : start + CHUNK]
-            )
-            if all(
-                sum(bool(test.lines.get(module)) for test in self._covered) >= REACHING
-                for module in self._changes
-            ):
-                break
-
     def _try_all(self) -> None:
-        """Try all mutants, those of one function after each other, and tell about each module in
-        its order.
-        """
-        functions = {
-            module: tuple(dict.fromkeys(change.mutant.function for change in changes))
-            for module, changes in self._changes.items()
-        }
-        results = spread(
-            self._survivors,
-            [(module, each) for module, names in functions.items() for each in names],
-        )
-        for module, changes in self._changes.items():
-            self._told(
-                module,
-                changes,
-                [changes[number] for _ in functions[module] for number in next(results)],
-            )
+        """Try all mutants, those of one function after each other, and tell about each."""
+        functions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, change in enumerate(self._changes):
+            functions[change.module, change.mutant.function].append(number)
+        groups = list(functions.values())
+        for numbers, results in zip(groups, spread(self._results, groups)):
+            for number, result in zip(numbers, results):
+                self._told(self._changes[number], result)
 
-    def _survivors(self, place: tuple[str, str]) -> list[int]:
-        """Return which mutants of a function nobody notices, as places in the list of their
-        module.
-        """
-        module, function = place
-        return [
-            number
-            for number, change in enumerate(self._changes[module])
-            if change.mutant.function == function and not self._is_noticed(change)
-        ]
+    def _results(self, numbers: Sequence[int]) -> list[str]:
+        return [self._result(number) for number in numbers]
 
-    def _alone(self, item: pytest.Item) -> Covered:
+    def _alone(self, number: int) -> Covered:
         """Run one test without a mutant.
 
         One that fails, takes long or starts a process notices nothing.
         """
+        item = self._items[number]
         file = self._package.parent / f'covered-{os.getpid()}'
         status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 60)
         if status == FAILED:
@@ -168,15 +140,16 @@ class Trials:
         status = run(item, None)
         self._watch.stop()
         data = self._watch.get_data()
-        files = {module: str(self._package / f'{module}.py') for module in self._changes}
-        file.write_bytes(
-            pickle.dumps(
-                Covered(
-                    time.process_time() - start,
-                    {module: frozenset(data.lines(name) or ()) for module, name in files.items()},
-                )
-            )
+        lines = {
+            module: frozenset(data.lines(str(self._package / f'{module}.py')) or ())
+            for module in {change.module for change in self._changes}
+        }
+        ran = frozenset(
+            number
+            for number, change in enumerate(self._changes)
+            if not lines[change.module].isdisjoint(change.lines)
         )
+        file.write_bytes(pickle.dumps(Covered(time.process_time() - start, ran)))
         return status
 
     def _take_folder(self) -> None:
@@ -188,11 +161,11 @@ class Trials:
         factory._given_basetemp = self._package.parent / f'tmp-{os.getppid()}'
         sys.modules['conftest'].STATE_HOME = str(factory.getbasetemp())  # type: ignore[attr-defined]
 
-    def _is_noticed(self, change: Change) -> bool:
-        """Tell whether any test fails, dies or hangs with a mutant."""
-        asked = self._asked(change)
+    def _result(self, place: int) -> str:
+        """Return NOTICED if any test fails, dies or hangs with a mutant."""
+        change, asked = self._changes[place], self._asked(place)
         if not asked:
-            return False
+            return NOT_RUN
 
         def work(writer: int) -> int:
             self._take_folder()
@@ -211,17 +184,14 @@ class Trials:
         )
         if status == FAILED and last is not None:
             self._likely[change.mutant.function].appendleft(last)
-        return status != PASSED
+        return ALIVE if status == PASSED else NOTICED
 
-    def _asked(self, change: Change) -> list[int]:
+    def _asked(self, place: int) -> list[int]:
         """Return the tests that run a changed line: first those that noticed such mutants, then
         its own.
         """
-        able = [
-            number
-            for number, test in enumerate(self._covered)
-            if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)
-        ]
+        change = self._changes[place]
+        able = [number for number, test in enumerate(self._covered) if place in test.changes]
         likely = [
             number
             for number in dict.fromkeys(self._likely[change.mutant.function])
