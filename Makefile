@@ -39,7 +39,7 @@ DOCS ?= $(PREFIX)/share/doc/check-smart-attributes
 UNITS ?= $(PREFIX)/lib/systemd/system
 CONFIG ?= /etc/check-smart-attributes
 
-.PHONY: run test test-bare check mutants test-debian12 playground bench kills year validate collection measure verdicts add format generate pictures deb test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
+.PHONY: run test test-bare check mutants test-debian12 playground bench storm year validate collection measure verdicts add format generate pictures deb test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -96,26 +96,17 @@ bench: $(VENV)/.tools  ## count the instructions of a check, and compare them wi
 	sh tools/install valgrind
 	$(BIN)/python tools/bench.py $(PAGE)
 
-.PHONY: damage endure flips fuzz
+.PHONY: fuzz storm
 fuzz: $(VENV)/.tools  ## give random data to every reader: make fuzz MINUTES=20 (or RUNS=1000000) READERS="json text"
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	PYTHONPATH=tests:. $(BIN)/python tests/fuzz.py $(if $(RUNS),--runs $(RUNS),--minutes $(or $(MINUTES),20)) $(READERS)
 
-endure: $(VENV)/.tools  ## check 24 simulated drives with random faults: make endure ROUNDS=200 SEED=7
-	PYTHONPATH=tests:. $(BIN)/python tests/endurance.py $(or $(ROUNDS),200) $(SEED)
-
-damage: $(VENV)/.tools  ## check that damaged reports look no healthier: make damage REPORTS=2000 SEED=7 KIND=section
-	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) "$(SEED)" $(KIND)
-
-kills: $(VENV)/.tools  ## kill checks and cut the power, then check the history: make kills CHECKS=1000 SEED=7
+storm: $(VENV)/.tools  ## try random faults in drives, reports, the history, kills and power cuts: make storm SEED=7 MINUTES=5 KIND=kills
 	@sh tools/compiler
-	PYTHONPATH=tests:. $(BIN)/python tests/kills.py $(or $(CHECKS),1000) $(SEED)
+	PYTHONPATH=tests:. $(BIN)/python tests/storm.py $(KIND:%=--kind %) $(SEED:%=--seed %) $(MINUTES:%=--minutes %)
 
-flips: $(VENV)/.tools  ## flip bits in the history and check that each loss is reported: make flips FLIPS=300 SEED=7
-	PYTHONPATH=tests:. $(BIN)/python tests/flips.py $(or $(FLIPS),300) $(SEED)
-
-year: $(VENV)/.tools  ## measure the size of the history of 24 drives: make year CHECKS=1000 MINUTES=5 SEED=7
-	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(CHECKS),1000) $(or $(MINUTES),5) $(SEED)
+year: $(VENV)/.tools  ## measure the size of the history of 24 drives: make year CHECKS=1000 MINUTES=5 SEED=7 (at most 1,000 checks)
+	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(CHECKS:%=--checks %) $(MINUTES:%=--minutes %) $(SEED:%=--seed %)
 
 validate: venv      ## find mistakes in attributes.json
 	$(BIN)/check_smart_attributes validate

@@ -12,7 +12,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import warm
 from conftest import ROOT, Result
@@ -108,31 +108,37 @@ def stored(state: Path) -> dict[str, DriveHistory]:
     return {drive.record.identity.serial: drive for drive in drives}
 
 
-def points(state: Path, metric: str) -> dict[tuple[str, int], float]:
-    """Return the points of a metric in a history, by serial number and time."""
-    return {
-        (serial, point.time): point.number
-        for serial, drive in stored(state).items()
-        for key, series in drive.series.items()
-        if key.metric == metric
-        for point in series.points
-    }
+class Killed(NamedTuple):
+    """What became of a check that may have been killed."""
+
+    status: int  # exit status; negative: killed
+    text: str
 
 
-def kill(process: subprocess.Popen[bytes], moment: tuple[bool, float], typical: float) -> bytes:
-    """Kill a check and its children at a moment, unless it has ended; return what was read of its
-    answer.
+def killed(command: list[str], moment: tuple[bool, float] | None, typical: float) -> Killed:
+    """Run a check, and kill it and its children at a moment, unless it has ended.
 
     moment: whether counted from its answer, when a child writes the history, and the part of the
-    time. typical: seconds of a check, which must be the leader of a session.
+    time; None: never. typical: seconds of a check.
     """
-    is_after, part = moment
-    assert process.stdout is not None
-    first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
-    time.sleep(part * (0.02 if is_after else typical))
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # the session of a check has its number
-    return first
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment(),
+        start_new_session=True,
+    )
+    first = b''
+    if moment:
+        is_after, part = moment
+        assert process.stdout is not None
+        first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
+        time.sleep(part * (0.02 if is_after else typical))
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the session of a check has its number
+    text = (first + process.communicate(timeout=60)[0]).decode()
+    return Killed(process.returncode, text)
 
 
 def disk(serial: str = 'SERIAL01', **raw: int) -> dict[str, Any]:

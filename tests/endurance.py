@@ -1,29 +1,23 @@
-"""Endurance: machines of 24 simulated drives with random mixes of faults, the real smartctl, the
-installed program.
+"""Endurance: machines of 24 simulated drives with random mixes of faults, the real smartctl.
 
-`make endure ROUNDS=200` makes as many machines; test_endurance a few. What each drive must be told
-as is known beforehand, from its file and from what was done to it.
+Each turn of the storm makes a machine. What each drive must be told as is known beforehand, from
+its file and from what was done to it.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import subprocess
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conftest import Result, Value, perfdata
+from conftest import Result, Value, perfdata, run
 from simulator import Machine, names, read, why_not
 from simulator.descriptions import Description
 
-PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
 DRIVES = 24
 DRIVE_TIMEOUT, TIMEOUT = 4, 20  # seconds
 STARTING = 3  # seconds that Python and a loaded machine may take beside
@@ -187,61 +181,44 @@ def _lost(drive: Drive, state: str, line: str, text: str) -> list[str]:
     )
 
 
-# --- rounds ----------------------------------------------------------------------------
+# --- turns -----------------------------------------------------------------------------
 
 
-def round_of(seed: str, folder: Path) -> tuple[list[str], Counter[str]]:
-    """Return what went wrong on one machine, and which faults it had."""
-    drives = machine_of(random.Random(seed))
-    machine = Machine(folder / 'machine')
-    (folder / 'state').mkdir()
-    for drive in drives:
-        machine.add(drive.address, drive.description, **drive.behaviour)
-    began = time.monotonic()
-    result = _checked(machine, drives, folder)
-    taken = time.monotonic() - began
-    values = perfdata(result.text)
-    wrong = [fault for drive in drives for fault in faults_of(drive, result, values)]
-    wrong += [f'{taken:.1f} s were taken'] if taken > TIMEOUT + STARTING else []
-    again = _checked(machine, [drive for drive in drives if not drive.fault], folder)
-    wrong += [line for line in again.text.splitlines() if 'history:' in line]
-    wrong += [f'the exit status is {result.code}'] if result.code != _worst(result) else []
-    wrong += [f'{len(left)} processes are left' for left in [_processes(machine)] if left]
-    return [f'seed {seed}: {fault}' for fault in wrong], Counter(
-        drive.fault or 'no fault' for drive in drives
-    )
+class Endurance:
+    """A bed of storm: a machine in each turn. Raises SystemExit where smartctl is missing."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        if why_not():
+            raise SystemExit(why_not())
+        self._folder, self._seed = folder, seed
+        self.counted: Counter[str] = Counter()
+
+    def turn(self, number: int) -> list[str]:
+        """Check all drives of a machine, and then those without a fault."""
+        folder = self._folder / str(number)
+        drives = machine_of(random.Random(f'{self._seed} {number}'))
+        machine = Machine(folder / 'machine')
+        for drive in drives:
+            machine.add(drive.address, drive.description, **drive.behaviour)
+            self.counted[drive.fault or 'without a fault'] += 1
+        began = time.monotonic()
+        result = _checked(machine, drives, folder / 'state')
+        taken, values = time.monotonic() - began, perfdata(result.text)
+        wrong = [fault for drive in drives for fault in faults_of(drive, result, values)]
+        wrong += [f'{taken:.1f} s were taken'] if taken > TIMEOUT + STARTING else []
+        sound = [drive for drive in drives if not drive.fault]
+        again = _checked(machine, sound, folder / 'state')
+        wrong += [line for line in again.text.splitlines() if 'history:' in line]
+        wrong += [f'the exit status is {result.code}'] if result.code != _worst(result) else []
+        wrong += [f'{len(left)} processes are left' for left in [_processes(machine)] if left]
+        return wrong
 
 
-def _checked(machine: Machine, drives: Sequence[Drive], folder: Path) -> Result:
-    words = [word for drive in drives for word in ('-d', drive.address)]
-    done = subprocess.run(
-        [
-            str(PLUGIN),
-            '-p',
-            machine.smartctl,
-            '--nosudo',
-            '-v',
-            '--state-dir',
-            str(folder / 'state'),
-            '--drive-timeout',
-            str(DRIVE_TIMEOUT),
-            '-t',
-            str(TIMEOUT),
-            *words,
-        ],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={
-            'PATH': '/usr/bin:/bin',
-            'LC_ALL': 'C',
-            'HOME': str(folder),
-            'XDG_STATE_HOME': str(folder),
-        },
-        timeout=60,
-        check=False,
-    )
-    return Result(done.returncode, done.stdout.decode())
+def _checked(machine: Machine, drives: Sequence[Drive], state: Path) -> Result:
+    state.mkdir(exist_ok=True)
+    limits = ('--drive-timeout', str(DRIVE_TIMEOUT), '-t', str(TIMEOUT))
+    known = ('-p', machine.smartctl, '--nosudo', '-v', '--state-dir', str(state))
+    return run(*known, *limits, *(word for drive in drives for word in ('-d', drive.address)))
 
 
 def _worst(result: Result) -> int:
@@ -274,40 +251,3 @@ def _is_of(process: Path, machine: Machine) -> bool:
         ).read_bytes().split(b'\0')
     except OSError:
         return False
-
-
-def endured(rounds: int, seed: int) -> tuple[list[str], dict[str, int]]:
-    """Return what went wrong in so many rounds, and how many drives had which fault."""
-    wrong, counted = [], Counter()  # type: list[str], Counter[str]
-    for number in range(rounds):
-        with tempfile.TemporaryDirectory(prefix='check-smart-endurance-') as folder:
-            found, faults = round_of(f'{seed}-{number}', Path(folder))
-        wrong += found
-        counted += faults
-        print(*found, sep='\n', end='\n' if found else '', flush=True)
-    return wrong, counted
-
-
-def main(rounds: int, seed: int) -> int:
-    """Run so many rounds and print what became of them; 1 where anything was told wrongly."""
-    if why_not():
-        print(why_not(), file=sys.stderr)
-        return 1
-    began = time.monotonic()
-    print(f'{rounds} machines of {DRIVES} drives, seed {seed}', flush=True)
-    wrong, counted = endured(rounds, seed)
-    print(
-        f'{len(wrong)} told wrongly in {time.monotonic() - began:.0f} s: '
-        + ', '.join(f'{number} {fault}' for fault, number in sorted(counted.items()))
-    )
-    return 1 if wrong else 0
-
-
-if __name__ == '__main__':
-    os.umask(0o022)
-    sys.exit(
-        main(
-            int(sys.argv[1]),
-            int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6),
-        )
-    )

@@ -1,27 +1,27 @@
 """The size of the history while 24 drives are checked, each check a process of its own as at a site.
 
-`make year CHECKS=1000 MINUTES=5 SEED=7` runs so many checks, so many simulated minutes apart;
-test_year runs a few. Meanwhile one drive is replaced, one vanishes, one moves and moves back, the
+`make year CHECKS=1000 MINUTES=5 SEED=7` runs so many checks, at most 1,000, so many simulated minutes
+apart; test_year runs a few. Meanwhile one drive is replaced, one vanishes, one moves and moves back, the
 clock jumps, and one of 100 checks is killed. tools/bench.py counts what an old history costs.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
-from days import DAY, START, Machine, command_at, environment, kill
+from days import DAY, START, Killed, Machine, command_at, killed
 from year_drives import Drive
 
 DRIVES = 24
+MOST_CHECKS = 1000
 MOST_BYTES = 5_000_000  # of all files
 # bytes of the files that one check replaces, but for the first one of a day
 MOST_WRITTEN = 100_000
@@ -31,14 +31,6 @@ JUMPS, JUMP_CHECKS = (-90 * DAY, 5 * DAY), 3  # of the clock; the seed chooses o
 REMARK = re.compile(r'(?:no )?history: .*|history-damaged.*')
 
 
-class Ended(NamedTuple):
-    """What became of one check."""
-
-    number: int
-    status: int  # exit status; negative: killed
-    text: str
-
-
 class Year:
     """A machine, its checks, and what went wrong with its history."""
 
@@ -46,7 +38,7 @@ class Year:
         self, folder: Path, checks: int, step: int, seed: int = 7, drives: int = DRIVES
     ) -> None:
         """step: seconds between two checks."""
-        self.checks, self.step, self.start, self.is_eventful = checks, step, START, True
+        self.checks, self.step = checks, step
         self.machine, self.drives = Machine(folder), [Drive(slot) for slot in range(drives)]
         self.largest, self.written, self.size = 0, 0, 0  # bytes
         self.states: Counter[int] = Counter()  # exit statuses
@@ -63,12 +55,6 @@ class Year:
             self.machine.holds(**{drive.name: drive.report for drive in self.drives})
             self._check(number)
             self._weigh(number)
-            if (number + 1) % 500 == 0:
-                print(
-                    f'{number + 1} checks: {self.size} bytes',
-                    file=sys.stderr,
-                    flush=True,
-                )
 
     # --- one check -----------------------------------------------------------------------
 
@@ -76,7 +62,7 @@ class Year:
         """Let the drives get older; replace, remove or move one at its time."""
         for drive in self.drives:
             drive.ages(number * self.step, self.step, self._dice)
-        at = [self.checks * tenth // 10 if self.is_eventful else -1 for tenth in range(10)]
+        at = [self.checks * tenth // 10 for tenth in range(10)]
         if number == at[2]:
             self.drives[REPLACED].report['serial_number'] = 'EXAMPLE-NEW'
         elif number == at[3]:
@@ -87,7 +73,7 @@ class Year:
     def _check(self, number: int) -> None:
         """Run one check, which may be killed, and look at what it says."""
         moment = self._dice.random() < 0.5, self._dice.random()
-        is_killed, began = self.is_eventful and self._dice.random() < KILLED, time.monotonic()
+        is_killed, began = self._dice.random() < KILLED, time.monotonic()
         ended = self._run(number, moment if is_killed else None)
         self.states[ended.status] += 1
         for remark in REMARK.findall(ended.text):
@@ -96,30 +82,17 @@ class Year:
         if ended.status >= 0:
             self._typical = time.monotonic() - began
 
-    def _run(self, number: int, moment: tuple[bool, float] | None) -> Ended:
-        is_wrong = self.is_eventful and 0 <= number - self._jumps_at < JUMP_CHECKS
-        now = self.start + number * self.step + is_wrong * self._jump
-        command = command_at(now, *self.machine.words('--scan'), logs=str(self.machine.logs))
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment(),
-            start_new_session=True,
-        )
-        first = kill(process, moment, self._typical) if moment else b''
-        assert process.stdout is not None
-        with process.stdout:
-            text = (first + process.stdout.read()).decode()
-        _, status = os.waitpid(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        return Ended(number, process.returncode, text)
+    def _run(self, number: int, moment: tuple[bool, float] | None) -> Killed:
+        is_wrong = 0 <= number - self._jumps_at < JUMP_CHECKS
+        now = START + number * self.step + is_wrong * self._jump
+        words = self.machine.words('--scan')
+        command = command_at(now, *words, logs=str(self.machine.logs))
+        return killed(command, moment, self._typical)
 
     def _remarked(self, number: int, remark: str) -> None:
         """Note a remark, which must be caused by a kill or by the jump of the clock."""
         since = (number - self._jumps_at) * self.step
-        is_jump = self.is_eventful and 0 <= since <= DAY + (JUMP_CHECKS + 1) * self.step
+        is_jump = 0 <= since <= DAY + (JUMP_CHECKS + 1) * self.step
         cause = 'after a kill' if self._is_after_kill else 'clock' if is_jump else 'unexplained'
         if remark not in self.remarks and (cause == 'unexplained' or 'damaged' in remark):
             self.faults.append(f'check {number}: {remark}')
@@ -141,17 +114,22 @@ class Year:
         self.largest, self.written = max(self.largest, self.size), max(self.written, written)
 
 
-def main(checks: int, minutes: int, seed: int) -> int:
-    """Run so many checks and print what became of the history; 1 where it is too large or
-    damaged.
-    """
-    print(f'{checks} checks of {DRIVES} drives, {minutes} minutes apart, seed {seed}', flush=True)
+def main(words: list[str]) -> int:
+    """Return 1 where the history is too large or damaged."""
+    parser = argparse.ArgumentParser(description=(__doc__ or '').partition('\n')[0])
+    parser.add_argument('--checks', type=int, default=MOST_CHECKS)
+    parser.add_argument('--minutes', type=int, default=5, help='of simulated time between two')
+    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(10**6))
+    options = parser.parse_args(words)
+    if not 0 < options.checks <= MOST_CHECKS:
+        parser.error(f'--checks: 1 to {MOST_CHECKS}')
+    print(options, flush=True)
     with tempfile.TemporaryDirectory(prefix='check-smart-year-') as folder:
-        year, began = Year(Path(folder), checks, minutes * 60, seed), time.monotonic()
+        year = Year(Path(folder), options.checks, options.minutes * 60, options.seed)
         year.run()
     print(
-        f'{time.monotonic() - began:.0f} s; history: at most {year.largest} bytes, in the end '
-        f'{year.size}; written by a check: at most {year.written}',
+        f'history: at most {year.largest} bytes, in the end {year.size}; written by a check: at '
+        f'most {year.written}',
         f'exit statuses: {dict(year.states)}',
         *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
         *year.faults,
@@ -162,10 +140,5 @@ def main(checks: int, minutes: int, seed: int) -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(
-        main(
-            int(sys.argv[1]),
-            int(sys.argv[2]),
-            int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(10**6),
-        )
-    )
+    os.environ.setdefault('XDG_STATE_HOME', '/nonexistent')
+    sys.exit(main(sys.argv[1:]))

@@ -93,12 +93,27 @@ def write_reports(folder: Path, asked: argparse.Namespace) -> dict[str, int]:
 
 def collected(path: Path, count: int) -> Iterator[tuple[str, bytes]]:
     """Yield the first drives of a collection as smartctl --json -x prints them."""
-    from damage import whole
-
     with gzip.open(path, 'rt', encoding='utf-8') as lines:
         for line in itertools.islice(lines, count):
             facts = json.loads(line)
             yield f'{facts["path"]}.json', json.dumps(whole(facts)).encode()
+
+
+def whole(facts: Any) -> Any:
+    """Return the document of a drive with what the collection leaves out: arguments, an empty
+    self-test log.
+    """
+    from smartctl_output import as_json
+
+    logs = [0, 1, 2, 3, 6, 7] + [4] * ('devstat' in facts)
+    document = {**as_json(facts), 'smart_support': {'available': True, 'enabled': True}}
+    document['smartctl']['argv'] = ['smartctl', '--json', '-x', '/dev/sda']
+    if 'attributes' in facts:
+        document.update(
+            ata_smart_self_test_log={'extended': {'count': 0}},
+            ata_log_directory={'table': [{'address': log} for log in sorted(logs)]},
+        )
+    return document
 
 
 def recorded(corpus: Path) -> Iterator[tuple[str, bytes]]:

@@ -123,7 +123,7 @@ class Trials:
         """
         item = self._items[number]
         file = self._package.parent / f'covered-{os.getpid()}'
-        status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 60)
+        status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 0, limit=300)
         if status == FAILED:
             print(
                 f'{item.nodeid} fails or takes long without any mutant, and is not asked',
