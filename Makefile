@@ -30,8 +30,8 @@ PROGRAMS := sudo busybox acl man-db passwd util-linux binutils valgrind pipx chr
 LINTIAN := --suppress-tags package-has-long-file-name
 # Number of tests that run at a time: one more than there are cores, because many of them wait.
 WORKERS ?= $(shell expr $$(nproc) + 1)
-# "make test" leaves the long tests to CI; "make test MARKS=" runs them too.
-MARKS ?= not long
+# "make test" leaves the long tests and those of tools/ to CI; "make test MARKS=" runs them too.
+MARKS ?= not long and not tools
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 # For "make install": tools/recipe explains these variables.
 PREFIX ?= /usr/local
@@ -47,7 +47,7 @@ help:            ## list all targets
 run: venv        ## show the drives of this machine, or sample drives, as a table
 	@sh tools/run $(BIN)/check_smart_attributes
 
-test: check test-debian12  ## check style and types, and run all tests but the long ones (make test MARKS= runs these, too)
+test: check test-debian12  ## check style and types, and run all tests but the long ones and those of tools/ (make test MARKS= runs these, too)
 
 .PHONY: lint lint-packages
 lint: $(VENV)/.tools  ## check style and types only

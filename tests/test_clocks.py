@@ -12,6 +12,8 @@ from measure import clocks
 
 from smart_attributes.errors import DataError
 
+pytestmark = pytest.mark.tools
+
 
 def facts(raw='500', tests=(), errors=(), statistics=None, spindle=None, model='ACME HD1'):
     return {

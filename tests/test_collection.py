@@ -11,6 +11,8 @@ from measure import collection, followed
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 
+pytestmark = pytest.mark.tools
+
 DISK = {
     'path': 'HDD/ACME/1',
     'model': 'ACME D1',

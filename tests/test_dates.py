@@ -13,6 +13,8 @@ from measure.dates import Lasting
 
 from smart_attributes.constants import YEAR
 
+pytestmark = pytest.mark.tools
+
 
 def rows(*drives):
     return list(dates.table(drives))

@@ -13,6 +13,8 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 sys.path.insert(0, str(ROOT / 'tools'))
 import drivedb_gaps
 
+pytestmark = pytest.mark.tools
+
 KNOWN = """  { "ACME X1 SSDs", // tested with ACME X1-240/1.0
     "ACME X1-[0-9]{3}",
     "1\\\\.[0-9]",

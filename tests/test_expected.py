@@ -13,6 +13,8 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 
+pytestmark = pytest.mark.tools
+
 WITHOUT_WEAR = 'limits on totals and growth, except wear'
 MONTH = 30 * 86_400
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics

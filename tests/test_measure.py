@@ -12,6 +12,8 @@ from measure import accuracy, collection, timelines
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import drive_database, shipped_data, thresholds
 
+pytestmark = pytest.mark.tools
+
 METRICS = json.loads((ROOT / 'attributes.json').read_text())['metrics']
 DATABASE = {
     'date': '2026-11-20',

@@ -22,6 +22,8 @@ from guard import stay_within
 from mutations import Change, Mutant, Statements, _is_same_sql, changed, mutant
 from trials import ALIVE, NOT_RUN, NOTICED
 
+pytestmark = pytest.mark.tools
+
 
 def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
     """Lines move with every change above them, and a line is wrapped otherwise where its name

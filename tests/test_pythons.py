@@ -8,6 +8,8 @@ import pytest
 import pythons
 from conftest import ROOT
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.mark.parametrize(
     'file, pattern',

@@ -19,6 +19,8 @@ from conftest import ROOT, run
 
 from smart_attributes import VERSION
 
+pytestmark = pytest.mark.tools
+
 NOTES = (
     f'# Changelog\n\n## [{VERSION}] - 2026-11-22\n\n### Changes to alerts\n\n- Nothing.\n\n'
     '## [1.6]\n\n- Older.\n'

@@ -16,6 +16,8 @@ import same_verdicts
 from conftest import ROOT
 from same_verdicts import Comparison, NotCompared, is_same, pairs
 
+pytestmark = pytest.mark.tools
+
 DISK = {
     'path': 'HDD/ACME/1',
     'model': 'ACME 1',

@@ -1,6 +1,9 @@
 """How large the sectors of a model are, told by its counts."""
 
+import pytest
 from measure.collection import Sizes
+
+pytestmark = pytest.mark.tools
 
 
 def sizes(*drives):

@@ -14,6 +14,8 @@ from measure.seen_again import Class, Look
 
 from smart_attributes.model import State
 
+pytestmark = pytest.mark.tools
+
 DATES = ('2021-01-01', '2021-06-01', '2022-01-01', '2022-03-01', '2023-01-01')
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 BAD = Class('hdd', 'Acme', 'WARNING', 'pending')

@@ -16,6 +16,8 @@ from measure.__main__ import shipped_judge
 from smart_attributes.knowledge import shipped_data
 from smart_attributes.model import State
 
+pytestmark = pytest.mark.tools
+
 VENDORS = shipped_data.load(ssd_failures.VENDORS)
 COLUMNS = [
     'model',

@@ -7,6 +7,8 @@ import pytest
 from conftest import ROOT, run_tool
 from measure import timelines
 
+pytestmark = pytest.mark.tools
+
 HEAD = 'drive,model,from,to,failed,a5,a187,a197\n'
 YEAR, DAY = 8766, 24
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+pytestmark = pytest.mark.tools
+
 TOOLS = ROOT / 'tools'
 TESTS = ROOT / 'tests'
 

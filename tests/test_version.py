@@ -14,9 +14,13 @@ from conftest import ROOT
 
 from smart_attributes import VERSION
 
-pytestmark = pytest.mark.skipif(
-    not abilities.path_of('dpkg'), reason='dpkg is not installed: versions are compared by it alone'
-)
+pytestmark = [
+    pytest.mark.tools,
+    pytest.mark.skipif(
+        not abilities.path_of('dpkg'),
+        reason='dpkg is not installed: versions are compared by it alone',
+    ),
+]
 
 
 @pytest.fixture

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from year import Year
+
+pytestmark = pytest.mark.tools
 
 
 def test_a_dozen_checks_are_counted_and_find_nothing_wrong(tmp_path: Path, monkeypatch) -> None:
