@@ -6,6 +6,7 @@ its file and from what was done to it.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import time
@@ -146,18 +147,14 @@ def _predicts_failure(drive: Drive) -> bool:
 
 def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> list[str]:
     """Return where a drive that answers is told otherwise than its file says."""
-    wanted = {
-        f'{drive.name}_{metric}': number
-        for metric, number in drive.description.expect['perfdata'].items()
-    }
+    prefix, wanted = f'{drive.name}_', drive.description.expect['perfdata']
     told = {
-        label: value.number for label, value in values.items() if label.startswith(f'{drive.name}_')
+        label.removeprefix(prefix): value.number
+        for label, value in values.items()
+        if label.startswith(prefix)
     }
-    differ = sorted(label for label in {*wanted, *told} if wanted.get(label) != told.get(label))
-    return [
-        *([] if state == drive.state else [f'is {drive.state}']),
-        *(f'{label} is {wanted.get(label)}, not {told.get(label)}' for label in differ),
-    ]
+    wrong = [] if state == drive.state else [f'is {drive.state}']
+    return wrong if told == wanted else [*wrong, f'has {wanted}, not {told}']
 
 
 def _lost(drive: Drive, state: str, line: str, text: str) -> list[str]:
@@ -170,15 +167,10 @@ def _lost(drive: Drive, state: str, line: str, text: str) -> list[str]:
     if state == drive.state:
         return []
     notes = text.partition(line)[2].split('\n')[1:]
-    own = notes[
-        : next((at for at, note in enumerate(notes) if not note.startswith(' ')), len(notes))
-    ]
+    own = list(itertools.takewhile(lambda note: note.startswith(' '), notes))
+    is_said = any(LOST in note or ' unknown: ' in note for note in own)
     is_better = URGENCY.index(state) < URGENCY.index(drive.state)
-    return (
-        []
-        if is_better and any(LOST in note or ' unknown: ' in note for note in own)
-        else [f'is {drive.state}']
-    )
+    return [] if is_better and is_said else [f'is {drive.state}']
 
 
 # --- turns -----------------------------------------------------------------------------
@@ -232,16 +224,13 @@ def _processes(machine: Machine) -> list[int]:
     """Return the processes that still talk to the drives of a machine, a second after the
     answer.
     """
-    deadline = time.monotonic() + 1
-    while True:
-        left = [
-            int(entry.name)
-            for entry in Path('/proc').iterdir()
-            if entry.name.isdigit() and _is_of(entry, machine)
-        ]
-        if not left or time.monotonic() > deadline:
-            return left
+    for _ in range(20):
+        processes = [entry for entry in Path('/proc').iterdir() if entry.name.isdigit()]
+        left = [int(entry.name) for entry in processes if _is_of(entry, machine)]
+        if not left:
+            break
         time.sleep(0.05)
+    return left
 
 
 def _is_of(process: Path, machine: Machine) -> bool:

@@ -26,7 +26,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build/fuzz'
-TOTALS = BUILD / 'executions.json'
 IN_HISTORY = '/dev/shm'  # for what is read as a file, where the system has it
 LONGEST = 4000  # bytes of an input: reports come in parts, see in_parts()
 FIRST_ROWS = 3  # of each table of a report
@@ -191,27 +190,15 @@ def run(reader: str, limit: str) -> bool:
         max(map(int, re.findall(pattern, text, re.MULTILINE)), default=0)
         for pattern in (r'^#(\d+)\s', r'rss: (\d+)Mb')
     )
+    found = len(list(BUILD.glob(f'{reader}-found-*'))) or 'nothing'
+    taken = time.monotonic() - began
     print(
-        f'{_counted(reader, executions, time.monotonic() - began)}; at most {megabytes} MB',
+        f'{reader}: {executions:,} executions in {taken:.0f} s; at most {megabytes} MB; {found} found',
         flush=True,
     )
     if done.returncode:
         print(text[-3000:], f'ended with {done.returncode}', flush=True)
     return done.returncode == 0
-
-
-def _counted(reader: str, executions: int, seconds: float) -> str:
-    """Return the sentence about a run, and keep what all runs since build/fuzz was made have
-    come to.
-    """
-    totals = json.loads(TOTALS.read_text()) if TOTALS.exists() else {}
-    totals[reader] = totals.get(reader, 0) + executions
-    TOTALS.write_text(json.dumps(totals, indent=1))
-    found = len(list(BUILD.glob(f'{reader}-found-*')))
-    return (
-        f'{reader}: {executions:,} executions in {seconds:.0f} s, {totals[reader]:,} in all; '
-        f'{found or "nothing"} found'
-    )
 
 
 def main(given: argparse.Namespace) -> int:

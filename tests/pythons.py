@@ -166,17 +166,14 @@ def tested(version: str, arguments: Sequence[str]) -> Iterator[Run]:
     with debian(version) as chroot:
         python = f'/usr/bin/python{version}'
         done(inside(chroot, 'make', f'PYTHON={python}', '.venv/.tools'))
-        yield run(version, 'PyPI', inside(chroot, *pytest('.venv', arguments)))
-        done(inside(chroot, *venv(python, OF_DEBIAN), '--system-site-packages'))
+        yield run(version, 'PyPI', inside(chroot, '.venv/bin/python', '-m', 'pytest', *arguments))
+        done(inside(chroot, python, '-m', 'venv', OF_DEBIAN, '--system-site-packages'))
         pip = [f'{OF_DEBIAN}/bin/pip', 'install', '--quiet']
         done(inside(chroot, *pip, 'pip>=21.3', 'pytest>=7.2,<9.2'))
         # no Debian has pySMART
         done(inside(chroot, *pip, '--no-deps', '--editable', '.', 'pySMART'))
-        yield run(
-            version,
-            SUITES[version],
-            inside(chroot, *pytest(OF_DEBIAN, ['-m', 'libraries', *behavior_tests()])),
-        )
+        command = (f'{OF_DEBIAN}/bin/python', '-m', 'pytest', '-m', 'libraries', *behavior_tests())
+        yield run(version, SUITES[version], inside(chroot, *command))
 
 
 def behavior_tests() -> list[str]:
@@ -196,18 +193,9 @@ def tested_here(version: str, arguments: Sequence[str]) -> Run:
             version, 'PyPI', 1, 'not run: no Debian has this Python, and neither has this machine'
         )
     if not (ROOT / folder / 'bin/pytest').exists():
-        done(venv(python, folder))
+        done([python, '-m', 'venv', folder])
         done([f'{folder}/bin/pip', 'install', '--quiet', '--editable', '.[test]'])
-    return run(version, 'PyPI', pytest(folder, arguments))
-
-
-def venv(python: str, folder: str) -> list[str]:
-    return [python, '-m', 'venv', folder]
-
-
-def pytest(folder: str, arguments: Sequence[str]) -> list[str]:
-    """Return the command line of pytest in a virtual environment."""
-    return [f'{folder}/bin/python', '-m', 'pytest', *arguments]
+    return run(version, 'PyPI', [f'{folder}/bin/python', '-m', 'pytest', *arguments])
 
 
 def done(command: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import io
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -55,57 +54,36 @@ class House:
     [
         pytest.param(range(1), range(2, 9), id='head-of-the-function'),
         pytest.param(range(2, 3), range(3, 5), id='head-of-a-loop'),
-        pytest.param(range(3, 4), range(5, 6), id='condition'),
         pytest.param(range(5, 6), range(6, 8), id='second-line-of-a-statement'),
         pytest.param(range(3, 6), range(5, 8), id='condition-and-what-depends-on-it'),
-        pytest.param(range(6, 7), range(8, 9), id='one-line'),
     ],
 )
 def test_the_tests_that_are_asked_run_the_statement_that_differs(differs, lines):
-    """Others do the same as without the mutant; whoever does not run a condition cannot notice
-    it either.
-    """
+    """Others do the same as without the mutant."""
     assert Statements(ast.parse(TEXT)).around(('House', 'rooms'), differs) == lines
 
 
 @pytest.mark.parametrize(
-    ('before', 'after', 'lines'),
-    [
-        ('a\nb\nc', 'a\nB\nc', range(1, 2)),
-        ('a\nb\nc', 'a\nc', range(1, 2)),
-        ('a\nb\nb\nc', 'a\nb\nc', range(2, 3)),
-        ('a\nb\nc', 'A\nb\nC', range(3)),
-        ('a\nb', 'a\nb\nc', range(2, 3)),
-    ],
-    ids=['one', 'gone', 'gone-of-two', 'from-first-to-last', 'more'],
+    ('after', 'lines'),
+    [('a B b c', range(1, 2)), ('a b c', range(2, 3)), ('A b b C', range(4)), ('a b b c d', [4])],
 )
-def test_lines_that_differ_go_from_the_first_to_the_last(before, after, lines):
-    assert changed(before, after) == lines
+def test_lines_that_differ_go_from_the_first_to_the_last(after, lines):
+    assert list(changed('a\nb\nb\nc', after.replace(' ', '\n'))) == list(lines)
 
 
 # --- how it is tried ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def module(monkeypatch):
-    """A module with every sort of function that is changed."""
-    made = types.ModuleType('smart_attributes.made_up')
-    made.__file__ = 'made_up.py'
-    exec(
-        'from functools import lru_cache\n'
-        'STEP = 1\n'
-        'def plain(number, step=1): return number + step + STEP\n'
-        '@lru_cache(maxsize=None)\n'
-        'def kept(number): return number + 1\n'
-        'class House:\n'
-        '    @property\n'
-        '    def rooms(self): return 3\n'
-        '    @staticmethod\n'
-        '    def of(number): return number\n',
-        vars(made),
-    )
-    monkeypatch.setitem(sys.modules, 'smart_attributes.made_up', made)
-    return made
+MADE_UP = """\
+from functools import lru_cache
+STEP = 1
+def plain(number, step=1): return number + step + STEP
+@lru_cache(maxsize=None)
+def kept(number): return number + 1
+class House:
+    @property
+    def rooms(self): return 3
+"""
 
 
 @pytest.mark.parametrize(
@@ -114,20 +92,18 @@ def module(monkeypatch):
         (('', 'plain'), 'def plain(number, step=2): return number - step + STEP', 'plain(5)', 4),
         (('', 'kept'), 'def kept(number): return number + 2', 'kept(5)', 7),
         (('House', 'rooms'), 'class House:\n    def rooms(self): return 4', 'House().rooms', 4),
-        (
-            ('House', 'of'),
-            'class House:\n    @staticmethod\n    def of(number): return -number',
-            'House.of(5)',
-            -5,
-        ),
     ],
-    ids=['function-with-its-default', 'cached', 'property', 'static'],
+    ids=['function-with-its-default', 'cached', 'property'],
 )
 def test_a_mutant_takes_the_place_of_a_function_wherever_it_was_imported(
-    module, place, code, call, result
+    monkeypatch, place, code, call, result
 ):
     """Who has imported a function holds it, and not its name."""
-    names = {name: getattr(module, name) for name in ('plain', 'kept', 'House')}
+    module = types.ModuleType('smart_attributes.made_up')
+    module.__file__ = 'made_up.py'
+    exec(MADE_UP, vars(module))
+    monkeypatch.setitem(sys.modules, 'smart_attributes.made_up', module)
+    names = dict(vars(module))
 
     Change(Mutant('f', (), ()), 'made_up', place, code, range(1)).make()
 
@@ -145,23 +121,17 @@ def says(*numbers: int, then=lambda: trials.PASSED):
     return work
 
 
-@pytest.mark.parametrize(
-    'was, is_now, is_same',
-    [
-        ("'DELETE FROM point'", "'delete from point'", True),
-        ("'DELETE FROM point'", "'DELETE FROM POINT'", True),
-        ("'DELETE FROM point'", "'XXDELETE FROM pointXX'", False),
-        ("'delete it'", "'DELETE IT'", False),
-    ],
-)
-def test_sql_in_another_letter_case_is_no_mutant(was, is_now, is_same):
+def test_sql_in_another_letter_case_is_no_mutant():
     """It does the same, so no test could notice it."""
-    nodes = (types.SimpleNamespace(value=value) for value in (was, is_now))
 
-    assert (
-        _is_same_sql(types.SimpleNamespace(**dict(zip(('original_node', 'mutated_node'), nodes))))
-        is is_same
-    )
+    def is_same(was, is_now):
+        nodes = {'original_node': was, 'mutated_node': is_now}
+        nodes = {name: types.SimpleNamespace(value=text) for name, text in nodes.items()}
+        return _is_same_sql(types.SimpleNamespace(**nodes))
+
+    assert is_same("'DELETE FROM point'", "'delete from point'")
+    assert not is_same("'DELETE FROM point'", "'XXDELETE FROM pointXX'")
+    assert not is_same("'delete it'", "'DELETE IT'")
 
 
 @pytest.mark.parametrize(
@@ -228,63 +198,32 @@ def test_a_mutant_whose_line_no_test_runs_here_is_not_called_alive():
     assert trial._result(0) == trials.NOT_RUN
 
 
-def allowed(folder: Path, work) -> bool:
-    """Tell whether a process that stays within a folder may do something."""
-
-    def guarded(_: int) -> int:
-        stay_within(folder)
-        try:
-            work()
-        except (PermissionError, ProcessLookupError):
-            return trials.FAILED
-        return trials.PASSED
-
-    return trials.ended(*trials.forked(guarded), lambda _: 10)[0] == trials.PASSED
+def kill_a_child():
+    os.kill(os.posix_spawn('/bin/sh', ['sh', '-c', 'sleep 5'], {}), 9)
 
 
-@pytest.mark.parametrize(
-    ('work', 'is_allowed'),
-    [
-        pytest.param(lambda own, other: (own / 'file').write_text('new'), True, id='write-inside'),
-        pytest.param(
-            lambda own, other: (other / 'file').write_text('new'), False, id='write-outside'
-        ),
-        pytest.param(lambda own, other: (other / 'file').read_text(), True, id='read-outside'),
-        pytest.param(
-            lambda own, other: (own / 'link/file').unlink(), False, id='remove-through-a-link'
-        ),
-        pytest.param(lambda own, other: (own / 'link').unlink(), True, id='remove-a-link'),
-        pytest.param(
-            lambda own, other: (own / 'file').rename(other / 'gone'), False, id='move-out'
-        ),
-        pytest.param(
-            lambda own, other: os.unlink('file', dir_fd=os.open(own, 0)),
-            True,
-            id='remove-in-an-open-folder',
-        ),
-        pytest.param(
-            lambda own, other: os.unlink('file', dir_fd=os.open(other, 0)),
-            False,
-            id='remove-in-another-one',
-        ),
-        pytest.param(
-            lambda own, other: os.chmod(os.open(other, 0), 0), False, id='mode-of-what-is-open'
-        ),
-        pytest.param(lambda own, other: shutil.rmtree(other), False, id='remove-a-tree'),
-        pytest.param(lambda own, other: os.kill(os.getppid(), 0), False, id='signal-to-others'),
-        pytest.param(lambda own, other: os.kill(-1, 0), False, id='signal-to-all'),
-        pytest.param(
-            lambda own, other: os.kill(os.posix_spawn('/bin/sh', ['sh', '-c', 'sleep 5'], {}), 9),
-            True,
-            id='signal-to-what-it-started',
-        ),
-        pytest.param(
-            lambda own, other: os.posix_spawn('/bin/rm', ['rm'], {}), False, id='another-program'
-        ),
-        pytest.param(lambda own, other: subprocess.run(['true'], check=False), False, id='process'),
-    ],
-)
-def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work, is_allowed):
+ALLOWED = {
+    'write-inside': lambda own, other: (own / 'file').write_text('new'),
+    'read-outside': lambda own, other: (other / 'file').read_text(),
+    'remove-a-link': lambda own, other: (own / 'link').unlink(),
+    'remove-in-an-open-folder': lambda own, other: os.unlink('file', dir_fd=os.open(own, 0)),
+    'signal-to-what-it-started': lambda own, other: kill_a_child(),
+}
+FORBIDDEN = {
+    'write-outside': lambda own, other: (other / 'file').write_text('new'),
+    'remove-through-a-link': lambda own, other: (own / 'link/file').unlink(),
+    'move-out': lambda own, other: (own / 'file').rename(other / 'gone'),
+    'remove-in-another-one': lambda own, other: os.unlink('file', dir_fd=os.open(other, 0)),
+    'mode-of-what-is-open': lambda own, other: os.chmod(os.open(other, 0), 0),
+    'signal-to-others': lambda own, other: os.kill(os.getppid(), 0),
+    'signal-to-all': lambda own, other: os.kill(-1, 0),
+    'another-program': lambda own, other: os.posix_spawn('/bin/rm', ['rm'], {}),
+    'process': lambda own, other: subprocess.run(['true'], check=False),
+}
+
+
+@pytest.mark.parametrize('work', [*ALLOWED, *FORBIDDEN])
+def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work):
     """A wrong path or number may reach any file or process of whoever runs this."""
     own, other = tmp_path / 'own', tmp_path / 'other'
     for folder in (own, other):
@@ -292,7 +231,17 @@ def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work, is_allowed
         (folder / 'file').write_text('old')
     (own / 'link').symlink_to(other)
 
-    assert allowed(own, lambda: work(own, other)) is is_allowed
+    def guarded(_: int) -> int:
+        stay_within(own)
+        try:
+            {**ALLOWED, **FORBIDDEN}[work](own, other)
+        except (PermissionError, ProcessLookupError):
+            return trials.FAILED
+        return trials.PASSED
+
+    status, _ = trials.ended(*trials.forked(guarded), lambda number: 10)
+
+    assert status == (trials.PASSED if work in ALLOWED else trials.FAILED)
     assert (other / 'file').read_text() == 'old'
 
 

@@ -14,7 +14,7 @@ import sys
 import pytest
 import same_verdicts
 from conftest import ROOT
-from same_verdicts import Comparison, NotCompared, is_same, pairs
+from same_verdicts import Comparison, NotCompared, is_same
 
 pytestmark = pytest.mark.tools
 
@@ -60,20 +60,9 @@ def compare(new, tmp_path, *words):
     (corpus / 'scans/scan.txt').write_text('/dev/sda -d sat\n')
     for path in sorted((ROOT / 'tests/reports').glob('*.txt')):
         shutil.copy(path, corpus)
+    data = ('--drives', str(drives), '--corpus', str(corpus), '--damaged', '3')
     done = subprocess.run(
-        [
-            sys.executable,
-            str(ROOT / 'tools/same_verdicts.py'),
-            str(ROOT),
-            str(new),
-            '--drives',
-            str(drives),
-            '--corpus',
-            str(corpus),
-            '--damaged',
-            '3',
-            *words,
-        ],
+        [sys.executable, str(ROOT / 'tools/same_verdicts.py'), str(ROOT), str(new), *data, *words],
         capture_output=True,
         text=True,
         timeout=300,
@@ -117,9 +106,7 @@ def test_a_limit_that_was_changed_is_found(checkout, tmp_path):
     assert text.splitlines()[2].endswith('state: "WARNING" -> "CRITICAL"')
 
 
-@pytest.mark.parametrize(
-    'damage', ['raise ValueError', 'import nothing_of_this_name', 'import os\nos._exit(0)', 'x =']
-)
+@pytest.mark.parametrize('damage', ['raise ValueError', 'import os\nos._exit(0)'])
 def test_a_checkout_that_does_not_answer_is_not_the_same(checkout, tmp_path, damage):
     """Exit status 3: two checkouts that both print nothing would agree."""
     (checkout / 'smart_attributes/check/judging.py').write_text(f'{damage}\n')
@@ -135,7 +122,6 @@ def test_a_checkout_that_does_not_answer_is_not_the_same(checkout, tmp_path, dam
     [
         ('--count', '0', '--damaged', '0', '--corpus', '/nowhere'),
         ('--drives', '/nowhere'),
-        ('--no-such-option',),
         ('--count', 'many'),
     ],
 )
@@ -167,18 +153,11 @@ def test_keys_that_are_only_added_are_no_difference():
     assert changed(lambda document: document.update(state='WARNING')) == [
         ('json.document.state', 'OK', 'WARNING')
     ]
-    assert changed(lambda document: document['drives'][0]['readings'][0].update(value=False)) == [
-        ('json.document.drives[0].readings[0].value', 0, False)
-    ]
-
-
-def test_drives_and_readings_that_are_more_or_fewer_are_a_difference():
-    """Each is a value of OLD as well."""
-    assert changed(lambda document: document['drives'].append({})) == [
-        ('json.document.drives.length', 1, 2)
-    ]
     assert changed(lambda document: document['drives'].clear()) == [
         ('json.document.drives.length', 1, 0)
+    ]
+    assert changed(lambda document: document['drives'][0]['readings'][0].update(value=False)) == [
+        ('json.document.drives[0].readings[0].value', 0, False)
     ]
 
 
@@ -221,34 +200,6 @@ def test_an_old_checkout_without_an_answer_proves_nothing():
     for key, answer in (('check', [3, 'Traceback']), ('json', [3, 'no document'])):
         with pytest.raises(NotCompared, match='a: OLD gave no answer'):
             Comparison().add({**ANSWER, key: answer}, ANSWER)
-
-
-def test_the_printed_differences_are_bounded(capsys):
-    """A renamed key differs in each report; what it is can be read from 40, and counted by
-    field.
-    """
-    found = Comparison()
-    for _ in range(100):
-        found.add(ANSWER, {**ANSWER, 'check': [1, ANSWER['check'][1]]})
-    lines = list(found.lines())
-
-    assert (
-        len(lines) == 43
-        and lines[41] == '... and 60 more'
-        and lines[42] == '     100 x check.exit_status'
-    )
-
-
-def test_each_value_is_counted_once():
-    """At any depth; empty lists count by their length."""
-    old = {'a': {'b': [1, [], {}]}, 'c': None}
-
-    assert [(field, one) for field, _, one, _ in pairs(old, old)] == [
-        ('a.b.length', 3),
-        ('a.b[0]', 1),
-        ('a.b[1].length', 0),
-        ('c', None),
-    ]
 
 
 def test_damaged_reports_are_the_same_in_each_run():

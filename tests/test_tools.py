@@ -19,7 +19,7 @@ TOOLS = ROOT / 'tools'
 TESTS = ROOT / 'tests'
 
 
-@pytest.mark.parametrize('name', ['clone', 'my clone', "admin's $HOME", 'clone-ü', 'long' * 40])
+@pytest.mark.parametrize('name', ['clone', "admin's $HOME ü", 'long' * 40])
 def test_the_program_starts_wherever_the_clone_is(tmp_path: Path, name):
     """The kernel takes the path in a script's first line for two where it has a blank, and cuts
     it off.

@@ -1,8 +1,8 @@
-"""The size of the history while 24 drives are checked, each check a process of its own as at a site.
+"""The size of the history while 24 drives are checked.
 
 `make year CHECKS=1000 MINUTES=5 SEED=7` runs so many checks, at most 1,000, so many simulated minutes
-apart; test_year runs a few. Meanwhile one drive is replaced, one vanishes, one moves and moves back, the
-clock jumps, and one of 100 checks is killed. tools/bench.py counts what an old history costs.
+apart; test_year runs a few. Meanwhile one drive is replaced, one vanishes, one moves and moves back,
+and the clock jumps. tools/bench.py counts what an old history costs.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import random
 import re
 import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
-from days import DAY, START, Killed, Machine, command_at, killed
+from days import DAY, START, Machine
 from year_drives import Drive
 
 DRIVES = 24
@@ -25,7 +24,6 @@ MOST_CHECKS = 1000
 MOST_BYTES = 5_000_000  # of all files
 # bytes of the files that one check replaces, but for the first one of a day
 MOST_WRITTEN = 100_000
-KILLED = 0.01  # of all checks
 REPLACED, MOVED = 1, 2  # drives
 JUMPS, JUMP_CHECKS = (-90 * DAY, 5 * DAY), 3  # of the clock; the seed chooses one
 REMARK = re.compile(r'(?:no )?history: .*|history-damaged.*')
@@ -42,10 +40,9 @@ class Year:
         self.machine, self.drives = Machine(folder), [Drive(slot) for slot in range(drives)]
         self.largest, self.written, self.size = 0, 0, 0  # bytes
         self.states: Counter[int] = Counter()  # exit statuses
-        # about the history -> where each was first seen, and its cause
-        self.remarks: dict[str, str] = {}
+        self.remarks: dict[str, int] = {}  # about the history, and where each was first seen
         self.faults: list[str] = []
-        self._dice, self._typical, self._is_after_kill = random.Random(seed), 0.2, False
+        self._dice = random.Random(seed)
         self._jump, self._jumps_at = self._dice.choice(JUMPS), checks * 6 // 10
 
     def run(self) -> None:
@@ -71,32 +68,18 @@ class Year:
             self.drives[MOVED].name = f'nvme{99 if number == at[4] else MOVED}'
 
     def _check(self, number: int) -> None:
-        """Run one check, which may be killed, and look at what it says."""
-        moment = self._dice.random() < 0.5, self._dice.random()
-        is_killed, began = self._dice.random() < KILLED, time.monotonic()
-        ended = self._run(number, moment if is_killed else None)
-        self.states[ended.status] += 1
-        for remark in REMARK.findall(ended.text):
-            self._remarked(number, remark)
-        self._is_after_kill = ended.status < 0
-        if ended.status >= 0:
-            self._typical = time.monotonic() - began
-
-    def _run(self, number: int, moment: tuple[bool, float] | None) -> Killed:
-        is_wrong = 0 <= number - self._jumps_at < JUMP_CHECKS
-        now = START + number * self.step + is_wrong * self._jump
-        words = self.machine.words('--scan')
-        command = command_at(now, *words, logs=str(self.machine.logs))
-        return killed(command, moment, self._typical)
-
-    def _remarked(self, number: int, remark: str) -> None:
-        """Note a remark, which must be caused by a kill or by the jump of the clock."""
-        since = (number - self._jumps_at) * self.step
-        is_jump = 0 <= since <= DAY + (JUMP_CHECKS + 1) * self.step
-        cause = 'after a kill' if self._is_after_kill else 'clock' if is_jump else 'unexplained'
-        if remark not in self.remarks and (cause == 'unexplained' or 'damaged' in remark):
-            self.faults.append(f'check {number}: {remark}')
-        self.remarks.setdefault(remark, f'{number}, {cause}')
+        """Run one check, and look at what it says of the history: only the jump of the clock
+        explains a remark.
+        """
+        since = number - self._jumps_at
+        now = START + number * self.step + (0 <= since < JUMP_CHECKS) * self._jump
+        done = self.machine.run(now, '--scan')
+        self.states[done.code] += 1
+        is_jump = 0 <= since <= DAY / self.step + JUMP_CHECKS + 1
+        for remark in REMARK.findall(done.text):
+            if remark not in self.remarks and (not is_jump or 'damaged' in remark):
+                self.faults.append(f'check {number}: {remark}')
+            self.remarks.setdefault(remark, number)
 
     def _weigh(self, number: int) -> None:
         """Note the size of the history, and of what a check has replaced."""
