@@ -82,14 +82,12 @@ class Row(NamedTuple):
             return CRITICAL
         return WARNING if number > self.checks // 3 else OK
 
-    def faults(self, status: int, text: str, numbers: Sequence[int]) -> list[str]:
-        """Return what is wrong with what a daemon was told. numbers: of the checks whose drives it
-        may have met.
-        """
-        if 'history' in text:
-            return [f'a loss was reported, and nothing is lost: {text}']
-        right = {self.state(number) for number in numbers}
-        return [] if status in right else [f'state {status} instead of {right}: {text}']
+
+def faults_of(status: int, text: str, right: set[int]) -> list[str]:
+    """Return what is wrong with what a daemon was told. right: the states that it may have."""
+    if 'history' in text:
+        return [f'a loss was reported, and nothing is lost: {text}']
+    return [] if status in right else [f'state {status} instead of {right}: {text}']
 
 
 def points_of(state: Path) -> Points:
@@ -173,7 +171,8 @@ class Killer:
         if 'no history: ' in ended.text:
             self.counted['said that there was no history'] += 1
             return []
-        return self._row.faults(ended.status, ended.text, range(number, self._begun + 1))
+        right = {self._row.state(met) for met in range(number, self._begun + 1)}
+        return faults_of(ended.status, ended.text, right)
 
 
 class Cutter:
@@ -213,7 +212,10 @@ class Cutter:
         with power.temporary() as name:
             disk_.cut(kind, dice, str(self._state), Path(name))
             next_ = killed(command(RECORDED_CHECKS, self._words, Path(name)), None, 0)
-            faults = self._row.faults(next_.status, next_.text, [RECORDED_CHECKS])
+            # without a check before it, the lost sectors did not grow
+            faults = faults_of(
+                next_.status, next_.text, {CRITICAL} if ended else {WARNING, CRITICAL}
+            )
             held = points_of(Path(name))
         lost = sorted(
             point for point, value in self._due(ended).items() if held.get(point) != value
