@@ -5,7 +5,6 @@ for the test.
 import gzip
 import itertools
 import json
-import re
 
 import pytest
 import smartctl_output
