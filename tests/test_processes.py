@@ -184,11 +184,13 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     monkeypatch.setattr(os, 'getloadavg', lambda: (load * os.cpu_count(), 0, 0))
     monkeypatch.setenv('LD_PRELOAD', '')
     monkeypatch.setenv('LC_NUMERIC', 'de_DE.UTF-8')
+    priorities = []
+    monkeypatch.setattr(os, 'setpriority', lambda _, pid, lower: priorities.append((pid, lower)))
     words = ('-d', 'megaraid,6', '$(id);*', 'a b', '')
     show = (
         "for word; do echo \"<$word>\"; done; tr '\\0' '\\n' </proc/$$/environ; readlink "
         '/proc/$$/fd/0; '
-        "cut -d' ' -f5,19 /proc/$$/stat; echo $$; ls /proc/$$/fd | wc -l"
+        "cut -d' ' -f5 /proc/$$/stat; echo $$; ls /proc/$$/fd | wc -l"
     )
     command = fake.answers(words, before=show)
 
@@ -199,7 +201,8 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     assert sorted(lines[5:7]) == ['LC_ALL=C', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin']
     stdin, group, pid = lines[7:10]
     assert stdin == '/dev/null'
-    assert group == f'{pid} {min(os.nice(0) + lower, 19)}'
+    assert group == pid
+    assert priorities == ([(int(pid), os.nice(0) + lower)] if lower else [])
 
 
 def test_sudo_gets_a_session_of_its_own_without_our_terminal(fake, runner):

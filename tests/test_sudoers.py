@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import abilities
 import pytest
+import tables
 from conftest import ROOT, SOCKETS, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
@@ -68,7 +69,7 @@ ADDRESSES = (
     'sat+aacraid,1,0,12@/dev/sda',
     'cciss,0@/dev/cciss/c0d0',
     'sat,auto,16+cciss,7@/dev/sg1',
-    *(each.example for each in device_types.CONTROLLERS.values()),
+    *(documented.example for documented in tables.CONTROLLERS.values()),
 )
 
 # Types that ask with vendor commands: admitted where somebody has asked for them.
