@@ -41,13 +41,25 @@ CONFIG ?= /etc/check-smart-attributes
 
 .PHONY: run test test-bare check mutants test-debian12 playground bench storm year validate collection measure verdicts add format generate pictures deb test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
-help:            ## list all targets
+help:            ## list all targets, and the CPU minutes of the rings of tests
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
+	@echo; $(PYTHON) tools/budget.py --list
 
 run: venv        ## show the drives of this machine, or sample drives, as a table
 	@sh tools/run $(BIN)/check_smart_attributes
 
-test: check test-debian12  ## check style and types, and run all tests but the long ones and those of tools/ (make test MARKS= runs these, too)
+# Each ring is measured: tools/budget.py prints its CPU minutes beside its budget.
+RING = $(BIN)/python tools/budget.py
+.PHONY: quick proof
+quick: $(VENV)/.tools  ## run one case of the test functions that run 99 % of the lines
+	@$(RING) quick $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --quick
+
+test: $(VENV)/.tools $(OLD)/.ready  ## check style and types, and run all tests but the long ones and those of tools/ (make test MARKS= runs these, too)
+	@$(RING) test $(MAKE) --no-print-directory check test-debian12
+
+PARTS := test-bare test-deb test-rpm test-ansible test-pythons test-replace test-kernel test-icinga test-metrics test-zabbix mutants storm year fuzz reproducible
+proof: $(VENV)/.tools  ## run one part of the proofs: make proof PART=test-deb; without PART, list the parts
+	@if [ -n "$(PART)" ]; then $(RING) proof $(MAKE) --no-print-directory $(PART); else printf '%s\n' $(PARTS); fi
 
 .PHONY: lint lint-packages
 lint: $(VENV)/.tools  ## check style and types only
@@ -63,9 +75,11 @@ check: lint
 test-debian12: $(OLD)/.ready  ## run the behavior tests with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
 
-test-bare:       ## run README's commands in fresh Debian 12 and 13 with nothing else, as root and as a user without sudo
+SUITES ?= bookworm trixie
+ACCOUNTS ?= root admin
+test-bare:       ## run README's commands in fresh Debian with nothing else, as root and as a user without sudo: make test-bare SUITES=trixie ACCOUNTS=root
 	sh tools/install debootstrap util-linux
-	failed=; for suite in bookworm trixie; do for user in root admin; do \
+	failed=; for suite in $(SUITES); do for user in $(ACCOUNTS); do \
 		$(AS_ROOT) sh tools/bare $$suite $$user || failed="$$failed $$suite/$$user"; done; done; \
 	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 

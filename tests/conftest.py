@@ -28,6 +28,7 @@ from smart_attributes.output import codes
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
+QUICK = ROOT / 'tests/quick.txt'
 NOBODY = 65534
 CODES = {'', *codes.BY_NAME}
 OF_OTHERS = {'of-a-newer-version'}  # what tests let other versions report
@@ -96,6 +97,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help='leave out the tests in a file of --write-passed',
     )
+    parser.addoption(
+        '--quick',
+        action='store_true',
+        help='run one case of each function in tests/quick.txt, which tools/quick.py writes',
+    )
 
 
 class Passed:
@@ -107,6 +113,16 @@ class Passed:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == 'call' and report.passed:
             self.ids.append(without_group(report.nodeid))
+
+
+def first_cases(items: list[pytest.Item], functions: frozenset[str]) -> list[pytest.Item]:
+    """Return the first case of each of the functions: "tests/test_x.py::test_y"."""
+    cases: dict[str, pytest.Item] = {}
+    for item in items:
+        function = item.nodeid.partition('[')[0]
+        if function in functions:
+            cases.setdefault(function, item)
+    return list(cases.values())
 
 
 def without_group(node: str) -> str:
@@ -267,6 +283,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         passed = set(config.getoption('without').read_text().splitlines())
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
         items[:] = [item for item in items if item.nodeid not in passed]
+    if config.getoption('quick'):
+        items[:] = first_cases(items, frozenset(QUICK.read_text().split()))
     for item in items:
         fixtures = item._fixtureinfo.name2fixturedefs.values()
         if item.path.stem in SLOW or 'released' in item._fixtureinfo.name2fixturedefs:

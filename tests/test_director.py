@@ -93,6 +93,7 @@ def test_the_basket_becomes_services_that_run(bed):
     assert bed.icinga.result('smart /dev/sdb')['command'][1:] == ['--device', '/dev/sdb']
 
 
+@pytest.mark.long
 def test_every_option_is_a_field_of_the_command(bed):
     """What the web page offers when a service is made; the kickstart has found the arguments
     themselves.

@@ -901,6 +901,7 @@ def test_lines_that_are_no_mounts(machine, line):
     assert found(machine) == {}
 
 
+@pytest.mark.long
 def test_256_arrays_are_read_and_more_are_named(machine):
     """Beyond the limit only the members: the redundancy is unknown."""
     machine.disk('sda', *(f'sda{number}' for number in range(1, 301)))

@@ -175,6 +175,7 @@ def nagios_behind_nrpe() -> Iterator[tuple[Nagios, Ground]]:
         closing(grounds)
 
 
+@pytest.mark.long
 def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
     """Nagios keeps 8,192 bytes of what check_nrpe prints: perfdata of 24 drives ended within a
     number.

@@ -73,6 +73,7 @@ def test_promtool_finds_no_fault_with_what_the_command_prints():
     assert checked(text.replace('# HELP smart_pending ', '# ')) == ['smart_pending no help text']
 
 
+@pytest.mark.long
 def test_each_alert_comes_when_it_should_and_in_these_words():
     """tests/prometheus/alerts.yml; a healthy drive is silent for ten hours."""
     done = subprocess.run(

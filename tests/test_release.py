@@ -321,6 +321,7 @@ def test_a_file_that_is_not_of_the_release_is_refused(files, name):
     assert not is_right and name in said and ' not in SHA256SUMS' in said
 
 
+@pytest.mark.long
 def test_the_bill_of_materials_lists_what_is_in_the_program(released, tmp_path):
     """Each library with its version, license and pinned hashes; what only builds it is excluded;
     twice the same.

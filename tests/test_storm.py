@@ -20,6 +20,7 @@ simulated = pytest.mark.skipif(bool(simulator.why_not()), reason=simulator.why_n
 
 
 @pytest.mark.libraries
+@pytest.mark.long
 def test_no_drive_looks_better_for_damage_without_a_note_that_says_what_is_missing(tmp_path):
     """Cut, swapped, of a wrong type, huge, without keys, rows, sections: recorded reports, and
     simulated drives. No other drive of the folder changes.
@@ -97,6 +98,7 @@ def test_what_is_told_wrongly_is_found(drive, fault, behaviour, said, wrong):
     assert any(wrong in found for found in faults_of(given, Result(0, f'SMART\n{said}\n'), {}))
 
 
+@pytest.mark.long
 def test_a_drive_that_looks_better_in_silence_is_told(tmp_path, monkeypatch):
     """Here the reading says nothing of its gaps."""
     reading = 'smart_attributes.reading'
