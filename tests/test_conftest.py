@@ -6,9 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
+from conftest import QUICK, ROOT, first_cases
 
 SKIPPED = """
 import pytest
@@ -80,3 +81,24 @@ def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(
 
     assert len(lines) == 8, printed
     assert len(set(lines)) == workers
+
+
+def test_quick_names_functions_that_exist():
+    """tools/quick.py chose them; a function that was renamed since is run by nothing quick."""
+    names = QUICK.read_text().split()
+    texts = {
+        file: (ROOT / file).read_text() for file in {name.partition('::')[0] for name in names}
+    }
+
+    assert len(names) > 100
+    assert [
+        name
+        for name in names
+        if f'def {name.partition("::")[2]}(' not in texts[name.partition('::')[0]]
+    ] == []
+
+
+def test_quick_runs_the_first_case_of_each_function():
+    items = [SimpleNamespace(nodeid=f'a.py::test_{name}') for name in ('one[1]', 'one[2]', 'two')]
+
+    assert first_cases(items, frozenset(['a.py::test_one', 'a.py::test_gone'])) == items[:1]

@@ -5,7 +5,8 @@ Usage: tools/quick.py
 
 The first case of each function runs once, with the lines that it runs and the CPU time that it
 takes; then functions are taken, those with the most new lines a second first, until they run 99 %
-of the lines that all of them run. Lines in processes of their own do not count, nor cases that fail. Run it after tests were moved: a name that is gone is left out by `make quick`, and a test fails.
+of the lines that all of them run. Lines in processes of their own do not count, nor cases that
+fail. Run it after tests were moved: `make quick` leaves out a name that is gone.
 """
 
 from __future__ import annotations
