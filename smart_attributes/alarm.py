@@ -8,6 +8,9 @@ is imported before the first process starts, so it must be cheap: it uses `_sign
 
 from __future__ import annotations
 
+import os
+import sys
+
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     import signal as _signal
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 else:
     import _signal
 
+OUTPUT_TIME = 1.0  # seconds that the reader of the output has
 GRACE = 1.0  # seconds that the program has to print its results after a signal that ends it
 _ENDINGS = {
     int(_signal.SIGTERM): 'SIGTERM',
@@ -84,11 +88,26 @@ def arm(seconds: float) -> None:
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 
 
+def time_left() -> float:
+    """Return the seconds until the next alarm, which interrupts the work to keep the time reserved
+    for printing; infinite without a time limit.
+    """
+    seconds, _ = _signal.getitimer(_signal.ITIMER_REAL)
+    return seconds or float('inf')
+
+
 def disarm() -> None:
     """Cancel all alarms."""
     _Granted.share = 0.0
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+
+
+def ignore() -> None:
+    """Ignore all signals, because only the end of the process is left to do."""
+    disarm()
+    for number in (*_ENDINGS, int(_signal.SIGALRM)):
+        _signal.signal(number, _signal.SIG_IGN)
 
 
 def limited(function: Callable[..., T], *arguments: object, seconds: float | None = None) -> T:
@@ -119,6 +138,47 @@ def twice(work: Callable[[str], T]) -> T:
         return work('')
     except TimeIsOver as over:
         return work(str(over))
+
+
+class _Conclusion:
+    """The output that is left to write, and the exit status that belongs to it."""
+
+    rest = b''
+    status = 3
+    is_begun = False
+
+
+def conclude(text: str, status: int) -> None:
+    """Write the output of a check. From now on, the process ends with this exit status: by a signal,
+    and after OUTPUT_TIME if nobody reads the output.
+
+    The verdicts are final, so nothing is computed again. Raises OSError if the output cannot be
+    written.
+    """
+    encoding = sys.stdout.encoding if sys.stdout else 'utf-8'
+    _Conclusion.rest, _Conclusion.status = text.encode(encoding, 'replace'), status
+    for number in (*_ENDINGS, int(_signal.SIGALRM)):
+        if _signal.getsignal(number) != _signal.SIG_IGN or number == _signal.SIGALRM:
+            _signal.signal(number, _leave)
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+    _signal.setitimer(_signal.ITIMER_REAL, OUTPUT_TIME, OUTPUT_TIME)
+    _write()
+    _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
+def _write() -> None:
+    while _Conclusion.rest:
+        _Conclusion.is_begun = True
+        _Conclusion.rest = _Conclusion.rest[os.write(1, _Conclusion.rest) :]
+
+
+def _leave(number: int, frame: object) -> None:
+    """End the process with its status; write the output first if nothing of it is written yet."""
+    try:
+        if not _Conclusion.is_begun:
+            _write()
+    finally:
+        os._exit(_Conclusion.status)
 
 
 def _end(number: int, frame: object) -> None:

@@ -49,6 +49,8 @@ LARGEST_SMALL_FILE = 1 << 20
 LARGEST_PASSWORD_FILE = 4096  # one line
 LARGEST_HISTORY = 128 << 10  # history of a drive; 3 kB are usual
 LARGEST_HISTORIES = 3 << 20  # histories of all drives: 1 s of CPU, 50 MB of RAM
+# from a child process: 200 groups of 24 members take 0.5 MB
+LARGEST_SENT = 16 << 20
 # the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
 LARGEST_SMARTD_LOGS = 12 << 20
 # compressed logs of a drive, unpacked: ten years of rotated logs
@@ -102,6 +104,7 @@ MOST_DRIVES = 1000
 # files in the folder of the history; a drive has at most seven
 MOST_HISTORY_FILES = 8 * MOST_DRIVES
 MOST_SERIES, MOST_PLACES = 300, 200  # series of a drive, and addresses at which it was found
+MOST_FINDINGS = 8  # stored findings of a drive's last verdict, the worst ones
 MOST_DRIVES_OF_HOST = 2_000  # drives in a document of another host
 MOST_SLOTS = 256  # slots of one address with a range
 MOST_ATTRIBUTES = 255  # a drive has about thirty; the attribute ID has 8 bits

@@ -147,6 +147,10 @@ class DriveNotReached(DriveError, code='not-reached'):
     """The time limit passed before this drive was read."""
 
 
+class DriveGone(DriveError, code='drive-gone'):
+    """A drive that earlier checks have read is at no address any more."""
+
+
 class DriveAsleep(DriveError, code='asleep'):
     """The drive is in standby and was not woken up."""
 
@@ -165,3 +169,7 @@ class FormulaError(SmartError, code='site-file-mistake'):
 
 class HistoryUnusable(SmartError, code='history-unusable'):
     """The history cannot be read or written; the check continues without it."""
+
+
+class HistoryAbsent(HistoryUnusable):
+    """There is no history, and none is expected."""

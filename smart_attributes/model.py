@@ -294,6 +294,8 @@ class Judgement(NamedTuple):
     # reported
     growth: str = ''
     growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
+    growth_left: int = 0  # seconds until this growth is no alert any more
+    level: State = State.OK  # the state without the growth, if growth determined the state
     reason: str = ''  # the reason given for the limit; '' if nothing is judged
     grown: float = 0  # increase of the number, base unit; 0 unless `growth` reports it
     grown_ago: float = 0  # seconds since that increase was noticed
@@ -435,6 +437,32 @@ class Lately(NamedTuple):
     fell: tuple[Grown, ...] = ()  # counters that were reset
 
 
+class LastFinding(NamedTuple):
+    """A finding of the last check that read a drive, which counts until a newer reading."""
+
+    state: State  # WARNING or CRITICAL
+    metric: str
+    words: str  # "smart_status: FAILED"
+    number: float | None = None  # base unit; None: the finding is a text
+    concern: str = ''  # as of a judgement
+    remedy: str = ''
+    ends: int = 0  # when growth stops being an alert, seconds since 1970; 0: never
+
+
+class LastVerdict(NamedTuple):
+    """The verdict of the last check that read a drive."""
+
+    time: int  # seconds since 1970
+    findings: tuple[LastFinding, ...] = ()  # worst first; none if the drive was OK
+    family: str = ''  # family of the database entry that was selected
+    is_disk: bool = False  # the drive has platters
+
+    @property
+    def state(self) -> State:
+        """Return the worst state of the findings; OK without any."""
+        return worst(finding.state for finding in self.findings)
+
+
 class Verdict(NamedTuple):
     """The result for one device: its judgements, or the reason why it has not been judged."""
 
@@ -447,6 +475,8 @@ class Verdict(NamedTuple):
     code: str = ''  # the code of the problem, in codes.REASONS
     # the drive last read at this address, if no drive answers now
     last_seen: Identity | None = None
+    # what still counts of the verdict when the drive was last read, if it was not judged now
+    last: LastVerdict | None = None
     entry: str | None = None  # family of the database entry that was selected
     risk: Risk | None = None  # None: no failure rate was measured for its alerts
     place: Place = Place()  # set for interactive commands, not in a check

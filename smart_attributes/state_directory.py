@@ -47,11 +47,6 @@ class StateDirectory:
         self.path, self.user, self.group = path, user, group
         self._before: list[int] = []
 
-    @property
-    def is_own(self) -> bool:
-        """Return whether only root and the user of this process can write to the directory."""
-        return self.user in (0, os.geteuid())
-
     def __enter__(self) -> StateDirectory:
         if os.geteuid() == 0 and self.user != 0:
             self._before = os.getgroups()
@@ -84,6 +79,17 @@ def _of_environment(home: str = '') -> str:
     """
     homes = os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser(home)
     return next((os.path.join(each, NAME) for each in homes if each.startswith('/')), '')
+
+
+def has_a_place(given: str = '') -> bool:
+    """Return whether a state directory can be there; a user without a home directory, such as
+    nobody, has none.
+    """
+    place = location(given)
+    homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
+    return bool(place) and (
+        place in (given, PACKAGE) or any(home and os.path.isdir(home) for home in homes)
+    )
 
 
 def ready(given: str = '') -> StateDirectory:

@@ -23,6 +23,7 @@ from damage import Damage
 from endurance import Endurance
 from flips import Flips
 from kills import Kills
+from silence import Silence
 
 
 class Bed(Protocol):
@@ -39,6 +40,7 @@ KINDS: Mapping[str, Callable[[Path, int], Bed]] = {
     'endure': Endurance,
     'flips': Flips,
     'kills': Kills,
+    'silence': Silence,
 }
 
 

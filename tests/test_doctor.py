@@ -218,7 +218,7 @@ class Installation:
             f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
         )
         words = re.sub(
-            'check_smart_attributes(?= sudoers| history)', lambda _: program, command
+            'check_smart_attributes(?= sudoers| history| acknowledge)', lambda _: program, command
         ).replace(sudo_rule.RULE, str(self.rule))
         editor = dict.fromkeys(('SUDO_EDITOR', 'VISUAL', 'EDITOR'), 'sed -i -e /ALL$/d')
         subprocess.run(
@@ -992,15 +992,17 @@ def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
 
 
 def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
-    """No address is left that could answer for it; retired, it is not missed any more."""
+    """No address is left that could answer for it; accepted by root, it is not missed any more."""
     installed.check()
     (installed.machine.folder / 'dev/sdb').unlink()
 
     [told] = installed.to_do()
-    installed.follow(told['command'].replace('history', f'history --state-dir {installed.state}'))
+    options = shlex.join(installed.options)
+    installed.follow(told['command'].replace('acknowledge', f'acknowledge {options}'))
 
-    assert told['message'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 is gone from /dev/sdb')
-    assert told['command'].endswith('history --forget EXAMPLE0001')
+    assert (told['code'], told['subject']) == ('drive-gone', '/dev/sdb')
+    assert told['message'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 ')
+    assert told['command'] == 'check_smart_attributes acknowledge --gone sdb'
     assert installed.to_do() == []
 
 

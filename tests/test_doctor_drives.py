@@ -15,6 +15,7 @@ from smart_attributes.errors import (
     DriveAbsent,
     DriveAsleep,
     DriveError,
+    DriveGone,
     DriveIsNoDrive,
     DriveNotReached,
     SudoRefused,
@@ -34,7 +35,7 @@ def known(drive: Identity | None) -> Whereabouts:
     return Whereabouts(places, {1: Record(1, drive or NOBODY, 0, 0)}, Scope((), True), 0)
 
 
-def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, ''), gone=()):
+def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, '')):
     verdicts, reads = zip(*pairs) if pairs else ((), ())
     return Survey(
         verdicts,
@@ -44,7 +45,6 @@ def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, '
         SimpleNamespace(mistakes=mistakes),
         nobody,
         faults,
-        demands=tuple((State.WARNING, Coded('drive-gone', words)) for words in gone),
         whereabouts=whereabouts,
     )
 
@@ -68,6 +68,14 @@ def silent(
     return Verdict(device, identity, state, problem=problem, code=outcome.code), Read(
         device, outcome
     )
+
+
+def missing(name):
+    """Return the verdict on a drive that earlier checks have read, and how it was read."""
+    device = Device(f'/dev/{name}', name=name)
+    outcome = DriveGone('is missing since 2026-11-20 01:00')
+    verdict = Verdict(device, X1, State.WARNING, problem=str(outcome), code=outcome.code)
+    return verdict, Read(device, outcome)
 
 
 def told(*pairs, hide_serial=False, **more):
@@ -228,18 +236,28 @@ def test_faults_and_remarks_of_the_run_are_told_once():
 
 @pytest.mark.parametrize('count, more', [(0, 0), (3, 0), (4, 1), (5, 2)])
 def test_three_drives_that_are_gone_are_named(count, more):
-    lost = [f'X{number} is gone; history --retire X{number} retires it' for number in range(count)]
-    found = told(answering(), gone=lost)[1:]
+    lost = [missing(f'sd{letter}') for letter in 'vwxyz'[:count]]
+    found = told(answering(), *lost)[1:]
     named = found[: min(count, 3)]
 
-    assert [(each.code, each.message, each.command) for each in named] == [
-        ('drive-gone', f'X{number} is gone', f'check_smart_attributes history --retire X{number}')
-        for number in range(len(named))
+    assert [(each.code, each.subject, each.command) for each in named] == [
+        (
+            'drive-gone',
+            verdict.device.address,
+            f'check_smart_attributes acknowledge --gone {verdict.device.name}',
+        )
+        for verdict, _ in lost[:3]
     ]
-    assert all(each.subject == 'drives' and 'dmesg' in each.remedy for each in named)
+    assert all('dmesg' in each.remedy for each in named)
     assert [(each.code, each.fields) for each in found[3:]] == [
         ('drives-more-gone', {'drives': more})
     ] * bool(more)
+
+
+def test_a_machine_whose_drives_are_all_gone_has_none():
+    found = told(missing('sda'), missing('sdb'), nobody=(State.UNKNOWN, 'no drive'))
+
+    assert [each.code for each in found] == ['drive-gone', 'drive-gone', 'no-drives']
 
 
 @pytest.mark.parametrize(

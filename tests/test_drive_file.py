@@ -21,22 +21,34 @@ from smart_attributes.constants import (
     MOST_SERIES,
 )
 from smart_attributes.history import drive_file
-from smart_attributes.history.drive_file import Damaged, DriveHistory, LastVerdict, Newer, Series
+from smart_attributes.history.drive_file import Damaged, DriveHistory, Newer, Series
 from smart_attributes.history.drive_records import LATEST, DrivePlace, Record
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point
-from smart_attributes.model import Identity, State
+from smart_attributes.model import Identity, LastFinding, LastVerdict, State
 
 NOW = 1_795_000_000  # 18 November 2026
 IDENTITY = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL01', '5000c500a1b2c3d4')
 CRC, HOT = Key('crc_errors', 'attribute 199, raw'), Key('temperature', 'attribute 194')
+FAILED = LastFinding(State.CRITICAL, 'smart_status', 'smart_status: FAILED', concern='dying')
+GREW = LastFinding(
+    State.WARNING, 'crc_errors', 'crc_errors grew by 3\u20ac', 3.5, 'cable', 'swap it', NOW + DAY
+)
+VERDICT = LastVerdict(NOW, (FAILED, GREW), 'ACME 4000', is_disk=True)
 WHOLE = DriveHistory(
-    Record(7, IDENTITY, NOW - DAY, NOW),
+    Record(7, IDENTITY, NOW - DAY, NOW, order=5),
     (
         DrivePlace(
-            '/dev/sda', 7, NOW - DAY, gone=NOW, is_scanned=True, slot='pci-1', machine='1a2b'
+            '/dev/sda',
+            7,
+            NOW - DAY,
+            gone=NOW,
+            is_scanned=True,
+            slot='pci-1',
+            machine='1a2b',
+            newest=9,
         ),
     ),
-    LastVerdict(State.WARNING, 'crc_errors', 'crc_errors grew by 3\u20ac', NOW),
+    VERDICT,
     {
         CRC: Series(CHANGE, (Point(NOW - DAY, 0), Point(NOW - HOUR, 3, 300))),
         HOT: Series(HIGHEST, (Point(NOW, 30.5),), absent=NOW - 9),
@@ -60,7 +72,7 @@ def forged(**changes: object) -> bytes:
 
 def test_what_is_written_is_read_again():
     assert drive_file.parsed(drive_file.text(WHOLE), 7) == WHOLE
-    empty = drive_file.new(8, IDENTITY, NOW)
+    empty = drive_file.new(8, IDENTITY, NOW, order=2)
     assert drive_file.parsed(drive_file.text(empty), 8) == empty
 
 
@@ -98,16 +110,21 @@ FIELDS = {
     'identity-short': {'identity': ['ATA']},
     'identity-number': {'identity': [1, 2, 3, 4, 5]},
     'long-text': {'identity': ['A' * 401, '', '', '', '']},
-    'negative-time': {'times': [1, -1, 0, 0]},
-    'late': {'times': [1, LATEST + 1, 0, 0]},
-    'time-with-fraction': {'times': [1.5, 2, 0, 0]},
-    'verdict-short': {'verdict': [1]},
-    'verdict-state': {'verdict': [77, '', '', 1]},
+    'negative-time': {'times': [1, -1, 0, 0, 1]},
+    'late': {'times': [1, LATEST + 1, 0, 0, 1]},
+    'time-with-fraction': {'times': [1.5, 2, 0, 0, 1]},
     'times-short': {'times': [1, 2]},
+    'order-absent': {'times': [1, 2, 0, 0]},
+    'order-negative': {'times': [1, 2, 0, 0, -1]},
+    'order-text': {'times': [1, 2, 0, 0, '1']},
+    'order-switch': {'times': [1, 2, 0, 0, True]},
     'place-short': {'places': [['a', 'b']]},
-    'place-text': {'places': [['a', 7, '1', 0, False, '', '']]},
-    'place-switch': {'places': [['a', 7, 1, 0, 2, '', '']]},
-    'many-places': {'places': [['a', 7, 1, 0, False, '', '']] * (MOST_PLACES + 1)},
+    'place-text': {'places': [['a', 7, '1', 0, False, '', '', 0]]},
+    'place-switch': {'places': [['a', 7, 1, 0, 2, '', '', 0]]},
+    'newest-absent': {'places': [['a', 7, 1, 0, False, '', '']]},
+    'newest-negative': {'places': [['a', 7, 1, 0, False, '', '', -1]]},
+    'newest-text': {'places': [['a', 7, 1, 0, False, '', '', 'x']]},
+    'many-places': {'places': [['a', 7, 1, 0, False, '', '', 0]] * (MOST_PLACES + 1)},
     'many-series': {'series': [[*ROW, []]] * (MOST_SERIES + 1)},
     'series-short': {'series': [['a']]},
     'unknown-pace': {'series': [['a', 'b', 4, 0, []]]},
@@ -123,6 +140,68 @@ FIELDS = {
     'percentage': {'series': [['spare', 'x, %', 0, 0, [[1, 1001, 0]]]]},
     'point-short': {'series': [[*ROW, [[1]]]]},
 }
+FINDING = [2, 'smart_status', 'FAILED', '', '', 0, None]
+VERDICTS = {
+    'short': [1],
+    'number': 7,
+    'zero': 0,
+    'empty': [],
+    'no-text': '',
+    'text': 'OK',
+    'no-findings': [NOW, '', False, None],
+    'many-findings': [NOW, '', False, [FINDING] * 9],
+    'time-text': ['1', '', False, []],
+    'time-negative': [-1, '', False, []],
+    'time-late': [LATEST + 1, '', False, []],
+    'family-long': [NOW, 'x' * 401, False, []],
+    'family-number': [NOW, 4000, False, []],
+    'disk-number': [NOW, '', 1, []],
+    'finding-short': [NOW, '', False, [FINDING[:-1]]],
+    'finding-long': [NOW, '', False, [[*FINDING, 0]]],
+    'finding-empty': [NOW, '', False, [[]]],
+    'finding-number': [NOW, '', False, [5]],
+    'state-unknown': [NOW, '', False, [[77, *FINDING[1:]]]],
+    'state-ok': [NOW, '', False, [[0, *FINDING[1:]]]],
+    'state-unknown-drive': [NOW, '', False, [[3, *FINDING[1:]]]],
+    'state-text': [NOW, '', False, [['2', *FINDING[1:]]]],
+    'metric-number': [NOW, '', False, [[2, 5, *FINDING[2:]]]],
+    'words-long': [NOW, '', False, [[2, 'x', 'x' * 401, '', '', 0, None]]],
+    'ends-negative': [NOW, '', False, [[*FINDING[:5], -1, None]]],
+    'ends-late': [NOW, '', False, [[*FINDING[:5], LATEST + 1, None]]],
+    'ends-fraction': [NOW, '', False, [[*FINDING[:5], 0.5, None]]],
+    'value-text': [NOW, '', False, [[*FINDING[:6], '3']]],
+    'value-switch': [NOW, '', False, [[*FINDING[:6], True]]],
+    'value-huge': [NOW, '', False, [[*FINDING[:6], 1e31]]],
+    'value-infinite': [NOW, '', False, [[*FINDING[:6], float('inf')]]],
+    'value-none': [NOW, '', False, [[*FINDING[:6], float('nan')]]],
+}
+
+
+def test_the_forged_verdicts_are_damage_by_what_was_changed():
+    content = forged(verdict=[NOW, '', False, [FINDING] * 8])
+
+    assert drive_file.parsed(content, 7).verdict.state is State.CRITICAL
+    assert drive_file.parsed(forged(verdict=None), 7).verdict is None
+    assert drive_file.parsed(forged(verdict=[NOW, '', False, []]), 7).verdict == LastVerdict(NOW)
+
+
+@pytest.mark.parametrize('verdict', VERDICTS.values(), ids=VERDICTS)
+def test_a_verdict_that_this_program_would_not_write_is_damage(verdict):
+    with pytest.raises(Damaged):
+        drive_file.parsed(forged(verdict=verdict), 7)
+
+
+@pytest.mark.parametrize('number', [None, 0, 7, -3.5, 1e30, float('inf'), float('nan'), 1e31])
+def test_the_verdict_of_any_drive_can_be_read_again(number):
+    """A number that cannot be stored is left out, and only the worst eight findings are kept."""
+    findings = (FAILED._replace(number=number), *(GREW._replace(ends=end) for end in range(9)))
+    stored = drive_file.text(WHOLE._replace(verdict=VERDICT._replace(findings=findings)))
+    verdict = drive_file.parsed(stored, 7).verdict
+
+    is_stored = number is not None and abs(number) <= 1e30
+    assert verdict.findings[0].number == (number if is_stored else None)
+    assert verdict.findings[1:] == findings[1:8]
+    assert verdict.state is State.CRITICAL
 
 
 @pytest.mark.parametrize(
@@ -196,7 +275,7 @@ def test_places_without_end_are_halved_too():
 
 def read(numbers: list[tuple[int, float]], pace: int, key: Key = CRC) -> DriveHistory:
     """Return the history of a drive after checks at these times."""
-    drive = drive_file.new(7, IDENTITY, numbers[0][0])
+    drive = drive_file.new(7, IDENTITY, numbers[0][0], order=1)
     for moment, number in numbers:
         drive = drive_file.with_readings(
             drive, IDENTITY, [Observation(key, number, pace)], None, moment
@@ -221,7 +300,7 @@ def test_a_series_gets_a_point_by_its_pace(pace, kept):
     drive = read([(MIDNIGHT + after, number) for after, number in numbers], pace)
 
     assert [(point.time - MIDNIGHT, point.number) for point in drive.series[CRC].points] == kept
-    assert drive.record[2:] == (MIDNIGHT, MIDNIGHT + DAY + HOUR)
+    assert drive.record[2:4] == (MIDNIGHT, MIDNIGHT + DAY + HOUR)
 
 
 def test_a_number_that_is_missing_is_absent_since_its_last_reading():
@@ -255,17 +334,18 @@ def test_a_number_that_could_not_be_read_again_is_not_stored(key, number):
 
 
 def test_no_drive_has_more_series_than_can_be_read_again():
-    drive = drive_file.new(7, IDENTITY, NOW)
+    drive = drive_file.new(7, IDENTITY, NOW, order=1)
     seen = [Observation(Key('x', str(number)), 1, CHANGE) for number in range(MOST_SERIES + 5)]
+    finding = LastFinding(State.WARNING, *['x' * 500] * 2, None, *['y' * 500] * 2)
     drive = drive_file.with_readings(
-        drive, IDENTITY, seen, LastVerdict(State.OK, 'x' * 500, 'y' * 500, NOW), NOW
+        drive, IDENTITY, seen, LastVerdict(NOW, (finding,), 'z' * 500), NOW
     )
     stored = drive_file.parsed(drive_file.text(drive), 7)
+    long = LONGEST_STATEMENT
+    short = LastFinding(State.WARNING, *['x' * long] * 2, None, *['y' * long] * 2)
 
     assert list(stored.series.items()) == list(drive.series.items())[:MOST_SERIES]
-    assert stored.verdict == LastVerdict(
-        State.OK, 'x' * LONGEST_STATEMENT, 'y' * LONGEST_STATEMENT, NOW
-    )
+    assert stored.verdict == LastVerdict(NOW, (short,), 'z' * long)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +360,7 @@ def test_of_two_checks_at_one_time_the_first_one_counts(before, later, is_stored
 
 
 def test_what_was_cut_or_hidden_in_the_identity_becomes_complete():
-    drive = drive_file.new(7, Identity('ATA', 'ACME', 'F1', '', ''), NOW)
+    drive = drive_file.new(7, Identity('ATA', 'ACME', 'F1', '', ''), NOW, order=1)
     drive = drive_file.with_readings(drive, IDENTITY._replace(firmware='F2'), [], None, NOW)
 
     assert drive.record.identity == IDENTITY._replace(firmware='F2')

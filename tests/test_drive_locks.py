@@ -166,7 +166,7 @@ def test_the_lock_stays_with_the_process_that_a_check_leaves_behind(fake, state)
     [file] = [
         path
         for path in Path(Waiting(str(state)).path).iterdir()
-        if not path.name.startswith('history-')
+        if not path.name.startswith(('history-', 'groups.'))
     ]
     with file.open() as opened, pytest.raises(BlockingIOError):
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -449,10 +449,8 @@ def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
             False,
         )
     for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
-        assert (
-            named_drives.selected(reads, Options(which=Which(names=(word,))), Remembered())
-            == reads[:1]
-        )
+        asked = Options(which=Which(names=(word,)))
+        assert named_drives.selected(reads, (), asked, Remembered()) == (reads[:1], [])
 
 
 def test_a_name_on_two_hosts_is_a_question(tmp_path):

@@ -12,7 +12,8 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 
 from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
-from smart_attributes.history.drive_records import DrivePlace, Match, Record, Scope
+from smart_attributes.history import drive_file
+from smart_attributes.history.drive_records import Change, DrivePlace, Match, Record, Scope
 from smart_attributes.model import Device, Identity, State, Verdict
 
 
@@ -50,35 +51,100 @@ def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(machine, la
     )
 
 
-def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
+def drives_of(result: Result) -> dict[str, tuple]:
+    """Return state, code of the problem and action of each drive in triage's JSON."""
+    return {
+        drive['name']: (drive['state'], drive['code'], drive['action'])
+        for drive in json.loads(result.text)['drives']
+    }
+
+
+def test_a_drive_that_is_gone_is_in_the_first_line_until_root_accepts_it(machine):
     """A scan alone would be content with what is left."""
     machine.holds(sda=disk())
     critical = ('--scan', '--gone', 'critical')
 
     first = machine.check(START + HOUR, '--scan')
     assert first.code == 1
-    assert first.first_line.startswith('SMART WARNING - [drive-gone] ACME HD4000 SERIAL02 is ')
+    assert first.first_line.startswith('SMART WARNING - sdb [drive-gone] ')
     [news] = told(machine.check(START + HOUR, '--scan', '--gone', 'ok'))
     assert ' SERIAL02 ' in news
     later = machine.check(START + 40 * DAY, *critical)
     assert later.code == 2
-    assert later.first_line.startswith('SMART CRITICAL - [drive-gone] ACME HD4000 SERIAL02 is ')
-    assert 'noticed 40 d ' in later.first_line
+    assert later.first_line.startswith('SMART CRITICAL - sdb [drive-gone] ')
+    assert ' 2026-11-20 01:00; ' in later.first_line  # since when
     document = machine.folder / 'host.json'
     document.write_text(machine.run(START + 40 * DAY, 'triage', *critical, '--json').text)
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['search', 'nothing']
     quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
     assert (quiet.code, told(quiet)) == (0, [])
-    machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
+    machine.run(START + 41 * DAY, 'acknowledge', '--gone', 'SERIAL02')
     assert machine.check(START + 41 * DAY, *critical).code == 0
 
 
+def failing(serial: str) -> dict[str, Any]:
+    return {**disk(serial), 'smart_status': {'passed': False}}
+
+
+def test_a_drive_that_was_failing_is_critical_while_it_is_asleep_silent_or_gone(machine):
+    """Only a newer reading ends what was found."""
+    machine.holds(sda=disk(), sdb=failing('SERIAL02'))
+    assert machine.check(START + HOUR, '--scan').code == 2
+
+    for code, drives in (
+        ('asleep', {'sdb': asleep()}),
+        ('device-open-failed', {'sdb': silent()}),
+        ('drive-gone', {}),
+    ):
+        machine.holds(sda=disk(), **drives)
+        result = machine.check(START + 2 * HOUR, '--scan')
+        assert result.first_line.startswith(f'SMART CRITICAL - sdb [{code}] ')
+        assert ' smart_status: FAILED ' in result.first_line
+        page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
+        assert drives_of(page)['sdb'][:2] == ('CRITICAL', code)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+    assert machine.check(START + 3 * HOUR, '--scan').code == 0
+
+
+@pytest.mark.parametrize('forged', [{'concern': 'x'}, {'remedy': 'x'}, {'words': 'a|b\nOK'}])
+def test_what_another_version_has_stored_does_not_stop_the_display(machine, forged):
+    machine.holds(sda=disk(), sdb=failing('SERIAL02'))
+    machine.check(START + HOUR, '--scan')
+    for path in (machine.state / 'history').glob('*.drive'):
+        drive = drive_file.parsed(path.read_bytes(), 0)
+        findings = tuple(finding._replace(**forged) for finding in drive.verdict.findings)
+        verdict = drive.verdict._replace(findings=findings)
+        path.write_bytes(drive_file.text(drive._replace(verdict=verdict)))
+    machine.holds(sda=disk(), sdb=asleep())
+
+    result = machine.check(START + 2 * HOUR, '--scan')
+    assert (result.code, 'internal-error' in result.text) == (2, False)
+    assert result.first_line.startswith('SMART CRITICAL - sdb [asleep] ')
+    assert result.first_line.count('|') == 0
+    page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
+    assert drives_of(page)['sdb'] == ('CRITICAL', 'asleep', 'replace')
+
+
+def test_drives_that_went_together_are_critical_and_counted(machine):
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
+    machine.check(START + HOUR, '--scan')
+    machine.holds(sda=disk())
+
+    page = json.loads(machine.run(START + 2 * HOUR, 'triage', '--scan', '--json').text)
+    assert machine.check(START + 2 * HOUR, '--scan').code == 2
+    assert [note['code'] for note in page['notes']] == ['drives-gone']
+    assert [drive['state'] for drive in page['drives']] == ['CRITICAL', 'CRITICAL', 'OK']
+    assert machine.check(START + 2 * HOUR, '--scan', '--gone', 'ok').code == 0
+
+
 def test_triage_tells_what_checks_no_longer_tell(machine):
-    """What was swapped or moved for a month, what is gone until it is retired; as a table, as
+    """What was swapped or moved for a month, what is gone until root accepts it; as a table, as
     JSON, on the page.
     """
-    machine.holds(sda=disk('SERIAL03'))
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL04'))
+    machine.check(START + HOUR / 2, '--scan')
+    machine.holds(sda=disk('SERIAL03'), sdc=disk('SERIAL04'))
     machine.check(START + HOUR, '--scan')
     assert told(machine.check(START + 20 * DAY, '--scan')) == []
     page = machine.folder / 'page.html'
@@ -175,14 +241,16 @@ def test_a_sleeping_disk_is_no_solid_state_drive(machine):
 
 # --- what is told of values ---------------------------------------------------------------------
 
-DISK, OTHER = (
+DISK, OTHER, THIRD = (
     Identity(model='ACME HD4000', serial='SERIAL01'),
     Identity(model='ACME HD4000', serial='SERIAL02'),
+    Identity(model='ACME HD4000', serial='SERIAL03'),
 )
+MET_THIRD = Record(3, THIRD, 0, START, 3)
 SCAN = Scope(is_scan=True)
 
 
-def accepts_none(identity: Identity, since: int) -> bool:
+def accepts_none(identity: Identity, change: Change) -> bool:
     return False
 
 
@@ -191,7 +259,7 @@ def known(*identities: Identity, **more: Any) -> Whereabouts:
     they are now.
     """
     records = [
-        Record(number, identity, START - DAY, START - DAY)
+        Record(number, identity, START - DAY, START - DAY, order=number)
         for number, identity in enumerate(identities, 1)
     ]
     places = [
@@ -214,10 +282,10 @@ def test_drives_that_are_new_have_numbers_that_no_other_one_has():
     met = [('/dev/sdc', first, Match()), ('/dev/sdd', second, Match())]
 
     assert known(DISK, OTHER, met=met).records == {
-        1: Record(1, DISK, START - DAY, START - DAY),
-        2: Record(2, OTHER, START - DAY, START - DAY),
-        3: Record(3, first, START, START),
-        4: Record(4, second, START, START),
+        1: Record(1, DISK, START - DAY, START - DAY, order=1),
+        2: Record(2, OTHER, START - DAY, START - DAY, order=2),
+        3: Record(3, first, START, START, order=3),
+        4: Record(4, second, START, START, order=4),
     }
     assert list(known(met=met).records) == [1, 2]
 
@@ -227,29 +295,96 @@ def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
     found = known(DISK, met=[('/dev/sda', Identity(), Match(note='has no serial number'))])
 
     assert list(found.records) == [1]
-    assert drive_tracking.news(found, False, False) == []
+    assert drive_tracking.news(found, [], False, False) == []
+
+
+def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
+    asked = []
+
+    def accepts(identity: Identity, change: Change) -> bool:
+        asked.append((identity, change.first))
+        return identity == OTHER
+
+    here = known(DISK, OTHER, THIRD, met=[('/dev/sdc', THIRD, Match(MET_THIRD))])
+    [missed] = drive_tracking.missed(here, accepts)
+
+    assert (missed.identity, missed.change.address) == (DISK, '/dev/sda')
+    assert asked == [(DISK, START - DAY), (OTHER, START - DAY)]
+    assert [drive.is_one_of_many for drive in drive_tracking.missed(here, accepts_none)] == [
+        True
+    ] * 2
 
 
 @pytest.mark.parametrize(
-    'identity, hides_serial, later, sentence',
+    'place, missed',
     [
-        (DISK, False, 59, 'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01'),
-        (
-            DISK,
-            False,
-            60,
-            'ACME HD4000 SERIAL01 is gone from /dev/sda, noticed 1 min ago; history --forget '
-            'SERIAL01',
-        ),
-        (DISK, True, 0, 'ACME HD4000 is gone from /dev/sda; history --forget SERIAL'),
-        (Identity(), False, 0, 'a drive is gone from /dev/sda; history --forget SERIAL'),
+        ({}, [DISK]),
+        ({'slot': 'pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'}, []),  # it is taken home
+        ({'is_scanned': False}, []),  # a scan does not look there
+        ({'gone': START - 9 * DAY, 'newest': 2}, [DISK]),  # since then
     ],
 )
-def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, later, sentence):
-    """And how history retires it; a check that takes its time tells of its own moment."""
+def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
+    left = DrivePlace('/dev/sda', 1, START - 99 * DAY, is_scanned=True)._replace(**place)
+    places = [left, DrivePlace('/dev/sdc', 2, START - DAY, is_scanned=True)]
+    records = [Record(1, DISK, 0, 0, 1), Record(2, OTHER, 0, START, 2)]
+    met = [('/dev/sdc', OTHER, Match(records[1]))]
+    here = drive_tracking.found(places, records, met, {'/dev/sdc': ''}, SCAN, START)
+
+    assert [drive.identity for drive in drive_tracking.missed(here, accepts_none)] == missed
+
+
+@pytest.mark.parametrize(
+    'unread, confusable',
+    [([], ()), (['/dev/sdb'], ('/dev/sdb',)), (['/dev/nvme0', '/dev/sg4'], ())],
+)
+def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(unread, confusable):
+    """The kernel gives the names of disks anew; those that sleep do not say who they are."""
+    records = [Record(1, DISK, 0, 0, 1), Record(2, OTHER, 0, START, 2)]
+    places = [DrivePlace('/dev/sda', 1, 0, is_scanned=True)]
+    met = [('/dev/sdc', OTHER, Match(records[1]))]
+    there = dict.fromkeys(['/dev/sdc', *unread], '')
+    here = drive_tracking.found(places, records, met, there, SCAN, START)
+
+    [missed] = drive_tracking.missed(here, accepts_none)
+    assert missed.confusable == confusable
+
+
+@pytest.mark.parametrize('unread, is_other', [([], True), (['/dev/sdb'], False)])
+def test_if_only_new_drives_are_here_none_is_missed_but_one_that_sleeps_may_be_known(
+    unread, is_other
+):
+    places = [DrivePlace('/dev/sda', 1, START - DAY, is_scanned=True)]
+    records = [Record(1, DISK, START - DAY, START - DAY, 1)]
+    there = dict.fromkeys(['/dev/sdx', '/dev/sdy', *unread], '')
+    third = Identity(serial='SERIAL03')
+    met = [('/dev/sdx', OTHER, Match()), ('/dev/sdy', third, Match())]
+    here = drive_tracking.found(places, records, met, there, SCAN, START)
+
+    assert [change.drive for change in drive_tracking.anew(here)] == [1] * is_other
+    assert [drive.identity for drive in drive_tracking.missed(here, accepts_none)] == (
+        [] if is_other else [DISK]
+    )
+
+
+@pytest.mark.parametrize(
+    'identity, hides_serial, later, fields, ago',
+    [
+        (DISK, False, 59, {'model': 'ACME HD4000', 'serial': 'SERIAL01'}, False),
+        (DISK, False, 60, {'model': 'ACME HD4000', 'serial': 'SERIAL01'}, True),
+        (DISK, True, 0, {'model': 'ACME HD4000', 'serial': None}, False),
+        (Identity(), False, 0, {'model': None, 'serial': None}, False),
+    ],
+)
+def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, later, fields, ago):
+    """A check that takes its time tells of its own moment."""
     gone = known(identity)._replace(now=START + later)
 
-    assert drive_tracking.gone(gone, hides_serial, accepts_none) == [f'{sentence} retires it']
+    [news] = drive_tracking.news(gone, [], hides_serial, False)
+    assert (news.code, news.fields) == ('drive-gone', {'address': '/dev/sda', **fields})
+    assert (', noticed ' in news) is ago
+    shown = drive_tracking.missed(gone, accepts_none)
+    assert drive_tracking.news(gone, shown, hides_serial, True) == []
 
 
 def test_who_took_another_one_s_place_did_not_just_come():
@@ -294,7 +429,7 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
 
     assert (found.state, found.identity) == (state, DISK)
-    assert found.problem.startswith('asleep; last read ')
+    assert found.code == ('asleep-too-long' if state is State.WARNING else '')
     assert ('longer than 24 h (--asleep-max-age)' in found.problem) is (state is State.WARNING)
 
 

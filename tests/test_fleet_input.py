@@ -315,15 +315,24 @@ def test_a_usage_error_is_one_sentence(arguments, word):
 
 def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
     """In the table, the JSON and the page, also of drives that are gone."""
-    gone = 'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it'
+    why = 'is missing since 2026-11-20; run: check_smart_attributes acknowledge --gone EXAMPLE0001'
+    gone = {
+        'name': 'sdb',
+        'model': 'ACME HD4000',
+        'serial': 'EXAMPLE0001',
+        'state': 'CRITICAL',
+        'code': 'drive-gone',
+        'why': why,
+        'notes': [why],
+    }
     (collected / 'web8').mkdir()
-    written(collected / 'web8', state='CRITICAL', notes=[gone])
+    written(collected / 'web8', gone, state='CRITICAL')
     page = tmp_path / 'page.html'
     options = ('fleet', str(collected), '--hide-serial')
     run(*options, '--html', str(page))
 
     for text in (run(*options).text, run(*options, '--json').text, page.read_text()):
-        assert 'EXAMPLE' not in text and 'ACME HD4000 SERIAL is gone' in text
+        assert 'EXAMPLE' not in text and 'acknowledge --gone SERIAL' in text
 
 
 # --- documents that hold anything ----------------------------------------------------------------

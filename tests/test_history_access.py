@@ -18,13 +18,13 @@ from smart_attributes.check import history_access, history_answers
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
-from smart_attributes.history.drive_file import LastVerdict
 from smart_attributes.history.store import HistoryStore
 from smart_attributes.model import (
     Device,
     Grown,
     Identity,
     Judgement,
+    LastVerdict,
     Lately,
     Read,
     Reading,
@@ -88,11 +88,13 @@ def test_history_that_cannot_be_used_is_said_without_v(machine):
     Where there is a history, this is a WARNING.
     """
     machine.holds(sda=disk())
+    absent = machine.check(START, '--state-dir', '/dev/null/absent')
     unusable = machine.check(START, '--state-dir', '/dev/null')
     (machine.state / 'history').write_text('in the way')
 
-    assert unusable.code == 0
-    assert '\nnote: no history: ' in unusable.text
+    assert (absent.code, unusable.code) == (0, 1)
+    assert '\nnote: no history: ' in absent.text
+    assert unusable.first_line.startswith('SMART WARNING - [history-unusable] ')
     assert machine.check(START).first_line.startswith(
         'SMART WARNING - [history-unusable] no history: '
     )
@@ -182,7 +184,7 @@ def history(tmp_path):
 
     def opened(now: int, writes: bool = True) -> HistoryStore:
         return HistoryStore(
-            state_directory.ready(str(tmp_path / 'state')),
+            str(tmp_path / 'state'),
             now,
             is_same_drive,
             'machine',
@@ -200,13 +202,13 @@ def met(history: HistoryStore, **how) -> Remembered:
     return known
 
 
-def verdict_of(read: Read, number: float = 8.0) -> Verdict:
+def verdict_of(read: Read, number: float = 8.0, state: State = State.OK) -> Verdict:
     assert isinstance(read.outcome, Report)
     return Verdict(
         read.device,
         read.outcome.identity,
-        State.OK,
-        (Judgement(Reading('crc_errors', number, '', Source('', 199, 'raw')), State.OK),),
+        state,
+        (Judgement(Reading('crc_errors', number, '', Source('', 199, 'raw')), state),),
     )
 
 
@@ -218,7 +220,7 @@ def test_without_history_no_drive_has_a_past():
         known.likely_past(Identity()),
         known.past(SDA),
         known.name(SDA),
-        history_answers.drive(known, SDA),
+        history_answers.drive(known, SLEEPING),
     ) == ([], None, None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
     assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
@@ -252,11 +254,13 @@ def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
     monkeypatch.setattr(HistoryStore, 'old_damage', ['twice'])
     known = Remembered(store)
 
-    assert [(each.code, each) for each in (*known.remarks, *known.damage)] == [
-        ('history-slow', 'history: slowness'),
+    assert [(each.code, each) for each in known.remarks] == [
         ('history-restarted', 'history: snapshot'),
-        ('history-not-written', 'history: not_written'),
         ('clock-behind', 'history: doubt'),
+    ]
+    assert [(each.code, each) for each in known.losses] == [
+        ('history-slow', 'history: slowness'),
+        ('history-not-written', 'history: not_written'),
         ('history-damaged', 'damaged'),
         ('history-damaged', 'twice'),
     ]
@@ -320,12 +324,12 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
         key.metric: [point.number for point in series.points]
         for key, series in known.histories.items()
     } == {'crc_errors': [8]}
-    assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(
-        State.OK, '', '', START
-    )
+    assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(START)
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     assert second.likely_past(INTEL.outcome.identity).histories == known.histories
-    assert history_answers.drive(second, SDA)[0].identity.serial == INTEL.outcome.identity.serial
+    record, series = history_answers.drive(second, SLEEPING)
+    assert record.identity.serial == INTEL.outcome.identity.serial
+    assert [key.metric for key in series] == ['crc_errors']
     assert history_answers.since(second, SDA) <= START + HOUR
 
 
@@ -333,7 +337,7 @@ def test_a_drive_that_could_not_be_read_is_not_kept(history):
     first = met(history(START))
     first.keep([verdict_of(INTEL)._replace(problem='is silent')])
 
-    assert history_answers.drive(met(history(START + HOUR)), SDA) is None
+    assert history_answers.drive(met(history(START + HOUR)), SLEEPING) is None
 
 
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
@@ -443,7 +447,7 @@ def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(
     if xdg is not None:
         monkeypatch.setenv('XDG_STATE_HOME', xdg)
 
-    assert history_access._has_a_place(given) is has_one
+    assert state_directory.has_a_place(given) is has_one
 
 
 OTHER = Device('/dev/sdb', name='sdb')
@@ -466,7 +470,7 @@ def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(
     other = INTEL._replace(device=OTHER)
     first = Remembered(history(START))
     first.recall([other], [other], [OTHER], is_scan=False)
-    first.keep([verdict_of(other)._replace(state=state)])
+    first.keep([verdict_of(other, state=state)])
     second = Remembered(history(START + later))
     second.recall([], [], [SDA], is_scan=False)
     monkeypatch.setattr(type(second.store), 'is_own', is_own)

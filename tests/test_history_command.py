@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from days import DAY, HOUR, START, Machine, disk
+from days import DAY, HOUR, START, Machine, command_at, disk, environment
 
 from smart_attributes.model import Identity
 from smart_attributes.output import history
@@ -51,13 +52,40 @@ def test_all_points_are_there_as_json(machine):
     assert len(series['temperature']) == 4
 
 
-def test_a_drive_that_is_retired_is_forgotten(machine):
-    """And is no longer missing."""
-    assert (
-        machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').first_line == '1 forgotten'
+def forget(machine: Machine, serial: str, answer: str = 'y') -> tuple[int, str]:
+    """Let a person answer the question of history --forget; return the exit status and what is
+    printed after the question.
+    """
+    command = command_at(START + 4 * DAY, 'history', *machine.words('--forget', serial))
+    done = subprocess.run(
+        command, env=environment(), input=answer, capture_output=True, text=True, check=False
     )
-    assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').code == 3
+    return done.returncode, done.stdout.rpartition('[y/N] ')[2]
+
+
+@pytest.mark.parametrize('answer', ['', '\n', 'n\n', 'yesterday\n'])
+def test_a_drive_is_only_forgotten_if_a_person_agrees(machine, answer):
+    assert forget(machine, 'SERIAL01', answer)[0] == 3
+    assert 'SERIAL01' in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+
+
+def test_a_drive_that_is_forgotten_has_no_readings(machine):
+    assert forget(machine, 'SERIAL01') == (0, '1 forgotten\n')
+    assert forget(machine, 'SERIAL01')[0] == 3
     assert 'no readings' in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+
+
+def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
+    """Else it would never be missed again, and its last readings would be lost."""
+    machine.holds(sda=disk(a5=8), sdb=disk('SERIAL02'))
+    machine.check(START + 3 * DAY + HOUR, '--scan')
+    machine.holds(sdb=disk('SERIAL02'))
+    machine.check(START + 3 * DAY + 2 * HOUR, '--scan')
+
+    status, text = forget(machine, 'SERIAL01')
+    assert (status, '[usage-error]' in text) == (3, True)
+    assert machine.run(START + 4 * DAY, 'acknowledge', '--gone', 'SERIAL01').code == 0
+    assert forget(machine, 'SERIAL01') == (0, '1 forgotten\n')
 
 
 @pytest.mark.parametrize(
@@ -185,7 +213,7 @@ def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
     machine.holds(sda=disk(a199=7))
 
     hidden = machine.run(START, 'history', '--import', '-d', '/dev/sda', '--hide-serial').text
-    machine.run(START, 'history', '--forget', 'SERIAL01')
+    assert forget(machine, 'SERIAL01')[0] == 0
     done = machine.run(START, 'history', '--import', '-d', '/dev/sda').text.splitlines()
 
     assert done[0].startswith('sda: 4 points ')

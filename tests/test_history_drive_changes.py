@@ -13,8 +13,10 @@ from smart_attributes.history.drive_records import (
     Record,
     Scope,
     arrived,
+    begun_anew,
     changes,
     updated,
+    with_successors,
 )
 from smart_attributes.model import Identity
 
@@ -30,14 +32,15 @@ Run = tuple[int, Scope, dict[str, Optional[int]]]
 def after(*runs: Run) -> list[DrivePlace]:
     places: list[DrivePlace] = []
     for now, scope, found in runs:
-        places = updated(places, found, scope, now, {})
+        newest = max((place.drive for place in places), default=0)
+        places = updated(places, found, scope, now, {}, newest)
     return places
 
 
 def records(first: dict[int, int]) -> dict[int, Record]:
-    """Drive -> when history first met it."""
+    """Drive -> when history first met it; they came in the order of their numbers."""
     return {
-        number: Record(number, Identity(serial=f'S{number}'), time, time)
+        number: Record(number, Identity(serial=f'S{number}'), time, time, order=number)
         for number, time in first.items()
     }
 
@@ -57,7 +60,7 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     first = {1: START, 2: START + STEP}
 
     assert changes(places, records(first), SDA, START + STEP) == [
-        Change('replaced', '/dev/sda', 1, START + STEP, successor=2, first=START)
+        Change('replaced', '/dev/sda', 1, START + STEP, successor=2, first=START, newest=1)
     ]
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
@@ -158,6 +161,17 @@ def test_a_drive_that_one_of_its_two_addresses_loses_has_not_moved():
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
 
 
+def test_an_address_that_nobody_checks_any_more_hides_no_missing_drive():
+    """It was named once; scans have found the drive at another address since, and now nowhere."""
+    places = after(
+        (START, SDA, {'/dev/sda': 1}),
+        (START + STEP, SCAN, {'/dev/sdb': 1}),
+        (START + 2 * STEP, SCAN, {}),
+    )
+
+    assert kinds(places, SCAN, START + 2 * STEP, {1: START}) == [('missing', '/dev/sdb', 1)]
+
+
 @pytest.mark.parametrize(
     'scope',
     [
@@ -179,11 +193,11 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
     )
 
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
-    assert places == [DrivePlace('/dev/sda', 1, START + 2 * STEP)]
+    assert places == [DrivePlace('/dev/sda', 1, START + 2 * STEP, last=START + 2 * STEP)]
 
 
 def test_an_expected_drive_stays_missing():
-    """--gone critical, until it is forgotten."""
+    """Until root accepts it."""
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {}))
 
     (change,) = changes(places, records({1: START}), SDA, START + 30 * DAY)
@@ -263,3 +277,150 @@ def test_a_drive_has_arrived_that_history_met_after_a_moment_where_this_run_look
             ('/dev/sda', 1),
             ('/dev/sdf', 6),
         ]
+
+
+# --- successors, and other machines ---------------------------------------------------------------
+
+SAS = 'pci-0000:00:17.0-sas-phy{}-lun-0'
+RAID = 'megaraid,{}@/dev/bus/0'
+
+
+@pytest.mark.parametrize(
+    'place, controller, is_removable',
+    [
+        (DrivePlace('/dev/sda', 1, 0), '', False),
+        (DrivePlace('/dev/sda', 1, 0, slot=SAS.format(3)), 'pci-0000:00:17.0', False),
+        (DrivePlace('/dev/sda', 1, 0, slot='pci-0000:00:17.0-ata-1'), 'pci-0000:00:17.0', False),
+        (DrivePlace('/dev/nvme0', 1, 0, slot='pci-0000:01:00.0-nvme-1'), 'pci-0000:01:00.0', False),
+        (DrivePlace('/dev/sda', 1, 0, slot='pci-0000:03:00.0-scsi-0:0:1:0'), 'pci-0000:03:00.0', 0),
+        (DrivePlace(RAID.format(7), 1, 0), 'megaraid@/dev/bus/0', False),
+        (DrivePlace('sat+megaraid,7@/dev/bus/0', 1, 0), 'sat+megaraid@/dev/bus/0', False),
+        (DrivePlace('areca,3/2@/dev/sg2', 1, 0), 'areca@/dev/sg2', False),
+        (
+            DrivePlace('/dev/sda', 1, 0, slot='pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'),
+            None,
+            True,
+        ),
+        (DrivePlace('/dev/sda', 1, 0, slot='pci-0000:05:00.0-fc-0x5006-lun-1'), None, True),
+        (DrivePlace('/dev/sda', 1, 0, slot='ip-10.0.0.1:3260-iscsi-iqn.x-lun-1'), None, True),
+    ],
+)
+def test_a_place_belongs_to_a_controller_or_is_one_that_drives_often_leave(
+    place, controller, is_removable
+):
+    assert place.is_removable == is_removable
+    assert controller is None or place.controller == controller
+
+
+def behind_raid(*numbers: int) -> dict[str, int | None]:
+    return {RAID.format(number): number for number in numbers}
+
+
+@pytest.mark.parametrize(
+    'before, later, kinds_after',
+    [
+        pytest.param([1, 2], [2, 3], {1: ('replaced', 3)}, id='another-number'),
+        pytest.param([1, 2], [2], {1: ('missing', None)}, id='nobody-came'),
+        pytest.param(
+            [1, 2, 3], [3, 4, 5], {1: ('replaced', 4), 2: ('replaced', 5)}, id='two-for-two'
+        ),
+        pytest.param(
+            [1, 2, 3], [3, 4], {1: ('missing', None), 2: ('missing', None)}, id='one-for-two'
+        ),
+        pytest.param([1, 2], [2, 3, 4], {1: ('replaced', 3)}, id='one-more-came'),
+    ],
+)
+def test_new_drives_of_a_controller_replace_as_many_that_are_missing(before, later, kinds_after):
+    """With fewer new ones, nobody knows which of the missing ones they replace."""
+    scope = Scope({RAID.format(number) for number in range(9)})
+    places = after((START, scope, behind_raid(*before)), (START + STEP, scope, behind_raid(*later)))
+    recorded = records(dict.fromkeys(range(1, 9), START))
+    missing = changes(places, recorded, scope, START + STEP)
+    became = with_successors(missing, places, recorded)
+
+    assert {change.kind for change in missing} == {'missing'}
+    assert {change.drive: (change.kind, change.successor) for change in became} == kinds_after
+
+
+@pytest.mark.parametrize(
+    'addresses, order',
+    [
+        pytest.param(('/dev/sda', '/dev/sdb'), 2, id='no-controller'),
+        pytest.param((RAID.format(1), '3ware,0@/dev/twa0'), 2, id='another-controller'),
+        pytest.param((RAID.format(1), RAID.format(2)), 1, id='was-known-when-it-went'),
+    ],
+)
+def test_a_drive_that_came_elsewhere_or_was_known_before_replaces_nobody(addresses, order):
+    recorded = records({1: START, 2: START})
+    recorded[2] = recorded[2]._replace(order=order)
+    places = [
+        DrivePlace(addresses[0], 1, START, gone=START + STEP, newest=1),
+        DrivePlace(addresses[1], 2, START + STEP),
+    ]
+    missing = changes(places, recorded, Scope(set(addresses)), START + STEP)
+
+    assert [change.kind for change in missing] == ['missing']
+    assert with_successors(missing, places, recorded) == missing
+
+
+def test_no_drive_is_the_successor_of_two():
+    """The one that came first to the address of a drive has replaced that one."""
+    places = after((START, SCAN, behind_raid(1, 2)), (START + STEP, SCAN, {RAID.format(1): 3}))
+    recorded = records({1: START, 2: START, 3: START + STEP})
+    became = with_successors(changes(places, recorded, SCAN, START + STEP), places, recorded)
+
+    assert {change.drive: change.successor for change in became} == {1: 3, 2: None}
+
+
+@pytest.mark.parametrize(
+    'order, kind',
+    [
+        (1, 'missing'),  # it was known when the other one went: the letters have shifted
+        (2, 'replaced'),
+    ],
+)
+@pytest.mark.parametrize('clock', [-9 * DAY, 0, 9 * DAY])
+def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(order, kind, clock):
+    recorded = records({1: START, 2: START + clock})
+    recorded[2] = recorded[2]._replace(order=order)
+    places = [
+        DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest=1),
+        DrivePlace('/dev/sda', 2, START + STEP + clock),
+    ]
+
+    assert [change.kind for change in changes(places, recorded, SDA, START + STEP)] == [kind]
+
+
+@pytest.mark.parametrize('gone', [0, START + 2 * STEP])
+def test_a_new_drive_has_replaced_another_one_even_if_it_has_gone_itself(gone):
+    recorded = records({1: START, 2: START + STEP})
+    places = [
+        DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest=1),
+        DrivePlace('/dev/sda', 2, START + STEP, gone=gone, newest=2),
+    ]
+    first = changes(places, recorded, SDA, START + 2 * STEP)[0]
+
+    assert (first.drive, first.kind, first.successor) == (1, 'replaced', 2)
+
+
+@pytest.mark.parametrize(
+    'here, came, others',
+    [
+        ([], STEP, []),  # nobody is here
+        ([3, 4], STEP, [1, 2]),  # others came in the check that missed these
+        ([2, 3, 4], STEP, []),  # one is left
+        ([3, 4], 2 * STEP, []),  # they came later, to a machine that had lost its drives
+        ([3], STEP, []),  # one drive is a replacement
+    ],
+)
+def test_where_only_new_drives_are_here_the_others_belong_to_another_machine(here, came, others):
+    """A copy of a disk with its state directory. came: seconds after START."""
+    recorded = records({1: START, 2: START, 3: START + came, 4: START + came})
+    missing = [
+        Change('missing', f'/dev/sd{number}', number, START + STEP, newest=2)
+        for number in (1, 2)
+        if number not in here
+    ]
+    places = [DrivePlace(f'/dev/sdx{number}', number, START + STEP) for number in here]
+
+    assert [change.drive for change in begun_anew(missing, places, recorded)] == others

@@ -47,7 +47,9 @@ def path(state: state_directory.StateDirectory) -> Path:
 def read(
     state: state_directory.StateDirectory, seconds: float = 20, is_writing: bool = True
 ) -> Contents:
-    return folder.contents_of(folder.reading_child(state, is_writing), time.monotonic() + seconds)
+    return folder.contents_of(
+        folder.reading_child(state.path, is_writing), time.monotonic() + seconds
+    )
 
 
 def written(
@@ -60,7 +62,7 @@ def written(
         folder.apply(path, replaced, set_aside, START)
         return 0
 
-    folder.change(state, work, seconds)
+    folder.change(state.path, work, seconds)
 
 
 def stored(path: Path) -> dict[str, bytes]:
@@ -140,7 +142,7 @@ def test_a_directory_that_cannot_be_used_has_a_reason(state, path, monkeypatch, 
 
     assert words in read(state, is_writing=False).fault
     with pytest.raises(HistoryUnusable):
-        folder.change(state, lambda path: len([*folder.stored_files(path)]), 20)
+        folder.change(state.path, lambda path: len([*folder.stored_files(path)]), 20)
 
 
 def _linked(path: Path) -> None:
@@ -186,10 +188,10 @@ def test_one_child_at_most_waits_for_a_dead_disk(state, path, monkeypatch):
     """The others wait for its lock, where they can be killed."""
     with monkeypatch.context() as dead:
         dead.setattr(folder, '_names', lambda path: waits(30))
-        first = folder.reading_child(state, True)
+        first = folder.reading_child(state.path, True)
     while not _held():
         time.sleep(0.01)
-    second = folder.reading_child(state, True)
+    second = folder.reading_child(state.path, True)
     assert not second.is_ready(time.monotonic() + 0.3) and not list(second.messages())
     os.kill(first._pid, signal.SIGKILL)
 
@@ -253,7 +255,7 @@ def test_a_child_has_nothing_of_its_check(state, path):
         return len(links)
 
     try:
-        assert folder.change(state, work, 20) <= 6
+        assert folder.change(state.path, work, 20) <= 6
     finally:
         signal.signal(signal.SIGTERM, before)
         os.close(kept)
@@ -300,7 +302,7 @@ def test_where_no_process_can_be_started_there_is_a_reason(state, path, monkeypa
 def test_a_child_that_fails_has_a_reason(state, path, work, words):
     before = _children()
     with pytest.raises(HistoryUnusable, match=words):
-        folder.change(state, work, 0.5)
+        folder.change(state.path, work, 0.5)
     for child in set(_children()) - set(before):
         os.kill(int(child), signal.SIGKILL)
 
@@ -491,8 +493,8 @@ state = state_directory.ready({str(theirs)!r})
 def work(path):
     folder.apply(path, {{1: {{folder.DRIVE: b"x"}}}}, (), 1)
     return 0
-folder.change(state, work, 20)
-found = folder.contents_of(folder.reading_child(state, True), time.monotonic() + 20)
+folder.change(state.path, work, 20)
+found = folder.contents_of(folder.reading_child(state.path, True), time.monotonic() + 20)
 assert found.files["1.drive"].content == b"x" and found.is_complete, found
 """
     subprocess.run([sys.executable, '-S', '-c', code], check=True, timeout=60)

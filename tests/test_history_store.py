@@ -13,11 +13,9 @@ from typing import Callable
 import abilities
 import pytest
 
-from smart_attributes import state_directory
 from smart_attributes.constants import DAY, HOUR
 from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import store
-from smart_attributes.history.drive_file import LastVerdict
 from smart_attributes.history.drive_records import Match, Scope
 from smart_attributes.history.series import (
     CHANGE,
@@ -29,7 +27,7 @@ from smart_attributes.history.series import (
     Point,
 )
 from smart_attributes.history.store import HistoryStore, Sighting
-from smart_attributes.model import Identity, State
+from smart_attributes.model import Identity, LastFinding, LastVerdict, State
 from smart_attributes.reading.identity import is_same_drive
 
 START = 1_795_000_000  # 18 November 2026
@@ -50,8 +48,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 def history(
     path: Path, now: int = START, machine: str = 'one', writes: bool = True
 ) -> HistoryStore:
-    state = state_directory.ready(str(path)) if writes else state_directory.there(str(path))
-    return HistoryStore(state, now, is_same_drive, machine, writes)
+    return HistoryStore(str(path), now, is_same_drive, machine, writes)
 
 
 def in_a_child(work: Callable[[], object]) -> None:
@@ -673,7 +670,8 @@ def test_places_belong_to_a_machine_and_readings_to_the_drive(tmp_path):
 
 
 def test_the_last_verdict_is_stored_with_the_drive(tmp_path):
-    verdict = LastVerdict(State.CRITICAL, 'smart_status', 'smart_status: FAILED', START)
+    finding = LastFinding(State.CRITICAL, 'smart_status', 'smart_status: FAILED')
+    verdict = LastVerdict(START, (finding,), 'ACME 4000', is_disk=True)
     history(tmp_path).keep(
         [Sighting('/dev/sda', DRIVE, (Observation(CRC, 1, CHANGE),), verdict=verdict)], Scope()
     )

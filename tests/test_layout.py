@@ -42,6 +42,7 @@ MAY_IMPORT = {
     'alarm': '',
     'state_directory': 'constants trust',
     'files': 'constants',
+    'child': 'constants state_directory typed',
     'typed': '',
     'reading': '',
     'knowledge': '',
@@ -105,6 +106,7 @@ SHOWN = {
     'triage_table': 'NOTHING',
     'table': 'NOTHING',
     'page': 'CODES',
+    'plugin': 'READ SEARCH',  # the message of a drive that was not read has this next step
     'page_drives': 'NOTHING',
     'summary': 'FIRMWARE ORDER WATCH needs_spare',
     'replacement_order': 'REPLACING',

@@ -60,15 +60,25 @@ def test_a_drive_without_its_number_has_no_such_key(fake):
     assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
 
 
-def test_a_drive_that_is_gone_is_a_problem_of_the_run(machine):
+def test_a_drive_that_is_gone_is_a_problem_of_its_own(machine):
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     before = at(machine, START)['run']
     machine.holds(sda=disk())
+    after = at(machine, START + DAY, '--gone', 'critical')
 
-    assert before == 'OK: 2 drives: 2 ok'
-    assert re.match(
-        r'CRITICAL: .*SERIAL02.* is gone', at(machine, START + DAY, '--gone', 'critical')['run']
-    )
+    assert (before, after['run']) == ('OK: 2 drives: 2 ok', 'OK: 2 drives: 1 critical, 1 ok')
+    assert [(drive['id'], drive['state'], drive['action']) for drive in after['drives']] == [
+        ('SERIAL02', 'CRITICAL', 'search'),
+        ('SERIAL01', 'OK', 'nothing'),
+    ]
+
+
+def test_several_drives_that_are_gone_are_a_problem_of_the_run(machine):
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
+    machine.check(START, '--scan')
+    machine.holds(sda=disk())
+
+    assert at(machine, START + DAY)['run'].startswith('CRITICAL: [drives-gone] ')
 
 
 def test_a_machine_without_drives_says_so(machine):

@@ -12,7 +12,6 @@ from typing import Any, Callable, NamedTuple
 import pytest
 from days import DAY, HOUR, START, Machine, asleep, disk
 
-GONE = '[drive-gone] '
 SLOT, USB = 'pci-0000:00:17.0-ata-{}', 'pci-0000:00:14.0-usb-0:{}:1.0-scsi-0:0:0:0'
 Drives = dict[str, dict[str, Any]]  # name -> what smartctl prints
 
@@ -99,11 +98,16 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
         told = machine.check(START + HOUR, '--scan')
 
         serial = bays.drives[name]['serial_number']
-        is_told = (
-            GONE in told.first_line and f'{serial} is gone from /dev/{name}; ' in told.first_line
-        )
-        assert (is_told, GONE in told.text) == (event is vanishes,) * 2, (seed, told.text)
-        assert not is_told or told.code in (1, 2)
+        gone = [line for line in told.text.splitlines() if '[drive-gone] ' in line]
+        lines = gone[-1:]  # below the first line
+        assert [serial in line for line in lines] == [True] * (event is vanishes), (seed, told.text)
+        was_failing = 'smart_status' in bays.drives[name] and not bays.drives[name][
+            'smart_status'
+        ].get('passed')
+        states = [line.split()[0] for line in lines]
+        expected = 'CRITICAL' if was_failing else 'WARNING'
+        assert states == [expected] * (event is vanishes), (seed, told.text)
+        assert not gone or told.code in (1, 2)
 
 
 def test_a_removable_drive_raises_nothing(tmp_path: Path) -> None:
@@ -144,16 +148,19 @@ def test_a_site_chooses_the_state(machine: Machine, options: tuple, code: int) -
 
 
 def test_a_drive_that_is_gone_from_an_address_that_is_checked_is_named(tmp_path: Path) -> None:
-    """The address itself is UNKNOWN; who was there stands in the first line, too."""
+    """It is one drive, not an address without one and a drive that is missing."""
     machine = Machine(tmp_path)
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     machine.check(START)
     machine.holds(sda=disk(), sdb=absent())
 
     told = machine.check(START + HOUR)
-    assert told.code == 3 and 'ACME HD4000 SERIAL02 is gone from /dev/sdb' in told.first_line, (
-        told.text
-    )
+    assert told.code == 1 and told.first_line.startswith('SMART WARNING - sdb [drive-gone] ')
+    assert 'SERIAL02' in told.line_of('sdb')
+    assert [line.split()[0] for line in told.text.splitlines() if '  ACME ' in line] == [
+        'WARNING',
+        'OK',
+    ]
 
 
 def absent() -> dict[str, Any]:

@@ -41,6 +41,8 @@ RARE = {
         for key in ('first', 'unchecked')
     },
 }
+# answers a question, which is not in the document
+YES = 'import io; sys.stdin, sys.stderr = io.StringIO("y"), open("/dev/null", "w")'
 
 
 def errors(document: Any, name: str = 'triage') -> list[str]:
@@ -79,7 +81,7 @@ def machine_at_work(folder: Path) -> Machine:
             sda=disk(a199=counted),
             sdb=disk('SERIAL02'),
             sdc=disk('SERIAL03', a9=hours),
-            sdf=disk('SERIAL06'),
+            sdf=disk('SERIAL06', a5=2000),
         )
         machine.check(START + day * DAY, '--scan')
     machine.holds(
@@ -101,6 +103,12 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
     def at(*words: str) -> Any:
         return read(machine.run(now, *words, '--json').text)
 
+    def confirmed(*words: str) -> Any:
+        machine.setup = YES
+        document = at(*words)
+        machine.setup = ''
+        return document
+
     lately = at('triage', '--scan', '--since', '90d', '--gone', 'critical')
     found: dict[str, list[Any]] = {
         'triage': [recorded, lately, at('triage', '--scan'), of_a_machine()],
@@ -110,7 +118,7 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
         ],
         'history': [at('history', '--scan')],
         'metrics': [at('metrics', '--scan')],
-        'messages': [at('history', '--forget', 'SERIAL06')],
+        'messages': [confirmed('history', '--forget', 'SERIAL06')],
         'fleet': list(of_the_fleet(folder / 'hosts', recorded, lately)),
         'doctor': [at('doctor', '-d', '/dev/sda')],
     }

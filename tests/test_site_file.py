@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from conftest import run
+from days import HOUR, START, Machine, disk
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_errors, drive_database, site_file
@@ -138,6 +140,11 @@ CASES = {
         '{"metrics": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
         {'metrics': {'pending': {'critical': '9'}}},
     ),
+    # A drive whose presence is not clear is missed.
+    'presence': (
+        {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'presence': 'required'}]},
+        {'overrides': []},
+    ),
     # Nobody can say which one is meant, not even of a text.
     'doubled text': ('{"comment": "mine", "comment": "yours", "metrics": {}}', {'metrics': {}}),
     'doubled metric': (
@@ -170,6 +177,32 @@ def test_a_sound_file_is_used_as_it_is():
     }
 
     assert understood(data)[1:3] == (data, ())
+
+
+def test_a_drive_whose_presence_is_optional_is_not_missed(tmp_path):
+    """The next one is; validate knows the key and refuses other values."""
+    machine = Machine(tmp_path)
+    folder = machine.config / 'thresholds.d'
+    folder.mkdir()
+    file = folder / 'site.json'
+
+    def written(presence: str) -> str:
+        override = {'for': {'serial': 'SERIAL02'}, 'why': WHY, 'presence': presence}
+        file.write_text(json.dumps({'overrides': [override]}))
+        return str(file)
+
+    assert run('validate', written('required')).code == 1
+    assert run('validate', written('optional')).code == 0
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
+    machine.check(START, '--scan')
+    machine.holds(sda=disk(), sdc=disk('SERIAL03'))
+    optional = machine.check(START + HOUR, '--scan')
+    machine.holds(sda=disk())
+    another = machine.check(START + 2 * HOUR, '--scan')
+
+    assert (optional.code, 'drive-gone' in optional.text) == (0, False)
+    assert (another.code, another.text.count('[drive-gone]')) == (1, 2)  # in the first line, too
+    assert another.line_of('sdc').startswith('WARNING')
 
 
 def test_sound_entries_are_used_beside_one_that_is_not():

@@ -22,7 +22,7 @@ from smart_attributes.check import (
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.command_line.options import Naming, Options, Which
 from smart_attributes.commands import table
-from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, UsageError
+from smart_attributes.errors import Coded, DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
 from smart_attributes.reading import addresses, json_report, machine, recorded
@@ -187,18 +187,19 @@ def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded
 
 
 @pytest.mark.parametrize(
-    ('words', 'is_whole', 'days', 'demanded', 'said'),
+    ('words', 'is_whole', 'days', 'state', 'said'),
     [
-        ((), False, 0, ['SERIAL01'], []),
-        (('--gone', 'ok'), False, 0, [], ['SERIAL01']),
-        (('--gone', 'ok', '--hide-serial'), False, 0, [], [None]),
-        (('--hide-serial',), False, 0, [None], []),
-        (('--gone', 'ok'), False, 2, [], []),
-        (('--gone', 'ok'), True, 2, [], ['SERIAL01']),
+        ((), False, 0, State.WARNING, []),
+        (('--gone', 'critical'), True, 2, State.CRITICAL, []),
+        (('--gone', 'ok'), False, 0, None, ['SERIAL01']),
+        (('--gone', 'ok', '--hide-serial'), False, 0, None, [None]),
+        (('--hide-serial',), False, 0, State.WARNING, []),
+        (('--gone', 'ok'), False, 2, None, []),
+        (('--gone', 'ok'), True, 2, None, ['SERIAL01']),
     ],
 )
-def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, demanded, said):
-    """With a state, or as news: for a day by a check, for a month to a person."""
+def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, state, said):
+    """With a verdict, or as news: for a day by a check, for a month to a person."""
     record = drive_records.Record(1, Identity(model='ACME', serial='SERIAL01'), 0, 0)
     place = drive_records.DrivePlace('/dev/sdc', 1, 0, is_scanned=True)
     there = drive_tracking.Whereabouts(
@@ -207,11 +208,39 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, demanded, said
         drive_records.Scope(is_scan=True),
         9 + days * 24 * 3600,
     )
-    run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there)
+    gone = inventory.gone(there, options(*words), judge())
+    run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there, gone=tuple(gone))
     found = messages.messages(run)
 
-    assert [each.fields['serial'] for _, each in found['demands']] == demanded
+    assert [(drive.state, drive.device.name) for drive in gone] == [(state, 'sdc')] * bool(state)
     assert [each.fields['serial'] for each in found['remarks']] == said
+
+
+@pytest.mark.parametrize(
+    'count, present, since, states',
+    [
+        pytest.param(0, 1, [], [], id='none'),
+        pytest.param(1, 1, [9], [], id='one'),  # it has a verdict
+        pytest.param(1, 0, [9], [State.CRITICAL], id='the-only-one'),
+        pytest.param(2, 1, [9, 8], [State.WARNING], id='one-after-the-other'),
+        pytest.param(2, 1, [9, 9], [State.CRITICAL], id='together'),
+    ],
+)
+def test_several_drives_that_are_missing_are_counted(count, present, since, states):
+    places = [
+        drive_records.DrivePlace(f'/dev/sd{number}', number, 0, since[number], True)
+        for number in range(count)
+    ]
+    records = {number: drive_records.Record(number, Identity(), 0, 0) for number in range(count)}
+    there = drive_tracking.Whereabouts(places, records, drive_records.Scope(is_scan=True), 9)
+    gone = tuple(inventory.gone(there, options(), judge()))
+    reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
+    drives = inventory.Inventory(reads, (), is_bare=False, gone=gone)
+    demands = messages.missing(run_of()._replace(drives=drives))
+
+    assert [(state, message.code) for state, message in demands] == [
+        (state, 'drives-gone') for state in states
+    ]
 
 
 def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
@@ -227,12 +256,16 @@ def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
     ]
 
 
+FOUND, SKIPPED = Coded('slots-unread', 'slot 9'), Coded('file-skipped', 'a.txt')
+
+
 def test_notes_come_from_each_stage_and_from_version_1_6():
-    run = run_of(given=options()._replace(before=Before(strays=('left',))), notes=('found',))
+    run = run_of(given=options()._replace(before=Before(strays=('left',))), notes=(FOUND, SKIPPED))
     run = run._replace(drives=run.drives._replace(notes=('drives',)))
     *others, stray = messages.notes(run)
 
-    assert others == ['found', 'drives'] and stray.code == 'legacy-note'
+    assert others == [FOUND, 'drives'] and stray.code == 'legacy-note'
+    assert messages.left_out(run) == (SKIPPED,)
 
 
 def test_limits_that_are_not_in_force_are_a_warning():
@@ -245,7 +278,7 @@ def test_limits_that_are_not_in_force_are_a_warning():
     'words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)]
 )
 def test_a_damaged_file_of_the_history_has_a_state(monkeypatch, words, state):
-    monkeypatch.setattr(Remembered, 'damage', ('damaged',))
+    monkeypatch.setattr(Remembered, 'losses', ('damaged',))
     run = run_of(*words)
 
     assert messages.messages(run)['demands'] == ((state, 'damaged'),)
@@ -275,7 +308,7 @@ def test_a_verdict_without_history_stays_as_it_is(outcome):
 
 
 def test_each_drive_that_was_read_has_its_verdict():
-    found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT), notes=('slot 9',)))
+    found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT), notes=(FOUND,)))
 
     assert [(verdict.device.name, verdict.state) for verdict in found.verdicts] == [
         ('sda', State.OK),
@@ -283,7 +316,7 @@ def test_each_drive_that_was_read_has_its_verdict():
     ]
     assert [read.device.name for read in found.reads] == ['sda', 'sdb']
     assert (found.notes, found.failures, found.faults, found.remarks, found.demands) == (
-        ('slot 9',),
+        (FOUND,),
         (),
         (),
         (),

@@ -6,6 +6,7 @@ from smart_attributes.knowledge import thresholds
 from smart_attributes.knowledge.thresholds import (
     CommandLineLimits,
     DriveLimit,
+    Exceptions,
     Limit,
     Thresholds,
     selects,
@@ -371,18 +372,21 @@ def test_an_exception_is_found_by_whatever_names_the_drive(selector):
             'attributes': {'246': None, '5': None},
             'skip': ['selftest'],
             'read': False,
+            'presence': 'optional',
         },
         {'for': selector, 'why': 'odd'},
     )
     assert found.exceptions(Device('/dev/sdb'), HDD, '') == Thresholds({}).exceptions(SDA, SSD, '')
     found = found.exceptions(SDA, SSD, FAMILY)
 
-    assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (
-        frozenset((5, 246)),
-        frozenset(('selftest',)),
-        False,
+    assert found == Exceptions(
+        ignored_attributes=frozenset((5, 246)),
+        skipped_logs=frozenset(('selftest',)),
+        is_read=False,
+        is_optional=True,
     )
-    assert Thresholds(DEFAULT).exceptions(SDA, SSD, FAMILY).is_read is True
+    usual = Thresholds(DEFAULT).exceptions(SDA, SSD, FAMILY)
+    assert (usual.is_read, usual.is_optional) == (True, False)
 
 
 def test_every_metric_with_a_limit_is_listed():

@@ -448,13 +448,13 @@ def test_the_table_of_actions_names_each_code_of_a_remedy():
         ([('/dev/sda', OK)], 'unknown', 'members-not-checked'),
     ],
 )
-def test_one_service_per_drive_knows_the_other_members_by_their_last_state(
-    monkeypatch, others, label, code
-):
+def test_one_service_per_drive_knows_the_other_members_by_their_last_state(others, label, code):
     """Two services that each see half of a mirror must not both say "replace now"."""
-    monkeypatch.setattr(dependence, 'disks', lambda device: (device.path[5:],))
     failing = [drive('sda', FAILED)._replace(place=Place(disks=('sda',)))]
-    found = replacement.machine([MIRROR], check.with_others(work_list.drives(failing, NOW), others))
+    others_of_run = check.others(others)
+    disks = [(other.device.path[5:],) for other in others_of_run]
+    drives = dependence.with_others(work_list.drives(failing, NOW), others_of_run, disks)
+    found = replacement.machine([MIRROR], drives)
     (verdict,) = replacement.with_replacements(failing, found)
 
     assert (verdict.replacement.label, verdict.replacement.why.code) == (label, code)

@@ -26,6 +26,7 @@ BASE = {
     'alarm',
     'state_directory',
     'files',
+    'child',
     'typed',
 }
 

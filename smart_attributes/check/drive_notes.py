@@ -59,13 +59,16 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
     )
 
 
+UNKNOWN_MODEL = 'unknown_model'
+
+
 def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
     """Return the reading for a drive that has no entry in the database. state: the state set by
     --unknown-model.
     """
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     return Reading(
-        'unknown_model',
+        UNKNOWN_MODEL,
         0,
         '',
         Source('attributes.json'),

@@ -5,15 +5,16 @@ Pure: the history is passed as values.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..constants import DAY, MONTH
 from ..errors import Coded
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
-from ..model import Identity, State, Verdict, worst
+from ..model import Device, Identity, State, Verdict, worst
 from ..typed import NamedTuple
-from ..wording import duration
+from ..wording import duration, listed, local_minute
 from ..words import clean
 
 Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
@@ -26,6 +27,25 @@ class Whereabouts(NamedTuple):
     records: Mapping[int, Record]
     scope: Scope
     now: int
+    unread: frozenset[str] = frozenset()  # addresses of drives that did not say which they are
+
+
+class Missed(NamedTuple):
+    """A known drive that is at no address any more, and is expected back or to be retired."""
+
+    change: Change
+    identity: Identity
+    is_one_of_many: bool  # another one disappeared at the same time
+    # addresses of drives that did not say which they are: one of them may be this drive
+    confusable: tuple[str, ...]
+
+
+class Gone(NamedTuple):
+    """A missing drive, with the device and the state under which it is shown."""
+
+    device: Device
+    state: State
+    missed: Missed
 
 
 def found(
@@ -41,30 +61,39 @@ def found(
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
     known = {record.number: record for record in records}
+    newest = max((record.order for record in known.values()), default=0)
     at: dict[str, int | None] = dict.fromkeys(there)
-    for address, identity, match in met:
+    met_drives = list(met)
+    for address, identity, match in met_drives:
         if match.record is None and not match.note:
             # The history numbers a new drive only after the result is printed. With a provisional
             # number, the same run can already report which drive the new one replaced.
             number = max(known, default=0) + 1
-            known[number] = Record(number, identity, now, now)
+            order = max(record.order for record in known.values()) + 1 if known else 1
+            known[number] = Record(number, identity, now, now, order)
             at[address] = number
         else:
             at[address] = match.record.number if match.record else None
-    return Whereabouts(drive_records.updated(places, at, scope, now, there), known, scope, now)
+    after = drive_records.updated(places, at, scope, now, there, newest)
+    unread = frozenset(there).difference(address for address, _, _ in met_drives)
+    return Whereabouts(after, known, scope, now, unread)
 
 
-def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> list[Coded]:
+def news(
+    known: Whereabouts, shown: Sequence[Missed], hide_serial: bool, is_for_a_person: bool
+) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed recently.
 
-    is_for_a_person: cover one month instead of one day, and add each missing drive until it is back
-    or retired.
+    shown: the missing drives that have a verdict. is_for_a_person: cover one month instead of one
+    day, and add each other missing drive until it is back or retired.
     """
     told = _recent(known, MONTH if is_for_a_person else DAY)
     left = _missing(known) if is_for_a_person else []
+    with_verdict = [missed.change for missed in shown]
     return [
         _sentence(known, change, hide_serial)
         for change in (*(change for change in left if change not in told), *told)
+        if change not in with_verdict
     ]
 
 
@@ -81,7 +110,8 @@ def _missing(known: Whereabouts) -> list[Change]:
 
 
 def _changes(known: Whereabouts) -> list[Change]:
-    return drive_records.changes(known.places, known.records, known.scope, known.now)
+    changes = drive_records.changes(known.places, known.records, known.scope, known.now)
+    return drive_records.with_successors(changes, known.places, known.records)
 
 
 def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
@@ -114,23 +144,52 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
     ]
 
 
-def gone(
-    known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]
-) -> list[Coded]:
-    """Return a message for each known drive that was not found at any address, however long ago it
-    disappeared.
+def missed(known: Whereabouts, is_accepted: Callable[[Identity, Change], bool]) -> list[Missed]:
+    """Return the known drives that are at no address any more, those that went last first.
 
-    Drives at places where drives are often removed are left out, and so are accepted drives.
-    is_accepted(identity,
-    first): whether root has acknowledged that the drive is gone; first: when it came to this
-    address.
+    Drives at places that drives often leave are left out, and so are drives of another machine and
+    accepted drives. is_accepted(identity, change): whether root has accepted that the drive is gone.
     """
+    others = {change.drive for change in anew(known)}
+
+    def is_expected(change: Change) -> bool:
+        if change.kind != 'missing':
+            return True  # its successor is not that of another drive
+        if change.is_removable or change.drive in others:
+            return False
+        return not is_accepted(known.records[change.drive].identity, change)
+
+    of_slots = drive_records.changes(known.places, known.records, known.scope, known.now)
+    expected = list(filter(is_expected, of_slots))
+    after = drive_records.with_successors(expected, known.places, known.records)
+    changes = [change for change in after if change.kind == 'missing']
+    together = Counter(change.since for change in changes)
     return [
-        _sentence(known, change, hide_serial)
-        for change in _missing(known)
-        if not change.is_removable
-        and not is_accepted(known.records[change.drive].identity, change.first)
+        Missed(
+            change,
+            known.records[change.drive].identity,
+            together[change.since] > 1,
+            _confusable(known, change),
+        )
+        for change in sorted(changes, key=lambda change: -change.since)
     ]
+
+
+def anew(known: Whereabouts) -> list[Change]:
+    """Return the missing drives of another machine, see drive_records.begun_anew()."""
+    if known.unread:
+        return []  # one of these may be a known drive
+    here = [place for place in known.places if not place.gone and known.scope.covers(place)]
+    return drive_records.begun_anew(_changes(known), here, known.records)
+
+
+def _confusable(known: Whereabouts, change: Change) -> tuple[str, ...]:
+    """Return the addresses at which a missing drive may be, because the kernel's names of disks
+    can change while drives sleep.
+    """
+    if not change.address.startswith('/dev/sd'):
+        return ()
+    return tuple(sorted(each for each in known.unread if each.startswith('/dev/sd')))
 
 
 def seen(known: Whereabouts, address: str) -> Record | None:
@@ -175,12 +234,7 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
             f'{change.address}: {drive} was replaced by {successor}{ago}',
             **fields,
         )
-    serial = fields['serial'] or 'SERIAL'
-    return Coded(
-        'drive-gone',
-        f'{drive} is gone from {change.address}{ago}; history --forget {serial} retires it',
-        **fields,
-    )
+    return Coded('drive-gone', f'{drive} is gone from {change.address}{ago}', **fields)
 
 
 def _fields(
@@ -211,13 +265,31 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
     if record is None:
         return verdict
     silence = now - record.last_read
-    verdict = verdict._replace(
-        identity=record.identity, problem=f'{verdict.problem}; last read {duration(silence)} ago'
-    )
+    verdict = verdict._replace(identity=record.identity)
     if silence <= longest:
         return verdict
     return verdict._replace(
         state=worst([verdict.state, State.WARNING]),
-        problem=f'{verdict.problem}, which is longer than {duration(longest)} (--asleep-max-age)',
+        problem=f'{verdict.problem}; last read {duration(silence)} ago, which is longer than '
+        f'{duration(longest)} (--asleep-max-age)',
         code='asleep-too-long',
+    )
+
+
+def as_gone(missed: Missed) -> str:
+    """Return why a drive has no reading: since when it is missing."""
+    since = local_minute(missed.change.since)
+    if missed.confusable:
+        places = [address.rpartition('/')[2] for address in missed.confusable]
+        if len(places) == 1:
+            return f'is missing since {since}, or is {places[0]}, which was not read'
+        return f'is missing since {since}, or one of {listed(places, 4)}, which were not read'
+    return f'is missing since {since}'
+
+
+def to_find(name: str) -> str:
+    """Return the next step for a missing drive. name: as `acknowledge --gone` accepts it."""
+    return (
+        'check its slot, cable and controller, and dmesg -T; if it was removed for good, run: '
+        f'check_smart_attributes acknowledge --gone {name}'
     )

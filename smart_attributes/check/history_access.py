@@ -7,27 +7,33 @@ and reports this.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from .. import files, state_directory
+from .. import files
 from ..command_line.options import Options
 from ..constants import DAY, LARGEST_SMALL_FILE
-from ..errors import Coded, DriveAbsent, DriveIsNoDrive, HistoryUnusable
+from ..errors import (
+    Coded,
+    DriveAbsent,
+    DriveAsleep,
+    DriveIsNoDrive,
+    HistoryAbsent,
+    HistoryUnusable,
+)
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
-from ..wording import statement
-from ..words import clean
+from ..wording import duration
 
 if TYPE_CHECKING:
-    from ..history.drive_file import LastVerdict
-    from ..history.drive_records import Match
+    from ..history.drive_file import DriveHistory
+    from ..history.drive_records import Match, Record
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
     from .drive_tracking import Whereabouts
+    from .rulebook import Judge
 
 
 _EXPECTING = 0.5  # seconds to wait for the history while the drives are still being read
@@ -55,13 +61,15 @@ class Remembered:
         is_whole: read the complete history, for interactive commands.
         longest_asleep: for how many seconds a drive in standby may stay unread.
         """
-        self.trouble = trouble
+        self._trouble = trouble
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
         self.is_whole = is_whole
         self._store, self._longest_asleep = history, longest_asleep
         self._found: dict[tuple[str, str], Match] = {}
         self._slots: dict[str, str] = {}  # the occupied addresses, each with its slot or ''
+        # drives that are not judged, by address: in standby, or excluded by the options
+        self._recognized: dict[str, int] = {}
         self._scope: tuple[Sequence[str], bool] = (), False
 
     @property
@@ -70,10 +78,17 @@ class Remembered:
         if self._store is not None:
             try:
                 self._store.read()
+            except HistoryAbsent:
+                self._store = None
             except HistoryUnusable as error:
-                self.is_lost = not self.is_whole and os.path.lexists(self._store.path)
-                self._store, self.trouble = None, str(error)
+                self.is_lost = not self.is_whole and self._store.is_there
+                self._store, self._trouble = None, str(error)
         return self._store
+
+    @property
+    def trouble(self) -> str:
+        """Why an enabled history cannot be used; else ''."""
+        return '' if self.store else self._trouble
 
     def expect(self, devices: Sequence[Device]) -> list[Identity]:
         """Find in advance the drives last seen at these addresses; return their identities.
@@ -96,7 +111,12 @@ class Remembered:
         The final result can differ after recall() has compared all drives of the run. Raises
         LookupError for a drive that the history does not know, or not yet.
         """
-        return self._past(self._store.likely(identity)) if self._store else None
+        if self._store is None:
+            return None
+        if not self._store.is_ready(0):
+            raise LookupError
+        store = self.store
+        return self._past(store.likely(identity)) if store else None
 
     def recall(
         self,
@@ -105,6 +125,7 @@ class Remembered:
         asked: Sequence[Device],
         is_scan: bool,
         selects: Callable[[str], object] | None = None,
+        answered: Sequence[Read] = (),
     ) -> Whereabouts | None:
         """Look up the judged drives in the history; return where all drives are, compared with the
         last check.
@@ -113,7 +134,7 @@ class Remembered:
         in `trouble`.
         looked_at: the results of reading these drives, duplicates and empty slots. asked: all
         devices that this run covers, including devices that the options exclude. is_scan, selects:
-        as in DeviceList.
+        as in DeviceList. answered: the results of reading all drives, including excluded ones.
         """
         store = self.store
         if store is None:
@@ -141,24 +162,75 @@ class Remembered:
         ]
         found = store.recall([identity for _, identity in known])
         self._found = {_address(read.device): match for (read, _), match in zip(known, found)}
+        self._recognized = {
+            **self._known_to_kernel(looked_at),
+            **self._excluded(answered, looked_at),
+        }
         if not store.is_complete:
             return None  # an unread file could be that of any drive
-        from ..history.drive_records import Scope
+        from ..history.drive_records import Match, Scope
         from . import drive_tracking
 
         met = [
             (read.device.address, identity, match) for (read, identity), match in zip(known, found)
         ]
+        met += [
+            (address, store.drives[number].record.identity, Match(store.drives[number].record))
+            for address, number in self._recognized.items()
+        ]
         return drive_tracking.found(
             store.places, store.records, met, self._slots, Scope(*self._scope), store.now
         )
 
-    @property
-    def damage(self) -> tuple[Coded, ...]:
-        """A message for each file of the history that was damaged within the last seven days."""
+    def _known_to_kernel(self, looked_at: Sequence[Read]) -> dict[str, int]:
+        """Return the number of each drive in standby whose serial number the kernel has kept, by
+        address. Names of disks can change while the drives sleep.
+        """
+        sleeping = [read.device for read in looked_at if isinstance(read.outcome, DriveAsleep)]
         store = self.store
-        messages = [*store.damage, *store.old_damage] if store else []
-        return tuple(Coded('history-damaged', words) for words in messages)
+        if store is None or not sleeping:
+            return {}
+        from ..reading.system import serial_of
+
+        numbers: dict[str, list[int]] = {}
+        for record in store.records:
+            numbers.setdefault(record.identity.serial, []).append(record.number)
+        found = {}
+        for device in sleeping:
+            serial = serial_of(device)
+            if serial and len(numbers.get(serial, ())) == 1:
+                found[device.address] = numbers[serial][0]
+        return found
+
+    def _excluded(self, answered: Sequence[Read], looked_at: Sequence[Read]) -> dict[str, int]:
+        """Return the number of each known drive that has answered but is excluded by the options, by
+        address. Otherwise it would be missed at its former address.
+        """
+        counted = {read.device.address for read in looked_at}
+        numbers = {}
+        for read in answered:
+            store, outcome, address = self.store, read.outcome, read.device.address
+            if store is None or address in counted or not isinstance(outcome, Report):
+                continue
+            (match,) = store.recall([outcome.identity])
+            if match.record:
+                numbers[address] = match.record.number
+        return numbers
+
+    @property
+    def losses(self) -> tuple[Coded, ...]:
+        """A message for each part of the history that this run lacks: files that were damaged
+        within the last seven days, all that was not read in time, and what earlier checks could
+        not write.
+        """
+        store = self.store
+        if store is None:
+            return ()
+        damaged = [Coded('history-damaged', words) for words in (*store.damage, *store.old_damage)]
+        slow = [Coded('history-slow', f'history: {store.slowness}')] if store.slowness else []
+        unwritten = store.not_written
+        not_written = [Coded('history-not-written', f'history: {unwritten}')] if unwritten else []
+        return (*slow, *not_written, *damaged)
 
     @property
     def remarks(self) -> tuple[Coded, ...]:
@@ -168,9 +240,7 @@ class Remembered:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
         sentences = {
-            'history-slow': known.slowness,
             'history-restarted': known.snapshot,
-            'history-not-written': known.not_written,
             'clock-behind': known.doubt,
         }
         return tuple(
@@ -252,9 +322,56 @@ class Remembered:
             return verdict
         from . import drive_tracking
 
-        return drive_tracking.asleep(
-            verdict, store.at(verdict.device.address), store.now, self._longest_asleep
-        )
+        record = self._record_of(store, verdict.device, None)
+        return drive_tracking.asleep(verdict, record, store.now, self._longest_asleep)
+
+    def with_last(self, verdict: Verdict, read: Read, judge: Judge | None) -> Verdict:
+        """Return the verdict on a drive that was not judged now, with what was found when it was
+        last read. judge: None: only with the time.
+        """
+        store = self.store
+        drive = self.drive_of(read.device, read.identity)
+        if store is None or drive is None:
+            return verdict
+        from . import last_verdict
+
+        if judge and drive.verdict:
+            last = last_verdict.standing(
+                drive.verdict, verdict.device, drive.record.identity, judge, store.now
+            )
+            if last.findings:
+                return last_verdict.with_floor(verdict, last, store.now)
+        if verdict.code != DriveAsleep.code:
+            return verdict
+        silence = duration(max(store.now - drive.record.last_read, 0))
+        return verdict._replace(problem=f'{verdict.problem}; last read {silence} ago')
+
+    def drive_of(self, device: Device, identity: Identity | None) -> DriveHistory | None:
+        """Return the history of a drive, judged or not; None if it is not certain which drive this
+        is.
+        """
+        store = self.store
+        if store is None:
+            return None
+        record = self._record_of(store, device, identity)
+        return store.drives[record.number] if record else None
+
+    def _record_of(
+        self, store: HistoryStore, device: Device, identity: Identity | None
+    ) -> Record | None:
+        if identity is not None:
+            with suppress(LookupError):
+                return store.likely(identity).record
+        match = self.recalled(device)
+        if match:
+            return match.record
+        number = self._recognized.get(device.address)
+        if number is not None:
+            return store.drives[number].record
+        record = store.at(device.address)
+        elsewhere = [match.record for match in self._found.values() if match.record]
+        numbers = {found.number for found in elsewhere}.union(self._recognized.values())
+        return None if record and record.number in numbers else record
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are untrusted; else
@@ -283,8 +400,12 @@ class Remembered:
             return
         from ..history.drive_records import Scope
         from ..history.store import Sighting
+        from . import last_verdict
 
-        sightings = {address: Sighting(address, slot=slot) for address, slot in self._slots.items()}
+        sightings = {
+            address: Sighting(address, slot=slot, sleeps=self._recognized.get(address))
+            for address, slot in self._slots.items()
+        }
         for verdict in verdicts:
             if verdict.problem:
                 continue
@@ -296,7 +417,7 @@ class Remembered:
                     verdict.identity,
                     self._observed(verdict),
                     self._slots.get(address, ''),
-                    self._last_verdict(verdict),
+                    last_verdict.of(verdict, store.now),
                 )
         with suppress(HistoryUnusable):
             store.keep(list(sightings.values()), Scope(*self._scope))
@@ -313,56 +434,16 @@ class Remembered:
             *past.former_numbers(known, readings, verdict.identity.firmware),
         )
 
-    def _last_verdict(self, verdict: Verdict) -> LastVerdict:
-        """Return the verdict as it is stored: its state, and its worst finding."""
-        from ..history.drive_file import LastVerdict
-        from ..knowledge import severity
-
-        now = self._store.now if self._store else 0
-        worst = min(verdict.judgements, key=severity.of_judgement, default=None)
-        if worst is None or worst.state is State.OK:
-            return LastVerdict(verdict.state, '', '', now)
-        return LastVerdict(
-            verdict.state, worst.reading.metric, clean(statement(worst.reading)), now
-        )
-
 
 def remembered(options: Options) -> Remembered:
     """Return the history of a run, which is empty for recorded reports and without a state
     directory.
     """
     use = options.history
-    is_writing = use.access == WRITES
-    if (
-        use.no_history
-        or options.which.reports
-        or not use.access
-        or not _has_a_place(options.state_dir)
-    ):
+    if use.no_history or options.which.reports or not use.access:
         return Remembered()
-    if (
-        not is_writing
-        and not options.state_dir
-        and not os.path.isdir(os.path.join(state_directory.location(), 'history'))
-    ):
-        return Remembered()  # no check has ever stored anything
-    try:
-        return Remembered(_opened(options, is_writing), '', use.access == READS, use.asleep_max_age)
-    except (HistoryUnusable, state_directory.Unusable) as error:
-        return Remembered(trouble=str(error))
-
-
-def _has_a_place(given: str) -> bool:
-    """Return whether a state directory can be used.
-
-    A user without a home directory, such as nobody, has none.
-    """
-    place = state_directory.location(given)
-    homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
-    return bool(place) and (
-        place in (given, state_directory.PACKAGE)
-        or any(home and os.path.isdir(home) for home in homes)
-    )
+    store = _opened(options, use.access == WRITES)
+    return Remembered(store, '', use.access == READS, use.asleep_max_age)
 
 
 def for_writing(options: Options) -> HistoryStore:
@@ -370,21 +451,29 @@ def for_writing(options: Options) -> HistoryStore:
 
     Raises HistoryUnusable if it cannot be opened.
     """
+    store = _opened(options, is_writing=True)
     try:
-        return _opened(options, is_writing=True)
-    except state_directory.Unusable as error:
-        raise HistoryUnusable(f'no history: {error}') from None
+        store.read()
+    except HistoryUnusable as error:
+        words = str(error) if store.has_directory else f'no history: {error}'
+        raise HistoryUnusable(words) from None
+    return store
 
 
 def _opened(options: Options, is_writing: bool) -> HistoryStore:
+    """Return the history store, which a child process is reading."""
     from ..history.store import MACHINE_ID, PATIENCE, HistoryStore
     from ..reading.identity import is_same_drive
 
-    state = (state_directory.ready if is_writing else state_directory.there)(options.state_dir)
     machine = files.text(MACHINE_ID, LARGEST_SMALL_FILE).strip()
     patience = min(PATIENCE, options.how_read.timeout / 3)
     return HistoryStore(
-        state, int(time.time()), is_same_drive, machine, writes=is_writing, patience=patience
+        options.state_dir,
+        int(time.time()),
+        is_same_drive,
+        machine,
+        writes=is_writing,
+        patience=patience,
     )
 
 

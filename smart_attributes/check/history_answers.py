@@ -101,7 +101,7 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
     """
     match = history.recalled(verdict.device)
     if verdict.problem:
-        return verdict
+        return _with_last_readings(history, verdict)
     if history.store is None or match is None:
         return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
     series = history.store.all_of(match.record.number) if history.is_whole and match.record else {}
@@ -117,15 +117,29 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
     )
 
 
-def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, History]] | None:
+def _with_last_readings(history: Remembered, verdict: Verdict) -> Verdict:
+    """Return the verdict on a drive that was not read, with its stored points."""
+    found = drive(history, verdict)
+    if found is None:
+        return verdict
+    _, series = found
+    points = {
+        key.metric: tuple((point.time, point.number) for point in stored.points)
+        for key, stored in series.items()
+        if stored.points and ',' not in key.metric
+    }
+    return verdict._replace(past=points)
+
+
+def drive(history: Remembered, verdict: Verdict) -> tuple[Record, Mapping[Key, History]] | None:
     """Return the record of a drive with all its stored series, or None if the drive is not in
-    the history.
+    the history. The drive may be missing, or asleep.
     """
-    match, store = history.recalled(device), history.store
-    if store is None:
+    store = history.store
+    stored = history.drive_of(verdict.device, verdict.identity)
+    if store is None or stored is None:
         return None
-    record = match.record if match else store.at(device.address)
-    return (record, store.all_of(record.number)) if record else None
+    return stored.record, store.all_of(stored.record.number)
 
 
 def since(history: Remembered, device: Device) -> int:

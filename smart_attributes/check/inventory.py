@@ -4,28 +4,35 @@ have moved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from .. import alarm
 from ..command_line.options import Options
+from ..constants import LONGEST_GIVEN_NAME
 from ..errors import (
     Coded,
     ControllerElsewhere,
     DriveAbsent,
     DriveAsleep,
     DriveError,
+    DriveGone,
     DriveIsNoDrive,
     DriveNotReached,
+    UsageError,
 )
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..wording import local_day
+from ..words import clean
 
 if TYPE_CHECKING:
-    from .drive_tracking import Whereabouts
+    from ..history.drive_records import Change
+    from .drive_tracking import Gone, Whereabouts
     from .history_access import Remembered
     from .reads import Reads
+    from .rulebook import Judge
 
 
 _UNDECIDED = (
@@ -47,12 +54,15 @@ class Inventory(NamedTuple):
     # slots that were not read in time, and patterns that were not evaluated
     faults: tuple[Coded, ...] = ()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
+    gone: tuple[Gone, ...] = ()  # the missing drives among *reads*
 
 
-def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
+def inventory(
+    stage: Reads, options: Options, history: Remembered, judge: Judge | None = None
+) -> Inventory:
     """Return the drives of a run, with their history.
 
-    After the time limit, patterns are no longer evaluated.
+    After the time limit, patterns are no longer evaluated. judge: None: leave out missing drives.
     """
     decided: dict[Device, bool] = {}
     asked, is_scan = stage.found.devices, stage.found.is_scan
@@ -60,27 +70,142 @@ def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
     def before_the_end(late: str) -> Inventory:
         why = f'{late} before the patterns were matched' if late else ''
         kept, faults = wanted(stage.reads, options, history, decided, why)
-        if options.which.names:
-            from . import named_drives
-
-            kept = named_drives.selected(kept, options, history)
         if not all(isinstance(read.outcome, Report) for read in kept):
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
         drives = counted(kept, asked, is_scan, options.naming.label)
+        whereabouts = history.recall(
+            drives.reads,
+            drives.candidates,
+            addressed(asked, stage.reads),
+            is_scan,
+            stage.found.selects,
+            answered=stage.reads,
+        )
+        missing_drives: list[Gone] = []
+        unmatched: list[Coded] = []
+        if whereabouts and judge:
+            missing_drives = gone(whereabouts, options, judge)
+            missing_drives, unmatched = wanted_gone(missing_drives, options, history, why)
+            missing_drives = with_free_names(missing_drives, drives.reads, options.naming.label)
+        if options.which.names:
+            from . import named_drives
+
+            kept, missing_drives = named_drives.selected(kept, missing_drives, options, history)
+            drives = counted(kept, asked, is_scan, options.naming.label)
+        drives = with_gone(drives, missing_drives)
         return drives._replace(
-            faults=(*faults, *drives.faults),
-            whereabouts=history.recall(
-                drives.reads,
-                drives.candidates,
-                addressed(asked, stage.reads),
-                is_scan,
-                stage.found.selects,
-            ),
+            faults=(*faults, *unmatched, *drives.faults), whereabouts=whereabouts
         )
 
     return alarm.twice(before_the_end)
+
+
+def gone(whereabouts: Whereabouts, options: Options, judge: Judge) -> list[Gone]:
+    """Return the drives that are missing, unless --gone ok is given or root has acknowledged it.
+
+    An acknowledgement ends when the drive is found again. Drives that disappear together share the
+    cause, such as a controller, so they are CRITICAL.
+    """
+
+    from ..knowledge.thresholds import GONE  # a list judges no drive
+    from . import drive_tracking
+
+    def is_accepted(identity: Identity, change: Change) -> bool:
+        accepted = judge.thresholds.acknowledged(identity, GONE)
+        if accepted is not None and (not accepted.at or local_day(change.first) <= accepted.at):
+            return True
+        device = _device_at(change.address)
+        return judge.thresholds.exceptions(device, identity, '').is_optional
+
+    state = options.history.gone
+    if state is State.OK:
+        return []
+    return [
+        drive_tracking.Gone(
+            _device_at(missed.change.address),
+            State.CRITICAL if missed.is_one_of_many else state,
+            missed,
+        )
+        for missed in drive_tracking.missed(whereabouts, is_accepted)
+    ]
+
+
+def wanted_gone(
+    missing_drives: Sequence[Gone], options: Options, history: Remembered, late: str
+) -> tuple[list[Gone], list[Coded]]:
+    """Return the missing drives that --match, --ignore and --ssdonly select, and a fault for each
+    undecided one. late: as for wanted().
+    """
+    kept, faults = [], []
+    for missing_drive in missing_drives:
+        outcome = DriveGone('is missing').of(missing_drive.missed.identity)
+        read = Read(missing_drive.device, outcome)
+        selected, undecided = wanted([read], options, history, {}, late)
+        kept += [missing_drive] if selected else []
+        faults += undecided
+    return kept, faults
+
+
+def _device_at(address: str) -> Device:
+    """Return the device of an address in the history, which another user may have written."""
+    try:
+        return addresses.parse(address)[0]
+    except UsageError:
+        name = addresses.slug(address)[:LONGEST_GIVEN_NAME] or 'unknown'
+        return Device(clean(address), name=name)
+
+
+def with_free_names(
+    missing_drives: Sequence[Gone], reads: Sequence[Read], label: str
+) -> list[Gone]:
+    """Return the missing drives under names that no other drive has. label: see --label."""
+    addresses_of = {each.device.address for each in missing_drives}
+    names = {read.device.name for read in reads if not _is_left(read, addresses_of)}
+    renamed = []
+    for missing_drive in missing_drives:
+        name = _free_name(missing_drive, names, label)
+        names.add(name)
+        renamed.append(missing_drive._replace(device=missing_drive.device._replace(name=name)))
+    return renamed
+
+
+def _is_left(read: Read, addresses_of: Collection[str]) -> bool:
+    """Return whether nothing is at an address that a missing drive has left."""
+    return isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_of
+
+
+def with_gone(drives: Inventory, missing_drives: Sequence[Gone]) -> Inventory:
+    """Return the inventory with a read for each missing drive, instead of that of its address if
+    nothing is there.
+    """
+    if not missing_drives:
+        return drives
+    from . import drive_tracking
+
+    addresses_of = {each.device.address for each in missing_drives}
+    kept = [read for read in drives.reads if not _is_left(read, addresses_of)]
+    for missing_drive in missing_drives:
+        why = drive_tracking.as_gone(missing_drive.missed)
+        outcome = DriveGone(why).of(missing_drive.missed.identity)
+        kept.append(Read(missing_drive.device, outcome))
+    return drives._replace(reads=tuple(kept), gone=tuple(missing_drives))
+
+
+def _free_name(each: Gone, names: Collection[str], label: str) -> str:
+    """Return a name for a missing drive that no other drive has: that of its address, which another
+    drive may have now, or that of --label.
+    """
+    identity = each.missed.identity
+    wanted = {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
+    name = addresses.slug(wanted) if wanted else each.device.name
+    number = 1
+    free = name
+    while free in names:
+        free = f'{name}_gone' if number == 1 else f'{name}_gone{number}'
+        number += 1
+    return free
 
 
 def wanted(
@@ -109,7 +234,7 @@ def wanted(
                         _named(read, history),
                         match,
                         ignore,
-                        isinstance(read.outcome, Report),
+                        isinstance(read.outcome, (Report, DriveGone)),
                     )
                     is not False
                 )
@@ -268,7 +393,7 @@ def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, st
 
 
 def _may_be_drive(read: Read) -> bool:
-    return not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
+    return not isinstance(read.outcome, (DriveAbsent, DriveGone, DriveIsNoDrive))
 
 
 def labelled(reads: Sequence[Read], label: str) -> list[Read]:
@@ -296,9 +421,17 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
 
 
 def described(
-    verdict: Verdict, read: Read, drives: Inventory, history: Remembered, hide_serial: bool
+    verdict: Verdict,
+    read: Read,
+    drives: Inventory,
+    history: Remembered,
+    hide_serial: bool,
+    judge: Judge | None = None,
 ) -> Verdict:
     """Return a verdict with additions from the history.
+
+    A drive that was not judged now is at least as bad as when it was last read, unless *judge* is
+    None.
 
     If a drive no longer answers, the verdict names the drive last seen there, because nothing else
     shows which drive to pull. This applies only to plain DriveErrors: absent drives, other devices
@@ -309,14 +442,37 @@ def described(
             'waited', f'waited {read.waited:.1f} s for another check that was reading this drive'
         )
         verdict = verdict._replace(notes=(*verdict.notes, waited))
-    if isinstance(read.outcome, Report):
-        return (
-            verdict
-            if verdict.problem
-            else verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
-        )
+    if not verdict.problem:
+        return verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
+    if isinstance(read.outcome, DriveGone):
+        return _of_gone(verdict, read, drives, history, judge, hide_serial)
     if isinstance(read.outcome, DriveAsleep):
-        return history.asleep(verdict)
+        verdict = history.asleep(verdict)
+    else:
+        verdict = _with_last_seen(verdict, read, drives, hide_serial)
+    return history.with_last(verdict, read, judge)
+
+
+def _of_gone(
+    verdict: Verdict,
+    read: Read,
+    drives: Inventory,
+    history: Remembered,
+    judge: Judge | None,
+    hide_serial: bool,
+) -> Verdict:
+    """Return the verdict on a missing drive."""
+    from . import drive_tracking
+
+    (missing_drive,) = (each for each in drives.gone if each.device == read.device)
+    verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
+    serial = '' if hide_serial else clean(verdict.identity.serial)
+    step = drive_tracking.to_find(serial or read.device.name)
+    return verdict._replace(problem=f'{verdict.problem}; {step}')
+
+
+def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory, hide_serial: bool) -> Verdict:
+    """Return the verdict on a drive that does not answer, with the drive last read there."""
     if (
         drives.whereabouts is None
         or type(read.outcome) is not DriveError

@@ -227,7 +227,7 @@ def judge_reading(
     if not reading.judged or reading.number is None:
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
-        return _judge_verdict(reading, reading.state, limit)
+        return judge_verdict(reading, reading.state, limit)
     if reading.source.log == drive_logs.RATED:  # a drive does not fail when its warranty ends
         limit = limit._replace(critical=None)
     warning, critical = (
@@ -343,12 +343,18 @@ def weighed(
         return level
     level = level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago)
     if state is grown.state and grown.state.urgency > level.state.urgency:
-        return level._replace(state=state, growth_against=grown.against, origin=limit.growth_origin)
+        return level._replace(
+            state=state,
+            growth_against=grown.against,
+            growth_left=grown.left,
+            level=level.state,
+            origin=limit.growth_origin,
+        )
     return level
 
 
-def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
-    """Return the judgement on a reading that has a state; a limit of null lowers this state by
+def judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
+    """Return the judgement on a reading whose status is a text; a limit of null lowers *state* by
     one step.
     """
     if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..command_line.options import Options
+from ..constants import DAY
 from ..errors import Coded
 from ..knowledge import patterns
-from ..knowledge.thresholds import GONE
-from ..model import Identity, Report, State, Verdict
+from ..model import Report, State, Verdict
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..wording import local_day
+from ..wording import plural
 from . import inventory
 from .rulebook import Judge
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .reads import Reads
 
     Demand = tuple[State, Coded]
+
+
+LEFT_OUT = 'file-skipped'
 
 
 class Run(NamedTuple):
@@ -58,53 +61,96 @@ def moved(run: Run) -> Iterable[Coded]:
         return ()
     from . import drive_tracking
 
-    told = [said for _, said in gone(run)]
-    news = drive_tracking.news(
-        run.drives.whereabouts, run.options.naming.hide_serial, run.history.is_whole
+    return drive_tracking.news(
+        run.drives.whereabouts,
+        [gone.missed for gone in run.drives.gone],
+        run.options.naming.hide_serial,
+        run.history.is_whole,
     )
-    return [each for each in news if not any(map(each.is_about_the_same, told))]
 
 
 def notes(run: Run) -> Iterable[Coded]:
     """Yield the notes on addresses that were left out, and on options of version 1.6."""
     before = run.options.before
+    of_reading = (*run.read.found.notes, *run.read.notes)
     return (
-        *run.read.found.notes,
-        *run.read.notes,
+        *(note for note in of_reading if note.code != LEFT_OUT),
         *run.drives.notes,
         *(before.notes() if before else ()),
     )
 
 
-def gone(run: Run) -> Iterable[Demand]:
-    """Yield a message for each drive that is gone, unless --gone ok is given or root has
-    acknowledged it.
+def left_out(run: Run) -> tuple[Coded, ...]:
+    """Return the notes on files that are no reports."""
+    of_reading = (*run.read.found.notes, *run.read.notes)
+    return tuple(note for note in of_reading if note.code == LEFT_OUT)
 
-    An acknowledgement ends when the drive is found again.
+
+def missing(run: Run) -> tuple[Demand, ...]:
+    """Return a message if several known drives are missing, or if no drive is there; else nothing.
+
+    It is CRITICAL if they disappeared together, because then they share the cause, and if none is
+    left.
     """
+    if run.options.which.names:
+        return ()  # it is not known how many others there are
+    gone = run.drives.gone
+    present = len(run.drives.reads) - len(gone)
+    is_none_left = not present and _is_none_left(run)
+    if not gone or (len(gone) == 1 and not is_none_left):
+        return ()
+    is_critical = is_none_left or any(each.missed.is_one_of_many for each in gone)
+    count = 'the only drive is missing'
+    if len(gone) > 1:
+        count = f'{len(gone)} of {plural(present + len(gone), "drive")} are missing'
+        count = f'{count}, first {gone[0].device.name}'
+    return (
+        (
+            State.CRITICAL if is_critical else run.options.history.gone,
+            Coded(
+                'drives-gone',
+                f'{count}: check cabling and controller, and dmesg -T',
+            ),
+        ),
+    )
 
-    def is_accepted(identity: Identity, since: int) -> bool:
-        accepted = run.judge.thresholds.acknowledged(identity, GONE)
-        return accepted is not None and (not accepted.at or local_day(since) <= accepted.at)
 
-    state = run.options.history.gone
-    if state is State.OK or run.drives.whereabouts is None:
+def _is_none_left(run: Run) -> bool:
+    """Return whether a run without drives shows that the machine has none left. A run that names one
+    of several drives does not.
+    """
+    known = run.drives.whereabouts
+    return run.read.found.is_scan or not known or all(place.gone for place in known.places)
+
+
+def other_machine(run: Run) -> tuple[Demand, ...]:
+    """Return a message for a day if all known drives have given way to others."""
+    known = run.drives.whereabouts
+    if known is None:
         return ()
     from . import drive_tracking
 
-    return [
-        (state, each)
-        for each in drive_tracking.gone(
-            run.drives.whereabouts, run.options.naming.hide_serial, is_accepted
-        )
-    ]
+    others = [change for change in drive_tracking.anew(known) if known.now - change.since < DAY]
+    if not others:
+        return ()
+    return (
+        (
+            State.WARNING,
+            Coded(
+                'other-drives',
+                f'none of the {plural(len(others), "drive")} of the history is here, but others '
+                'are: this seems to be a copy of another machine, so drives are only missed from '
+                'now on',
+            ),
+        ),
+    )
 
 
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.options.history.history_required
     has_own_state = history.trouble and (required is not None or history.is_lost)
-    troubles = history.remarks if has_own_state else history.damage
+    troubles = history.remarks if has_own_state else history.losses
     return {
         'failures': inventory.missing(run.drives.reads, run.options.which.expect),
         'faults': (
@@ -121,9 +167,11 @@ def messages(run: Run) -> dict[str, Any]:
             *(() if has_own_state else history.remarks),
             *moved(run),
         ),
+        'left_out': left_out(run),
         'notes': (*notes(run),),
         'demands': (
-            *gone(run),
+            *missing(run),
+            *other_machine(run),
             *((State.WARNING, each) for each in run.judge.warnings),
             *((State.WARNING if required is None else required, each) for each in troubles),
         ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from ..command_line.options import Options
@@ -19,7 +19,11 @@ from ..reading.device_types import is_raid
 from ..reading.drive_names import Named, Wanted, named
 from ..reading.identity import distinct
 from ..reading.machine import DeviceList
+from ..typed import TYPE_CHECKING
 from .history_access import Remembered, remembered
+
+if TYPE_CHECKING:
+    from .drive_tracking import Gone
 
 
 def narrowed(options: Options) -> Options:
@@ -95,8 +99,11 @@ def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
     )
 
 
-def selected(reads: Sequence[Read], options: Options, history: Remembered) -> list[Read]:
-    """Return the results of reading the named drives, one for each address of a drive.
+def selected(
+    reads: Sequence[Read], missing: Sequence[Gone], options: Options, history: Remembered
+) -> tuple[list[Read], list[Gone]]:
+    """Return the results of reading the named drives, one for each address of a drive, and those
+    of the named drives that are missing.
 
     Raises UsageError.
     """
@@ -104,8 +111,26 @@ def selected(reads: Sequence[Read], options: Options, history: Remembered) -> li
     drives = [(drive.read, *drive.others) for drive in distinct(reads)]
     for place, addressed in enumerate(drives):
         wanted.see([_named(read, by_id, history) for read in addressed], place)
-    kept = [read for place in wanted.items() for read in drives[place]]
-    return [read for read in reads if read in kept]
+    present = {read.device.name for read in reads}
+    for place, gone in enumerate(missing, len(drives)):
+        wanted.see([_named_gone(gone, present)], place)
+    places = wanted.items()
+    kept = [read for place in places if place < len(drives) for read in drives[place]]
+    return (
+        [read for read in reads if read in kept],
+        [missing[place - len(drives)] for place in places if place >= len(drives)],
+    )
+
+
+def _named_gone(gone: Gone, present: Collection[str]) -> Named:
+    """Return the names of a missing drive, with that of the slot in which it was.
+
+    present: the names of the drives that are there, one of which may have its former name.
+    """
+    slots = [gone.missed.change.slot] if gone.missed.change.slot else []
+    bay = system.former_place(gone.device).bay
+    names = named(gone.device, gone.missed.identity, bay, slots, socket.gethostname())
+    return names._replace(others=names.others.difference(present))
 
 
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:

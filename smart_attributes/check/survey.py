@@ -38,6 +38,7 @@ class Survey(NamedTuple):
     faults: tuple[Coded, ...] = ()
     # messages that need no -v and change no state: an outdated sudoers rule
     remarks: tuple[Coded, ...] = ()
+    left_out: tuple[Coded, ...] = ()  # files of a directory of reports that are no reports
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
@@ -61,6 +62,7 @@ def survey(
     meanwhile: Callable[[], object] = tuple,
     watch: Watch | None = None,
     is_for_a_person: bool = False,
+    done: Callable[[Survey], object] | None = None,
 ) -> Survey:
     """Return the verdicts on the drives that the options select.
 
@@ -68,7 +70,8 @@ def survey(
 
     meanwhile: called once, while the drives are being read. watch: called at each change with the
     number of drives that have answered and the names of the others. is_for_a_person: also read logs
-    that a check does not read.
+    that a check does not read. done: receives the survey as soon as there is one: the end of the time
+    can prevent that it is returned.
     """
     if options.which.names:
         from . import named_drives
@@ -81,11 +84,19 @@ def survey(
     judge = judge_of(options, site)
     verdicts = Verdicts(judge, options, runner, meanwhile, is_for_a_person)
     answered = reads.finish(started, options, runner, deadline, verdicts, watch)
-    drives = verdicts.completed(inventory.inventory(answered, options, verdicts.history), deadline)
-    found = verdicts.of(drives)
-    run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, found)
-    # all drives are judged; only the messages are missing
-    return alarm.twice(lambda _: described(run))
+    drives = verdicts.completed(
+        inventory.inventory(answered, options, verdicts.history, judge), deadline
+    )
+
+    def finished(late: str) -> Survey:
+        judged = verdicts.of(drives, late)
+        run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, judged)
+        result = described(run)
+        if done:
+            done(result)
+        return result
+
+    return alarm.twice(finished)
 
 
 def described(run: messages.Run) -> Survey:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from .further_logs import FurtherLogs
 
 
+_FAILING = (
+    0b11000  # bits of smartctl's exit status: health FAILED, an attribute below its threshold
+)
+
+
 class Verdicts(Listener):
     """The verdicts of a run.
 
@@ -126,16 +131,30 @@ class Verdicts(Listener):
                 self._logs.wait(deadline)
         return drives._replace(reads=self._logs.joined(drives.reads)) if self._logs else drives
 
-    def of(self, drives: Inventory) -> tuple[Verdict, ...]:
+    def of(self, drives: Inventory, late: str = '') -> tuple[Verdict, ...]:
         """Return the verdict on each drive; drives that are not judged within the time limit are
         UNKNOWN.
+
+        late: why no more drives are judged, or ''.
         """
 
         def judged(late: str) -> tuple[Verdict, ...]:
             self._late = late
-            return tuple(self._fenced(read, drives) for read in drives.reads)
+            in_order = sorted(drives.reads, key=self._urgency)
+            found = {read.device: self._fenced(read, drives) for read in in_order}
+            return tuple(found[read.device] for read in drives.reads)
 
-        return alarm.twice(judged)
+        return judged(late) if late else alarm.twice(judged)
+
+    def _urgency(self, read: Read) -> int:
+        """Return the place of a drive in the order of judging, in case the time ends: first those
+        that smartctl calls failing, then those whose last verdict was worst.
+        """
+        if isinstance(read.outcome, Report) and read.outcome.has_exit_bit(_FAILING):
+            return 0
+        drive = self.history.drive_of(read.device, read.identity)
+        last = drive.verdict.state if drive and drive.verdict else State.OK
+        return len(State) - last.urgency
 
     def _fenced(self, read: Read, drives: Inventory) -> Verdict:
         """Return the verdict on a drive with additions from the history; an exception affects
@@ -145,11 +164,10 @@ class Verdicts(Listener):
         judged = fence.done(
             unjudged, lambda _: self.on(read, self.history.past(read.device)), fence.UNJUDGED
         )
+        hide_serial = self._options.naming.hide_serial
         return fence.done(
             judged,
-            lambda verdict: described(
-                verdict, read, drives, self.history, self._options.naming.hide_serial
-            ),
+            lambda verdict: described(verdict, read, drives, self.history, hide_serial, self.judge),
             fence.UNCOMPARED,
         )
 
@@ -160,6 +178,8 @@ class Verdicts(Listener):
         differ from the readings expected when it was first formed. Raises DataError for a mistake
         in a local file, TakesTooLong, and any exception of a program error.
         """
+        if not isinstance(read.outcome, Report):  # a missing drive can have the device of another
+            return _unreadable(read, read.outcome, self.judge)
         formed = self.formed.get(read.device)
         if formed and formed[1] == past:
             return formed[0]

@@ -16,18 +16,18 @@ from contextlib import contextmanager, suppress
 
 from .. import files, trust
 from ..check import history_answers
-from ..check.history_access import remembered
 from ..check.rulebook import today
 from ..check.survey import survey
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..constants import LONGEST_SIGNATURE
-from ..errors import DataError, UsageError
+from ..errors import DataError, DriveGone, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import GONE, Acknowledgement
 from ..model import Judgement, State, Verdict
 from ..reading import processes
 from ..reading.identity import is_same_drive
+from ..reading.system import former_place
 from ..typed import Json
 from ..wording import amount
 from ..words import clean, sentence
@@ -59,9 +59,7 @@ def run(options: Options, runner: processes.Runner) -> int:
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        new, refused = accepted_as_gone(
-            own.removed, history_answers.serials(remembered(options)), common
-        )
+        new, refused = accepted_as_gone(*_named_missing(options, runner, own), common)
     else:
         found = survey(options, runner)
         if not found.verdicts:
@@ -82,11 +80,13 @@ def run(options: Options, runner: processes.Runner) -> int:
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
     is_named = which.devices or which.reports or which.names
+    if own.removed and not which.metrics and bool(which.names) != own.every_alarm:
+        return
     is_of_file = own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError(
-            '--list, --gone and --withdraw cannot be used with metrics; to withdraw an '
-            'acknowledgement, use --withdraw SERIAL:METRIC'
+            '--list, --gone and --withdraw cannot be used with metrics; --gone needs the names of '
+            'missing drives, or --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
         )
     if not is_of_file and (
         bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)
@@ -146,24 +146,47 @@ def acceptable(
     return new, refused
 
 
-def accepted_as_gone(
-    serials: Sequence[str], known: Collection[str], template: Acknowledgement
-) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements of missing drives, and a sentence for each serial number that no
-    known drive had.
+def _named_missing(
+    options: Options, runner: processes.Runner, own: AcknowledgeOptions
+) -> tuple[list[str], list[str]]:
+    """Return the serial numbers of the drives that were removed, and the names that no missing
+    drive has.
 
-    known: the serial numbers in the history; if empty, all serial numbers are accepted.
+    A drive that is still there can be named by its serial number, before it is pulled.
     """
-    new = [
-        template._replace(serial=serial, metric=GONE)
-        for serial in serials
-        if not known or serial in known
-    ]
+    names = options.which.names
+    everything = options._replace(which=options.which._replace(names=()))
+    found = survey(everything, runner)
+    missing = [verdict for verdict in found.verdicts if verdict.code == DriveGone.code]
+    if own.every_alarm:
+        return [verdict.identity.serial for verdict in missing], []
+    known = history_answers.serials(found.history)
+    serials, unknown = [], []
+    for word in names:
+        named = [each.identity.serial for each in missing if word in _names(each)]
+        if not named and (word in known or not known):
+            named = [word]
+        serials += named
+        unknown += [] if named else [word]
+    return serials, unknown
+
+
+def _names(verdict: Verdict) -> tuple[str, ...]:
+    device, identity = verdict.device, verdict.identity
+    return device.name, device.path, device.address, identity.serial, former_place(device).bay
+
+
+def accepted_as_gone(
+    serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement
+) -> tuple[list[Acknowledgement], list[str]]:
+    """Return the acknowledgements of missing drives, and a sentence for each name that no known
+    drive has.
+    """
+    new = [template._replace(serial=serial, metric=GONE) for serial in serials]
     return new, [
-        f'{serial}: the history has no drive with this serial number; to list them, run: '
-        f'check_smart_attributes history'
-        for serial in serials
-        if known and serial not in known
+        f'{word}: no missing drive has this name, and no drive of the history has this serial '
+        'number; to list them, run: check_smart_attributes history'
+        for word in unknown
     ]
 
 

@@ -17,27 +17,67 @@ from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..output.plugin import Outcome, Whole
-    from ..redundancy.replacement import Drive
+    from ..redundancy.dependence import Examined, Other
+
+
+class _Stages:
+    """The results of a check so far. Its time can end at any point, also between two stages."""
+
+    judged: Survey | None = None
+    whole: Survey | None = None  # with the groups on drives that alert
+
+    def keep_judged(self, judged: Survey) -> None:
+        """Store the verdicts on the drives."""
+        self.judged = judged
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
-    result = survey(options, runner, _load_plugin)
-    if any(verdict.state for verdict in result.verdicts):  # without an alert, no group is read
-        with suppress(alarm.TimeIsOver):  # all drives are judged: the groups are optional
-            result = with_groups(result, only_alerting=True)
+    stages = _Stages()
+    try:
+        judged = survey(options, runner, _load_plugin, done=stages.keep_judged)
+        stages.whole = _with_groups_of_alerts(judged, options)
+        return _finish(stages.whole, options, runner)
+    except alarm.TimeIsOver as over:
+        if stages.judged is None:
+            raise
+        result = stages.whole or _without_groups(stages.judged, str(over))
+        return _finish(result, options, runner)
 
-    def show(found: Survey) -> Outcome:
-        return rendered(found, options, options.own)
 
-    # all drives are judged: only the output is left
-    outcome, _ = alarm.twice(lambda _: fence.shown(result, show))
-    print(outcome.text, end='')
-    runner.later.append(lambda: result.history.keep(result.verdicts))
+def _finish(result: Survey, options: Options, runner: Runner) -> int:
+    """Print the result; return the state. All drives are judged, so only the output is left."""
+    runner.later = [lambda: result.history.keep(result.verdicts)]
+    outcome, _shown = fence.shown(result, lambda found: rendered(found, options, options.own))
+    runner.conclude(outcome.text, int(outcome.state))
     return int(outcome.state)
 
 
-def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = ()) -> Survey:
+def _with_groups_of_alerts(judged: Survey, options: Options) -> Survey:
+    """Return the survey with the groups on drives that alert; without an alert, no group is read."""
+    if any(verdict.state for verdict in judged.verdicts):
+        return with_groups(judged, options, only_alerting=True)
+    return judged
+
+
+def _without_groups(judged: Survey, late: str) -> Survey:
+    """Return the survey as it is if no time is left to read groups. late: why."""
+    if not any(verdict.state for verdict in judged.verdicts):
+        return judged
+    from ..redundancy import in_time
+    from ..redundancy.dependence import unexamined
+    from ..work.work_list import drives
+
+    now = time.time()
+    examined = unexamined(
+        judged.verdicts, lambda verdicts: drives(verdicts, now), in_time.unread(late)
+    )
+    return _with(judged, examined)
+
+
+def with_groups(
+    result: Survey, options: Options, only_alerting: bool = False, asked: Sequence[str] = ()
+) -> Survey:
     """Return a survey whose verdicts show which groups depend on each drive, and whether the drive
     may be replaced.
 
@@ -45,6 +85,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
     redundancy.dependence.PROGRAMS.
     """
     from ..check import forecasts
+    from ..redundancy import in_time
     from ..redundancy.dependence import examined
     from ..work.work_list import drives, item, with_item
 
@@ -61,46 +102,43 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
 
     found = examined(
         fence.each(result.verdicts, decided, fence.UNDECIDED),
-        lambda verdicts: with_others(drives(verdicts, now), result.history.others()),
+        lambda verdicts: drives(verdicts, now),
         only_alerting,
         asked,
+        others=lambda: others(result.history.others()),
+        read=lambda question: in_time.read(question, options.state_dir),
     )
     verdicts = fence.each(
         found.verdicts,
         lambda verdict: with_item(verdict, now, only_alerting),
         fence.UNDECIDED,
     )
+    return _with(result, found._replace(verdicts=verdicts))
+
+
+def _with(result: Survey, found: Examined) -> Survey:
+    """Return the survey with its verdicts and messages after the groups were examined."""
     return result._replace(
-        verdicts=verdicts,
+        verdicts=found.verdicts,
         machine=found.machine,
         notes=(*result.notes, *found.notes),
         remarks=(*result.remarks, *found.remarks),
     )
 
 
-def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
-    """Return the drives of this run and of other runs. others: addresses and last states, from
-    the history.
-    """
+def others(states: Sequence[tuple[str, State]]) -> list[Other]:
+    """Return the drives of other runs. states: their addresses and last states, from the history."""
     from ..reading import addresses
-    from ..redundancy.dependence import disks
-    from ..redundancy.replacement import Drive
+    from ..redundancy.dependence import Other
 
-    known = {disk for drive in read for disk in drive.disks}
-    found = list(read)
-    devices, states = [], dict(others)
-    for address in states:
+    devices, state_at = [], dict(states)
+    for address in state_at:
         with suppress(UsageError):  # written by another user
             devices += addresses.parse(address)
-    for device in addresses.named(devices):
-        own, is_failing = (
-            frozenset(disks(device)) - known,
-            states.get(device.address) is State.CRITICAL,
-        )
-        if own:
-            known |= own
-            found.append(Drive(device.name, own, is_failing, is_failing))
-    return found
+    return [
+        Other(device, state_at.get(device.address) is State.CRITICAL)
+        for device in addresses.named(devices)
+    ]
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
@@ -125,7 +163,13 @@ def whole(found: Survey) -> Whole:
         Coded('database-date', f'attributes.json of {found.judge.database.date}'),
     ]
     return plugin.Whole(
-        found.failures, found.faults, found.demands, found.remarks, notes, found.nobody
+        found.failures,
+        found.faults,
+        found.demands,
+        found.remarks,
+        '; '.join(found.left_out),
+        notes,
+        found.nobody,
     )
 
 

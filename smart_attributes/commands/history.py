@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from functools import partial
 from shutil import get_terminal_size
 
@@ -9,9 +11,10 @@ from ..check import history_answers
 from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
+from ..errors import DriveGone, UsageError
 from ..output import history
 from ..reading.processes import Runner
-from ..words import sentence
+from ..words import clean, sentence
 from . import person, smartd_import
 from .records.history import HistoryOptions
 
@@ -24,13 +27,7 @@ def run(options: Options, runner: Runner) -> int:
     """
     own: HistoryOptions = options.own
     if own.forget:
-        removed = sum(map(for_writing(options).forget, own.forget))
-        print(
-            f'{removed} forgotten'
-            if removed
-            else 'the history has no drive with that serial number'
-        )
-        return OK if removed else UNKNOWN
+        return _forget(own.forget, options, runner)
     options = person.with_names(options)
     if own.graph:
         options = options._replace(which=options.which._replace(metrics=(own.graph,)))
@@ -46,6 +43,33 @@ def run(options: Options, runner: Runner) -> int:
         # printed at once, in case the time limit ends the next drive
         print(sentence(line, 1000), flush=True)
     return person.status(drives)
+
+
+def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
+    """Remove drives from the history after a question; return the exit status.
+
+    A drive that is missing would no longer be missed, so root must have accepted that first.
+    """
+    found = survey(options, runner)
+    missing = {each.identity.serial for each in found.verdicts if each.code == DriveGone.code}
+    for serial in serials:
+        if serial in missing:
+            raise UsageError(
+                f'{clean(serial)} is missing, and its history has its last readings; if it was '
+                f'removed for good, run: check_smart_attributes acknowledge --gone {clean(serial)}'
+            )
+    known = [serial for serial in serials if serial in history_answers.serials(found.history)]
+    if not known:
+        print('the history has no drive with that serial number')
+        return UNKNOWN
+    drives = ', '.join(map(clean, known))
+    question = f'remove all readings of {drives} from the history? [y/N] '
+    print(question, end='', file=sys.stderr, flush=True)  # never in the output of --json
+    if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
+        print('nothing was removed')
+        return UNKNOWN
+    print(f'{sum(map(for_writing(options).forget, known))} forgotten')
+    return OK
 
 
 def _show(answers: Survey, options: Options, as_json: bool) -> int:
@@ -77,7 +101,7 @@ def _drives(answers: Survey, options: Options) -> list[history.DriveHistory]:
     units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}
     for record, series in filter(
         None,
-        (history_answers.drive(answers.history, verdict.device) for verdict in answers.verdicts),
+        (history_answers.drive(answers.history, verdict) for verdict in answers.verdicts),
     ):
         all_series = [
             history.Series(

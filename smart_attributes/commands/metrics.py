@@ -34,7 +34,8 @@ def run(options: Options, runner: Runner) -> int:
                 lambda verdict: history_answers.told(history, verdict),
                 fence.UNCOMPARED,
             )
-        )
+        ),
+        options,
     )
     text, found = fence.shown(
         found,

@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from .. import files
 from ..check import fence
 from ..command_line.options import OK, UNKNOWN, Options
-from ..errors import SmartError
-from ..model import Report, State, Verdict
+from ..errors import DriveGone, SmartError
+from ..model import Place, Report, State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
@@ -47,7 +47,6 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     """
     from ..check import history_answers
     from ..check.survey import survey
-    from ..reading.system import place
     from .check import with_groups
 
     line = ProgressLine()
@@ -61,9 +60,17 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
         fence.UNCOMPARED,
     )
     placed = fence.each(
-        told, lambda verdict: verdict._replace(place=place(verdict.device)), 'cannot be located'
+        told, lambda verdict: verdict._replace(place=_place(verdict)), 'cannot be located'
     )
-    return with_groups(result._replace(verdicts=placed), asked=asked)
+    return with_groups(result._replace(verdicts=placed), options, asked=asked)
+
+
+def _place(verdict: Verdict) -> Place:
+    """Return the location of a drive, also of a missing one."""
+    from ..reading.system import former_place, place
+
+    is_missing = verdict.code == DriveGone.code
+    return former_place(verdict.device) if is_missing else place(verdict.device)
 
 
 def with_names(options: Options) -> Options:

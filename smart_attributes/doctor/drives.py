@@ -15,10 +15,10 @@ from ..check.survey import Survey
 from ..command_line.options import PROGRAM
 from ..constants import BEHIND_NRPE, TIMEOUT
 from ..errors import (
-    Coded,
     ControllerElsewhere,
     DriveAbsent,
     DriveAsleep,
+    DriveGone,
     DriveIsNoDrive,
     DriveNotReached,
     SudoRefused,
@@ -50,7 +50,9 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
 
     check: the command line of a check of this installation, as a list of words.
     """
-    pairs = list(zip(survey.verdicts, survey.reads))
+    everything = list(zip(survey.verdicts, survey.reads))
+    gone = [verdict for verdict, read in everything if isinstance(read.outcome, DriveGone)]
+    pairs = [pair for pair in everything if not isinstance(pair[1].outcome, DriveGone)]
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
     lines = [_answering(*pair, hide_serial) for pair in well]
     if len(well) > SHOWN:
@@ -76,8 +78,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     lines += [
         said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)
     ]
-    gone = [sentence for _, sentence in survey.demands if sentence.code == 'drive-gone']
-    lines += _gone(gone)
+    lines += _gone(gone, hide_serial)
     if not pairs:
         lines.append(_nobody(*survey.nobody))
     return lines
@@ -171,21 +172,24 @@ def waking(device: Device, check: Sequence[str]) -> str:
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
-def _gone(sentences: Sequence[Coded]) -> list[Finding]:
+def _gone(verdicts: Sequence[Verdict], hide_serial: bool) -> list[Finding]:
     """Return a finding for each of the first few drives that an earlier check read and that are
     now missing.
     """
-    look = (
-        'check cabling, controller and dmesg -T; if you removed the drive for good, '
-        'remove it from the history'
-    )
     lines = []
-    for sentence in sentences[:SHOWN_GONE]:
-        line = said(sentence.code, sentence, CHECK, **sentence.fields)
-        command = f'{PROGRAM} {line.remedy.replace(" retires it", "")}'
-        lines.append(line._replace(remedy=look, command=command))
-    if len(sentences) > SHOWN_GONE:
-        lines.append(found('drives-more-gone', drives=len(sentences) - SHOWN_GONE))
+    for verdict in verdicts[:SHOWN_GONE]:
+        line = said(verdict.code, verdict.problem, verdict.device.address)
+        drive = _who(verdict.identity, hide_serial)
+        lines.append(
+            line._replace(
+                message=f'{drive} {line.message}',
+                remedy='check its slot, cable and controller, and dmesg -T; if you removed it for '
+                'good, acknowledge that',
+                command=f'{PROGRAM} acknowledge --gone {shlex.quote(verdict.device.name)}',
+            )
+        )
+    if len(verdicts) > SHOWN_GONE:
+        lines.append(found('drives-more-gone', drives=len(verdicts) - SHOWN_GONE))
     return lines
 
 

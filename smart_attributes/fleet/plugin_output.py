@@ -58,7 +58,7 @@ GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
 # Serial numbers in messages about drives that are missing or do not answer, even if the message was
 # truncated.
 _SERIALS = re.compile(
-    r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)'
+    r'acknowledge --gone (.+?)(?:; |\.\.\.|$)|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)'
 )
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits

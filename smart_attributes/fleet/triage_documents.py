@@ -20,7 +20,7 @@ from ..constants import (
     MOST_DRIVES_OF_HOST,
     MOST_POINTS,
 )
-from ..errors import Coded, SmartError
+from ..errors import Coded, DriveGone, SmartError
 from ..model import State
 from ..output.codes import BY_NAME
 from ..output.page_drives import compact_reading
@@ -285,7 +285,7 @@ def _drive(given: Json, reader: Reader, origin: Origin, large: Sequence[bytes]) 
         lambda: list(map(compact_reading, _readings(listed))),
         known.get(ENDURANCE),
         weights,
-        _serials([*dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]),
+        _serials(_of_drives(given)),
         partial(_past, past),
         known.get(AGE),
     )
@@ -356,8 +356,16 @@ def _step_and_risk(given: Json) -> Json:
     }
 
 
+def _of_drives(given: Json) -> list[Json]:
+    """Return the parts of a drive's row whose serial numbers its messages can mention: the message
+    about a missing drive has that of the drive itself.
+    """
+    own = [given] if given.get('code') == DriveGone.code else []
+    return [*own, *dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]
+
+
 def _serials(given: Sequence[Json]) -> tuple[str, ...]:
-    """Return the serial numbers of other drives that notes mention."""
+    """Return the serial numbers in these parts of a document."""
     return tuple(
         each[:LONGEST_IDENTITY] for each in (text_of(row.get('serial')) for row in given) if each
     )

@@ -22,10 +22,11 @@ from ..constants import (
     LARGEST_HISTORY,
     LONGEST_STATEMENT,
     MONTH,
+    MOST_FINDINGS,
     MOST_PLACES,
     MOST_SERIES,
 )
-from ..model import Identity, State
+from ..model import Identity, LastFinding, LastVerdict, State
 from ..typed import Any, NamedTuple
 from . import series
 from .drive_records import LATEST, DrivePlace, Record
@@ -49,15 +50,6 @@ class Damaged(ValueError):
 
 class Newer(ValueError):
     """The file is from a newer version of this program."""
-
-
-class LastVerdict(NamedTuple):
-    """The verdict of the last check that read a drive."""
-
-    state: State
-    code: str  # of the worst finding: its metric, or the code of the problem; '' if the drive is OK
-    words: str  # the worst finding
-    time: int  # seconds since 1970
 
 
 class Series(NamedTuple):
@@ -108,8 +100,14 @@ def _text(drive: DriveHistory) -> bytes:
     record, verdict = drive.record, drive.verdict
     document = {
         'identity': _clipped(record.identity[:5]),
-        'times': [record.first_read, record.last_read, drive.imported, drive.behind],
-        'verdict': verdict and [verdict.state.value, *_clipped(verdict[1:3]), verdict.time],
+        'times': [
+            record.first_read,
+            record.last_read,
+            drive.imported,
+            drive.behind,
+            record.order,
+        ],
+        'verdict': verdict and _verdict_fields(verdict),
         'places': drive.places,
         'series': [
             [*key, stored.pace, stored.absent, _point_fields(stored.points, record.first_read)]
@@ -122,6 +120,23 @@ def _text(drive: DriveHistory) -> bytes:
         crc32(content, VERSION),
         content,
     )
+
+
+def _verdict_fields(verdict: LastVerdict) -> list[Any]:
+    findings = [
+        [
+            finding.state.value,
+            *_clipped((finding.metric, finding.words, finding.concern, finding.remedy)),
+            finding.ends,
+            _storable(finding.number),
+        ]
+        for finding in verdict.findings[:MOST_FINDINGS]
+    ]
+    return [verdict.time, *_clipped([verdict.family]), verdict.is_disk, findings]
+
+
+def _storable(number: float | None) -> float | None:
+    return number if number is not None and abs(number) <= HIGHEST_STORED else None
 
 
 def _clipped(fields: Iterable[str]) -> list[str]:
@@ -194,13 +209,10 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 
 
 def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
-    first, last, imported, behind = _checked((0, 0, 0, 0), document['times'])
+    first, last, imported, behind, order = _checked((0,) * 5, document['times'])
     rows, places, verdict = document['series'], document['places'], document['verdict']
     if len(rows) > MOST_SERIES or len(places) > MOST_PLACES:
         raise Damaged
-    if verdict:
-        state, *rest = _checked((0, '', '', 0), verdict)
-        verdict = LastVerdict(State(state), *rest)
     stored = {}
     for *fields, point_rows in rows:
         metric, definition, pace, absent = _checked(('', '', 0, 0), fields)
@@ -209,13 +221,31 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         points = _points(point_rows, first, most_of(definition))
         stored[Key(metric, definition)] = Series(pace, points, absent)
     return DriveHistory(
-        Record(number, Identity(*_checked([''] * 5, document['identity'])), first, last),
+        Record(number, Identity(*_checked([''] * 5, document['identity'])), first, last, order),
         tuple(DrivePlace(*_checked(_PLACE, fields))._replace(drive=number) for fields in places),
-        verdict,
+        None if verdict is None else _verdict(*verdict),
         stored,
         imported,
         behind,
     )
+
+
+def _verdict(time: Any, family: Any, is_disk: Any, rows: Sequence[Any]) -> LastVerdict:
+    _checked((0, '', False), (time, family, is_disk))
+    if len(rows) > MOST_FINDINGS:
+        raise Damaged
+    findings = []
+    for *fields, number in rows:
+        state, metric, words, concern, remedy, ends = _checked((0, '', '', '', '', 0), fields)
+        if state not in (State.WARNING, State.CRITICAL):
+            raise Damaged
+        if number is not None and type(number) not in _NUMBERS:
+            raise Damaged
+        if number != _storable(number):
+            raise Damaged
+        finding = LastFinding(State(state), metric, words, number, concern, remedy, ends)
+        findings.append(finding)
+    return LastVerdict(time, tuple(findings), family, is_disk)
 
 
 def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
@@ -258,9 +288,9 @@ def most_of(definition: str) -> float:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def new(number: int, identity: Identity, now: int) -> DriveHistory:
+def new(number: int, identity: Identity, now: int, order: int) -> DriveHistory:
     """Return the history of a drive without readings."""
-    return DriveHistory(Record(number, identity, now, now))
+    return DriveHistory(Record(number, identity, now, now, order))
 
 
 def with_readings(

@@ -10,11 +10,11 @@ found to have left it. A missing drive is reported until it is back.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 
-from ..constants import DAY
 from ..model import Identity
 from ..typed import NamedTuple
 
@@ -32,6 +32,11 @@ AMBIGUOUS = (
 )
 
 
+# parts of names in /dev/disk/by-path, which systemd's udev-builtin-path_id makes
+_OUTSIDE = ('-usb-', '-fc-', '-iscsi-')
+_BELOW = re.compile('-(?:ata|sas|scsi|nvme)-')
+
+
 class Record(NamedTuple):
     """A drive in the history."""
 
@@ -39,6 +44,7 @@ class Record(NamedTuple):
     identity: Identity
     first_read: int  # seconds since 1970
     last_read: int
+    order: int = 0  # its place among all drives of the history, by when they came
 
 
 class Match(NamedTuple):
@@ -59,11 +65,23 @@ class DrivePlace(NamedTuple):
     # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
     slot: str = ''
     machine: str = ''  # checksum of the ID of the machine
+    # the highest Record.order when the drive was found gone: later drives are new, whatever the
+    # clock says
+    newest: int = 0
+    last: int = 0  # when a check last found the drive here
 
     @property
     def is_removable(self) -> bool:
-        """Return whether drives are often removed from this place, such as a USB port."""
-        return '-usb-' in self.slot
+        """Return whether drives often leave this place: a USB port, or a volume of a SAN."""
+        return any(bus in self.slot for bus in _OUTSIDE)
+
+    @property
+    def controller(self) -> str:
+        """The controller to which this place belongs; '' if unknown."""
+        device_type, _, path = self.address.rpartition('@')
+        if device_type:
+            return f'{device_type.partition(",")[0]}@{path}'
+        return _BELOW.split(self.slot)[0]
 
 
 class Scope(NamedTuple):
@@ -88,6 +106,9 @@ class Change(NamedTuple):
     successor: int | None = None  # "replaced": the drive in its place
     is_removable: bool = False  # drives often leave this place: USB
     first: int = 0  # when the drive came to that address
+    controller: str = ''
+    newest: int = 0  # as of the place
+    slot: str = ''  # as of the place
 
 
 def matches(
@@ -142,18 +163,21 @@ def updated(
     scope: Scope,
     now: int,
     slots: Mapping[str, str],
+    newest: int,
 ) -> list[DrivePlace]:
     """Return all places, changed and unchanged, as they are after a run.
 
     drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or
     indistinguishable.
-    slots: address -> slot, if known.
+    slots: address -> slot, if known. newest: the highest Record.order before this run.
     """
     after = {}
     for place in places:
         is_looked_at = not place.gone and (place.address in drive_at or scope.covers(place))
         is_left = is_looked_at and drive_at.get(place.address, -1) not in (None, place.drive)
-        after[place.address, place.drive] = place._replace(gone=now) if is_left else place
+        after[place.address, place.drive] = (
+            place._replace(gone=now, newest=newest) if is_left else place
+        )
     for address, drive in drive_at.items():
         if drive is not None:
             before = after.get((address, drive))
@@ -162,6 +186,7 @@ def updated(
             after[address, drive] = before._replace(
                 is_scanned=before.is_scanned or scope.is_scan,
                 slot=slots.get(address) or before.slot,
+                last=now,
             )
     return list(after.values())
 
@@ -179,8 +204,75 @@ def changes(
         (place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone')
     )
     left = {place.drive: place for place in gone}
-    became = (_change(place, here, records, now) for place in left.values())
-    return sorted(filter(None, became), key=attrgetter('since', 'address'))
+    became = (_change(place, places, here, records, now) for place in left.values())
+    found = [change for change in became if change]
+    return sorted(found, key=attrgetter('since', 'address'))
+
+
+def with_successors(
+    changes: Sequence[Change], places: Sequence[DrivePlace], records: Mapping[int, Record]
+) -> list[Change]:
+    """Return the changes, with a successor for each missing drive of a controller that has got as
+    many new drives since.
+
+    A RAID controller gives a new drive a new number, so it is at another address. With fewer new
+    drives, it is not known which of the missing ones were replaced.
+    """
+    successors: dict[int, int] = {}
+    for controller in {change.controller for change in changes} - {''}:
+        missing = [
+            change
+            for change in changes
+            if change.kind == 'missing' and change.controller == controller
+        ]
+        came = {place.drive for place in places if place.controller == controller}
+        new = came.difference(change.successor for change in changes if change.successor)
+        orders = {records[drive].order: drive for drive in new}
+        successors.update(_one_for_one(missing, orders))
+    return [
+        change._replace(kind='replaced', successor=successors[change.drive])
+        if change.drive in successors
+        else change
+        for change in changes
+    ]
+
+
+def _one_for_one(missing: Sequence[Change], orders: Mapping[int, int]) -> dict[int, int]:
+    """Return the successor of each missing drive of one controller, as far as it is known.
+
+    orders: the drives that have come to this controller, by Record.order. Whenever as many new
+    drives have come as were missing, all of them are replaced.
+    """
+    successors: dict[int, int] = {}
+    waiting: list[int] = []
+    free: list[int] = []
+    moments = sorted({change.newest for change in missing})
+    for number, moment in enumerate(moments):
+        until = moments[number + 1] if number + 1 < len(moments) else LATEST
+        waiting += [change.drive for change in missing if change.newest == moment]
+        free += [orders[order] for order in sorted(orders) if moment < order <= until]
+        if len(free) >= len(waiting):
+            successors.update(zip(waiting, free))
+            waiting, free = [], []
+    return successors
+
+
+def begun_anew(
+    changes: Sequence[Change], here: Sequence[DrivePlace], records: Mapping[int, Record]
+) -> list[Change]:
+    """Return the missing drives that belong to another machine: the check that missed them found
+    several other drives for the first time, and none of the known ones.
+
+    This happens to a copy of a disk with its state directory. A single new drive is a replacement.
+    """
+    came = Counter(records[place.drive].first_read for place in here)
+    return [
+        change
+        for change in changes
+        if change.kind == 'missing'
+        and came[change.since] > 1
+        and all(records[place.drive].order > change.newest for place in here)
+    ]
 
 
 def arrived(
@@ -206,7 +298,11 @@ def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
 
 
 def _change(
-    place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record], now: int
+    place: DrivePlace,
+    places: Sequence[DrivePlace],
+    here: Mapping[int, DrivePlace],
+    records: Mapping[int, Record],
+    now: int,
 ) -> Change | None:
     """Return what happened to a drive that left a place; None if another service still reads it
     at another place.
@@ -214,12 +310,11 @@ def _change(
     now_at = here.get(place.drive)
     if now_at and now_at.first >= place.gone:
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
-    # If the drive was read within the last day, another service checks it at its other place.
-    if now_at and now - records[place.drive].last_read < DAY:
+    # Another service has found the drive at its other place since it was last here.
+    if now_at and now_at.last > place.last:
         return None
-    successor = next(
-        (other.drive for other in here.values() if _replaces(other, place, records)), None
-    )
+    # A successor counts even if it has gone itself since.
+    successor = _successor(place, places, records)
     return Change(
         'replaced' if successor else 'missing',
         place.address,
@@ -228,15 +323,37 @@ def _change(
         successor=successor,
         is_removable=place.is_removable,
         first=place.first,
+        controller=place.controller,
+        newest=place.newest,
+        slot=place.slot,
     )
 
 
-def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
-    """Return whether another drive is in the slot or at the address that a drive has left.
+def _successor(
+    place: DrivePlace, places: Sequence[DrivePlace], records: Mapping[int, Record]
+) -> int | None:
+    """Return the drive that has come into the slot or to the address that a drive has left; None
+    if there is none.
 
-    A drive at the same address must be new to the history, because the device names of known drives
-    can change.
+    At the same address, it must be new to the history and have come to this address first, because
+    the device names of known drives can change. It replaces the drive that left the address last.
     """
-    return (place.slot != '' and other.slot == place.slot) or (
-        other.address == place.address and records[other.drive].first_read >= place.gone
-    )
+    others = [other for other in places if other.drive != place.drive]
+    newer = [other for other in others if records[other.drive].order > place.newest]
+    in_slot = [
+        other.drive
+        for other in others
+        if place.slot != '' and other.slot == place.slot and (not other.gone or other in newer)
+    ]
+    later = [other for other in others if other.address == place.address]
+    next_left = [other.newest for other in later if other.gone and other.first > place.first]
+    until = min(next_left, default=LATEST)
+    at_address = [
+        other.drive
+        for other in newer
+        if other in later
+        and records[other.drive].order <= until
+        and not any(first.drive == other.drive and first.first < other.first for first in places)
+    ]
+    found = [*in_slot, *at_address]
+    return min(found, key=lambda drive: records[drive].order, default=None)

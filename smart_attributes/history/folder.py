@@ -6,38 +6,32 @@ the content of the files through a pipe. The writing child holds the lock of the
 again what has changed, and replaces each file atomically: a power cut or a killed check leaves the
 old file or the new one. The former version of each file stays beside it until the next change.
 
-If the disk never answers, a child cannot be ended. So each child waits until the previous child of
-the
-same kind and user has ended: one reading and one writing child can hang, and not one for each
-check. These two locks are beside the locks of drives, which are usually on another disk.
+The child also looks for the state directory, and creates it if it is missing. See the module child
+for the process itself and its locks: one reading and one writing child can hang, and not one for
+each check.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import json
 import os
 import re
-import select
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from zlib import crc32
 
-from .. import files, state_directory, trust
+from .. import child, files, state_directory, trust
+from ..child import Child
 from ..constants import LARGEST_HISTORIES, LARGEST_HISTORY, MOST_DRIVES, MOST_HISTORY_FILES
 from ..errors import HistoryUnusable
-from ..typed import TYPE_CHECKING, Any, NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import drive_file
 
 if TYPE_CHECKING:
-    import signal as _signal
-
+    from ..child import Pipe
     from ..state_directory import StateDirectory
-else:
-    import _signal  # signal would import enum
 
 DRIVE, FORMER, DAYS, ASIDE = '.drive', '.former', '.days', '.damaged'
 _NEW = '.new'
@@ -49,18 +43,15 @@ _WHY_TOO_MUCH = (
     f'it is not read, because the files of the history have more than {LARGEST_HISTORIES >> 20} MB'
 )
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
-READING, CHANGING = 'read', 'changed'  # kinds of children
+READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their locks
 # seconds that a child waits to change the history; its check has ended by then
 LOCK_PATIENCE = 10.0
-_READING_TIME = 60  # seconds
+_HOMELESS = 'this user has no home directory; give this user a state directory with --state-dir'
 CHANGING_TIME = 30.0  # seconds that a command waits which imports or forgets
-_DESCRIPTORS = 4096  # highest number of an open file of a check
 _MODE = 0o644  # others may read; the permissions of the directory limit access
 _FLAGS_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CHUNK = 1 << 16
-_SIGNALS = (_signal.SIGALRM, _signal.SIGVTALRM, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
 _NUMBERED = re.compile(r'(0|[1-9][0-9]{0,17})\..*', re.DOTALL)
 _REASONS = {
     errno.ELOOP: 'is a link; to start a new history, remove it',
@@ -84,6 +75,11 @@ class Contents(NamedTuple):
     # damaged files that were set aside -> when, in seconds since 1970
     aside: Mapping[str, int] = {}
     fault: str = ''  # why the directory cannot be used
+    is_absent: bool = False  # there is no history, and none is expected
+    # a fault loses something: the history was there before; True as long as it is not known
+    is_there: bool = True
+    path: str = ''  # of the directory; '': not known yet
+    user: int = -1  # its owner; -1: not known
     # since when nothing could be written, and the reason
     not_written: tuple[int, str] = (0, '')
     has_snapshot: bool = False  # there is a database of a version that was never published
@@ -98,136 +94,56 @@ def path_of(state: StateDirectory) -> str:
 # --- child processes ----------------------------------------------------------------------------
 
 
-class Child:
-    """A process that works in the directory as its owner and sends what it finds."""
+def _child(
+    given: str,
+    kind: str,
+    is_writing: bool,
+    work: Callable[[Pipe, StateDirectory], object],
+) -> Child:
+    """Return a new child that works in the directory as its owner. kind: READING or CHANGING.
 
-    def __init__(self, state: StateDirectory, kind: str, work: Callable[[_Pipe], object]) -> None:
-        """Start the process. kind: READING or CHANGING.
-
-        If this fails, the process has sent a fault.
-        """
-        self._buffer = bytearray()
-        self._pid = 0
-        self._pipe = sending = -1
-        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
-        try:
-            self._pipe, sending = os.pipe()
-            self._pid = os.fork()
-            if self._pid == 0:
-                _in_child(state, kind, sending, work)
-        except OSError as error:
-            self._buffer += _message(fault=f'no process can be started: {error.strerror}')
-            self._close()
-        finally:
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
-            if sending >= 0:
-                os.close(sending)
-
-    def is_ready(self, until: float) -> bool:
-        """Return whether everything was sent; wait for it until *until*, a value of
-        time.monotonic().
-        """
-        while self._pipe >= 0:
-            readable, _, _ = select.select([self._pipe], [], [], max(until - time.monotonic(), 0))
-            if not readable:
-                return False
-            chunk = os.read(self._pipe, _CHUNK)
-            self._buffer += chunk
-            if not chunk:
-                self._close()
-                with suppress(ChildProcessError):  # a daemon can ignore the end of processes
-                    os.waitpid(self._pid, 0)
-        return True
-
-    def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Yield the messages that were sent: names and values, and the content of a file."""
-        place = 0
-        while True:
-            end = self._buffer.find(b'\n', place)
-            if end < 0:
-                return
-            values = json.loads(self._buffer[place:end])
-            place = end + 1 + values.pop('size')
-            if place > len(self._buffer):
-                return
-            yield values, bytes(self._buffer[end + 1 : place])
-
-    def leave(self, ends: bool) -> None:
-        """Wait no longer. ends: end the process; if it waits for a dead disk, it ends later."""
-        if self._pipe >= 0:
-            if ends:
-                os.kill(self._pid, _signal.SIGKILL)
-            self._close()
-            with suppress(ChildProcessError):
-                os.waitpid(self._pid, os.WNOHANG)
-
-    def _close(self) -> None:
-        if self._pipe >= 0:
-            os.close(self._pipe)
-        self._pipe = -1
-
-
-class _Pipe:
-    """The child's end of the pipe. The child never waits for its check while it holds a lock."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor, self._rest = descriptor, bytearray()
-        os.set_blocking(descriptor, False)
-
-    def send(self, content: bytes = b'', /, **values: object) -> None:
-        """Send a message, or keep it if the pipe is full."""
-        self._rest += _message(content, **values)
-        self._write()
-
-    def flush(self) -> None:
-        """Wait until everything is sent."""
-        os.set_blocking(self._descriptor, True)
-        self._write()
-
-    def _write(self) -> None:
-        with suppress(BlockingIOError):
-            while self._rest:
-                del self._rest[: os.write(self._descriptor, self._rest)]
-
-
-def _message(content: bytes = b'', /, **values: object) -> bytes:
-    return json.dumps({**values, 'size': len(content)}).encode('ascii') + b'\n' + content
+    given: the argument of --state-dir. The child itself looks for the directory, because this
+    can block, too.
+    """
+    return Child(lambda pipe: _in_child(pipe, given, kind, is_writing, work))
 
 
 def _in_child(
-    state: StateDirectory, kind: str, sending: int, work: Callable[[_Pipe], object]
+    pipe: Pipe,
+    given: str,
+    kind: str,
+    is_writing: bool,
+    work: Callable[[Pipe, StateDirectory], object],
 ) -> None:
-    """Run *work* as the owner of the state directory, in a new child process, and end the
-    process.
-    """
+    """Find the state directory, become its owner, and run *work*."""
+    lock = _in_turn(given, kind, pipe)
+    place = state_directory.location(given)
+    if not _is_expected(place, given, is_writing):
+        pipe.send(is_absent=True, fault=f'{place} does not exist' if place else _HOMELESS)
+        return
+    pipe.send(path=os.path.join(place, state_directory.HISTORY))
     try:
-        _detach(sending)
-        pipe = _Pipe(sending)
-        lock = _in_turn(state, kind, pipe)
-        _become(state)
-        work(pipe)
-        if lock is not None:
-            os.close(lock)
-        pipe.flush()
-    finally:
-        os._exit(0)
+        state = (state_directory.ready if is_writing else state_directory.there)(given)
+    except state_directory.Unusable as error:
+        pipe.send(fault=str(error), is_there=os.path.lexists(place))
+        return
+    # root asks, because the owner may be unable to enter the folders above
+    pipe.send(user=state.user, is_there=os.path.lexists(path_of(state)))
+    _become(state)
+    work(pipe, state)
+    if lock is not None:
+        os.close(lock)
 
 
-def _detach(sending: int) -> None:
-    """Give up everything that belongs to the check: the handlers of its signals, and its open
-    files.
+def _is_expected(place: str, given: str, is_writing: bool) -> bool:
+    """Return whether a check writes a history to the state directory *place*, or has written one.
+
+    A user without a home directory, such as nobody, has no place for it.
     """
-    for number in _SIGNALS:
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, _signal.SIG_DFL)
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
-    # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(3):  # never those of the history, which an error message would damage
-        if descriptor != sending:
-            os.dup2(nothing, descriptor)
-    os.closerange(3, sending)
-    os.closerange(max(sending + 1, 3), _DESCRIPTORS)
+    if not state_directory.has_a_place(given):
+        return False
+    has_history = os.path.isdir(os.path.join(place, state_directory.HISTORY))
+    return is_writing or bool(given) or has_history
 
 
 def _become(state: StateDirectory) -> None:
@@ -240,24 +156,23 @@ def _become(state: StateDirectory) -> None:
         os.setresuid(state.user, state.user, state.user)
 
 
-def _in_turn(state: StateDirectory, kind: str, pipe: _Pipe) -> int | None:
+def _in_turn(given: str, kind: str, pipe: Pipe) -> int | None:
     """Wait until the previous child of this user has ended; return the locked file, None without
     locks.
 
     End this process if a child that changes the history does not end. The content of its lock then
     shows since when nothing could be written; the next reading child sends this.
     """
-    try:
-        folder = state_directory.for_locks(state_directory.WAITING, state.path)
-        path = f'{folder}/history-{crc32(os.fsencode(path_of(state))):08x}'
-        lock = os.open(f'{path}.{kind}', _FLAGS_LOCK, 0o600)
-        if kind == READING:
-            _signal.alarm(_READING_TIME)  # if the check was killed, nobody else ends this process
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            mark = _mark(f'{path}.{CHANGING}')
+    name = f'history-{crc32(os.fsencode(given)):08x}'
+    if kind == READING:
+        lock = child.in_turn(f'{name}.{kind}', given)
+        with suppress(OSError, state_directory.Unusable):
+            mark = _mark(child.path_of_lock(f'{name}.{CHANGING}', given))
             if mark[1]:
                 pipe.send(not_written=mark)
-            return lock
+        return lock
+    try:
+        lock = child.opened_lock(f'{name}.{kind}', given)
         if files.has_locked(lock, LOCK_PATIENCE):
             os.ftruncate(lock, 0)
             return lock
@@ -271,24 +186,26 @@ def _in_turn(state: StateDirectory, kind: str, pipe: _Pipe) -> int | None:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def reading_child(state: StateDirectory, is_writing: bool, only: str = '') -> Child:
+def reading_child(given: str, is_writing: bool, only: str = '') -> Child:
     """Return a new child that sends the content of the directory.
 
-    is_writing: create a missing directory, and report if it is read-only. only: the name of the
-    file to send; '': those that a check needs.
+    given: the argument of --state-dir. is_writing: create a missing directory, and report if it is
+    read-only. only: the name of the file to send; '': those that a check needs.
     """
-    return Child(state, READING, lambda pipe: _send(pipe, state, is_writing, only))
+    return _child(
+        given, READING, is_writing, lambda pipe, state: _send(pipe, state, is_writing, only)
+    )
 
 
-def contents_of(child: Child, until: float) -> Contents:
+def contents_of(reader: Child, until: float) -> Contents:
     """Return what a reading child sends until *until*, a value of time.monotonic(); then end the
     child.
     """
-    child.is_ready(until)
-    child.leave(ends=True)
+    reader.is_ready(until)
+    reader.leave(ends=True)
     stored: dict[str, StoredFile] = {}
     contents = Contents(stored)
-    for values, content in child.messages():
+    for values, content in reader.messages():
         if 'file' in values:
             stored[values['file']] = StoredFile(content, values['fault'], values['code'])
         else:
@@ -296,7 +213,7 @@ def contents_of(child: Child, until: float) -> Contents:
     return contents
 
 
-def _send(pipe: _Pipe, state: StateDirectory, is_writing: bool, only: str) -> None:
+def _send(pipe: Pipe, state: StateDirectory, is_writing: bool, only: str) -> None:
     """Send the fields of Contents, and each file with its name."""
     path = path_of(state)
     try:
@@ -425,25 +342,26 @@ def _mark(path: str) -> tuple[int, str]:
 # --- changing -----------------------------------------------------------------------------------
 
 
-def change(
-    state: StateDirectory, work: Callable[[str], int], seconds: float = CHANGING_TIME
-) -> int:
+def change(given: str, work: Callable[[str], int], seconds: float = CHANGING_TIME) -> int:
     """Run *work* with the path of the directory, alone in the directory; return its result.
 
-    Raises HistoryUnusable if *work* raised it or OSError, or has not ended after this time; the
-    child then continues alone. It leaves a mark for the next check if it fails, and removes it
-    otherwise.
+    given: the argument of --state-dir. Raises HistoryUnusable if *work* raised it or OSError, or
+    has not ended after this time; the child then continues alone. It leaves a mark for the next
+    check if it fails, and removes it otherwise.
     """
-    child = Child(state, CHANGING, lambda pipe: pipe.send(**_outcome(state, work)))
-    is_ready = child.is_ready(time.monotonic() + seconds)
-    child.leave(ends=False)
-    for values, _ in child.messages():
+    writer = _child(given, CHANGING, True, lambda pipe, state: pipe.send(**_outcome(state, work)))
+    is_ready = writer.is_ready(time.monotonic() + seconds)
+    writer.leave(ends=False)
+    path = given or 'the state directory'
+    for values, _ in writer.messages():
+        path = values.get('path', path)
         if 'fault' in values:
             raise HistoryUnusable(values['fault'])
-        result: int = values['result']
-        return result
+        if 'result' in values:
+            result: int = values['result']
+            return result
     reason = 'the process that writes was killed' if is_ready else f'no answer within {seconds:g} s'
-    raise HistoryUnusable(f'{path_of(state)}: {reason}; to see why, run: dmesg -T')
+    raise HistoryUnusable(f'{path}: {reason}; to see why, run: dmesg -T')
 
 
 def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, object]:

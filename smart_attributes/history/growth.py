@@ -71,6 +71,7 @@ class GrowthAlert(NamedTuple):
     against: Coded
     size: float  # size of the growth, base unit
     ago: int  # seconds since the growth was noticed
+    left: int  # seconds until the growth is no alert any more
 
 
 def alert(
@@ -107,6 +108,7 @@ def alert(
         against,
         grown.size,
         now - grown.noticed,
+        grown.noticed + grown.rule.held - now,
     )
 
 

@@ -9,25 +9,23 @@ folder).
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from zlib import crc32
 
 from ..constants import DAY, MOST_DRIVES
-from ..errors import HistoryUnusable
-from ..model import Identity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..errors import HistoryAbsent, HistoryUnusable
+from ..model import Identity, LastVerdict
+from ..typed import NamedTuple
 from ..wording import listed, local_minute, plural
 from ..words import clean
 from . import drive_file, drive_records, folder, series
-from .drive_file import AllSeries, Damaged, DriveHistory, LastVerdict, Newer
+from .drive_file import AllSeries, Damaged, DriveHistory, Newer
 from .drive_records import DrivePlace, Match, Record, SameDrive, Scope, updated
 from .folder import DAYS, DRIVE, FORMER, Contents, StoredFile
 from .series import History, Key, Observation, Point
-
-if TYPE_CHECKING:
-    from ..state_directory import StateDirectory
 
 MACHINE_ID = '/etc/machine-id'
 SHOWN = 7 * DAY  # for how long damage is reported
@@ -51,6 +49,7 @@ class Sighting(NamedTuple):
     observations: tuple[Observation, ...] = ()
     slot: str = ''  # see DrivePlace
     verdict: LastVerdict | None = None
+    sleeps: int | None = None  # the drive there, which sleeps; None: unknown, or it was read
 
 
 class Parsed(NamedTuple):
@@ -68,7 +67,7 @@ class HistoryStore:
 
     def __init__(
         self,
-        state: StateDirectory,
+        state_dir: str,
         now: int,
         is_same: SameDrive,
         machine: str = '',
@@ -77,17 +76,18 @@ class HistoryStore:
     ) -> None:
         """Start to read the history. now: the time of this check, seconds since 1970.
 
+        state_dir: the argument of --state-dir; '': the usual directory.
+
         machine: the ID of this machine, or ''; places belong to a machine, so machines can share a
         history. writes: if False, nothing is created or changed. patience: how long to wait, in
         seconds, until the history is read.
         """
         self.now, self.writes = now, writes
-        self.path = folder.path_of(state)
-        self._state, self._is_same = state, is_same
+        self._state_dir, self._is_same = state_dir, is_same
         self._machine = f'{crc32(machine.encode()):08x}' if machine else ''
         self._patience = patience
         self._until = time.monotonic() + patience
-        self._child = folder.reading_child(state, writes)
+        self._child = folder.reading_child(state_dir, writes)
         self._contents: Contents | None = None
         self._parsed = Parsed({}, {}, {})
         # the records by the parts of their identities that do not change
@@ -106,9 +106,26 @@ class HistoryStore:
             self._contents = folder.contents_of(self._child, self._until)
             self._parsed = _parsed(self._contents.files)
             self._named = {drive_records.name(record.identity): record for record in self.records}
+        if self._contents.is_absent:
+            raise HistoryAbsent(self._contents.fault)
         if self._contents.fault:
             raise HistoryUnusable(self._contents.fault)
         return self._contents
+
+    @property
+    def path(self) -> str:
+        """The path of the directory, or words for it if it is not known yet."""
+        return (self._contents.path if self._contents else '') or 'the state directory'
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the history was there before this run, as far as it is known."""
+        return self._contents is None or self._contents.is_there
+
+    @property
+    def has_directory(self) -> bool:
+        """Return whether the state directory, which holds the history, can be used."""
+        return self._contents is not None and self._contents.user >= 0
 
     @property
     def drives(self) -> Mapping[int, DriveHistory]:
@@ -211,7 +228,7 @@ class HistoryStore:
     @property
     def is_own(self) -> bool:
         """Return whether only root and this user could have written the history."""
-        return self._state.is_own
+        return self.read().user in (0, os.geteuid())
 
     @property
     def has_taken(self) -> bool:
@@ -270,7 +287,7 @@ class HistoryStore:
     def _days_of(self, number: int) -> tuple[AllSeries, str]:
         """Return the series in NUMBER.days, and why it cannot be used, or ''."""
         name = f'{number}{DAYS}'
-        child = folder.reading_child(self._state, is_writing=False, only=name)
+        child = folder.reading_child(self._state_dir, is_writing=False, only=name)
         contents = folder.contents_of(child, time.monotonic() + self._patience)
         if not contents.is_complete:
             return {}, f'it was not read within {self._patience:g} s'
@@ -283,7 +300,9 @@ class HistoryStore:
 
         Raises HistoryUnusable if this fails or takes too long.
         """
-        folder.change(self._state, lambda path: self._kept(path, sightings, scope), WRITING_TIME)
+        folder.change(
+            self._state_dir, lambda path: self._kept(path, sightings, scope), WRITING_TIME
+        )
 
     def keep_past(
         self,
@@ -297,13 +316,15 @@ class HistoryStore:
         covers are not changed. until: when the other program last read the drive, seconds since
         1970.
         """
-        return folder.change(self._state, lambda path: self._kept_past(path, identity, past, until))
+        return folder.change(
+            self._state_dir, lambda path: self._kept_past(path, identity, past, until)
+        )
 
     def forget(self, serial: str) -> int:
         """Remove all drives with this serial number, and their files; return how many there
         were.
         """
-        return folder.change(self._state, lambda path: self._forgotten(path, serial))
+        return folder.change(self._state_dir, lambda path: self._forgotten(path, serial))
 
     # The following methods are called in the writing child, which holds the lock.
 
@@ -313,7 +334,8 @@ class HistoryStore:
         after = before._replace(drives=dict(before.drives))
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
-        here = updated(self._places_in(after.drives), drive_at, scope, self.now, slots)
+        before_run = newest(before.drives)
+        here = updated(self._places_in(after.drives), drive_at, scope, self.now, slots, before_run)
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
             places += [
@@ -329,7 +351,10 @@ class HistoryStore:
         """Add the readings to the drives; return the number of the drive at each occupied
         address.
         """
-        drive_at: dict[str, int | None] = {sighting.address: None for sighting in sightings}
+        drive_at: dict[str, int | None] = {
+            sighting.address: sighting.sleeps if sighting.sleeps in after.drives else None
+            for sighting in sightings
+        }
         seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
         matches = self._matches(after, [identity for _, identity in seen])
         for (sighting, identity), match in zip(seen, matches):
@@ -361,7 +386,7 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        return drive_file.new(number, identity, self.now)
+        return drive_file.new(number, identity, self.now, newest(parsed.drives) + 1)
 
     def _kept_past(
         self,
@@ -420,6 +445,11 @@ class HistoryStore:
 def number_of(identity: Identity) -> int:
     """Return the number of a new drive's files."""
     return crc32('\n'.join(drive_records.name(identity)).encode('utf-8', 'replace'))
+
+
+def newest(drives: Mapping[int, DriveHistory]) -> int:
+    """Return the highest order of the drives in a history."""
+    return max((drive.record.order for drive in drives.values()), default=0)
 
 
 def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:

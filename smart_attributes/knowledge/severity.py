@@ -34,6 +34,10 @@ def of_verdict(verdict: Verdict) -> Rank:
         for judgement in verdict.judgements
         if judgement.state is not State.OK
     ]
+    if verdict.last:
+        weights += [
+            weight(finding.state, finding.concern, None, '') for finding in verdict.last.findings
+        ]
     return of_drive(verdict.state, weights, used(verdict), verdict.device.name)
 
 

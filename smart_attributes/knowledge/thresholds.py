@@ -111,6 +111,7 @@ class Exceptions(NamedTuple):
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
     is_read: bool
+    is_optional: bool  # it is not missed
 
 
 class CommandLineLimits(NamedTuple):
@@ -276,6 +277,7 @@ class Thresholds:
             ),
             skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
             is_read=all(o.get('read', True) for o in overrides),
+            is_optional=any('presence' in o for o in overrides),
         )
 
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:

@@ -11,7 +11,7 @@ from typing import Any
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
-from ..wording import quantity
+from ..wording import amount, local_minute, quantity
 from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import lasting
@@ -36,7 +36,7 @@ def print_drive(
     from rich.text import Text
 
     screen = console(WIDTH_WITHOUT_TERMINAL)
-    alerting = list(_alerts(verdict))
+    alerting = [*_alerts(verdict), *_last_readings(verdict, database.units)]
     blocks = (
         head(verdict, hide_serial, time.time()),
         *([alerting] if alerting else []),
@@ -148,6 +148,19 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
             reason = f'{reason} ({judgement.origin})'.lstrip()
         if reason:
             yield f'  {sentence(reason, 500)}'
+
+
+def _last_readings(verdict: Verdict, units: Mapping[str, str]) -> Iterator[str]:
+    """Yield what was found when a drive that was not read now was last read, and its numbers."""
+    if not verdict.problem or not (verdict.last or verdict.past):
+        return
+    newest = max((points[-1][0] for points in verdict.past.values()), default=0)
+    moment = verdict.last.time if verdict.last else newest
+    yield f'Last read {local_minute(moment)}:'
+    for finding in verdict.last.findings if verdict.last else ():
+        yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
+    for metric, points in sorted(verdict.past.items()):
+        yield f'  {clean(metric)} {amount(points[-1][1], units.get(metric, ""))}'
 
 
 def _value(reading: Reading) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Item, Judgement, Lately, Risk, State, Verdict, worst
+from ..model import Item, Judgement, LastVerdict, Lately, Risk, State, Verdict, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
@@ -143,6 +143,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
             'model': clean(seen.model) or None,
             'serial': None if hide_serial else clean(seen.serial) or None,
         },
+        'last': verdict.last and _last(verdict.last),
         'forecasts': {
             metric: {
                 'left': round(f.left),
@@ -203,6 +204,16 @@ def _lately(lately: Lately) -> Json:
         'went': list(map(note, lately.went)),
         'unknown': sentence(lately.unknown, NOTE) or None,
         **({'fell': fell} if fell else {}),
+    }
+
+
+def _last(last: LastVerdict) -> Json:
+    return {
+        'time': last.time,
+        'findings': [
+            {'state': each.state.name, 'metric': each.metric, 'text': sentence(each.words, NOTE)}
+            for each in last.findings
+        ],
     }
 
 

@@ -58,6 +58,7 @@ class Whole(NamedTuple):
     faults: Sequence[str] = ()
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()  # do not change the state, but an admin can act on them
+    left_out: str = ''  # files that are no reports; in the first line, without a state
     notes: Sequence[str] = ()  # do not change the state; shown with -v
     # state and message for a run without verdicts
     nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')
@@ -86,7 +87,12 @@ class Outcome(NamedTuple):
 
 
 def first_line(
-    verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0, milder: str = ''
+    verdicts: Sequence[Verdict],
+    extra: str,
+    nobody: str,
+    most: int = 0,
+    milder: str = '',
+    left_out: str = '',
 ) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
@@ -99,12 +105,13 @@ def first_line(
     if most:
         extra, nobody, milder = (each and sentence(each, most) for each in (extra, nobody, milder))
     if not verdicts:
-        return '; '.join(filter(None, (extra or nobody, milder)))
+        return '; '.join(filter(None, (extra or nobody, milder, left_out)))
     first = verdicts[0]
     action = action_of(first)
     told = most_telling(verdicts) if first.state is State.OK else _worst(first)
     told = '; '.join(filter(None, (sentence(told, most) if most else told, action)))
-    return '; '.join(part for part in (extra, told, milder, count(verdicts)) if part)
+    parts = extra, told, milder, count(verdicts), left_out
+    return '; '.join(part for part in parts if part)
 
 
 def _worst(verdict: Verdict) -> str:
@@ -128,7 +135,10 @@ def render(
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state, extra, milder = state_and_reasons(ordered, whole)
-    first = summary(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
+    left_out = sentence(whole.left_out, 200)
+    first = summary(
+        state, first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out)
+    )
     text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
     if transcript:
         return _outcome(
@@ -136,7 +146,9 @@ def render(
         )
     most = budget.share(face.max_output)
     if budget.size(first) > most:
-        first = summary(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
+        first = summary(
+            state, first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out)
+        )
     kept = budget.metrics(
         budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output
     )
@@ -256,14 +268,17 @@ def clause(verdict: Verdict) -> str:
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the coded action for an alerting drive; '' for an unread drive, because its message
-    has the next step.
+    """Return the coded action for an alerting drive; '' for an unread drive whose message has the
+    next step.
     """
-    if verdict.state is State.OK or verdict.problem:
+    if verdict.state is State.OK or (verdict.problem and not verdict.last):
         return ''
-    from ..work.work_list import item  # a check without an alert does not need it
+    from ..work import actions  # a check without an alert does not need it
+    from ..work.work_list import item
 
     told = item(verdict)
+    if verdict.problem and told.action in (actions.SEARCH, actions.READ):
+        return ''
     return f'[{told.action}] {told.to_do}'
 
 

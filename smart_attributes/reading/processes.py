@@ -147,6 +147,10 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     return pid
 
 
+def _print(text: str, status: int) -> None:
+    print(text, end='')
+
+
 class Runner:
     """Runs commands in parallel. Each command has its own time limit, and all share one deadline.
 
@@ -157,6 +161,8 @@ class Runner:
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # work to do after the output
+        # prints the output of a check, to which an exit status belongs
+        self.conclude: Callable[[str, int], object] = _print
         # The last process of another check that used the drive, and when the first such process was
         # noticed.
         self._met: dict[Command, tuple[Earlier, float]] = {}

@@ -46,16 +46,21 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     for path, is_listed in _report_files(paths):
         outcome = machine.parsed(lambda place: text_report.parse_report(_content(place)), path)
         read = Read(Device(path, is_recorded=True), outcome)
-        is_other = isinstance(read.outcome, NotAReport) and not (is_listed or _is_meant(path))
+        is_other = (
+            isinstance(read.outcome, NotAReport)
+            and not is_listed
+            and (_is_folder(path) or not _is_meant(path))
+        )
         (others.setdefault(_group(path), []) if is_other else reads).append(read)
     kept = Counter(_group(read.device.path) for read in reads)
-    lost = {group for group, found in others.items() if kept[group] > len(found)}
+    lost = {group for group in others if kept[group]}
     reads += [read for group in others if group in lost for read in others[group]]
     left = [
         os.path.basename(read.device.path)
         for group in others
         if group not in lost
         for read in others[group]
+        if not _is_folder(read.device.path)  # the files in it are read
     ]
     return (
         [
@@ -73,9 +78,14 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 def _group(path: str) -> str:
     """Return a file's folder and ending.
 
-    If most files of such a group are reports, no file in it is skipped.
+    If one file of such a group is a report, no file in it is skipped.
     """
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
+
+
+def _is_folder(path: str) -> bool:
+    """Return whether this is a folder itself, and not a link to one, which nobody follows."""
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _is_meant(path: str) -> bool:
@@ -116,9 +126,20 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
     for path in paths:
         if not os.path.isdir(path):
             yield path, True
-        for folder, folders, names in os.walk(path):
+            continue
+        unlisted: list[OSError] = []
+        for folder, folders, names in os.walk(path, onerror=unlisted.append):
             folders.sort()
-            yield from ((os.path.join(folder, name), False) for name in sorted(names))
+            # a folder or a link that is named like a report is no reason to leave it out
+            odd = [name for name in folders if _is_odd(os.path.join(folder, name))]
+            yield from ((os.path.join(folder, name), False) for name in sorted([*names, *odd]))
+        # reading such a folder as a file fails with the reason
+        yield from ((error.filename, True) for error in unlisted)
+
+
+def _is_odd(folder: str) -> bool:
+    """Return whether a folder may have been meant as a report, or its files are not looked for."""
+    return bool(os.path.splitext(folder)[1]) or os.path.islink(folder)
 
 
 def _content(path: str) -> bytes:

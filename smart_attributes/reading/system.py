@@ -2,6 +2,11 @@
 files in /sys and /proc, and the output of commands.
 
 Every user may read these files. No device is opened, and data that cannot be read counts as absent.
+
+A check reads only these in its own process, because the kernel answers from memory and asks no
+driver: names and links in /sys and /dev, the driver of a SCSI host (proc_name), the copy of a serial
+number (vpd_pg80) of a disk in standby, and udev's links (/dev is a tmpfs). What can block, such as
+the state of an array, is read by a child process (redundancy/in_time).
 Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enclosure.
 """
 
@@ -27,6 +32,7 @@ from .smartctl_calls import ENVIRONMENT, is_ours
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
+_PAGE_HEAD = 4  # bytes
 _SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 # All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
@@ -179,6 +185,18 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     return found._replace(is_drive=found.is_behind_raid or not is_foreign)
 
 
+def serial_of(device: Device, system: System = LINUX) -> str:
+    """Return the serial number that the kernel has read from a SCSI or ATA disk, '' if none; the
+    disk is not asked, so it goes on sleeping.
+
+    Source: SPC-4, 7.8.15: four bytes precede the serial number in VPD page 80h.
+    """
+    names = disks_of(device, system)
+    path = f'{system.sys}/block/{names[0]}/device/vpd_pg80' if len(names) == 1 else ''
+    page = text_of(path) if path else ''
+    return page[_PAGE_HEAD:].strip('\0 ')
+
+
 def partitioned(name: str, root: str) -> str:
     """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
     place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
@@ -194,6 +212,13 @@ def place(device: Device, system: System = LINUX) -> Place:
         return Place(bay=kind.bay.format(*re.findall('[0-9]+', base(device).partition(',')[2])))
     names = disks_of(device, system)
     return Place(*_bay(names[0], system)) if names else Place()
+
+
+def former_place(device: Device) -> Place:
+    """Return the location of a missing drive, as far as its address alone tells it: another drive
+    may have the name of a missing disk now.
+    """
+    return place(device) if is_raid(device) else Place()
 
 
 def _bay(disk: str, system: System) -> tuple[str, str]:

@@ -3,8 +3,9 @@ replace it now.
 
 Other modules decide a verdict's severity and action; `Drive` brings both to this module.
 Groups are found from /sys, /proc and the udev database, which every user may read; no device is
-opened. Nothing here
-fails: if a file cannot be read, the redundancy of its group is unknown.
+opened. Nothing here fails: if a file cannot be read, the redundancy of its group is unknown. But
+these files can block, so reading (seen) is apart from deciding (examined): a check lets a child
+process read, see in_time.
 Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
 """
 
@@ -13,16 +14,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
-from ..errors import Coded
-from ..model import Device, Group, Member, Verdict
+from ..errors import Coded, DriveGone
+from ..model import Device, Group, Member, State, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..wording import listed as listed_names
 from ..words import clean
-from . import arrays, block_devices
+from . import arrays, block_devices, survival
 from .block_devices import NO_DISKS, Devices, listed, udev_notes, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
@@ -33,6 +36,34 @@ if TYPE_CHECKING:
 _ASK = 'as root, run triage --controllers'
 # Programs that can be run -> the module that parses their output.
 PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'controllers'}
+
+
+class Other(NamedTuple):
+    """A drive that another run checks."""
+
+    device: Device
+    is_failing: bool  # its last state is CRITICAL
+
+
+class Question(NamedTuple):
+    """What to read about the groups of a machine."""
+
+    verdicts: Sequence[Verdict]
+    others: Sequence[Other] = ()
+    only_alerting: bool = False  # read only the groups on drives that alert
+    asked: Sequence[str] = ()  # the programs in PROGRAMS to run
+    system: System = LINUX
+
+
+class Seen(NamedTuple):
+    """What was read about the groups of a machine."""
+
+    disks: tuple[tuple[str, ...], ...] = ()  # kernel names of the disks of each verdict's drive
+    others: tuple[tuple[str, ...], ...] = ()  # of each other drive
+    groups: tuple[Group, ...] | None = None  # None: no group had to be read
+    notes: tuple[Coded, ...] = ()  # notes about the programs that were run
+    # why something is missing; without *disks*, nothing was read
+    problem: Coded | None = None
 
 
 class Examined(NamedTuple):
@@ -46,56 +77,154 @@ class Examined(NamedTuple):
     remarks: tuple[Coded, ...] = ()
 
 
+def seen(question: Question) -> Iterator[Seen]:
+    """Yield what /sys, /proc and udev show, and again after each program with what it adds.
+
+    Recorded reports have no groups.
+    """
+    verdicts, system = question.verdicts, question.system
+    devices = listed(system)
+    placed = [_placed(verdict, _all_paths(verdict, devices)) for verdict in verdicts]
+    found = Seen(
+        tuple(verdict.place.disks for verdict in placed),
+        tuple(disks(other.device, system) for other in question.others),
+    )
+    wanted = None
+    if question.only_alerting and not any(map(_is_gone, placed)):
+        wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks]
+    if not any(found.disks) or wanted == []:
+        yield found
+        return
+    groups_of_run = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed))
+    found = found._replace(groups=groups_of_run)
+    yield found
+    for name in question.asked:
+        program = import_module(f'.{PROGRAMS[name]}', __package__)
+        groups_of_run, notes = program.completed(groups_of_run, system, placed)
+        found = found._replace(groups=groups_of_run, notes=(*found.notes, *notes))
+        yield found
+
+
+def read_here(question: Question) -> Seen:
+    """Return what is seen in this process, which waits for it."""
+    *_, last = seen(question)
+    return last
+
+
 def examined(
     verdicts: tuple[Verdict, ...],
     drives: Drives,
     only_alerting: bool = False,
     asked: Sequence[str] = (),
     system: System = LINUX,
+    others: Callable[[], Sequence[Other]] = tuple,
+    read: Callable[[Question], Seen] = read_here,
 ) -> Examined:
     """Return the verdicts, each with the groups that depend on its drive.
 
-    only_alerting: read only the groups on drives that alert. asked: the programs in PROGRAMS to
-    run. Recorded reports have no groups. After an exception, the verdicts lack groups, and a remark
-    gives the reason.
+    only_alerting, asked: see Question. others: returns the drives of other runs. read: answers the
+    question. After an exception, the verdicts lack groups, and a remark gives the reason.
     """
     try:
-        devices = listed(system)
-        placed = [
-            verdict._replace(
-                place=verdict.place._replace(
-                    disks=tuple(
-                        dict.fromkeys(
-                            each
-                            for name in disks(verdict.device, system)
-                            for each in (name, devices.same.get(name, name))
-                        )
-                    )
-                )
-            )
-            for verdict in verdicts
-        ]
-        wanted = (
-            [name for verdict in placed if verdict.state for name in verdict.place.disks]
-            if only_alerting
-            else None
-        )
-        if not any(verdict.place.disks for verdict in placed) or wanted == []:
-            return Examined(verdicts)
-        known, notes = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed)), []
-        for name in asked:
-            program = import_module(f'.{PROGRAMS[name]}', __package__)
-            known, more = program.completed(known, system, placed)
-            notes += more
-        found = machine(known, drives(placed))
-        return Examined(with_replacements(placed, found), found, tuple(notes))
+        further = others()
+        found = read(Question(verdicts, further, only_alerting, asked, system))
+        if found.problem and not found.disks:
+            return unexamined(verdicts, drives, found.problem)
+        return _decided(verdicts, found, drives, further)
     except Exception as error:
-        from ..failures import inside
+        return unexamined(verdicts, drives, problem_of(error))
 
-        problem = inside(
-            error, 'the use and the redundancy of the drives cannot be examined', 'lsblk'
-        )
-        return Examined(verdicts, remarks=(Coded(problem.code, str(problem)),))
+
+def _decided(
+    verdicts: tuple[Verdict, ...], found: Seen, drives: Drives, others: Sequence[Other]
+) -> Examined:
+    """Return the verdicts with what follows from the groups."""
+    if found.groups is None:
+        return Examined(verdicts)
+    placed = [_placed(verdict, names) for verdict, names in zip(verdicts, found.disks)]
+    whole = machine(found.groups, with_others(drives(placed), others, found.others))
+    judged = [_with_degraded(verdict, found.groups) for verdict in placed]
+    remarks = (found.problem,) if found.problem else ()
+    return Examined(with_replacements(judged, whole), whole, found.notes, remarks)
+
+
+def problem_of(error: Exception) -> Coded:
+    """Return the message about an exception while groups were read or examined."""
+    from ..failures import inside
+
+    problem = inside(error, 'the use and the redundancy of the drives cannot be examined', 'lsblk')
+    return Coded(problem.code, str(problem))
+
+
+def unexamined(verdicts: Sequence[Verdict], drives: Drives, problem: Coded) -> Examined:
+    """Return the verdicts without groups. problem: why nothing was read.
+
+    Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
+    copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
+    """
+    judged = tuple(_as_degraded(verdict) if _is_gone(verdict) else verdict for verdict in verdicts)
+    with suppress(Exception):  # the problem may be with the verdicts
+        here = [verdict for verdict in judged if not verdict.device.is_recorded]
+        named = [_placed(verdict, (verdict.device.name,)) for verdict in here]
+        judged = with_replacements(judged, machine((), drives(named)))
+    return Examined(judged, remarks=(problem,))
+
+
+def _as_degraded(verdict: Verdict) -> Verdict:
+    words = f'{verdict.problem}; whether a group lacks a member is not known'
+    return verdict._replace(state=State.CRITICAL, problem=words)
+
+
+def _placed(verdict: Verdict, names: Sequence[str]) -> Verdict:
+    return verdict._replace(place=verdict.place._replace(disks=tuple(names)))
+
+
+def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
+    """Return the disks of a drive, each followed by the first path to it."""
+    names: dict[str, None] = {}
+    for name in _present_disks(verdict, devices.system):
+        names[name] = None
+        names[devices.same.get(name, name)] = None
+    return list(names)
+
+
+def with_others(
+    read: Sequence[Drive], others: Sequence[Other], disks_of_others: Sequence[Sequence[str]]
+) -> list[Drive]:
+    """Return the drives of this run and of other runs.
+
+    disks_of_others: the kernel names of the disks of each other drive.
+    """
+    known = {disk for drive in read for disk in drive.disks}
+    found = list(read)
+    for other, names in zip(others, disks_of_others):
+        own = frozenset(names) - known
+        if own:
+            known |= own
+            found.append(Drive(other.device.name, own, other.is_failing, other.is_failing))
+    return found
+
+
+def _is_gone(verdict: Verdict) -> bool:
+    return verdict.code == DriveGone.code
+
+
+def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
+    """Return the disks of a drive; none of a missing one, whose name another drive may have."""
+    return () if _is_gone(verdict) else disks(verdict.device, system)
+
+
+def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
+    """Return the verdict on a missing drive: CRITICAL if a group lacks a member, because this is
+    the drive that it lacks, or one that it can no longer afford to lose.
+    """
+    if not _is_gone(verdict):
+        return verdict
+    degraded = [group.name for group in known if survival.lacks_member(group)]
+    if not degraded:
+        return verdict
+    words = f'{listed_names(degraded, 2)} {"lacks" if len(degraded) == 1 else "lack"} a member'
+    return verdict._replace(state=State.CRITICAL, problem=f'{verdict.problem}; {words}')
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:

@@ -89,6 +89,13 @@ def is_redundant(group: Group) -> bool:
     return all(stripe.tolerance > 0 for stripe in stripes(group) or [Stripe(frozenset(), 0)])
 
 
+def lacks_member(group: Group) -> bool:
+    """Return whether a group reports that a member is missing or has failed."""
+    return group.missing > 0 or any(
+        member.state in ('missing', 'faulty') for member in group.members
+    )
+
+
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the slots that hold the same data, for each chunk of the first stripes.
 

@@ -147,7 +147,7 @@ def _own(verdict: Verdict, now: float) -> tuple[str, str]:
     of text.
     """
     if verdict.problem and verdict.state is not State.OK:
-        return of_problem(verdict.code), ''
+        return _of_unread(verdict)
     alarms = [
         Alarm(each.remedy, each.concern, each.state)
         for each in verdict.judgements
@@ -156,6 +156,18 @@ def _own(verdict: Verdict, now: float) -> tuple[str, str]:
     return of_alarms(
         alarms, is_due([each.left for each in verdict.forecasts.values()], now), verdict.risk
     )
+
+
+def _of_unread(verdict: Verdict) -> tuple[str, str]:
+    """Return the action for a drive that was not read, and the kind of text: that of what was found
+    when it was last read, unless the drive must be found first.
+    """
+    own = of_problem(verdict.code)
+    if own == actions.SEARCH or verdict.last is None:
+        return own, ''
+    alarms = [Alarm(each.remedy, each.concern, each.state) for each in verdict.last.findings]
+    found, kind = of_alarms(alarms, is_worn=False)
+    return min([(found, kind), (own, '')], key=lambda each: actions.urgency(each[0]))
 
 
 def of_problem(code: str) -> str:

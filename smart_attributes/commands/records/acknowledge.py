@@ -15,19 +15,19 @@ class AcknowledgeOptions(NamedTuple):
     until: str
     shown: bool
     withdraw: tuple[str, ...]
-    removed: tuple[str, ...]
+    removed: bool
 
 
 COMMAND = Command(
     name='acknowledge',
     summary='Acknowledge known values of single drives: no alert until they get worse.',
-    usage='[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone SERIAL] --why WHY '
+    usage='[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone NAME ...] --why WHY '
     '[options]',
     epilog="""\
 example:
   check_smart_attributes acknowledge sda reallocated --why "stable since 2024" --until 2027-01-31
   check_smart_attributes acknowledge --all --why "as found"
-  check_smart_attributes acknowledge --gone EXAMPLE0001
+  check_smart_attributes acknowledge --gone sdb EXAMPLE0001
   check_smart_attributes acknowledge --withdraw EXAMPLE0001:reallocated
 
 Run this command as root: it writes to acknowledged.json in the configuration directory, which every check reads. The
@@ -62,11 +62,10 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused""",
             'give the reason, 8 characters or more; shown with -v, by triage and by explain',
         ),
         single('--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'),
-        repeated(
+        flag(
             '--gone',
-            'SERIAL',
-            'acknowledge that this drive is missing; ends when the drive is found again; may be '
-            'repeated',
+            'acknowledge that the named drives, or with --all all missing drives, were removed; '
+            'ends when the drive is found again',
             dest='removed',
         ),
         flag('--list', 'list acknowledgements with user, date and reason', dest='shown'),

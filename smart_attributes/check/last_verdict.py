@@ -1,0 +1,152 @@
+"""The verdict of the last check that read a drive, as a floor for its state while it is not read.
+
+A state falls only by a newer reading of the drive, by its replacement, or by root: an
+acknowledgement, a limit, or an option that leaves the finding out. So a drive that is in standby,
+missing, or does not answer shows what was found when it was last read. A temperature says nothing
+about later, so it is not stored, and growth counts only as long as its alert would have lasted.
+Pure.
+"""
+
+from __future__ import annotations
+
+from ..knowledge.thresholds import DriveLimit, is_silent
+from ..model import (
+    Device,
+    Identity,
+    Judgement,
+    LastFinding,
+    LastVerdict,
+    Reading,
+    Source,
+    State,
+    Verdict,
+    worst,
+)
+from ..typed import TYPE_CHECKING
+from ..wording import duration, statement
+from ..words import clean
+from . import judging
+from .drive_notes import UNKNOWN_MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..knowledge.thresholds import Limit
+    from .rulebook import Judge
+
+_ANY_SPEED = 7200  # revolutions per minute
+_ALERTS = (State.WARNING, State.CRITICAL)
+
+
+def of(verdict: Verdict, now: int) -> LastVerdict:
+    """Return the verdict on a drive that was read, as it is stored. now: seconds since 1970."""
+    findings = [
+        finding
+        for judgement in verdict.judgements
+        if judgement.state in _ALERTS and _is_lasting(judgement.reading)
+        for finding in _findings(judgement, now)
+    ]
+    if not findings:
+        return LastVerdict(now)
+    identity = verdict.identity
+    is_disk = identity.kind == 'hdd' or (identity.kind == 'sas' and identity.rotation != 0)
+    return LastVerdict(now, _worst_first(findings), verdict.entry or '', is_disk)
+
+
+def _is_lasting(reading: Reading) -> bool:
+    """Return whether a finding says something about the drive as long as it is not read again."""
+    return reading.unit != 'C' and reading.metric != UNKNOWN_MODEL
+
+
+def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:
+    return tuple(sorted(findings, key=lambda finding: -finding.state.urgency))
+
+
+def _findings(judgement: Judgement, now: int) -> Iterator[LastFinding]:
+    """Yield the findings of a judgement: one that ends if growth has raised its state, and the
+    one that stays.
+    """
+    reading, state = judgement.reading, judgement.state
+    is_text = reading.state is not None
+    lasting = LastFinding(
+        state,
+        reading.metric,
+        clean(statement(reading)),
+        None if is_text else reading.number,
+        judgement.concern,
+        judgement.remedy,
+    )
+    if not judgement.growth_against:
+        yield lasting
+        return
+    yield lasting._replace(words=clean(judgement.growth), ends=now + judgement.growth_left)
+    if judgement.level in _ALERTS:
+        yield lasting._replace(state=judgement.level)
+
+
+def standing(
+    last: LastVerdict, device: Device, identity: Identity, judge: Judge, now: int
+) -> LastVerdict:
+    """Return what still counts of a stored verdict: without growth that has ended, and without
+    what root has acknowledged or allowed since.
+
+    device, identity: of the drive, for the limits that apply to it now. now: seconds since 1970.
+    """
+    identity = identity._replace(rotation=_ANY_SPEED if last.is_disk else 0)  # it is not stored
+    findings = []
+    for finding in last.findings:
+        if 0 < finding.ends <= now or finding.metric in judge.rules.ignored_metrics:
+            continue
+        state = _present_state(finding, last.family, device, identity, judge)
+        if state is not State.OK:
+            findings.append(_with_present_kind(finding._replace(state=state), judge))
+    return last._replace(findings=_worst_first(findings))
+
+
+def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
+    """Return a finding with names that this version knows, because another version or another user
+    may have written the file.
+    """
+    metric = judge.database.metrics.get(finding.metric)
+    concern = metric.concern if metric else ''
+    remedy = metric.remedy if metric and finding.remedy else ''
+    return finding._replace(concern=concern, remedy=remedy)
+
+
+def _present_state(
+    finding: LastFinding, family: str, device: Device, identity: Identity, judge: Judge
+) -> State:
+    """Return the state of a finding under the present limits, but never a worse one than before."""
+    limit = judge.thresholds.limit(finding.metric, device, identity, family)
+    if finding.ends:
+        return finding.state if limit.growth else State.OK
+    metric = judge.database.metrics.get(finding.metric)
+    reading = Reading(finding.metric, finding.number, metric.unit if metric else '', Source())
+    if finding.number is None:
+        judgement = judging.judge_verdict(reading, finding.state, limit)
+        return judgement.state
+    accepted = judge.thresholds.acknowledged(identity, finding.metric)
+    if is_silent(accepted, finding.number, metric is not None and metric.worse == 'low'):
+        return State.OK
+    if _depends_on_the_drive(limit):
+        return finding.state  # the limit that the drive reports is not stored
+    judgement = judging.judge_reading(reading, limit, {}, judge.database.metrics)
+    return min(judgement.state, finding.state, key=lambda state: state.urgency)
+
+
+def _depends_on_the_drive(limit: Limit) -> bool:
+    return isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit)
+
+
+def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:
+    """Return the verdict on a drive that was not judged now, at least as bad as its last one.
+
+    last: the result of standing(), with findings.
+    """
+    worst_finding = last.findings[0]
+    ago = duration(max(now - last.time, 0))
+    return verdict._replace(
+        state=worst([verdict.state, last.state]),
+        problem=f'{verdict.problem}; {worst_finding.words} when last read {ago} ago',
+        last=last,
+    )

@@ -1,0 +1,192 @@
+"""Child processes for work that can block: the check waits as long as it wants, and takes what the
+child has sent by then.
+
+The kernel can block a process that reads a dead disk, an array or a controller that hangs, for
+ever; no signal ends it, and no alarm interrupts it. So a check lets a child read them. The child
+sends plain values and the content of files through a pipe; the check decides.
+
+A child that is blocked cannot be ended. With in_turn(), each child waits until the previous one of
+the same kind and user has ended: one child can hang, and not one for each check. These locks are
+beside the locks of drives.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from . import state_directory
+from .constants import LARGEST_SENT
+from .typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import signal as _signal
+else:
+    import _signal  # signal would import enum
+
+_LIFE = 60  # seconds that a child reads; if its check was killed, nobody else ends it
+_DESCRIPTORS = 4096  # highest number of an open file of a check
+_FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CHUNK = 1 << 16
+_SIGNALS = (_signal.SIGALRM, _signal.SIGVTALRM, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+
+
+class Child:
+    """A process that works apart from the check and sends what it finds."""
+
+    def __init__(self, work: Callable[[Pipe], object]) -> None:
+        """Start the process, which runs *work*.
+
+        If this fails, the process has sent a fault.
+        """
+        self._buffer = bytearray()
+        self._pid = 0
+        self._pipe = sending = -1
+        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
+        try:
+            self._pipe, sending = os.pipe()
+            self._pid = os.fork()
+            if self._pid == 0:
+                _run(sending, work)
+        except OSError as error:
+            self._buffer += _message(fault=f'no process can be started: {error.strerror}')
+            self._close()
+        finally:
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+            if sending >= 0:
+                os.close(sending)
+
+    def is_ready(self, until: float) -> bool:
+        """Return whether everything was sent; wait for it until *until*, a value of
+        time.monotonic().
+
+        After LARGEST_SENT bytes, the process is ended, and nothing more is expected.
+        """
+        while self._pipe >= 0:
+            readable, _, _ = select.select([self._pipe], [], [], max(until - time.monotonic(), 0))
+            if not readable:
+                return False
+            chunk = os.read(self._pipe, _CHUNK)
+            self._buffer += chunk
+            if not chunk:
+                self._close()
+                with suppress(ChildProcessError):  # a daemon can ignore the end of processes
+                    os.waitpid(self._pid, 0)
+            elif len(self._buffer) > LARGEST_SENT:
+                self.leave(ends=True)
+        return True
+
+    def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Yield the messages that were sent: names and values, and bytes that belong to them."""
+        place = 0
+        while True:
+            end = self._buffer.find(b'\n', place)
+            if end < 0:
+                return
+            values = json.loads(self._buffer[place:end])
+            place = end + 1 + values.pop('size')
+            if place > len(self._buffer):
+                return
+            yield values, bytes(self._buffer[end + 1 : place])
+
+    def leave(self, ends: bool) -> None:
+        """Wait no longer. ends: end the process; if the kernel blocks it, it ends later."""
+        if self._pipe >= 0:
+            if ends:
+                os.kill(self._pid, _signal.SIGKILL)
+            self._close()
+            with suppress(ChildProcessError):
+                os.waitpid(self._pid, os.WNOHANG)
+
+    def _close(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+        self._pipe = -1
+
+
+class Pipe:
+    """The child's end of the pipe. The child never waits for its check while it holds a lock."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._rest = descriptor, bytearray()
+        os.set_blocking(descriptor, False)
+
+    def send(self, content: bytes = b'', /, **values: object) -> None:
+        """Send a message, or keep it if the pipe is full."""
+        self._rest += _message(content, **values)
+        self._write()
+
+    def flush(self) -> None:
+        """Wait until everything is sent."""
+        os.set_blocking(self._descriptor, True)
+        self._write()
+
+    def _write(self) -> None:
+        with suppress(BlockingIOError):
+            while self._rest:
+                del self._rest[: os.write(self._descriptor, self._rest)]
+
+
+def _message(content: bytes = b'', /, **values: object) -> bytes:
+    return json.dumps({**values, 'size': len(content)}).encode('ascii') + b'\n' + content
+
+
+def _run(sending: int, work: Callable[[Pipe], object]) -> None:
+    """Run *work* in a new child process, and end the process."""
+    try:
+        _detach(sending)
+        pipe = Pipe(sending)
+        work(pipe)
+        pipe.flush()
+    finally:
+        os._exit(0)
+
+
+def _detach(sending: int) -> None:
+    """Give up everything that belongs to the check: the handlers of its signals, and its open
+    files.
+    """
+    for number in _SIGNALS:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
+    # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):  # never those of a file that an error message would damage
+        if descriptor != sending:
+            os.dup2(nothing, descriptor)
+    os.closerange(3, sending)
+    os.closerange(max(sending + 1, 3), _DESCRIPTORS)
+
+
+# --- locks, used in a child ---------------------------------------------------------------------
+
+
+def in_turn(name: str, state_dir: str) -> int | None:
+    """Wait until the previous child of this name and user has ended; return the locked file, None
+    without locks. This process then lives for _LIFE seconds at most.
+
+    state_dir: the argument of --state-dir.
+    """
+    _signal.alarm(_LIFE)
+    try:
+        lock = opened_lock(name, state_dir)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+    except (OSError, state_directory.Unusable):
+        return None
+
+
+def opened_lock(name: str, state_dir: str) -> int:
+    """Open the lock of this name. Raises OSError or state_directory.Unusable."""
+    return os.open(path_of_lock(name, state_dir), _FLAGS_LOCK, 0o600)
+
+
+def path_of_lock(name: str, state_dir: str) -> str:
+    """Return the path of a lock. Raises state_directory.Unusable."""
+    return f'{state_directory.for_locks(state_directory.WAITING, state_dir)}/{name}'

@@ -1,0 +1,131 @@
+"""Read the groups of a machine in a child process, because files of /sys and /proc can block for
+ever: those of an array with a dead disk, of a suspended pool, of a controller that hangs.
+
+The child sends disks and groups as JSON; deciding stays in the check. What has arrived by the end
+is used, so a program that hangs, such as zpool, does not cost the groups that /sys shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+
+from .. import alarm, child
+from ..child import Child
+from ..errors import Coded
+from ..model import Group, Member
+from ..typed import TYPE_CHECKING, Any
+from . import dependence
+from .dependence import Question, Seen
+
+if TYPE_CHECKING:
+    from ..child import Pipe
+
+PATIENCE = 10.0  # seconds that a check waits; a machine with 1,000 volumes takes less than one
+_PATIENCE_WITH_PROGRAMS = 55.0  # seconds; each command of a program has a limit of its own
+# of the time until the next alarm, so that deciding has the rest
+_SHARE, _SHARE_WITH_PROGRAMS = 0.5, 0.9
+_LOCK = 'groups.read'
+
+
+def read(question: Question, state_dir: str) -> Seen:
+    """Return what a child process has seen in time. state_dir: the argument of --state-dir, for the
+    lock of the child.
+    """
+    seconds = min(alarm.time_left() * _SHARE, PATIENCE)
+    if question.asked:
+        seconds = min(alarm.time_left() * _SHARE_WITH_PROGRAMS, _PATIENCE_WITH_PROGRAMS)
+    reader = Child(lambda pipe: _send(pipe, question, state_dir))
+    why = ''
+    try:
+        if not reader.is_ready(time.monotonic() + seconds):
+            why = f'no answer within {seconds:.2g} s'
+    except alarm.TimeIsOver as over:
+        why = str(over)
+    finally:
+        reader.leave(ends=True)
+    found = Seen()
+    is_complete = False
+    for values, content in reader.messages():
+        if 'problem' in values:
+            found = found._replace(problem=_coded(values['problem']))
+        elif 'fault' in values:
+            why = values['fault']
+        is_complete = is_complete or 'is_complete' in values
+        if content:
+            found = _seen(json.loads(content))
+    if not is_complete and found.problem is None:
+        found = found._replace(problem=unread(why or 'the process that reads them was killed'))
+    return found
+
+
+def unread(why: str) -> Coded:
+    """Return the message that groups were not read."""
+    return Coded(
+        'groups-not-read',
+        'what depends on the drives (arrays, pools, volumes), and whether they may be replaced, is '
+        f'not known, or only in part: {why}; to see what hangs, run: dmesg -T',
+    )
+
+
+def _send(pipe: Pipe, question: Question, state_dir: str) -> None:
+    """Send what is seen, and a problem after an exception."""
+    lock = child.in_turn(_LOCK, state_dir)
+    try:
+        for found in dependence.seen(question):
+            pipe.send(json.dumps(_plain(found)).encode('ascii'))
+        pipe.send(is_complete=True)
+    except Exception as error:
+        pipe.send(problem=_plain(dependence.problem_of(error)))
+    if lock is not None:
+        os.close(lock)
+
+
+# --- as plain values ----------------------------------------------------------------------------
+
+
+def _plain(value: object) -> Any:
+    """Return a value as lists and dictionaries for JSON: tuples are lists, and a sentence with a
+    code is a dictionary.
+    """
+    if isinstance(value, Coded):
+        return {'code': value.code, 'text': str(value), 'fields': dict(value.fields)}
+    if isinstance(value, (tuple, list)):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _seen(values: Sequence[Any]) -> Seen:
+    plain = Seen(*values)
+    groups = None
+    if plain.groups is not None:
+        groups = tuple(_group(group) for group in plain.groups)
+    return Seen(_names(plain.disks), _names(plain.others), groups, _sentences(plain.notes))
+
+
+def _names(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
+def _group(values: Sequence[Any]) -> Group:
+    group = Group(*values)
+    return group._replace(
+        members=tuple(_member(member) for member in group.members),
+        used_as=tuple(group.used_as),
+        doubts=_sentences(group.doubts),
+    )
+
+
+def _member(values: Sequence[Any]) -> Member:
+    member = Member(*values)
+    return member._replace(on=tuple(member.on), doubts=_sentences(member.doubts))
+
+
+def _sentences(values: Sequence[Any]) -> tuple[Coded, ...]:
+    return tuple(_coded(value) for value in values)
+
+
+def _coded(value: Any) -> Coded:
+    return Coded(value['code'], value['text'], **value['fields'])
