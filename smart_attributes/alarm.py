@@ -145,6 +145,7 @@ class _Conclusion:
 
     rest = b''
     status = 3
+    descriptor = 1
     is_begun = False
 
 
@@ -155,8 +156,13 @@ def conclude(text: str, status: int) -> None:
     The verdicts are final, so nothing is computed again. Raises OSError if the output cannot be
     written.
     """
-    encoding = sys.stdout.encoding if sys.stdout else 'utf-8'
-    _Conclusion.rest, _Conclusion.status = text.encode(encoding, 'replace'), status
+    try:
+        _Conclusion.descriptor = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # closed, or in the memory of who runs this
+        print(text, end='')
+        return
+    _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
+    _Conclusion.status = status
     for number in (*_ENDINGS, int(_signal.SIGALRM)):
         if _signal.getsignal(number) != _signal.SIG_IGN or number == _signal.SIGALRM:
             _signal.signal(number, _leave)
@@ -169,7 +175,7 @@ def conclude(text: str, status: int) -> None:
 def _write() -> None:
     while _Conclusion.rest:
         _Conclusion.is_begun = True
-        _Conclusion.rest = _Conclusion.rest[os.write(1, _Conclusion.rest) :]
+        _Conclusion.rest = _Conclusion.rest[os.write(_Conclusion.descriptor, _Conclusion.rest) :]
 
 
 def _leave(number: int, frame: object) -> None:
