@@ -221,9 +221,13 @@ def faults_of(seed: int) -> list[str]:
         sites = tuple(Site(dice, letter) for letter in names)
         run = Run(sites, place / 'state', place / 'config')
         now, log = START, []
+        checked: list[Site] = []
         for step in range(dice.randrange(3, 8)):
             site = dice.choice(sites)
             happened = [dice.choice(EVENTS) for _ in range(step and dice.randrange(0, 3))]
+            if site not in checked:
+                happened = []  # no check knows what was here before
+                checked.append(site)
             if Site.is_replaced in happened:  # with other events, nobody could tell what it was
                 happened = [Site.is_replaced]
             for event in happened:

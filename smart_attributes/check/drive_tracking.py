@@ -61,7 +61,7 @@ def found(
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
     known = {record.number: record for record in records}
-    newest = max((record.order for record in known.values()), default=0)
+    newest = order = max((record.order for record in known.values()), default=0)
     at: dict[str, int | None] = dict.fromkeys(there)
     met_drives = list(met)
     for address, identity, match in met_drives:
@@ -69,7 +69,7 @@ def found(
             # The history numbers a new drive only after the result is printed. With a provisional
             # number, the same run can already report which drive the new one replaced.
             number = max(known, default=0) + 1
-            order = max(record.order for record in known.values()) + 1 if known else 1
+            order += 1
             known[number] = Record(number, identity, now, now, order)
             at[address] = number
         else:
@@ -278,18 +278,18 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
 
 def as_gone(missed: Missed) -> str:
     """Return why a drive has no reading: since when it is missing."""
-    since = local_minute(missed.change.since)
-    if missed.confusable:
-        places = [address.rpartition('/')[2] for address in missed.confusable]
-        if len(places) == 1:
-            return f'is missing since {since}, or is {places[0]}, which was not read'
-        return f'is missing since {since}, or one of {listed(places, 4)}, which were not read'
-    return f'is missing since {since}'
+    since = f'has been missing since {local_minute(missed.change.since)}'
+    names = [address.rpartition('/')[2] for address in missed.confusable]
+    if not names:
+        return since
+    if len(names) == 1:
+        return f'{since}, or is {names[0]}, which was not read'
+    return f'{since}, or is one of {listed(names, 4)}, which were not read'
 
 
 def to_find(name: str) -> str:
     """Return the next step for a missing drive. name: as `acknowledge --gone` accepts it."""
     return (
-        'check its slot, cable and controller, and dmesg -T; if it was removed for good, run: '
+        'check its slot, cable and controller, and dmesg -T; if you removed it for good, run: '
         f'check_smart_attributes acknowledge --gone {name}'
     )

@@ -103,7 +103,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     count = 'the only drive is missing'
     if len(gone) > 1:
         count = f'{len(gone)} of {plural(present + len(gone), "drive")} are missing'
-        count = f'{count}, first {gone[0].device.name}'
+        count = f'{count}, including {gone[0].device.name}'
     return (
         (
             State.CRITICAL if is_critical else run.options.history.gone,
@@ -138,9 +138,9 @@ def other_machine(run: Run) -> tuple[Demand, ...]:
             State.WARNING,
             Coded(
                 'other-drives',
-                f'none of the {plural(len(others), "drive")} of the history is here, but others '
-                'are: this seems to be a copy of another machine, so drives are only missed from '
-                'now on',
+                f'none of the known drives is here ({len(others)} missing), but other drives are; '
+                'this machine seems to be a copy of another one, so only its own drives are '
+                'watched from now on',
             ),
         ),
     )

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from .further_logs import FurtherLogs
 
 
-_FAILING = (
-    0b11000  # bits of smartctl's exit status: health FAILED, an attribute below its threshold
-)
+# bits of smartctl's exit status: health FAILED, a pre-fail attribute at its threshold
+_FAILING = 0b11000
 
 
 class Verdicts(Listener):

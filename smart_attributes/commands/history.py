@@ -63,7 +63,7 @@ def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
         print('the history has no drive with that serial number')
         return UNKNOWN
     drives = ', '.join(map(clean, known))
-    question = f'remove all readings of {drives} from the history? [y/N] '
+    question = f'Remove all readings of {drives} from the history? [y/N] '
     print(question, end='', file=sys.stderr, flush=True)  # never in the output of --json
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')

@@ -64,8 +64,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused""",
         single('--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'),
         flag(
             '--gone',
-            'acknowledge that the named drives, or with --all all missing drives, were removed; '
-            'ends when the drive is found again',
+            'acknowledge that drives were removed: those that you name, or with --all every '
+            'missing drive; ends when a drive is found again',
             dest='removed',
         ),
         flag('--list', 'list acknowledgements with user, date and reason', dest='shown'),
