@@ -444,9 +444,9 @@ class LastFinding(NamedTuple):
     metric: str
     words: str  # "smart_status: FAILED"
     number: float | None = None  # base unit; None: the finding is a text
-    concern: str = ''  # as of a judgement
-    remedy: str = ''
+    remedy: str = ''  # as of a judgement
     ends: int = 0  # when growth stops being an alert, seconds since 1970; 0: never
+    concern: str = ''  # as of a judgement; not stored
 
 
 class LastVerdict(NamedTuple):

@@ -278,6 +278,8 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
                 for other in site.drives:
                     if other.successor is drive and _is_replaced(site, other):
                         other.floor = None
+            elif site.knows_serials and not site.is_raid:  # recognized, although it sleeps
+                drive.last_address = drive.last_address and drive.address
     if is_lost and outcome.state is State.OK:
         wrong.append('the history was not read, and this is OK')
     return wrong

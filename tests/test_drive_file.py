@@ -29,9 +29,9 @@ from smart_attributes.model import Identity, LastFinding, LastVerdict, State
 NOW = 1_795_000_000  # 18 November 2026
 IDENTITY = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL01', '5000c500a1b2c3d4')
 CRC, HOT = Key('crc_errors', 'attribute 199, raw'), Key('temperature', 'attribute 194')
-FAILED = LastFinding(State.CRITICAL, 'smart_status', 'smart_status: FAILED', concern='dying')
+FAILED = LastFinding(State.CRITICAL, 'smart_status', 'smart_status: FAILED')
 GREW = LastFinding(
-    State.WARNING, 'crc_errors', 'crc_errors grew by 3\u20ac', 3.5, 'cable', 'swap it', NOW + DAY
+    State.WARNING, 'crc_errors', 'crc_errors grew by 3\u20ac', 3.5, 'swap it', NOW + DAY
 )
 VERDICT = LastVerdict(NOW, (FAILED, GREW), 'ACME 4000', is_disk=True)
 WHOLE = DriveHistory(
@@ -336,13 +336,13 @@ def test_a_number_that_could_not_be_read_again_is_not_stored(key, number):
 def test_no_drive_has_more_series_than_can_be_read_again():
     drive = drive_file.new(7, IDENTITY, NOW, order=1)
     seen = [Observation(Key('x', str(number)), 1, CHANGE) for number in range(MOST_SERIES + 5)]
-    finding = LastFinding(State.WARNING, *['x' * 500] * 2, None, *['y' * 500] * 2)
+    finding = LastFinding(State.WARNING, *['x' * 500] * 2, None, 'y' * 500)
     drive = drive_file.with_readings(
         drive, IDENTITY, seen, LastVerdict(NOW, (finding,), 'z' * 500), NOW
     )
     stored = drive_file.parsed(drive_file.text(drive), 7)
     long = LONGEST_STATEMENT
-    short = LastFinding(State.WARNING, *['x' * long] * 2, None, *['y' * long] * 2)
+    short = LastFinding(State.WARNING, *['x' * long] * 2, None, 'y' * long)
 
     assert list(stored.series.items()) == list(drive.series.items())[:MOST_SERIES]
     assert stored.verdict == LastVerdict(NOW, (short,), 'z' * long)
@@ -443,10 +443,12 @@ def test_a_month_at_most_is_thinned_at_a_time():
 
 
 def test_places_that_were_left_long_ago_go_and_no_more_are_kept_than_can_be_read():
-    places = [DrivePlace(f'/dev/sd{number}', 7, 1, gone=NOW - number) for number in range(300)]
+    places = [
+        DrivePlace(f'/dev/sd{number}', 7, 1, gone=NOW - 300 + number) for number in range(300)
+    ]
     here, old = DrivePlace('/dev/sda', 7, 1), DrivePlace('/dev/old', 7, 1, gone=NOW - 401 * DAY)
     kept = drive_file.thinned_file(
         WHOLE._replace(places=(*places, old, here)), NOW, is_new_day=True
     ).places
 
-    assert len(kept) == MOST_PLACES and here in kept and old not in kept and places[0] in kept
+    assert len(kept) == MOST_PLACES and here in kept and old not in kept and places[-1] in kept

@@ -210,25 +210,24 @@ def at(address: str, drive: int, first: int, gone: int = 0) -> DrivePlace:
 
 
 def test_a_drive_that_is_at_two_addresses_has_moved_to_the_newer_one():
-    """Whatever the order in which history keeps its places, and however their names are sorted."""
+    """Places are in the order in which a drive came to them."""
     places = [
-        at('/dev/sda', 1, START + STEP),
-        at('/dev/sdb', 1, START),
         at('/dev/sdc', 1, START, START + STEP),
+        at('/dev/sdb', 1, START),
+        at('/dev/sda', 1, START + STEP),
     ]
 
-    for each in (places, places[::-1]):
-        assert [
-            change.now_at for change in changes(each, records({1: START}), SCAN, START + 2 * STEP)
-        ] == ['/dev/sda']
+    assert [
+        change.now_at for change in changes(places, records({1: START}), SCAN, START + 2 * STEP)
+    ] == ['/dev/sda']
 
 
 def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
     """And of those alone where this run looks."""
-    left = [at('/dev/sda', 1, START, START + 2 * STEP), at('/dev/sdb', 1, START, START + STEP)]
+    left = [at('/dev/sdb', 1, START, START + STEP), at('/dev/sda', 1, START, START + 2 * STEP)]
     elsewhere = DrivePlace('/dev/sdz', 1, START, START + 3 * STEP)
 
-    for each in ([*left, elsewhere], [elsewhere, *left[::-1]]):
+    for each in ([*left, elsewhere], [elsewhere, *left]):
         assert changes(each, records({1: START}), SCAN, START + 2 * STEP) == [
             Change('missing', '/dev/sda', 1, START + 2 * STEP, first=START)
         ]
@@ -255,8 +254,8 @@ def test_a_drive_has_arrived_that_history_met_after_a_moment_where_this_run_look
         at('/dev/sdd', 4, START - 1),
         DrivePlace('/dev/sde', 5, START + STEP),
         at('/dev/sdf', 6, START + STEP),
-        at('/dev/sda', 7, START),
         at('/dev/sdg', 7, START - STEP),
+        at('/dev/sda', 7, START),
     ]
     met = records(
         {
@@ -270,13 +269,12 @@ def test_a_drive_has_arrived_that_history_met_after_a_moment_where_this_run_look
         }
     )
 
-    for each in (places, places[::-1]):
-        assert [(place.address, place.drive) for place in arrived(each, met, SCAN, START)] == [
-            ('/dev/sdd', 4),
-            ('/dev/sda', 7),
-            ('/dev/sda', 1),
-            ('/dev/sdf', 6),
-        ]
+    assert [(place.address, place.drive) for place in arrived(places, met, SCAN, START)] == [
+        ('/dev/sdd', 4),
+        ('/dev/sda', 7),
+        ('/dev/sda', 1),
+        ('/dev/sdf', 6),
+    ]
 
 
 # --- successors, and other machines ---------------------------------------------------------------

@@ -73,7 +73,6 @@ def _findings(judgement: Judgement, now: int) -> Iterator[LastFinding]:
         reading.metric,
         clean(statement(reading)),
         None if is_text else reading.number,
-        judgement.concern,
         judgement.remedy,
     )
     if not judgement.growth_against:

@@ -126,7 +126,7 @@ def _verdict_fields(verdict: LastVerdict) -> list[Any]:
     findings = [
         [
             finding.state.value,
-            *_clipped((finding.metric, finding.words, finding.concern, finding.remedy)),
+            *_clipped((finding.metric, finding.words, finding.remedy)),
             finding.ends,
             _storable(finding.number),
         ]
@@ -236,14 +236,14 @@ def _verdict(time: Any, family: Any, is_disk: Any, rows: Sequence[Any]) -> LastV
         raise Damaged
     findings = []
     for *fields, number in rows:
-        state, metric, words, concern, remedy, ends = _checked((0, '', '', '', '', 0), fields)
+        state, metric, words, remedy, ends = _checked((0, '', '', '', 0), fields)
         if state not in (State.WARNING, State.CRITICAL):
             raise Damaged
         if number is not None and type(number) not in _NUMBERS:
             raise Damaged
         if number != _storable(number):
             raise Damaged
-        finding = LastFinding(State(state), metric, words, number, concern, remedy, ends)
+        finding = LastFinding(State(state), metric, words, number, remedy, ends)
         findings.append(finding)
     return LastVerdict(time, tuple(findings), family, is_disk)
 
@@ -441,8 +441,11 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
             points = (*thinned(older, old, stored.pace), *points[len(older) :])
         kept[key] = stored._replace(points=points)
     places = [place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY]
-    places.sort(key=lambda place: place.gone or LATEST)  # the first ones were left first
-    return drive._replace(series=kept, places=tuple(sorted(places[-MOST_PLACES:])))
+    here_last = sorted(places, key=lambda place: not place.gone)
+    dropped = here_last[:-MOST_PLACES]
+    return drive._replace(
+        series=kept, places=tuple(place for place in places if place not in dropped)
+    )
 
 
 def _old(points: Sequence[Point], now: int) -> int:

@@ -165,7 +165,8 @@ def updated(
     slots: Mapping[str, str],
     newest: int,
 ) -> list[DrivePlace]:
-    """Return all places, changed and unchanged, as they are after a run.
+    """Return all places, changed and unchanged, as they are after a run. The places of a drive are
+    in the order in which the drive came to them: clocks are set back.
 
     drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or
     indistinguishable.
@@ -182,6 +183,7 @@ def updated(
         if drive is not None:
             before = after.get((address, drive))
             if before is None or before.gone:
+                after.pop((address, drive), None)  # the drive has come again
                 before = DrivePlace(address, drive, now)
             after[address, drive] = before._replace(
                 is_scanned=before.is_scanned or scope.is_scan,
@@ -200,10 +202,7 @@ def changes(
     places: the result of updated().
     """
     here = _present(places)
-    gone = sorted(
-        (place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone')
-    )
-    left = {place.drive: place for place in gone}
+    left = {place.drive: place for place in places if place.gone and scope.covers(place)}
     became = (_change(place, places, here, records, now) for place in left.values())
     found = [change for change in became if change]
     return sorted(found, key=attrgetter('since', 'address'))
@@ -292,9 +291,7 @@ def arrived(
 
 def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
     """Return the newest current place of each drive."""
-    return {
-        place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone
-    }
+    return {place.drive: place for place in places if not place.gone}
 
 
 def _change(
@@ -348,12 +345,13 @@ def _successor(
     later = [other for other in others if other.address == place.address]
     next_left = [other.newest for other in later if other.gone and other.first > place.first]
     until = min(next_left, default=LATEST)
+    came_to = {each.drive: each.address for each in reversed(places)}  # their first places
     at_address = [
         other.drive
         for other in newer
         if other in later
         and records[other.drive].order <= until
-        and not any(first.drive == other.drive and first.first < other.first for first in places)
+        and came_to[other.drive] == place.address
     ]
     found = [*in_slot, *at_address]
     return min(found, key=lambda drive: records[drive].order, default=None)

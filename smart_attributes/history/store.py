@@ -341,7 +341,7 @@ class HistoryStore:
             places += [
                 place._replace(machine=self._machine) for place in here if place.drive == number
             ]
-            after.drives[number] = drive._replace(places=tuple(sorted(places)))
+            after.drives[number] = drive._replace(places=tuple(places))
         folder.set_snapshot_aside(path)
         return self._apply(path, before, after.drives)
 
