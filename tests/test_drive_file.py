@@ -140,7 +140,7 @@ FIELDS = {
     'percentage': {'series': [['spare', 'x, %', 0, 0, [[1, 1001, 0]]]]},
     'point-short': {'series': [[*ROW, [[1]]]]},
 }
-FINDING = [2, 'smart_status', 'FAILED', '', '', 0, None]
+FINDING = [2, 'smart_status', 'FAILED', '', 0, None]
 VERDICTS = {
     'short': [1],
     'number': 7,
@@ -165,15 +165,15 @@ VERDICTS = {
     'state-unknown-drive': [NOW, '', False, [[3, *FINDING[1:]]]],
     'state-text': [NOW, '', False, [['2', *FINDING[1:]]]],
     'metric-number': [NOW, '', False, [[2, 5, *FINDING[2:]]]],
-    'words-long': [NOW, '', False, [[2, 'x', 'x' * 401, '', '', 0, None]]],
-    'ends-negative': [NOW, '', False, [[*FINDING[:5], -1, None]]],
-    'ends-late': [NOW, '', False, [[*FINDING[:5], LATEST + 1, None]]],
-    'ends-fraction': [NOW, '', False, [[*FINDING[:5], 0.5, None]]],
-    'value-text': [NOW, '', False, [[*FINDING[:6], '3']]],
-    'value-switch': [NOW, '', False, [[*FINDING[:6], True]]],
-    'value-huge': [NOW, '', False, [[*FINDING[:6], 1e31]]],
-    'value-infinite': [NOW, '', False, [[*FINDING[:6], float('inf')]]],
-    'value-none': [NOW, '', False, [[*FINDING[:6], float('nan')]]],
+    'words-long': [NOW, '', False, [[2, 'x', 'x' * 401, '', 0, None]]],
+    'ends-negative': [NOW, '', False, [[*FINDING[:4], -1, None]]],
+    'ends-late': [NOW, '', False, [[*FINDING[:4], LATEST + 1, None]]],
+    'ends-fraction': [NOW, '', False, [[*FINDING[:4], 0.5, None]]],
+    'value-text': [NOW, '', False, [[*FINDING[:5], '3']]],
+    'value-switch': [NOW, '', False, [[*FINDING[:5], True]]],
+    'value-huge': [NOW, '', False, [[*FINDING[:5], 1e31]]],
+    'value-infinite': [NOW, '', False, [[*FINDING[:5], float('inf')]]],
+    'value-none': [NOW, '', False, [[*FINDING[:5], float('nan')]]],
 }
 
 
