@@ -193,7 +193,8 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
     )
 
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
-    assert places == [DrivePlace('/dev/sda', 1, START + 2 * STEP, last=START + 2 * STEP)]
+    here = DrivePlace('/dev/sda', 1, START + 2 * STEP, last=START + 2 * STEP, is_first=True)
+    assert places == [here]
 
 
 def test_an_expected_drive_stays_missing():
@@ -383,10 +384,25 @@ def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(order, kin
     recorded[2] = recorded[2]._replace(order=order)
     places = [
         DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest=1),
-        DrivePlace('/dev/sda', 2, START + STEP + clock),
+        DrivePlace('/dev/sda', 2, START + STEP + clock, is_first=True),
     ]
 
     assert [change.kind for change in changes(places, recorded, SDA, START + STEP)] == [kind]
+
+
+def test_a_successor_that_was_elsewhere_in_between_still_counts():
+    places = after(
+        (START, SCAN, {'/dev/sda': 1}),
+        (START + STEP, SCAN, {'/dev/sda': 2}),
+        (START + 2 * STEP, SCAN, {'/dev/sdc': 2}),
+        (START + 3 * STEP, SCAN, {'/dev/sda': 2}),
+    )
+
+    assert kinds(places, SCAN, START + 3 * STEP, {1: START, 2: START + STEP})[0] == (
+        'replaced',
+        '/dev/sda',
+        1,
+    )
 
 
 @pytest.mark.parametrize('gone', [0, START + 2 * STEP])
@@ -394,7 +410,7 @@ def test_a_new_drive_has_replaced_another_one_even_if_it_has_gone_itself(gone):
     recorded = records({1: START, 2: START + STEP})
     places = [
         DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest=1),
-        DrivePlace('/dev/sda', 2, START + STEP, gone=gone, newest=2),
+        DrivePlace('/dev/sda', 2, START + STEP, gone=gone, newest=2, is_first=True),
     ]
     first = changes(places, recorded, SDA, START + 2 * STEP)[0]
 

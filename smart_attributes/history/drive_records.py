@@ -69,6 +69,7 @@ class DrivePlace(NamedTuple):
     # clock says
     newest: int = 0
     last: int = 0  # when a check last found the drive here
+    is_first: bool = False  # the drive was new to the history when it came here
 
     @property
     def is_removable(self) -> bool:
@@ -179,12 +180,15 @@ def updated(
         after[place.address, place.drive] = (
             place._replace(gone=now, newest=newest) if is_left else place
         )
+    known = {place.drive for place in places}
     for address, drive in drive_at.items():
         if drive is not None:
             before = after.get((address, drive))
-            if before is None or before.gone:
-                after.pop((address, drive), None)  # the drive has come again
-                before = DrivePlace(address, drive, now)
+            if before is None:
+                before = DrivePlace(address, drive, now, is_first=drive not in known)
+            elif before.gone:
+                del after[address, drive]  # the drive has come again
+                before = DrivePlace(address, drive, now, is_first=before.is_first)
             after[address, drive] = before._replace(
                 is_scanned=before.is_scanned or scope.is_scan,
                 slot=slots.get(address) or before.slot,
@@ -345,13 +349,10 @@ def _successor(
     later = [other for other in others if other.address == place.address]
     next_left = [other.newest for other in later if other.gone and other.first > place.first]
     until = min(next_left, default=LATEST)
-    came_to = {each.drive: each.address for each in reversed(places)}  # their first places
     at_address = [
         other.drive
         for other in newer
-        if other in later
-        and records[other.drive].order <= until
-        and came_to[other.drive] == place.address
+        if other in later and records[other.drive].order <= until and other.is_first
     ]
     found = [*in_slot, *at_address]
     return min(found, key=lambda drive: records[drive].order, default=None)
