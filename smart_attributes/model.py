@@ -55,6 +55,7 @@ class Answer(NamedTuple):
     seconds: float = 0.0  # running time
     # seconds until it started, because another check was reading the drive
     waited: float = 0.0
+    ended: float = 0.0  # seconds of time.monotonic()
 
 
 class Device(NamedTuple):
@@ -202,6 +203,7 @@ class Read(NamedTuple):
     seconds: float = 0.0  # running time of smartctl
     # seconds until it started, because another check was reading the drive
     waited: float = 0.0
+    ended: float = 0.0  # when smartctl ended, seconds of time.monotonic()
 
     @property
     def identity(self) -> Identity | None:
@@ -209,6 +211,21 @@ class Read(NamedTuple):
         drive answered.
         """
         return self.outcome.identity
+
+
+class SeenAs(IntEnum):
+    """What the history says about two addresses."""
+
+    SEPARATE = 0  # they did not lead to one drive
+    ONE = 1  # they led to one drive at the last check
+    DOUBTED = 2  # they did, although their reports contradicted each other
+
+
+class Alias(NamedTuple):
+    """Another address of a drive."""
+
+    address: str
+    is_doubted: bool = False  # its report contradicted that of the drive
 
 
 class GrowthRule(NamedTuple):

@@ -57,6 +57,7 @@ class Drive:
         self.floor: State | None = None  # of its last stored reading; None: no check has read it
         self.successor: Drive | None = None
         self.first_address = self.last_address = ''  # where checks have read it
+        self.was_read = False  # and stored
         self.is_accepted = False  # root has accepted that it is missing
 
     def report(self) -> Report:
@@ -272,13 +273,13 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
     if trouble != 'killed':
         for drive in site.present:
             if drive.condition == 'ok':
-                drive.floor = drive.state
+                drive.floor, drive.was_read = drive.state, True
                 drive.first_address = drive.first_address or drive.address
                 drive.last_address = drive.address
                 for other in site.drives:
                     if other.successor is drive and _is_replaced(site, other):
                         other.floor = None
-            elif site.knows_serials and not site.is_raid:  # recognized, although it sleeps
+            elif site.knows_serials and not site.is_raid and not is_lost:  # it is recognized
                 drive.last_address = drive.last_address and drive.address
     if is_lost and outcome.state is State.OK:
         wrong.append('the history was not read, and this is OK')
@@ -335,7 +336,7 @@ def _is_found(drive: Drive) -> bool:
 def _is_read(drive: Drive | None) -> TypeGuard[Drive]:
     if drive is None:
         return False
-    return drive.floor is not None or (drive.is_there and drive.condition == 'ok')
+    return drive.was_read or (drive.is_there and drive.condition == 'ok')
 
 
 def _accept_missing(run: Run, site: Site, now: float) -> None:

@@ -7,7 +7,8 @@ import pytest
 from smart_attributes.errors import DriveError
 from smart_attributes.model import AttributeRow, Identity, Read, Report
 from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.identity import distinct, is_same_drive, note
+from smart_attributes.reading.identity import is_same_drive
+from smart_attributes.reading.same_drive import distinct, note
 
 SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')

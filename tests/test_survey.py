@@ -374,12 +374,10 @@ STARTED = reads.Started(
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
     judging = verdicts.Verdicts(judge(), options(), Runner())
-    judging.hear(Read(SDB, REPORT))
+    other = Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER')))
+    judging.hear(other)
     drives = inventory.inventory(
-        stage(
-            Read(SDA, REPORT),
-            Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER'))),
-        ),
+        stage(Read(SDA, REPORT), other),
         options(),
         judging.history,
     )

@@ -8,7 +8,7 @@ and reports this.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from .. import files
@@ -22,7 +22,7 @@ from ..errors import (
     HistoryAbsent,
     HistoryUnusable,
 )
-from ..model import Device, Identity, Read, Report, State, Verdict
+from ..model import Alias, Device, Identity, Read, Report, SeenAs, State, Verdict
 from ..typed import TYPE_CHECKING
 from ..wording import duration
 
@@ -71,6 +71,7 @@ class Remembered:
         # drives that are not judged, by address: in standby, or excluded by the options
         self._recognized: dict[str, int] = {}
         self._scope: tuple[Sequence[str], bool] = (), False
+        self._aliases: Mapping[str, tuple[Alias, ...]] = {}  # other addresses of each drive
 
     @property
     def store(self) -> HistoryStore | None:
@@ -118,6 +119,11 @@ class Remembered:
         store = self.store
         return self._past(store.likely(identity)) if store else None
 
+    def seen_as(self, one: str, other: str) -> SeenAs:
+        """Return whether two addresses led to the same drive at the last check."""
+        store = self.store
+        return store.seen_as(one, other) if store else SeenAs.SEPARATE
+
     def recall(
         self,
         reads: Sequence[Read],
@@ -126,6 +132,7 @@ class Remembered:
         is_scan: bool,
         selects: Callable[[str], object] | None = None,
         answered: Sequence[Read] = (),
+        aliases: Mapping[str, tuple[Alias, ...]] = {},
     ) -> Whereabouts | None:
         """Look up the judged drives in the history; return where all drives are, compared with the
         last check.
@@ -135,6 +142,7 @@ class Remembered:
         looked_at: the results of reading these drives, duplicates and empty slots. asked: all
         devices that this run covers, including devices that the options exclude. is_scan, selects:
         as in DeviceList. answered: the results of reading all drives, including excluded ones.
+        aliases: the other addresses of each drive, by its address.
         """
         store = self.store
         if store is None:
@@ -156,6 +164,7 @@ class Remembered:
             named += [
                 place.address for place in store.places if selects(place.address.rpartition('@')[2])
             ]
+        self._aliases = aliases
         self._scope = ((), True) if is_scan and not selects else (named, False)
         known = [
             (read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)
@@ -418,6 +427,7 @@ class Remembered:
                     self._observed(verdict),
                     self._slots.get(address, ''),
                     last_verdict.of(verdict, store.now),
+                    aliases=self._aliases.get(address, ()),
                 )
         with suppress(HistoryUnusable):
             store.keep(list(sightings.values()), Scope(*self._scope))

@@ -4,7 +4,7 @@ have moved.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from .. import alarm
 from ..command_line.options import Options
@@ -20,9 +20,9 @@ from ..errors import (
     DriveNotReached,
     UsageError,
 )
-from ..model import Device, Identity, Read, Report, State, Verdict
+from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
-from ..reading.identity import distinct, note
+from ..reading.same_drive import Known, aliases, distinct, never_one, note
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import local_day
 from ..words import clean
@@ -55,6 +55,7 @@ class Inventory(NamedTuple):
     faults: tuple[Coded, ...] = ()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
     gone: tuple[Gone, ...] = ()  # the missing drives among *reads*
+    aliases: Mapping[str, tuple[Alias, ...]] = {}  # address -> other ones of a drive
 
 
 def inventory(
@@ -74,7 +75,7 @@ def inventory(
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
-        drives = counted(kept, asked, is_scan, options.naming.label)
+        drives = counted(kept, asked, is_scan, options.naming.label, history.seen_as)
         whereabouts = history.recall(
             drives.reads,
             drives.candidates,
@@ -82,6 +83,7 @@ def inventory(
             is_scan,
             stage.found.selects,
             answered=stage.reads,
+            aliases=drives.aliases,
         )
         missing_drives: list[Gone] = []
         unmatched: list[Coded] = []
@@ -93,7 +95,7 @@ def inventory(
             from . import named_drives
 
             kept, missing_drives = named_drives.selected(kept, missing_drives, options, history)
-            drives = counted(kept, asked, is_scan, options.naming.label)
+            drives = counted(kept, asked, is_scan, options.naming.label, history.seen_as)
         drives = with_gone(drives, missing_drives)
         return drives._replace(
             faults=(*faults, *unmatched, *drives.faults), whereabouts=whereabouts
@@ -264,16 +266,20 @@ def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
 
 
 def counted(
-    candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str
+    candidates: Sequence[Read],
+    asked: Sequence[Device],
+    is_scan: bool,
+    label: str,
+    known: Known = never_one,
 ) -> Inventory:
     """Return the results of reading that count, under the final drive names.
 
     candidates: the devices that the options select, in the order of *asked*. asked: the devices
     requested in this run.
     is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see
-    --label.
+    --label. known: see distinct().
     """
-    drives = distinct(candidates)
+    drives = distinct(candidates, known)
     twins = [
         Coded('same-drive', f'{drive.read.device.name}: {note(drive)}')
         for drive in drives
@@ -297,6 +303,7 @@ def counted(
         reads=tuple(labelled(answered, label)),
         candidates=tuple(candidates),
         is_bare=len(candidates) == len(asked) and not any(map(_may_be_drive, candidates)),
+        aliases=aliases(drives),
         notes=(*twins, *empty, *reached_otherwise(answered, asked)),
         faults=(fault,) if unseen else (),
     )

@@ -17,8 +17,8 @@ from ..model import Device, Identity, Read
 from ..reading import addresses, system
 from ..reading.device_types import is_raid
 from ..reading.drive_names import Named, Wanted, named
-from ..reading.identity import distinct
 from ..reading.machine import DeviceList
+from ..reading.same_drive import distinct
 from ..typed import TYPE_CHECKING
 from .history_access import Remembered, remembered
 
@@ -108,7 +108,7 @@ def selected(
     Raises UsageError.
     """
     wanted, by_id = Wanted(options.which.names, options.naming.hide_serial), links()
-    drives = [(drive.read, *drive.others) for drive in distinct(reads)]
+    drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
     for place, addressed in enumerate(drives):
         wanted.see([_named(read, by_id, history) for read in addressed], place)
     present = {read.device.name for read in reads}

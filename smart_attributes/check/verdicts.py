@@ -16,7 +16,7 @@ from ..command_line.options import Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Device, Identity, Read, Report, State, Verdict
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import fence
 from .history_access import Remembered, remembered
 from .inventory import Inventory, described
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 # bits of smartctl's exit status: health FAILED, a pre-fail attribute at its threshold
 _FAILING = 0b11000
+
+
+class Formed(NamedTuple):
+    """A verdict, and what it is based on."""
+
+    verdict: Verdict
+    report: Report
+    past: Past | None
 
 
 class Verdicts(Listener):
@@ -53,8 +61,7 @@ class Verdicts(Listener):
         self._is_for_a_person = is_for_a_person
         self._logs: FurtherLogs | None = None
         self.history = Remembered()
-        # verdict, and the earlier readings it is based on
-        self.formed: dict[Device, tuple[Verdict, Past | None]] = {}
+        self.formed: dict[Device, Formed] = {}
         self._late = ''  # why drives are no longer judged
 
     # --- while drives are being read ----------------------------------------------------
@@ -173,23 +180,24 @@ class Verdicts(Listener):
     def on(self, read: Read, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
 
-        past: the earlier readings of the drive. The verdict is formed again only if these readings
-        differ from the readings expected when it was first formed. Raises DataError for a mistake
+        past: the earlier readings of the drive. The verdict is formed again only if these readings,
+        or the report, differ from those of which it was first formed. Raises DataError for a mistake
         in a local file, TakesTooLong, and any exception of a program error.
         """
         if not isinstance(read.outcome, Report):  # a missing drive can have the device of another
             return _unreadable(read, read.outcome, self.judge)
         formed = self.formed.get(read.device)
-        if formed and formed[1] == past:
-            return formed[0]
+        if formed and formed.report is read.outcome and formed.past == past:
+            return formed.verdict
         if self._late:
             return _unreadable(
                 read,
                 DriveError(f'was read but not evaluated: {self._late}', 'not-judged'),
                 self.judge,
             )
-        self.formed[read.device] = alarm.limited(verdict, read, self.judge, past), past
-        return self.formed[read.device][0]
+        judged = alarm.limited(verdict, read, self.judge, past)
+        self.formed[read.device] = Formed(judged, read.outcome, past)
+        return judged
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:

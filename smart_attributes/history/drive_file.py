@@ -26,7 +26,7 @@ from ..constants import (
     MOST_PLACES,
     MOST_SERIES,
 )
-from ..model import Identity, LastFinding, LastVerdict, State
+from ..model import Alias, Identity, LastFinding, LastVerdict, State
 from ..typed import Any, NamedTuple
 from . import series
 from .drive_records import LATEST, DrivePlace, Record
@@ -72,6 +72,7 @@ class DriveHistory(NamedTuple):
     series: AllSeries = {}  # noqa: RUF012  (never changed)
     imported: int = 0  # when a log of another program was imported, seconds since 1970; 0: never
     behind: int = 0  # when the clock was first found far behind this history; 0: it is not
+    aliases: tuple[Alias, ...] = ()  # the other addresses at which the last check read it
 
     @property
     def histories(self) -> dict[Key, History]:
@@ -109,6 +110,7 @@ def _text(drive: DriveHistory) -> bytes:
         ],
         'verdict': verdict and _verdict_fields(verdict),
         'places': drive.places,
+        'aliases': drive.aliases[:MOST_PLACES],
         'series': [
             [*key, stored.pace, stored.absent, _point_fields(stored.points, record.first_read)]
             for key, stored in [*drive.series.items()][:MOST_SERIES]
@@ -211,7 +213,8 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     first, last, imported, behind, order = _checked((0,) * 5, document['times'])
     rows, places, verdict = document['series'], document['places'], document['verdict']
-    if len(rows) > MOST_SERIES or len(places) > MOST_PLACES:
+    aliases = document['aliases']
+    if len(rows) > MOST_SERIES or max(len(places), len(aliases)) > MOST_PLACES:
         raise Damaged
     stored = {}
     for *fields, point_rows in rows:
@@ -227,6 +230,7 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         stored,
         imported,
         behind,
+        tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
     )
 
 

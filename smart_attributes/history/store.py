@@ -17,7 +17,7 @@ from zlib import crc32
 
 from ..constants import DAY, MOST_DRIVES
 from ..errors import HistoryAbsent, HistoryUnusable
-from ..model import Identity, LastVerdict
+from ..model import Alias, Identity, LastVerdict, SeenAs
 from ..typed import NamedTuple
 from ..wording import listed, local_minute, plural
 from ..words import clean
@@ -50,6 +50,7 @@ class Sighting(NamedTuple):
     slot: str = ''  # see DrivePlace
     verdict: LastVerdict | None = None
     sleeps: int | None = None  # the drive there, which sleeps; None: unknown, or it was read
+    aliases: tuple[Alias, ...] = ()  # other addresses of the drive
 
 
 class Parsed(NamedTuple):
@@ -243,6 +244,16 @@ class HistoryStore:
             for identity, match in zip(identities, matches)
         ]
 
+    def seen_as(self, one: str, other: str) -> SeenAs:
+        """Return whether two addresses led to the same drive at the last check."""
+        for drive in self.drives.values():
+            here = [place.address for place in self._places_in({0: drive}) if not place.gone]
+            doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
+            if {one, other} <= {*here, *doubts}:
+                is_doubted = doubts.get(one) or doubts.get(other)
+                return SeenAs.DOUBTED if is_doubted else SeenAs.ONE
+        return SeenAs.SEPARATE
+
     def likely(self, identity: Identity) -> Match:
         """Return the probable result of recall() for a drive, without waiting.
 
@@ -363,9 +374,10 @@ class HistoryStore:
             except HistoryUnusable:
                 continue
             number = drive.record.number
-            after.drives[number] = drive_file.with_readings(
+            with_readings = drive_file.with_readings(
                 drive, identity, sighting.observations, sighting.verdict, self.now
             )
+            after.drives[number] = with_readings._replace(aliases=sighting.aliases)
             drive_at[sighting.address] = number
         return drive_at
 

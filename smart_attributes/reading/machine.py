@@ -138,6 +138,7 @@ def _read(plan: Plan, answer: Answer) -> Read:
         f'{" ".join(answer.command)}\n{_text_of(answer)}',
         seconds=answer.seconds,
         waited=answer.waited,
+        ended=answer.ended,
     )
 
 

@@ -414,6 +414,7 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
     from ..model import Answer
 
     status = process.status if outcome == 'done' else None
+    ended = time.monotonic()
     return Answer(
         command=process.command,
         outcome=outcome,
@@ -422,8 +423,9 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
         signal=-status if status is not None and status < 0 else None,
         stdout=b''.join(process.chunks[0]),
         stderr=b''.join(process.chunks[1]),
-        seconds=time.monotonic() - process.started,
+        seconds=ended - process.started,
         waited=process.waited,
+        ended=ended,
     )
 
 

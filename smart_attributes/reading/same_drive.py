@@ -1,0 +1,245 @@
+"""Find the addresses that lead to the same drive, and make one report of what they say. Pure.
+
+If in doubt, two addresses are two drives: a drive shown twice is a nuisance, but a failing drive
+must not disappear in a healthy one. For the same reason, each fact of a drive is that of the best
+witness, and the worst status that the drive itself has reported counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from ..model import Alias, Identity, Read, Report, SeenAs
+from ..typed import NamedTuple
+from . import evidence
+from .device_types import is_raid
+from .identity import Agreement, agreement, identifiers
+
+Known = Callable[[str, str], SeenAs]  # two addresses -> what the history says about them
+
+
+class Distinct(NamedTuple):
+    """A drive: its merged report at the address to keep, and its other addresses."""
+
+    read: Read
+    others: tuple[Read, ...] = ()
+    is_doubted: bool = False  # its reports contradict each other
+    disagreement: str = ''  # the statuses that differ, as a clause; '' if none do
+
+
+def never_one(_one: str, _other: str) -> SeenAs:
+    """Say that no two addresses led to the same drive."""
+    return SeenAs.SEPARATE
+
+
+def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
+    """Return each drive once, in the order in which the drives were given.
+
+    An address with a report is kept, preferably an address behind RAID, because it stays the same
+    when the volume gets another letter. known: asked only about reports that contradict each other.
+    """
+    if len(reads) < 2:
+        return [Distinct(read) for read in reads]
+    groups: list[list[Read]] = []
+    bearers: dict[str, list[list[Read]]] = {}  # identifier of a drive -> groups that have it
+    doubted: list[list[Read]] = []  # groups whose reports contradict each other
+    for read in reads:
+        names = _identifiers(read)
+        candidates = [group for name in names for group in bearers.get(name, ())]
+        same = next((group for group in candidates if _is_of(read, group, known)), None)
+        if same is None:
+            same = []
+            groups.append(same)
+        elif any(_differ(read, other, known) for other in same):
+            doubted.append(same)
+        for name in names:
+            bearers.setdefault(name, []).append(same)
+        same.append(read)
+    return [_one_drive(group, any(group is each for each in doubted)) for group in groups]
+
+
+def _identifiers(read: Read) -> list[str]:
+    # Two recordings of one drive stay separate reports, so that they can be compared.
+    if read.identity is None or read.device.is_recorded:
+        return []
+    return identifiers(read.identity)
+
+
+def _is_of(read: Read, group: Sequence[Read], known: Known) -> bool:
+    """Return whether an address belongs to the drive of a group."""
+    return all(
+        _agreement(read, other) is not Agreement.NONE
+        and (
+            not _differ(read, other, known)
+            or known(read.device.address, other.device.address) is SeenAs.ONE
+        )
+        for other in group
+    )
+
+
+def _agreement(one: Read, other: Read) -> Agreement:
+    found = agreement(one.identity or Identity(), other.identity or Identity())
+    namespaces = {_namespace(one), _namespace(other)} - {''}
+    # An EUI-64 that two namespaces share identifies neither of them.
+    return min(found, Agreement.WEAK) if len(namespaces) > 1 else found
+
+
+def _namespace(read: Read) -> str:
+    match = re.search(r'/nvme\d+n(\d+)$', read.device.path)
+    return match[1] if match else ''
+
+
+def _differ(one: Read, other: Read, known: Known) -> bool:
+    """Return whether the reports at two addresses are from different drives."""
+    earlier, later = sorted((one, other), key=lambda read: read.ended)
+    if not isinstance(earlier.outcome, Report) or not isinstance(later.outcome, Report):
+        return False
+    seconds = later.ended - earlier.ended + earlier.seconds
+    may_count = _agreement(one, other) is Agreement.STRONG
+    if not evidence.differ(earlier.outcome, later.outcome, seconds, may_count):
+        return False
+    if may_count or known(one.device.address, other.device.address) is SeenAs.SEPARATE:
+        return True
+    return evidence.differ(earlier.outcome, later.outcome, seconds, may_count=True)
+
+
+def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
+    """Return the other addresses of the drives that have any, by the address that is kept."""
+    return {
+        drive.read.device.address: tuple(
+            Alias(other.device.address, drive.is_doubted) for other in drive.others
+        )
+        for drive in drives
+        if drive.others
+    }
+
+
+# --- one report -----------------------------------------------------------------------------------
+
+
+def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
+    kept = min(  # the first of equally good addresses
+        group,
+        key=lambda read: (
+            not isinstance(read.outcome, Report),
+            not is_raid(read.device),
+            read.device.optional,
+        ),
+    )
+    others = tuple(read for read in group if read is not kept)
+    reports = [read.outcome for read in (kept, *others) if isinstance(read.outcome, Report)]
+    if len(reports) < 2:
+        return Distinct(kept, others, is_doubted)
+    return Distinct(
+        kept._replace(outcome=merged(reports)),
+        others,
+        is_doubted,
+        _disagreement((kept, *others)),
+    )
+
+
+def merged(reports: Sequence[Report]) -> Report:
+    """Return one report of a drive that was read at several addresses.
+
+    The most complete report is completed by the others of its protocol. Of two tables, the one with
+    more errors counts, and of two statuses, the worse one that the drive itself has reported.
+    """
+    best = min(reports, key=lambda report: (-len(_parts(report)), len(report.gaps)))
+    others = [report for report in reports if report.identity.protocol == best.identity.protocol]
+    alike = sorted(others, key=lambda report: report is not best)
+    status = _status(reports) or best
+    counts = [report.error_count for report in alike if report.error_count is not None]
+    return best._replace(
+        identity=_completed(best.identity, [report.identity for report in alike]),
+        smart_status=status.smart_status,
+        smart_status_text=status.smart_status_text,
+        messages=(
+            best.messages
+            if evidence.own_status(status) is None
+            else evidence.without_derived(best.messages)
+        ),
+        attributes=max((report.attributes for report in alike), key=evidence.errors_of_table),
+        nvme=_nvme([report.nvme for report in alike]),
+        scsi=max((report.scsi for report in alike), key=evidence.errors_of_scsi),
+        statistics=next(filter(None, (report.statistics for report in alike)), {}),
+        self_tests=next(filter(None, (report.self_tests for report in alike)), ()),
+        derived=next(filter(None, (report.derived for report in alike)), {}),
+        errors=next(filter(None, (report.errors for report in alike)), ()),
+        error_count=max(counts, default=None),
+        farm=next(filter(None, (report.farm for report in alike)), None),
+        vendor_log=next(filter(None, (report.vendor_log for report in alike)), None),
+    )
+
+
+def _parts(report: Report) -> list[object]:
+    """Return the parts that a report has."""
+    parts = (
+        report.attributes,
+        report.nvme,
+        report.scsi,
+        report.statistics,
+        report.self_tests,
+        report.error_count is not None,
+        report.farm,
+    )
+    return list(filter(None, parts))
+
+
+def _status(reports: Sequence[Report]) -> Report | None:
+    """Return the report with the worst status that the drive itself has reported."""
+    own = {evidence.own_status(report): report for report in reversed(reports)}
+    return own.get(False) or own.get(True)
+
+
+def _completed(identity: Identity, others: Sequence[Identity]) -> Identity:
+    """Return an identity with what only the others say."""
+    return identity._replace(
+        serial=next(filter(None, (other.serial for other in (identity, *others))), ''),
+        wwn=next(filter(None, (other.wwn for other in (identity, *others))), ''),
+        capacity=next(filter(None, (other.capacity for other in (identity, *others))), None),
+        rotation=next(
+            (other.rotation for other in (identity, *others) if other.rotation is not None), None
+        ),
+    )
+
+
+def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
+    """Return the health log with the most errors, with the warnings of all."""
+    log = max(logs, key=evidence.errors_of_nvme)
+    warnings = 0
+    for each in logs:
+        warnings |= each.get('critical_warning', 0)
+    return {**log, 'critical_warning': warnings} if log else log
+
+
+def _disagreement(reads: Sequence[Read]) -> str:
+    """Return the health statuses that one drive has reported at its addresses, if they differ."""
+    statuses = {
+        read.device.address: _status_words(read.outcome)
+        for read in reads
+        if isinstance(read.outcome, Report) and read.outcome.smart_status is not None
+    }
+    if len(set(statuses.values())) < 2:
+        return ''
+    return ', '.join(f'{words} at {address}' for address, words in statuses.items())
+
+
+def _status_words(report: Report) -> str:
+    words = report.smart_status_text or ('PASSED' if report.smart_status else 'FAILED')
+    return f'{words} (derived from the attributes)' if evidence.is_derived(report) else words
+
+
+def note(drive: Distinct) -> str:
+    """Return a note that lists a drive's other addresses, each with the error if it could not be
+    read; or ''.
+    """
+    if not drive.others:
+        return ''
+    others = [
+        read.device.address
+        + ('' if isinstance(read.outcome, Report) else f', which {read.outcome}')
+        for read in drive.others
+    ]
+    words = f'also reached as {", ".join(others)}'
+    return f'{words}; its health status is {drive.disagreement}' if drive.disagreement else words
