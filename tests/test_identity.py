@@ -1,146 +1,35 @@
-"""identity: several addresses of one drive."""
+"""identity: which drives agree in model, serial number and WWN."""
 
 from __future__ import annotations
 
 import pytest
 
-from smart_attributes.errors import DriveError
-from smart_attributes.model import AttributeRow, Identity, Read, Report
-from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.identity import is_same_drive
-from smart_attributes.reading.same_drive import distinct, note
+from smart_attributes.model import Identity
+from smart_attributes.reading.identity import Agreement, agreement, is_same_drive
 
 SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
 
 
-def read(text, identity):
-    return Read(parse(text)[0], Report(identity))
-
-
-def unread(text, identity):
-    return Read(parse(text)[0], DriveError('returns no SMART data').of(identity))
-
-
-def kept(*reads):
-    return [
-        tuple(each.device.address for each in (drive.read, *drive.others))
-        for drive in distinct(reads)
-    ]
-
-
-def addresses_kept(*pairs):
-    return kept(*(read(text, identity) for text, identity in pairs))
-
-
-def test_of_two_addresses_the_one_behind_raid_is_kept():
-    """It stays when the volume gets another letter; the other one is told."""
-    pairs = [
-        ('/dev/sda', SSD),
-        ('megaraid,6@/dev/bus/0', SSD),
-        ('/dev/sdb', SSD._replace(serial='S9', wwn='')),
-    ]
-
-    assert addresses_kept(*pairs) == [('megaraid,6@/dev/bus/0', '/dev/sda'), ('/dev/sdb',)]
-
-
-def test_every_address_given_up_is_named():
-    [drive] = distinct(
-        [read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)]
-    )
-
-    assert note(drive) == 'also reached as /dev/sda, /dev/sg0'
-    assert note(distinct([read('/dev/sda', SSD)])[0]) == ''
-
-
-@pytest.mark.parametrize('field', ['serial', 'wwn'])
-def test_one_of_serial_and_wwn_is_enough_to_find_a_drive_again(field):
-    """A controller that does not pass both on."""
-    assert addresses_kept(('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))) == [
-        ('/dev/sda', '/dev/sdb')
-    ]
-
-
-def test_a_drive_that_cannot_be_read_is_one_drive_at_all_its_addresses():
-    """Counted twice, it would fill the place of one that has gone."""
-    assert kept(unread('/dev/sda', SSD), unread('sat@/dev/sg0', SSD)) == [
-        ('/dev/sda', 'sat@/dev/sg0')
-    ]
-
-
-def test_of_two_addresses_the_one_that_tells_is_kept():
-    """Be it the plain one; what is wrong with the other is told beside it."""
-    found = unread('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD)
-    [drive] = distinct(found)
-
-    assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
-    assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
-
-
-HEALTHY = Report(
-    SSD._replace(wwn=''), True, attributes=(AttributeRow(5, 'x', 100, 100, 10, True, '', '0'),)
-)
-
-
 @pytest.mark.parametrize(
-    ('change', 'wwn', 'is_one'),
+    'change, expected',
     [
-        ({}, '', True),
-        ({'smart_status': None}, '', True),
-        ({'attributes': ()}, '', True),
-        ({'smart_status': False}, '', False),
-        ({'smart_status': False}, SSD.wwn, True),
-        ({'attributes': (HEALTHY.attributes[0]._replace(raw='2000'),)}, '', False),
+        ({}, Agreement.STRONG),
+        ({'wwn': ''}, Agreement.WEAK),
+        ({'serial': ''}, Agreement.WEAK),
+        ({'serial': '000000'}, Agreement.WEAK),  # no serial number
+        ({'serial': '', 'wwn': ''}, Agreement.NONE),
     ],
 )
-def test_drives_with_one_serial_number_are_told_apart_by_their_counters(change, wwn, is_one):
-    """Cheap drives have no WWN and the same serial number; the failing one must not vanish in
-    the other.
-    """
-    reads = [
-        Read(parse(f'/dev/sd{letter}')[0], each._replace(identity=each.identity._replace(wwn=wwn)))
-        for letter, each in (('a', HEALTHY), ('b', HEALTHY._replace(**change)))
-    ]
-
-    assert len(distinct(reads)) == (1 if is_one else 2)
+def test_two_identities_agree_strongly_by_serial_number_and_wwn(change, expected):
+    assert agreement(SSD, SSD._replace(**change)) is expected
 
 
-def test_who_did_not_say_who_it_is_stays_alone():
-    """Two addresses without an answer are two addresses."""
-    assert kept(unread('/dev/sda', Identity()), unread('/dev/sdb', Identity())) == [
-        ('/dev/sda',),
-        ('/dev/sdb',),
-    ]
+def test_two_namespaces_agree_weakly():
+    one, other = NVME._replace(wwn='0025385b11b00001'), NVME._replace(wwn='0025385b11b00002')
 
-
-def test_two_recordings_of_one_drive_are_two_reports():
-    """Someone wants to compare them."""
-    recorded = read('/dev/sda', SSD)
-    recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
-
-    assert len(distinct([recorded, recorded])) == 2
-
-
-def test_a_controller_and_its_namespaces_are_one_nvme_drive():
-    """Each namespace has its own EUI64; health belongs to the drive."""
-    pairs = [
-        ('/dev/nvme0', NVME),
-        ('/dev/nvme0n1', NVME._replace(wwn='0025385b11b00001')),
-        ('/dev/nvme0n2', NVME._replace(wwn='0025385b11b00002')),
-        ('/dev/nvme1', NVME._replace(serial='N0A1B2C4')),
-    ]
-
-    assert addresses_kept(*pairs) == [
-        ('/dev/nvme0', '/dev/nvme0n1', '/dev/nvme0n2'),
-        ('/dev/nvme1',),
-    ]
-
-
-def test_both_ports_of_a_sas_drive_are_one_drive():
-    """smartctl tells the WWN of the logical unit, which both ports share."""
-    sas = Identity(protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4')
-
-    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [('/dev/sda', '/dev/sdb')]
+    assert agreement(one, other) is Agreement.WEAK
+    assert agreement(one, one) is Agreement.STRONG
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..model import Alias, Identity, Read, Report, SeenAs
 from ..typed import NamedTuple
-from . import evidence
+from . import drive_facts
 from .device_types import is_raid
 from .identity import Agreement, agreement, identifiers
 
@@ -92,16 +92,17 @@ def _namespace(read: Read) -> str:
 
 def _differ(one: Read, other: Read, known: Known) -> bool:
     """Return whether the reports at two addresses are from different drives."""
-    earlier, later = sorted((one, other), key=lambda read: read.ended)
+    # reads that ended at once are in the order of the addresses
+    earlier, later = sorted((other, one), key=lambda read: read.ended)
     if not isinstance(earlier.outcome, Report) or not isinstance(later.outcome, Report):
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
     may_count = _agreement(one, other) is Agreement.STRONG
-    if not evidence.differ(earlier.outcome, later.outcome, seconds, may_count):
+    if not drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count):
         return False
     if may_count or known(one.device.address, other.device.address) is SeenAs.SEPARATE:
         return True
-    return evidence.differ(earlier.outcome, later.outcome, seconds, may_count=True)
+    return drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count=True)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -156,12 +157,12 @@ def merged(reports: Sequence[Report]) -> Report:
         smart_status_text=status.smart_status_text,
         messages=(
             best.messages
-            if evidence.own_status(status) is None
-            else evidence.without_derived(best.messages)
+            if drive_facts.own_status(status) is None
+            else drive_facts.without_derived(best.messages)
         ),
-        attributes=max((report.attributes for report in alike), key=evidence.errors_of_table),
+        attributes=max((report.attributes for report in alike), key=drive_facts.errors_of_table),
         nvme=_nvme([report.nvme for report in alike]),
-        scsi=max((report.scsi for report in alike), key=evidence.errors_of_scsi),
+        scsi=max((report.scsi for report in alike), key=drive_facts.errors_of_scsi),
         statistics=next(filter(None, (report.statistics for report in alike)), {}),
         self_tests=next(filter(None, (report.self_tests for report in alike)), ()),
         derived=next(filter(None, (report.derived for report in alike)), {}),
@@ -188,7 +189,7 @@ def _parts(report: Report) -> list[object]:
 
 def _status(reports: Sequence[Report]) -> Report | None:
     """Return the report with the worst status that the drive itself has reported."""
-    own = {evidence.own_status(report): report for report in reversed(reports)}
+    own = {drive_facts.own_status(report): report for report in reversed(reports)}
     return own.get(False) or own.get(True)
 
 
@@ -206,7 +207,7 @@ def _completed(identity: Identity, others: Sequence[Identity]) -> Identity:
 
 def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     """Return the health log with the most errors, with the warnings of all."""
-    log = max(logs, key=evidence.errors_of_nvme)
+    log = max(logs, key=drive_facts.errors_of_nvme)
     warnings = 0
     for each in logs:
         warnings |= each.get('critical_warning', 0)
@@ -227,7 +228,7 @@ def _disagreement(reads: Sequence[Read]) -> str:
 
 def _status_words(report: Report) -> str:
     words = report.smart_status_text or ('PASSED' if report.smart_status else 'FAILED')
-    return f'{words} (derived from the attributes)' if evidence.is_derived(report) else words
+    return f'{words} (derived from the attributes)' if drive_facts.is_derived(report) else words
 
 
 def note(drive: Distinct) -> str:

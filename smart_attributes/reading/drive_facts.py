@@ -1,0 +1,160 @@
+"""What tells two drives with the same identity apart. Pure.
+
+Some drives share a serial number, a WWN, or both. Two reports are from different drives if facts
+differ that do not change between two reads. Temperature, pending sectors, errors of the interface,
+entries of error logs and unsafe shutdowns change at any time, so they are no evidence, and neither
+is a status that smartctl derived from the attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ..model import AttributeRow, Identity, Report
+from ..typed import Any, NamedTuple
+
+_GIB = 2.0**30
+_SATA_SPEED, _NVME_SPEED = 600e6, 8e9  # bytes/s; no drive writes faster
+# smartctl prints this if the drive did not report a status.
+_DERIVED = 'based on an Attribute check'
+
+
+class Measure(NamedTuple):
+    """By how much a number can differ between two reads of one drive."""
+
+    slack: float = 0.0  # at any time
+    rate: float = 0.0  # more for each second between the reads
+    unit: float = 1.0  # of the number: slack and rate are in base units
+
+
+_EXACT, _PERCENT, _HOURS = Measure(), Measure(1), Measure(1, 1 / 3600)
+_SECTORS = Measure(_GIB, _SATA_SPEED, unit=512)
+
+Key = tuple[str, object]  # part of a report, and the name or ID of a number in it
+# The units of attributes depend on the model. The smallest ones are a second for the power-on time,
+# and a sector for written data. The normalized values are the remaining life or spare of an SSD for
+# most vendors. Page and offset of device statistics: ACS-4, 9.5.
+_STEADY: Mapping[Key, Measure] = {
+    ('raw', 9): Measure(1, 1),
+    ('raw', 12): _EXACT,
+    ('raw', 241): _SECTORS,
+    **{('normalized', id_): _PERCENT for id_ in (169, 173, 177, 202, 231, 232, 233)},
+    ('statistic', (1, 0x10)): _HOURS,
+    ('statistic', (1, 0x18)): _SECTORS,
+    ('statistic', (7, 0x08)): _PERCENT,
+    ('nvme', 'power_on_hours'): _HOURS,
+    ('nvme', 'power_cycles'): _EXACT,
+    ('nvme', 'data_units_written'): Measure(_GIB, _NVME_SPEED, unit=512_000),
+    ('nvme', 'percentage_used'): _PERCENT,
+    ('scsi', 'power_on_hours'): _HOURS,
+    ('scsi', 'start_stop_cycles'): _EXACT,
+    ('scsi', 'write.gigabytes_processed'): Measure(_GIB, _SATA_SPEED, unit=1e9),
+    ('scsi', 'percentage_used'): _PERCENT,
+}
+# Counts that never decrease: reallocated sectors, reported uncorrectable errors, reallocations.
+_ERRORS: tuple[Key, ...] = (
+    ('raw', 5),
+    ('raw', 187),
+    ('raw', 196),
+    ('nvme', 'media_errors'),
+    ('scsi', 'grown_defects'),
+)
+
+
+def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> bool:
+    """Return whether two reports are from different drives.
+
+    seconds: from the beginning of the earlier read to the end of the later one. may_count: the
+    drive can have counted errors between the reads; otherwise, other error counts or another
+    status mean another drive.
+    """
+    before, after = numbers(earlier), numbers(later)
+    common = before.keys() & after.keys()
+    if _has_other_capacity(earlier.identity, later.identity):
+        return True
+    for key in common & _STEADY.keys():
+        measure = _STEADY[key]
+        change = abs(after[key] - before[key]) * measure.unit
+        if change > measure.slack + measure.rate * seconds:
+            return True
+    errors = common & set(_ERRORS)
+    if may_count:
+        return any(after[key] < before[key] for key in errors)
+    statuses = {own_status(earlier), own_status(later)}
+    return statuses == {True, False} or any(after[key] != before[key] for key in errors)
+
+
+def own_status(report: Report) -> bool | None:
+    """Return the health status that the drive itself reported; None if it reported none."""
+    return None if is_derived(report) else report.smart_status
+
+
+def is_derived(report: Report) -> bool:
+    """Return whether smartctl derived the health status from the attributes."""
+    return any(_DERIVED in message for message in report.messages)
+
+
+def without_derived(messages: Sequence[str]) -> tuple[str, ...]:
+    """Return smartctl's messages without the one about a derived status."""
+    return tuple(message for message in messages if _DERIVED not in message)
+
+
+def numbers(report: Report) -> dict[Key, float]:
+    """Return the numbers in a report, by part and name or ID."""
+    normalized = {row.id: row.value for row in report.attributes if row.value is not None}
+    statistics = {place: entry.number for place, entry in report.statistics.items()}
+    parts: Mapping[str, Mapping[Any, float]] = {
+        'raw': _raw_numbers(report.attributes),
+        'normalized': normalized,
+        'statistic': statistics,
+        'nvme': report.nvme,
+        'scsi': report.scsi,
+    }
+    return {(part, name): number for part, named in parts.items() for name, number in named.items()}
+
+
+def _raw_numbers(rows: Sequence[AttributeRow]) -> dict[int, int]:
+    """Return the number at the beginning of the raw value of each attribute, by ID."""
+    found = {row.id: re.match(r'\d+', row.raw) for row in rows}
+    return {id_: int(match[0]) for id_, match in found.items() if match}
+
+
+def _has_other_capacity(one: Identity, other: Identity) -> bool:
+    # That of an NVMe drive is the capacity of the namespace that was read.
+    if 'NVMe' in (one.protocol, other.protocol) and not (one.wwn and one.wwn == other.wwn):
+        return False
+    capacities = {one.capacity, other.capacity} - {None}
+    return len(capacities) > 1
+
+
+# --- how bad a report is --------------------------------------------------------------------------
+
+
+# reallocated, uncorrectable and pending sectors
+_COUNTERS = (5, 187, 196, 197, 198)
+
+
+def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int]:
+    """Return a key by which the ATA attribute table with more errors is the greater one."""
+    raw = _raw_numbers(rows)
+    failing = sum(row.when_failed == 'now' for row in rows)
+    return failing, sum(raw.get(id_, 0) for id_ in _COUNTERS)
+
+
+def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:
+    """Return a key by which the NVMe health log with more errors is the greater one."""
+    return (
+        log.get('media_errors', -1),
+        log.get('percentage_used', -1),
+        -log.get('available_spare', 0),
+    )
+
+
+def errors_of_scsi(log: Mapping[str, float]) -> float:
+    """Return a key by which the SCSI log pages with more errors are the greater ones."""
+    return sum(
+        number
+        for name, number in log.items()
+        if name.endswith(('total_uncorrected_errors', 'defects'))
+    ) + bool(log)

@@ -1,0 +1,433 @@
+"""same_drive: several addresses of one drive, and the report that they make together."""
+
+from __future__ import annotations
+
+import pytest
+
+from smart_attributes.errors import DriveError
+from smart_attributes.model import (
+    AttributeRow,
+    ErrorEntry,
+    Farm,
+    Identity,
+    LogPage,
+    Read,
+    Report,
+    SeenAs,
+    SelfTest,
+    Statistic,
+)
+from smart_attributes.reading.addresses import parse
+from smart_attributes.reading.drive_facts import differ
+from smart_attributes.reading.same_drive import distinct, merged, note
+
+SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
+NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
+
+
+def read(text, identity):
+    return Read(parse(text)[0], Report(identity))
+
+
+def unread(text, identity):
+    return Read(parse(text)[0], DriveError('returns no SMART data').of(identity))
+
+
+def kept(*reads):
+    return [
+        tuple(each.device.address for each in (drive.read, *drive.others))
+        for drive in distinct(reads)
+    ]
+
+
+def addresses_kept(*pairs):
+    return kept(*(read(text, identity) for text, identity in pairs))
+
+
+def test_of_two_addresses_the_one_behind_raid_is_kept():
+    """It stays when the volume gets another letter; the other one is told."""
+    pairs = [
+        ('/dev/sda', SSD),
+        ('megaraid,6@/dev/bus/0', SSD),
+        ('/dev/sdb', SSD._replace(serial='S9', wwn='')),
+    ]
+
+    assert addresses_kept(*pairs) == [('megaraid,6@/dev/bus/0', '/dev/sda'), ('/dev/sdb',)]
+
+
+def test_every_address_given_up_is_named():
+    [drive] = distinct(
+        [read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)]
+    )
+
+    assert note(drive) == 'also reached as /dev/sda, /dev/sg0'
+    assert note(distinct([read('/dev/sda', SSD)])[0]) == ''
+
+
+@pytest.mark.parametrize('field', ['serial', 'wwn'])
+def test_one_of_serial_and_wwn_is_enough_to_find_a_drive_again(field):
+    """A controller that does not pass both on."""
+    assert addresses_kept(('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))) == [
+        ('/dev/sda', '/dev/sdb')
+    ]
+
+
+def test_a_drive_that_cannot_be_read_is_one_drive_at_all_its_addresses():
+    """Counted twice, it would fill the place of one that has gone."""
+    assert kept(unread('/dev/sda', SSD), unread('sat@/dev/sg0', SSD)) == [
+        ('/dev/sda', 'sat@/dev/sg0')
+    ]
+
+
+def test_of_two_addresses_the_one_that_tells_is_kept():
+    """Be it the plain one; what is wrong with the other is told beside it."""
+    found = unread('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD)
+    [drive] = distinct(found)
+
+    assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
+    assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
+
+
+TABLE = (
+    AttributeRow(5, 'x', 100, 100, 10, True, '', '7'),
+    AttributeRow(9, 'x', 100, 100, 0, False, '', '1000'),
+    AttributeRow(12, 'x', 100, 100, 0, False, '', '30'),
+    AttributeRow(194, 'x', 60, 60, 0, False, '', '40'),
+    AttributeRow(197, 'x', 100, 100, 0, False, '', '3'),
+    AttributeRow(233, 'x', 90, 90, 0, False, '', '0'),
+    AttributeRow(241, 'x', 100, 100, 0, False, '', '5000000'),
+)
+REPORT = Report(SSD._replace(capacity=480 * 10**9), smart_status=True, attributes=TABLE)
+DERIVED = ('Warning: This result is based on an Attribute check.',)
+HEALTH = {
+    'power_on_hours': 1000,
+    'power_cycles': 30,
+    'percentage_used': 10,
+    'media_errors': 7,
+    'data_units_written': 1_000_000,
+}
+LOGS = {'power_on_hours': 1000, 'start_stop_cycles': 30, 'grown_defects': 7, 'percentage_used': 10}
+
+
+def with_raw(report: Report, id_: int, raw: int) -> Report:
+    rows = tuple(row._replace(raw=str(raw)) if row.id == id_ else row for row in report.attributes)
+    return report._replace(attributes=rows)
+
+
+def with_value(report: Report, id_: int, value: int) -> Report:
+    rows = tuple(row._replace(value=value) if row.id == id_ else row for row in report.attributes)
+    return report._replace(attributes=rows)
+
+
+def with_statistic(report: Report, place: tuple[int, int], number: int) -> Report:
+    return report._replace(statistics={place: Statistic(number, 'x')})
+
+
+def with_health(report: Report, **changes: int) -> Report:
+    return report._replace(nvme={**HEALTH, **changes})
+
+
+def with_logs(report: Report, **changes: int) -> Report:
+    return report._replace(scsi={**LOGS, **changes})
+
+
+CAPACITY = REPORT.identity._replace(capacity=10**9)
+HOURS, WRITTEN, USED = (1, 0x10), (1, 0x18), (7, 8)
+
+
+@pytest.mark.parametrize(
+    'one, other, strong, weak',
+    [
+        pytest.param(REPORT, REPORT, False, False, id='equal'),
+        pytest.param(REPORT, REPORT._replace(identity=CAPACITY), True, True, id='capacity'),
+        pytest.param(REPORT, with_raw(REPORT, 12, 31), True, True, id='cycles'),
+        pytest.param(REPORT, with_raw(REPORT, 9, 1002), False, False, id='hour'),
+        pytest.param(REPORT, with_raw(REPORT, 9, 1010), True, True, id='hours'),
+        pytest.param(REPORT, with_value(REPORT, 233, 89), False, False, id='percent'),
+        pytest.param(REPORT, with_value(REPORT, 233, 88), True, True, id='life'),
+        pytest.param(REPORT, with_raw(REPORT, 241, 8_000_000), False, False, id='written'),
+        pytest.param(REPORT, with_raw(REPORT, 241, 20_000_000), True, True, id='much-written'),
+        pytest.param(REPORT, with_raw(REPORT, 5, 8), False, True, id='errors-later'),
+        pytest.param(with_raw(REPORT, 5, 8), REPORT, True, True, id='errors-earlier'),
+        pytest.param(REPORT, with_raw(REPORT, 197, 0), False, False, id='pending'),
+        pytest.param(REPORT, with_raw(REPORT, 194, 20), False, False, id='temperature'),
+        pytest.param(REPORT, REPORT._replace(attributes=()), False, False, id='no-table'),
+        pytest.param(REPORT, REPORT._replace(smart_status=False), False, True, id='status'),
+        pytest.param(
+            REPORT,
+            REPORT._replace(smart_status=False, messages=DERIVED),
+            False,
+            False,
+            id='derived-status',
+        ),
+        pytest.param(REPORT, REPORT._replace(smart_status=None), False, False, id='no-status'),
+        pytest.param(
+            with_statistic(REPORT, HOURS, 9),
+            with_statistic(REPORT, HOURS, 10),
+            False,
+            False,
+            id='hour-statistic',
+        ),
+        pytest.param(
+            with_statistic(REPORT, HOURS, 9),
+            with_statistic(REPORT, HOURS, 11),
+            True,
+            True,
+            id='hours-statistic',
+        ),
+        pytest.param(
+            with_statistic(REPORT, USED, 9),
+            with_statistic(REPORT, USED, 11),
+            True,
+            True,
+            id='used-statistic',
+        ),
+        pytest.param(
+            with_statistic(REPORT, WRITTEN, 0),
+            with_statistic(REPORT, WRITTEN, 10**7),
+            True,
+            True,
+            id='written-statistic',
+        ),
+        pytest.param(
+            with_health(REPORT),
+            with_health(REPORT, power_on_hours=1001),
+            False,
+            False,
+            id='nvme-hour',
+        ),
+        pytest.param(
+            with_health(REPORT),
+            with_health(REPORT, power_on_hours=1003),
+            True,
+            True,
+            id='nvme-hours',
+        ),
+        pytest.param(
+            with_health(REPORT), with_health(REPORT, power_cycles=31), True, True, id='nvme-cycles'
+        ),
+        pytest.param(
+            with_health(REPORT), with_health(REPORT, percentage_used=12), True, True, id='nvme-used'
+        ),
+        pytest.param(
+            with_health(REPORT), with_health(REPORT, media_errors=8), False, True, id='nvme-errors'
+        ),
+        pytest.param(
+            with_health(REPORT),
+            with_health(REPORT, data_units_written=1_030_000),
+            False,
+            False,
+            id='nvme-written',
+        ),
+        pytest.param(
+            with_health(REPORT),
+            with_health(REPORT, data_units_written=1_040_000),
+            True,
+            True,
+            id='nvme-much-written',
+        ),
+        pytest.param(
+            with_logs(REPORT), with_logs(REPORT, power_on_hours=1003), True, True, id='scsi-hours'
+        ),
+        pytest.param(
+            with_logs(REPORT), with_logs(REPORT, start_stop_cycles=31), True, True, id='scsi-cycles'
+        ),
+        pytest.param(
+            with_logs(REPORT), with_logs(REPORT, percentage_used=12), True, True, id='scsi-used'
+        ),
+        pytest.param(
+            with_logs(REPORT), with_logs(REPORT, grown_defects=8), False, True, id='scsi-errors'
+        ),
+    ],
+)
+def test_two_drives_with_one_identity_differ_in_what_no_drive_counts_in_two_seconds(
+    one, other, strong, weak
+):
+    """If serial number and WWN are equal, the drive may have counted errors in between."""
+    assert differ(one, other, 2, may_count=True) is strong
+    assert differ(one, other, 2, may_count=False) is weak
+
+
+def at(address: str, report: Report, ended: float = 0) -> Read:
+    return Read(parse(address)[0], report, ended=ended)
+
+
+SERIAL = REPORT._replace(identity=REPORT.identity._replace(wwn=''))
+
+
+@pytest.mark.parametrize('report, drives', [(REPORT, 1), (SERIAL, 2)], ids=['strong', 'weak'])
+def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identity_is_strong(
+    report, drives
+):
+    reads = [at('/dev/sda', report, 2), at('/dev/sdb', with_raw(report, 5, 9), 3)]
+
+    assert len(distinct(reads)) == drives
+    assert len(distinct(reads[::-1])) == drives
+
+
+@pytest.mark.parametrize(
+    'seen, counted, drives, is_doubted',
+    [
+        (SeenAs.SEPARATE, 9, 2, False),
+        (SeenAs.ONE, 9, 1, False),
+        (SeenAs.ONE, 1, 1, True),  # two checks must agree
+        (SeenAs.DOUBTED, 9, 1, False),
+        (SeenAs.DOUBTED, 1, 2, False),
+    ],
+)
+def test_a_drive_known_as_one_is_split_when_two_checks_agree(seen, counted, drives, is_doubted):
+    reads = [at('/dev/sda', SERIAL, 2), at('/dev/sdb', with_raw(SERIAL, 5, counted), 3)]
+    found = distinct(reads, lambda *_: seen)
+
+    assert len(found) == drives
+    assert found[0].is_doubted is is_doubted
+
+
+def test_namespaces_that_share_an_eui64_are_one_drive_only_by_their_counters():
+    report = with_health(
+        REPORT._replace(identity=NVME._replace(wwn='0025385b11b00001'), attributes=())
+    )
+    more = with_health(report, media_errors=8)
+
+    assert len(distinct([at('/dev/nvme0n1', report), at('/dev/nvme1n1', more)])) == 1
+    assert len(distinct([at('/dev/nvme0n1', report), at('/dev/nvme1n2', more)])) == 2
+
+
+def test_namespaces_have_capacities_of_their_own():
+    one = with_health(
+        REPORT._replace(identity=NVME._replace(wwn='0025385b11b00001', capacity=10**9))
+    )
+    other = one._replace(identity=NVME._replace(wwn='0025385b11b00002', capacity=10**12))
+
+    assert len(distinct([at('/dev/nvme0n1', one), at('/dev/nvme0n2', other)])) == 1
+
+
+# --- the merged report ----------------------------------------------------------------------------
+
+ALMOST = REPORT._replace(messages=DERIVED)
+FAILED = REPORT._replace(smart_status=False)
+
+
+@pytest.mark.parametrize(
+    'reports, status, is_disagreement',
+    [
+        ((REPORT, REPORT), True, False),
+        ((FAILED, ALMOST), False, True),
+        ((ALMOST, FAILED), False, True),
+        ((FAILED._replace(messages=DERIVED), REPORT), True, True),
+        ((REPORT, FAILED), False, True),
+        ((ALMOST, ALMOST), True, False),
+        ((REPORT._replace(smart_status=None), ALMOST), True, False),
+        ((REPORT._replace(smart_status=None), FAILED), False, False),
+    ],
+)
+def test_the_worst_status_that_the_drive_itself_reported_counts(reports, status, is_disagreement):
+    [drive] = distinct([at('/dev/sda', reports[0]), at('megaraid,0@/dev/bus/0', reports[1])])
+
+    assert drive.read.outcome.smart_status is status
+    assert drive.read.device.address == 'megaraid,0@/dev/bus/0'
+    assert bool(drive.disagreement) is is_disagreement
+    assert all(
+        address in note(drive) for address in drive.disagreement and ['/dev/sda', 'megaraid,0@']
+    )
+
+
+def test_a_derived_status_is_mentioned_only_while_it_counts():
+    assert merged([ALMOST, REPORT]).messages == ()
+    assert merged([ALMOST, ALMOST]).messages == DERIVED
+
+
+TESTS = (SelfTest('Extended', 'Completed: read failure', False, 900),)
+ENTRIES = (ErrorEntry(3, ('UNC',), 800),)
+
+
+@pytest.mark.parametrize(
+    'field, value',
+    [
+        ('attributes', TABLE),
+        ('statistics', {USED: Statistic(9, 'x')}),
+        ('self_tests', TESTS),
+        ('errors', ENTRIES),
+        ('error_count', 3),
+        ('derived', {'endurance_used': 3}),
+        ('farm', Farm(hours=9)),
+        ('vendor_log', LogPage('0xC0', b'x')),
+    ],
+)
+def test_a_part_that_one_address_lacks_is_that_of_the_other_one(field, value):
+    bare = Report(REPORT.identity, smart_status=True)
+    whole = bare._replace(**{field: value})
+
+    assert getattr(merged([bare, whole]), field) == value
+    assert getattr(merged([whole, bare]), field) == value
+
+
+@pytest.mark.parametrize(
+    'good, bad',
+    [
+        (REPORT, with_raw(REPORT, 5, 2000)),
+        (REPORT, with_raw(REPORT, 197, 20)),
+        (with_health(REPORT), with_health(REPORT, media_errors=9)),
+        (with_logs(REPORT), with_logs(REPORT, grown_defects=9)),
+    ],
+)
+def test_of_two_tables_the_one_with_more_errors_counts(good, bad):
+    for one in (merged([good, bad]), merged([bad, good])):
+        assert (one.attributes, dict(one.scsi)) == (bad.attributes, dict(bad.scsi))
+        assert one.nvme.get('media_errors') == bad.nvme.get('media_errors')
+
+
+def test_the_warnings_of_all_addresses_count():
+    one, other = with_health(REPORT, critical_warning=1), with_health(REPORT, critical_warning=4)
+
+    assert merged([one, other]).nvme['critical_warning'] == 5
+
+
+def test_the_identity_is_that_of_the_most_complete_report():
+    scsi = Report(SSD._replace(protocol='SCSI', model='ATA MODEL', wwn='', rotation=None))
+    one = merged([scsi, SERIAL._replace(identity=SERIAL.identity._replace(rotation=0))])
+
+    assert (one.identity.protocol, one.identity.model, one.identity.rotation) == (
+        'ATA',
+        'MODEL X1',
+        0,
+    )
+    assert merged([SERIAL, REPORT]).identity.wwn == SSD.wwn
+
+
+def test_who_did_not_say_who_it_is_stays_alone():
+    """Two addresses without an answer are two addresses."""
+    assert kept(unread('/dev/sda', Identity()), unread('/dev/sdb', Identity())) == [
+        ('/dev/sda',),
+        ('/dev/sdb',),
+    ]
+
+
+def test_two_recordings_of_one_drive_are_two_reports():
+    """Someone wants to compare them."""
+    recorded = read('/dev/sda', SSD)
+    recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
+
+    assert len(distinct([recorded, recorded])) == 2
+
+
+def test_a_controller_and_its_namespaces_are_one_nvme_drive():
+    """Each namespace has its own EUI64; health belongs to the drive."""
+    pairs = [
+        ('/dev/nvme0', NVME),
+        ('/dev/nvme0n1', NVME._replace(wwn='0025385b11b00001')),
+        ('/dev/nvme0n2', NVME._replace(wwn='0025385b11b00002')),
+        ('/dev/nvme1', NVME._replace(serial='N0A1B2C4')),
+    ]
+
+    assert addresses_kept(*pairs) == [
+        ('/dev/nvme0', '/dev/nvme0n1', '/dev/nvme0n2'),
+        ('/dev/nvme1',),
+    ]
+
+
+def test_both_ports_of_a_sas_drive_are_one_drive():
+    """smartctl tells the WWN of the logical unit, which both ports share."""
+    sas = Identity(protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4')
+
+    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [('/dev/sda', '/dev/sdb')]
