@@ -322,10 +322,22 @@ def _is_replaced(site: Site, drive: Drive) -> bool:
     if drive.is_there:
         return False
     if not site.is_raid:
-        new = drive.successor
+        new = _successor(drive)
         return _is_read(new) and (new.first_address or new.address) == drive.last_address
-    missing = [each for each in site.drives if not each.is_accepted and not _is_found(each)]
-    return all(_is_read(each.successor) for each in missing)
+    missing = [
+        each
+        for each in site.drives
+        if each.was_read and not each.is_accepted and not _is_found(each)
+    ]
+    return all(_is_read(_successor(each)) for each in missing)
+
+
+def _successor(drive: Drive) -> Drive | None:
+    """Return the drive that came in place of another one, without those that no check has seen."""
+    new = drive.successor
+    while new and not new.was_read and not new.is_there and new.successor:
+        new = new.successor
+    return new
 
 
 def _is_found(drive: Drive) -> bool:

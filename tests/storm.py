@@ -23,6 +23,7 @@ from damage import Damage
 from endurance import Endurance
 from flips import Flips
 from kills import Kills
+from one_drive import OneDrive
 from silence import Silence
 
 
@@ -41,6 +42,7 @@ KINDS: Mapping[str, Callable[[Path, int], Bed]] = {
     'flips': Flips,
     'kills': Kills,
     'silence': Silence,
+    'addresses': OneDrive,
 }
 
 

@@ -347,7 +347,11 @@ def _successor(
         if place.slot != '' and other.slot == place.slot and (not other.gone or other in newer)
     ]
     later = [other for other in others if other.address == place.address]
-    next_left = [other.newest for other in later if other.gone and other.first > place.first]
+    next_left = [
+        other.newest
+        for other in later
+        if other.gone and (other.newest, other.first) > (place.newest, place.first)
+    ]
     until = min(next_left, default=LATEST)
     at_address = [
         other.drive

@@ -44,9 +44,11 @@ def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
     groups: list[list[Read]] = []
     bearers: dict[str, list[list[Read]]] = {}  # identifier of a drive -> groups that have it
     doubted: list[list[Read]] = []  # groups whose reports contradict each other
-    for read in reads:
+    # Addresses that say less come last: they fit several drives that share a serial number.
+    for read in sorted(reads, key=_says_little):
         names = _identifiers(read)
         candidates = [group for name in names for group in bearers.get(name, ())]
+        candidates.sort(key=lambda group: _differs_in_name(group[0], read))
         same = next((group for group in candidates if _is_of(read, group, known)), None)
         if same is None:
             same = []
@@ -56,7 +58,24 @@ def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
         for name in names:
             bearers.setdefault(name, []).append(same)
         same.append(read)
+    place = {id(read): number for number, read in enumerate(reads)}
+    for group in groups:
+        group.sort(key=lambda read: place[id(read)])
+    groups.sort(key=lambda group: place[id(group[0])])
     return [_one_drive(group, any(group is each for each in doubted)) for group in groups]
+
+
+def _says_little(read: Read) -> tuple[bool, bool, bool]:
+    """Return a key by which addresses that say less about their drive come last."""
+    report = read.outcome
+    if not isinstance(report, Report):
+        return True, True, True
+    return False, drive_facts.own_status(report) is None, not report.identity.wwn
+
+
+def _differs_in_name(one: Read, other: Read) -> bool:
+    first, second = one.identity or Identity(), other.identity or Identity()
+    return (first.serial, first.wwn) != (second.serial, second.wwn)
 
 
 def _identifiers(read: Read) -> list[str]:
