@@ -24,6 +24,7 @@ from smart_attributes.check.survey import Survey, survey
 from smart_attributes.commands.table import understood
 from smart_attributes.model import Read, Report, State
 from smart_attributes.reading import same_drive
+from smart_attributes.reading.drive_facts import own_status
 from smart_attributes.reading.processes import Runner
 
 DRIVES = {name: read(name) for name in names() if 'volume' not in name}
@@ -100,7 +101,7 @@ class Site:
             for address in drive.addresses:
                 description, behavior = drive.description, {}
                 if address == drive.counting:
-                    description, behavior = _counted(description), _LATER
+                    description, behavior = with_one_error_more(description), _LATER
                 if address == drive.mute:
                     behavior = {'error': self.dice.randrange(0, 4)}
                 machine.add(address, description, **behavior)
@@ -128,7 +129,7 @@ def _used(drive: Description, dice: random.Random) -> Description:
     return drive._replace(attributes=tuple(rows))
 
 
-def _counted(drive: Description) -> Description:
+def with_one_error_more(drive: Description) -> Description:
     """Return a drive that has counted one error more."""
     if drive.log:
         return drive._replace(log=_more(drive.log, ('media_errors', 'grown_defects'), 1))
@@ -171,6 +172,10 @@ def faults_of(number: int, seed: int, folder: Path, counted: Counter[str]) -> li
         worst = _worst_own(group, alone)
         if states and state.urgency < worst.urgency:
             faults.append(f'{addresses} is {state.name}, and {worst.name} alone')
+        if any(_has_failed(read) for read in group):
+            counted['failed'] += 1
+            if state is State.OK:
+                faults.append(f'{addresses} has failed, and is OK')
         drives = {id(owners[address]): owners[address] for address in addresses}
         if len(drives) > 1:
             counted['merged twins'] += 1
@@ -189,12 +194,12 @@ def faults_of(number: int, seed: int, folder: Path, counted: Counter[str]) -> li
         counted['drives'] += 1
         is_unsure = bool(drive.counting) and not drive.description.wwn
         counted['shown twice'] += len(set(places)) > 1 and not is_unsure
-        if drive.description.health != 'PASSED':
-            counted['failed'] += 1
-            states = {shown[address] for address in drive.addresses if address in shown}
-            if states == {State.OK}:
-                faults.append(f'{drive.addresses} has failed, and is OK')
     return [f'machine {number} of seed {seed}: {fault}' for fault in faults]
+
+
+def _has_failed(read: Read) -> bool:
+    """Return whether a drive itself says that it fails; behind some controllers it cannot."""
+    return isinstance(read.outcome, Report) and own_status(read.outcome) is False
 
 
 def _worst_own(group: Sequence[Read], alone: dict[str, State]) -> State:

@@ -235,14 +235,14 @@ def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
 
 def _disagreement(reads: Sequence[Read]) -> str:
     """Return the health statuses that one drive has reported at its addresses, if they differ."""
-    statuses = {
-        read.device.address: _status_words(read.outcome)
+    reports = {
+        read.device.address: read.outcome
         for read in reads
         if isinstance(read.outcome, Report) and read.outcome.smart_status is not None
     }
-    if len(set(statuses.values())) < 2:
+    if len({report.smart_status for report in reports.values()}) < 2:
         return ''
-    return ', '.join(f'{words} at {address}' for address, words in statuses.items())
+    return ', '.join(f'{_status_words(report)} at {address}' for address, report in reports.items())
 
 
 def _status_words(report: Report) -> str:
