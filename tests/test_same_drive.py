@@ -325,11 +325,21 @@ def test_the_worst_status_that_the_drive_itself_reported_counts(reports, status,
     [drive] = distinct([at('/dev/sda', reports[0]), at('megaraid,0@/dev/bus/0', reports[1])])
 
     assert drive.read.outcome.smart_status is status
-    assert drive.read.device.address == 'megaraid,0@/dev/bus/0'
     assert bool(drive.disagreement) is is_disagreement
     assert all(
         address in note(drive) for address in drive.disagreement and ['/dev/sda', 'megaraid,0@']
     )
+
+
+@pytest.mark.parametrize(
+    'plain, raid, kept',
+    [(FAILED, ALMOST, 'megaraid,0@/dev/bus/0'), (FAILED, REPORT, '/dev/sda')],
+)
+def test_of_two_disputed_statuses_the_address_of_the_failure_is_kept(plain, raid, kept):
+    """It may be the one to pull."""
+    [drive] = distinct([at('/dev/sda', plain), at('megaraid,0@/dev/bus/0', raid)])
+
+    assert drive.read.device.address == kept
 
 
 def test_a_derived_status_is_mentioned_only_while_it_counts():

@@ -70,7 +70,7 @@ def _says_little(read: Read) -> tuple[bool, bool, bool]:
     report = read.outcome
     if not isinstance(report, Report):
         return True, True, True
-    return False, drive_facts.own_status(report) is None, not report.identity.wwn
+    return False, _own_status(read) is None, not report.identity.wwn
 
 
 def _differs_in_name(one: Read, other: Read) -> bool:
@@ -139,10 +139,13 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 
 
 def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
+    own = {_own_status(read) for read in group}
+    is_disputed = own >= {True, False}  # then the address that reports the failure is kept
     kept = min(  # the first of equally good addresses
         group,
         key=lambda read: (
             not isinstance(read.outcome, Report),
+            is_disputed and _own_status(read) is not False,
             not is_raid(read.device),
             read.device.optional,
         ),
@@ -157,6 +160,10 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
         is_doubted,
         _disagreement((kept, *others)),
     )
+
+
+def _own_status(read: Read) -> bool | None:
+    return drive_facts.own_status(read.outcome) if isinstance(read.outcome, Report) else None
 
 
 def merged(reports: Sequence[Report]) -> Report:
