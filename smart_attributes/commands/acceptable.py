@@ -111,7 +111,7 @@ def accepted_as_gone(
 
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
-        return 'the drive itself reports this state, which cannot be acknowledged'
+        return 'this is a state without a number that could get worse, so it cannot be acknowledged'
     if judgement.reading.number is None:
         return 'this metric has no value now'
     alone = verdict.identity._replace(wwn='')

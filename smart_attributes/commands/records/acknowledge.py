@@ -35,7 +35,7 @@ Run this command as root: it writes to acknowledged.json in the configuration di
 other contents of that file are kept. If you name a metric, also name a drive: it is never acknowledged on all drives.
 
 The command refuses
-  a failure that the drive itself reports: health FAILED, an attribute failing now, a failed self-test, an NVMe warning
+  a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
   with --all, the alerts of a drive to replace now, or to copy first: name this drive if you accept them all the same
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
