@@ -164,7 +164,7 @@ def test_alerts_are_accepted_once(host):
     alerting = host.runs(PLUGIN, user='nagios')
     first = play(host, file=file, accept_as_found='as found in a test')
     accepted = host.runs(PLUGIN, user='nagios')
-    host.writes('/etc/check-smart-attributes/acknowledged.json', '{}')
+    host.does(PLUGIN, 'acknowledge', '--withdraw', 'EXAMPLE0003')
     second = play(host, file=file, accept_as_found='as found in a test')
 
     assert (never[1], first[1], second[:2]) == (0, 0, (0, 0)), second[2]
