@@ -28,6 +28,7 @@ from smart_attributes.check import reads
 from smart_attributes.check.survey import Survey, survey
 from smart_attributes.command_line.options import Options
 from smart_attributes.commands import acknowledge, check
+from smart_attributes.commands.acceptable import accepted_as_gone
 from smart_attributes.commands.table import understood
 from smart_attributes.errors import DriveAsleep, DriveError, DriveNotReached
 from smart_attributes.history import folder
@@ -356,8 +357,8 @@ def _accept_missing(run: Run, site: Site, now: float) -> None:
     with _world(site, now, is_slow=False):
         result = survey(_options(run, ''), Runner())
         gone = [each.identity.serial for each in result.verdicts if each.code == 'drive-gone']
-        new, _ = acknowledge.accepted_as_gone(gone, (), acknowledge.template('was removed', ''))
-        acknowledge.accept(str(run.config), new)
+        common = acknowledge.template('was removed', '')
+        acknowledge.accept(str(run.config), accepted_as_gone(gone, (), common).new)
     for drive in site.drives:
         if drive.serial in gone:
             drive.floor, drive.is_accepted = None, True

@@ -157,6 +157,23 @@ def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
     )
 
 
+def test_alerts_are_accepted_once(host):
+    """What is worse a day later is news; without the reason, nothing is accepted."""
+    file = str(newest('*.deb', ROOT / 'dist'))
+    never = play(host, file=file)
+    alerting = host.runs(PLUGIN, user='nagios')
+    first = play(host, file=file, accept_as_found='as found in a test')
+    accepted = host.runs(PLUGIN, user='nagios')
+    host.does(PLUGIN, 'acknowledge', '--withdraw', 'EXAMPLE0003')
+    second = play(host, file=file, accept_as_found='as found in a test')
+
+    assert (never[1], first[1], second[:2]) == (0, 0, (0, 0)), second[2]
+    assert alerting.stdout.startswith('SMART WARNING')
+    assert 'acknowledged: sdb endurance_used 86 %' in first[2]
+    assert accepted.stdout.startswith('SMART OK'), accepted.stdout
+    assert host.runs(PLUGIN, user='nagios').stdout.startswith('SMART WARNING')
+
+
 def test_what_doctor_finds_fails_the_play(host):
     """With its output, which has the command that repairs it."""
     host.writes('/etc/sudoers.d/zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl\n')

@@ -23,16 +23,14 @@ from ..constants import LONGEST_SIGNATURE
 from ..errors import DataError, DriveGone, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
-from ..knowledge.thresholds import GONE, Acknowledgement
-from ..model import Judgement, State, Verdict
+from ..knowledge.thresholds import Acknowledgement
+from ..model import Verdict
 from ..reading import processes
-from ..reading.identity import is_same_drive
 from ..reading.system import former_place
 from ..typed import Json
-from ..wording import amount
 from ..words import clean, sentence
-from ..work.statements import finding
 from . import person
+from .acceptable import Choice, acceptable, accepted_as_gone, line
 from .records.acknowledge import AcknowledgeOptions
 
 REMOVED = 'the drive was removed'
@@ -59,22 +57,28 @@ def run(options: Options, runner: processes.Runner) -> int:
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        new, refused = accepted_as_gone(*_named_missing(options, runner, own), common)
+        choice = accepted_as_gone(*_named_missing(options, runner, own), common)
     else:
         found = survey(options, runner)
         if not found.verdicts:
             raise UsageError(found.nobody[1])
-        new, refused = acceptable(found.verdicts, options.which.metrics, common)
-    mistakes = accept(config, new).mistakes if new else ()
+        choice = acceptable(found.verdicts, options.which.metrics, common, own.every_alarm)
+    return _accept_and_print(config, choice, own.every_alarm)
+
+
+def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
+    """Acknowledge the chosen values and print a line for each value; return the exit status.
+
+    is_every_drive: nothing was named, so nothing that was asked for is refused entirely.
+    """
+    mistakes = accept(config, choice.new).mistakes if choice.new else ()
     lines = [
-        *(f'acknowledged: {line(each)}' for each in new),
-        *(f'not acknowledged: {words}' for words in refused),
+        *(f'acknowledged: {words}' for words in choice.said),
+        *(f'not acknowledged: {words}' for words in choice.refused),
     ]
-    return _print(
-        lines or ['nothing to acknowledge: no metric alerts'],
-        mistakes,
-        PARTLY if new and refused else UNKNOWN if refused else OK,
-    )
+    is_partly = choice.new or is_every_drive
+    status = OK if not choice.refused else PARTLY if is_partly else UNKNOWN
+    return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes, status)
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
@@ -88,12 +92,11 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
             '--list, --gone and --withdraw cannot be used with metrics; --gone needs the names of '
             'missing drives, or --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
         )
-    if not is_of_file and (
-        bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)
-    ):
+    is_every_metric = own.every_alarm and not which.metrics
+    if not is_of_file and not is_every_metric and (own.every_alarm or not is_named):
         raise UsageError(
-            'acknowledge needs metrics with NAME, -d ADDRESS or --report FILE, or --all, --gone, '
-            '--list or --withdraw; for examples, use --help'
+            'acknowledge needs a drive (NAME, -d ADDRESS or --report FILE), or --all without '
+            'metrics, --gone, --list or --withdraw; for examples, use --help'
         )
 
 
@@ -102,48 +105,6 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
     for words in (*lines, *(f'note: {mistake}' for mistake in mistakes)):
         print(sentence(words, 1000))
     return status
-
-
-def acceptable(
-    verdicts: Sequence[Verdict], metrics: Sequence[str], template: Acknowledgement
-) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements for drives, and a sentence for each value that cannot be
-    acknowledged.
-
-    metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`,
-    `until`, `by`, `at`.
-    """
-    new, refused = [], []
-    for verdict in verdicts:
-        judgements = [
-            each
-            for each in verdict.judgements
-            if each.reading.judged
-            and (each.reading.metric in metrics if metrics else each.state is not State.OK)
-        ]
-        reported = {judgement.reading.metric for judgement in judgements}
-        refused += (
-            [f'{verdict.device.name} {verdict.problem}']
-            if verdict.problem
-            else [
-                f'{verdict.device.name} does not report {metric}'
-                for metric in metrics
-                if metric not in reported
-            ]
-        )
-        for judgement in judgements:
-            why_not = _why_not(verdict, judgement)
-            if why_not:
-                refused.append(f'{verdict.device.name} {finding(judgement)}: {why_not}')
-            else:
-                new.append(
-                    template._replace(
-                        serial=verdict.identity.serial,
-                        metric=judgement.reading.metric,
-                        value=judgement.reading.number or 0,
-                    )
-                )
-    return new, refused
 
 
 def _named_missing(
@@ -176,33 +137,6 @@ def _names(verdict: Verdict) -> tuple[str, ...]:
     return device.name, device.path, device.address, identity.serial, former_place(device).bay
 
 
-def accepted_as_gone(
-    serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement
-) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements of missing drives, and a sentence for each name that no known
-    drive has.
-    """
-    new = [template._replace(serial=serial, metric=GONE) for serial in serials]
-    return new, [
-        f'{word}: no missing drive has this name, and no drive of the history has this serial '
-        'number; to list them, run: check_smart_attributes history'
-        for word in unknown
-    ]
-
-
-def _why_not(verdict: Verdict, judgement: Judgement) -> str:
-    if judgement.reading.state is not None:
-        return 'the drive itself reports this state, which cannot be acknowledged'
-    if judgement.reading.number is None:
-        return 'this metric has no value now'
-    alone = verdict.identity._replace(wwn='')
-    return (
-        ''
-        if is_same_drive(alone, alone)
-        else 'the drive reports no serial number, or one shared by many drives'
-    )
-
-
 def template(why: str, until: str) -> Acknowledgement:
     """Return an acknowledgement with only the fields that all new ones share.
 
@@ -231,14 +165,6 @@ def _who() -> str:
         ]
     except KeyError:
         return str(os.getuid())
-
-
-def line(accepted: Acknowledgement) -> str:
-    """Return one acknowledgement as a line of text."""
-    ended = ', expired' if accepted.until and accepted.until < today() else ''
-    value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
-    value += acknowledgements.given_by(accepted, ', ') + ended
-    return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
 
 
 def content(config: str) -> AcknowledgementsFile:

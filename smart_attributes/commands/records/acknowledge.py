@@ -25,6 +25,7 @@ COMMAND = Command(
     '[options]',
     epilog="""\
 example:
+  check_smart_attributes acknowledge sda --why "stable since 2024"
   check_smart_attributes acknowledge sda reallocated --why "stable since 2024" --until 2027-01-31
   check_smart_attributes acknowledge --all --why "as found"
   check_smart_attributes acknowledge --gone sdb EXAMPLE0001
@@ -34,7 +35,8 @@ Run this command as root: it writes to acknowledged.json in the configuration di
 other contents of that file are kept. If you name a metric, also name a drive: it is never acknowledged on all drives.
 
 The command refuses
-  a failure that the drive itself reports: health FAILED, an attribute failing now, a failed self-test, an NVMe warning
+  a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
+  with --all, the alerts of a drive to replace now, or to copy first: name this drive if you accept them all the same
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
@@ -42,18 +44,19 @@ The command refuses
 
 It waits at most 10 seconds for another acknowledge command to finish.
 
-exit status: 0 success, 1 a part was refused, 3 everything was refused""",
+exit status: 0 success, 1 a part was refused, 3 everything was refused; with --all, 1 also if everything was""",
     groups=groups.READ,
     options=(
         positional(
             'metrics',
             'NAME|METRIC',
-            'acknowledge the current value of this metric; if neither -d nor --report is given, '
-            'also name the drive (name, serial number or bay)',
+            'acknowledge every current alert of this drive (name, serial number or bay); with '
+            'METRIC, only the current value of this metric',
         ),
         flag(
             '--all',
-            'acknowledge every current alert of all drives that are read',
+            'acknowledge every current alert of all drives that are read, except drives to replace '
+            'now or to copy first',
             dest='every_alarm',
         ),
         single(

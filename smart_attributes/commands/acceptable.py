@@ -1,0 +1,130 @@
+"""Choose the values that `acknowledge` accepts, and give the reason for each one that it refuses."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from ..check.rulebook import today
+from ..command_line.options import PROGRAM
+from ..knowledge import acknowledgements
+from ..knowledge.thresholds import GONE, Acknowledgement
+from ..model import Judgement, State, Verdict
+from ..reading.identity import is_same_drive
+from ..typed import NamedTuple
+from ..wording import amount
+from ..words import clean
+from ..work import actions, work_list
+from ..work.statements import finding
+
+
+class Choice(NamedTuple):
+    """The values to acknowledge, and those that are not acknowledged."""
+
+    new: Sequence[Acknowledgement]
+    said: Sequence[str]  # a text for each of `new`
+    refused: Sequence[str]  # a text with the reason for each other value
+
+
+def acceptable(
+    verdicts: Sequence[Verdict],
+    metrics: Sequence[str],
+    template: Acknowledgement,
+    is_every_drive: bool = False,
+) -> Choice:
+    """Return the acknowledgements for drives, and a sentence for each value that cannot be
+    acknowledged.
+
+    metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`,
+    `until`, `by`, `at`. is_every_drive: nobody named these drives, so the findings of a drive that
+    must be replaced are refused.
+    """
+    new, said, refused = [], [], []
+    for verdict in verdicts:
+        judgements = _asked_for(verdict, metrics)
+        refused += _unread_or_missing(verdict, metrics, judgements)
+        at_risk = _at_risk(verdict) if is_every_drive and judgements else ''
+        for judgement in judgements:
+            words = f'{verdict.device.name} {finding(judgement)}'
+            why_not = _why_not(verdict, judgement) or at_risk
+            if why_not:
+                refused.append(f'{words}: {why_not}')
+                continue
+            accepted = template._replace(
+                serial=verdict.identity.serial,
+                metric=judgement.reading.metric,
+                value=judgement.reading.number or 0,
+            )
+            new.append(accepted)
+            said.append(f'{words} (serial number {clean(accepted.serial)})')
+    return Choice(new, said, refused)
+
+
+def _asked_for(verdict: Verdict, metrics: Sequence[str]) -> list[Judgement]:
+    """Return the judgements of these metrics; if empty, all that alert."""
+    return [
+        each
+        for each in verdict.judgements
+        if each.reading.judged
+        and (each.reading.metric in metrics if metrics else each.state is not State.OK)
+    ]
+
+
+def _unread_or_missing(
+    verdict: Verdict, metrics: Sequence[str], judgements: Sequence[Judgement]
+) -> list[str]:
+    """Return why a drive was not read, or a sentence for each metric that it does not report."""
+    name = verdict.device.name
+    if verdict.problem:
+        return [f'{name} {verdict.problem}']
+    reported = {each.reading.metric for each in judgements}
+    return [f'{name} does not report {metric}' for metric in metrics if metric not in reported]
+
+
+def _at_risk(verdict: Verdict) -> str:
+    """Return why a drive is only acknowledged by its name: it must be replaced, and its data may
+    need a copy; '' for all other drives.
+    """
+    item = work_list.item(verdict)
+    if not actions.needs_spare(item.action, item.state):
+        return ''
+    return (
+        f'{item.to_do}; --all accepts no such drive; to acknowledge it, run: '
+        f'{PROGRAM} acknowledge {shlex.quote(item.drive)} --why WHY'
+    )
+
+
+def accepted_as_gone(
+    serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement
+) -> Choice:
+    """Return the acknowledgements of missing drives, and a sentence for each name that no known
+    drive has.
+    """
+    new = [template._replace(serial=serial, metric=GONE) for serial in serials]
+    refused = [
+        f'{word}: no missing drive has this name, and no drive of the history has this serial '
+        'number; to list them, run: check_smart_attributes history'
+        for word in unknown
+    ]
+    return Choice(new, [line(each) for each in new], refused)
+
+
+def _why_not(verdict: Verdict, judgement: Judgement) -> str:
+    if judgement.reading.state is not None:
+        return 'this is a state without a number that could get worse, so it cannot be acknowledged'
+    if judgement.reading.number is None:
+        return 'this metric has no value now'
+    alone = verdict.identity._replace(wwn='')
+    return (
+        ''
+        if is_same_drive(alone, alone)
+        else 'the drive reports no serial number, or one shared by many drives'
+    )
+
+
+def line(accepted: Acknowledgement) -> str:
+    """Return one acknowledgement as a line of text."""
+    ended = ', expired' if accepted.until and accepted.until < today() else ''
+    value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
+    value += acknowledgements.given_by(accepted, ', ') + ended
+    return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
