@@ -172,14 +172,17 @@ def faults_of(number: int, seed: int, folder: Path, counted: Counter[str]) -> li
         worst = _worst_own(group, alone)
         if states and state.urgency < worst.urgency:
             faults.append(f'{addresses} is {state.name}, and {worst.name} alone')
-        if any(_has_failed(read) for read in group):
+        if any(_own_status(read) is False for read in group):
             counted['failed'] += 1
             if state is State.OK:
                 faults.append(f'{addresses} has failed, and is OK')
         drives = {id(owners[address]): owners[address] for address in addresses}
         if len(drives) > 1:
             counted['merged twins'] += 1
-            own = {_best(drive, alone) for drive in drives.values()} - {None}
+            told = {read.device.address for read in group if _own_status(read) is not None}
+            own = {
+                _best(drive, alone) for drive in drives.values() if told & set(drive.addresses)
+            } - {None}
             if len(own) > 1:
                 counted['merged twins of other states'] += 1
                 if not _is_strong(list(drives.values())):
@@ -197,9 +200,9 @@ def faults_of(number: int, seed: int, folder: Path, counted: Counter[str]) -> li
     return [f'machine {number} of seed {seed}: {fault}' for fault in faults]
 
 
-def _has_failed(read: Read) -> bool:
-    """Return whether a drive itself says that it fails; behind some controllers it cannot."""
-    return isinstance(read.outcome, Report) and own_status(read.outcome) is False
+def _own_status(read: Read) -> bool | None:
+    """Return what the drive itself says of its health; behind some controllers it cannot."""
+    return own_status(read.outcome) if isinstance(read.outcome, Report) else None
 
 
 def _worst_own(group: Sequence[Read], alone: dict[str, State]) -> State:

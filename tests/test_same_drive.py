@@ -227,6 +227,20 @@ HOURS, WRITTEN, USED = (1, 0x10), (1, 0x18), (7, 8)
             id='nvme-much-written',
         ),
         pytest.param(
+            with_health(REPORT, critical_warning=1),
+            with_health(REPORT, critical_warning=4),
+            False,
+            True,
+            id='nvme-warnings',
+        ),
+        pytest.param(
+            with_health(REPORT),
+            with_health(REPORT, critical_warning=2),
+            False,
+            False,
+            id='nvme-hot',
+        ),
+        pytest.param(
             with_logs(REPORT), with_logs(REPORT, power_on_hours=1003), True, True, id='scsi-hours'
         ),
         pytest.param(

@@ -82,7 +82,16 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
     if may_count:
         return any(after[key] < before[key] for key in errors)
     statuses = {own_status(earlier), own_status(later)}
-    return statuses == {True, False} or any(after[key] != before[key] for key in errors)
+    return (
+        statuses == {True, False}
+        or _warnings(earlier) != _warnings(later)
+        or any(after[key] != before[key] for key in errors)
+    )
+
+
+def _warnings(report: Report) -> int:
+    """Return the warning bits of an NVMe drive, except that of the temperature."""
+    return report.nvme.get('critical_warning', 0) & ~0x02
 
 
 def own_status(report: Report) -> bool | None:
