@@ -47,6 +47,7 @@ class Metric(NamedTuple):
     remedy: str = ''  # code of the action for an alert whose cause is not the drive
     # another metric; drives that report the other may later report this one, too
     beside: str = ''
+    no_value: tuple[float, ...] = ()  # numbers that mean "no value", from any source
 
 
 class ReadingSpec(NamedTuple):
@@ -407,6 +408,7 @@ def _metric(name: str, value: Json) -> Metric:
         remedy=value.get('remedy', ''),
         order=perfdata.get('order', 0),
         beside=perfdata.get('with', ''),
+        no_value=tuple(value.get('not', ())),
     )
 
 
@@ -414,6 +416,11 @@ def is_inside(number: float, valid: Interval) -> bool:
     """Return whether a number is in an interval; None as an end means no limit."""
     lowest, highest = valid
     return (lowest is None or number >= lowest) and (highest is None or number <= highest)
+
+
+def is_plausible(number: float, metric: Metric) -> bool:
+    """Return whether a number, in base units, is a possible value of a metric."""
+    return is_inside(number, metric.valid) and number not in metric.no_value
 
 
 def unknown(metric: Metric, source: Source, why: str) -> Reading:

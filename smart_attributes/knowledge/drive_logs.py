@@ -115,6 +115,22 @@ NVME_WARNINGS: Sequence[WarningBit] = [
 ]
 
 
+_TEMPERATURE = 2
+# Degrees Celsius; below, a temperature outside the limits is too low, because no drive has an upper
+# limit there.
+COLD = 10
+
+
+def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
+    """Return the reading for a set bit of the critical warning. log: the NVMe health log."""
+    reading = Reading(warning.metric, 0, '', Source(NVME_LOG), warning.word, warning.state)
+    degrees = log.get('temperature')
+    if warning.mask != _TEMPERATURE or degrees is None or degrees >= COLD:
+        return reading
+    words = f'{degrees} C is below its lower limit, or the sensor is wrong'
+    return reading._replace(verdict=words, has_remedy=False)
+
+
 # --- self-tests ----------------------------------------------------------------------
 
 WHOLE, SELECTIVE = 'whole', 'selective'

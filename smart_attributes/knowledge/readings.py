@@ -12,9 +12,10 @@ from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..wording import IMPLAUSIBLE, amount
 from . import decode, drive_logs
-from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, unknown
+from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, is_plausible, unknown
 
 _WEAR = 'endurance_used'
+_DEGREES = 'C'
 
 
 def readings(
@@ -100,10 +101,7 @@ def _own_verdicts(
         and row.prefail
         and row.id in drive_logs.RATES - spec.ignored_thresholds
     ]
-    verdicts += [
-        Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
-        for warning in warnings
-    ]
+    verdicts += [drive_logs.warned(warning, report.nvme) for warning in warnings]
     self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
 
@@ -282,7 +280,7 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
 
 
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
-    if not is_inside(number, metric.valid):
+    if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
 
@@ -317,6 +315,9 @@ def _vendor_reading(
     """Return the reading of one metric from one attribute, in the metric's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
+    if metric.unit == _DEGREES and count is not None:
+        signed = decode.signed_byte(item.formula, count)
+        count = signed if is_plausible(signed, metric) else count
     if count is None:
         return unknown(metric, source, f'the raw value {row.raw} does not contain this number')
     if count in item.sentinels:
@@ -328,7 +329,7 @@ def _vendor_reading(
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
     number = decode.in_base_unit(count, item.unit, identity)
-    if not is_inside(number, metric.valid):
+    if not is_plausible(number, metric):
         return unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
     is_value = formula.first.column == 'value' and not (
