@@ -199,7 +199,7 @@ def _held(
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
     from ..history.past import held
-    from ..history.series import MARGINS
+    from ..history.series import AT_ONCE, MARGINS
 
     number = held(past, reading)
     if number <= reading.number:
@@ -207,14 +207,9 @@ def _held(
     before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
     if before.state.urgency <= level.state.urgency:
         return level
-    return before._replace(
-        reading=reading,
-        against=Coded(
-            before.against.code,
-            f'{before.against}, and it has not been {amount(MARGINS[reading.metric], reading.unit)} lower '
-            f'for a day',
-        ),
-    )
+    little, much = (amount(each, reading.unit) for each in (MARGINS[reading.metric], AT_ONCE))
+    words = f'{before.against}, and it has been neither {little} lower for a day nor {much} lower'
+    return before._replace(reading=reading, against=Coded(before.against.code, words))
 
 
 def judge_reading(
