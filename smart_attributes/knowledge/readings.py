@@ -102,6 +102,8 @@ def _own_verdicts(
         and row.id in drive_logs.RATES - spec.ignored_thresholds
     ]
     verdicts += [drive_logs.warned(warning, report.nvme) for warning in warnings]
+    known = {each.metric for each in verdicts}
+    verdicts += [each for each in drive_logs.refusals(report) if each.metric not in known]
     self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
 
