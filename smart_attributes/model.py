@@ -285,7 +285,9 @@ class Reading(NamedTuple):
     # the drive's own count, if the number counts physical sectors
     logical_sectors: int | None = None
     forecast: Forecast | None = None  # the forecast from which this program derived the number
-    has_remedy: bool = True  # False: a firmware defect that no known version corrects
+    # False: the metric's remedy does not help, as with a firmware defect that no version corrects
+    has_remedy: bool = True
+    is_wear: bool = False  # the drive reports the end of its rated life, and nothing else
     is_stored: bool = False  # an earlier check has read it; this check did not read it again
 
 

@@ -106,7 +106,7 @@ def judge(
             continue
         accepted = thresholds.acknowledged(identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
-        metric = database.metrics.get(reading.metric)
+        metric = database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
         if judgement.state is not State.OK and metric:
             # a firmware defect that no version corrects has no remedy
             remedy = metric.remedy if reading.has_remedy else ''

@@ -78,6 +78,8 @@ class DriveSpec(NamedTuple):
     statistic_units: Mapping[str, str]
     is_generic: bool
     is_clock_trusted: bool = True  # the hours in the logs follow the power-on time
+    # readings of pre-fail attributes by the name that smartctl prints; their `attribute` is 0
+    by_name: Mapping[str, tuple[ReadingSpec, ...]] = {}
     keeps_farm: bool = False  # smartctl can read the drive's FARM log (Seagate)
     log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
     # bytes that the vendor's warranty covers, and the source
@@ -284,6 +286,10 @@ class SpecDatabase:
             statistic_units={**in_sectors, **entry.get('statistic_units', {})},
             is_generic=bool(entry.get('generic') or entry.get('fallback')),
             is_clock_trusted='clock' not in entry,
+            by_name={
+                name: tuple(_reading_specs(0, {'readings': readings}))
+                for name, readings in entry.get('by_name', {}).items()
+            },
             keeps_farm=bool(entry.get('farm')),
             log=next(iter(entry.get('logs', {}).items()), None),
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..wording import IMPLAUSIBLE, amount
-from . import decode, drive_logs
+from . import decode, drive_logs, end_of_life
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, is_plausible, unknown
 
 _WEAR = 'endurance_used'
@@ -57,7 +57,8 @@ def readings(
         from . import log_ages  # most drives have no errors
 
         chosen = log_ages.with_history(chosen, report, metrics, age)
-    found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
+    verdicts = _own_verdicts(report, spec, age, bool(hidden))
+    found = (*end_of_life.marked(verdicts, report, chosen, metrics), *chosen)
     # If the counter was reset, an event in the log may be older than the counter shows.
     if hidden:
         found = tuple(
@@ -298,7 +299,13 @@ def vendor_readings(
     """
     rows = {row.id: row for row in report.attributes}
     by_metric: dict[str, Reading] = {}
-    for item in spec.readings:
+    named = [
+        item._replace(attribute=row.id)
+        for row in report.attributes
+        if row.prefail and row.threshold
+        for item in spec.by_name.get(row.name, ())
+    ]
+    for item in (*spec.readings, *named):
         row, earlier = rows.get(item.attribute), by_metric.get(item.metric)
         if row is not None and (earlier is None or earlier.number is None):
             reading = _vendor_reading(item, row, rows, metrics[item.metric], report.identity)
