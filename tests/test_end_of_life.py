@@ -153,3 +153,19 @@ def test_a_worn_drive_that_sleeps_is_still_one_to_order():
 
     assert {finding.remedy for finding in standing.findings} == {ORDER}
     assert {finding.concern for finding in standing.findings} == {'wear'}
+
+
+@pytest.mark.parametrize(
+    ('model', 'attributes', 'kind'),
+    [
+        ('ST4000NM0033-9ZM170', (5, 9, 194), 'hdd'),
+        ('INTEL SSDSC2BB240G4', (4, 5, 9, 233), 'ssd'),
+        ('ACME X1', (5, 9, 194), 'ssd'),
+    ],
+)
+def test_without_the_rotation_rate_the_family_tells_a_hard_disk(model, attributes, kind):
+    """Lines are lost in tickets; a hard disk judged as an SSD would get other limits."""
+    rows = tuple(AttributeRow(each, 'x', 100, 100, 0, False, '', '0') for each in attributes)
+    report = Report(Identity('ATA', model, spins=4 in attributes), True, attributes=rows)
+
+    assert verdict_on(report).identity.kind == kind

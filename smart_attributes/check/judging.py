@@ -9,7 +9,7 @@ from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
-from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
+from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
@@ -55,8 +55,8 @@ def judge(
 
     past: the earlier readings of this drive; None: growth is not judged.
     """
-    identity = report.identity
-    spec = database.identify(identity, [row.id for row in report.attributes])
+    spec = database.identify(report.identity, [row.id for row in report.attributes])
+    identity = of_kind(report.identity, spec.kind)
     family = spec.family or ''
     ignored = (
         rules.ignored_attributes
@@ -131,6 +131,16 @@ def judge(
     groups = thresholds.groups(family)
     risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
     return verdict._replace(risk=risk)
+
+
+def of_kind(identity: Identity, kind: str) -> Identity:
+    """Return an identity with the kind of its entry, if the drive does not report its rotation.
+
+    kind: of a SATA drive, "hdd" or "ssd"; '' if the entry does not tell.
+    """
+    if identity.protocol != 'ATA' or identity.rotation is not None or not kind:
+        return identity
+    return identity._replace(spins=kind == 'hdd')
 
 
 def _time_left(
