@@ -93,7 +93,7 @@ def judge(
             )
         )
     if not spec.family:
-        found.append(drive_notes.unknown_model(device, identity, rules.unknown_model))
+        found.append(drive_notes.unknown_model(device, report, rules.unknown_model))
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 
