@@ -114,6 +114,15 @@ class ErrorEntry(NamedTuple):
     hours: int  # power-on hours when it happened (16 bits, wraps at 65536)
 
 
+class NvmeError(NamedTuple):
+    """One entry of the error log of an NVMe drive: a command that failed."""
+
+    number: int  # counts the errors since the drive was made
+    queue: int  # 0: commands that manage the drive; others: reads and writes
+    code_type: int  # status code type: 0 generic, 1 specific to a command, 2 media errors
+    code: int  # status code, 8 bits
+
+
 class Head(NamedTuple):
     """The counts that the FARM log of a disk reports for one head, since the disk was made."""
 
@@ -163,6 +172,7 @@ class Report(NamedTuple):
     error_count: int | None = None  # entries ever made in the ATA error log; None if not read
     # entries of the ATA error log, newest first: five, or more in the extended log
     errors: tuple[ErrorEntry, ...] = ()
+    nvme_errors: tuple[NvmeError, ...] = ()  # newest first; smartctl reads 16 entries
     exit_status: int | None = None  # smartctl's exit status, eight bits
     # smartctl's warnings and errors, without severity "information"
     messages: tuple[str, ...] = ()
@@ -292,7 +302,9 @@ class Reading(NamedTuple):
     # the drive's own count, if the number counts physical sectors
     logical_sectors: int | None = None
     forecast: Forecast | None = None  # the forecast from which this program derived the number
-    has_remedy: bool = True  # False: a firmware defect that no known version corrects
+    # False: the metric's remedy does not help, as with a firmware defect that no version corrects
+    has_remedy: bool = True
+    is_wear: bool = False  # the drive reports the end of its rated life, and nothing else
     is_stored: bool = False  # an earlier check has read it; this check did not read it again
 
 

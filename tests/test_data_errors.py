@@ -412,3 +412,13 @@ def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
         (('ssd', 'warning'), OTHER_SIDE),
         (('ssd', 'critical'), OTHER_SIDE),
     }
+
+
+def test_readings_by_name_are_readings_like_others():
+    """A metric that no file knows would end a check."""
+    reading = {'from': '100 - value', 'valid': [1, 99]}
+    entry = {'family': 'ACME', 'by_name': {'Life_Left': {'endurance_usd': reading}}}
+
+    assert list(data_errors.written_readings({'entries': [entry]})) == [
+        (('entries', 0), 'ACME, Life_Left, endurance_usd', 'endurance_usd', reading)
+    ]

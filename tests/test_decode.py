@@ -227,7 +227,14 @@ def test_two_halves_hold_the_bytes_that_both_formats_agree_on(raw, expected):
 
 @pytest.mark.parametrize(
     ('raw', 'byte'),
-    [('255 (Min/Max 1/2)', 255), ('256 (Min/Max 1/2)', None), ('0 (some)', 0), ('-1 (some)', None)],
+    [
+        ('255 (Min/Max 1/2)', 255),
+        ('256 (Min/Max 1/2)', None),
+        ('0 (some)', 0),
+        ('-11 (Min/Max -11/43)', 0xF5),
+        ('-128', 0x80),
+        ('-129', None),
+    ],
 )
 def test_of_a_leading_number_only_a_byte_is_certain(raw, byte):
     """What stands in the brackets may be any layout."""
@@ -375,3 +382,19 @@ def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
 def test_a_formula_is_what_it_says(formula, expected):
     """validate and draft read its parts."""
     assert decode.parse(formula) == expected
+
+
+@pytest.mark.parametrize(
+    ('formula', 'number', 'degrees'),
+    [
+        ('raw byte 0', 30, 30),
+        ('raw byte 0', 127, 127),
+        ('raw byte 0', 0xF5, -11),
+        ('raw bytes 0-1 / 10', 245, 245),  # tenths of a degree in two bytes
+        ('value', 245, 245),
+        ('100 - raw byte 0', 200, 200),
+    ],
+)
+def test_one_raw_byte_of_a_temperature_has_a_sign(formula, number, degrees):
+    """Other formulas are not such a byte."""
+    assert decode.signed_byte(decode.parse(formula), number) == degrees

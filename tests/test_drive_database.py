@@ -325,13 +325,26 @@ def test_a_metric_has_all_that_attributes_json_says_of_it():
         'concern': 'wear',
         'remedy': 'cable',
         'perfdata': {'order': 3, 'with': 'plain'},
+        'not': [50, 51],
     }
     data['metrics']['plain'] = {'meaning': 'nothing', 'unit': '', 'worse': 'none'}
 
     metrics = drive_database.SpecDatabase(data).metrics
 
     assert metrics['flavour'] == drive_database.Metric(
-        'flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98, 'wear', 3, 'cable', 'plain'
+        'flavour',
+        'its taste',
+        '%',
+        'low',
+        (1, 99),
+        True,
+        2,
+        98,
+        'wear',
+        3,
+        'cable',
+        'plain',
+        (50, 51),
     )
     assert metrics['plain'] == drive_database.Metric(
         'plain', 'nothing', '', 'none', (0, None), False, None, None

@@ -144,11 +144,12 @@ def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypa
 @pytest.mark.parametrize('reader', MAIN)
 def test_an_ok_from_nothing_is_noticed(reader, monkeypatch):
     """The program says UNKNOWN of such a report; here it takes any report for one with counters."""
-    monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: Report(Identity()))
+    identity = Identity(model='ACME')  # without one, the program has another reason
+    monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: Report(identity))
     monkeypatch.setattr('smart_attributes.knowledge.readings._has_counters', lambda report: True)
 
     with pytest.raises(AssertionError, match='OK from nothing'):
-        READERS[reader](b'{"smartctl": {}}')
+        READERS[reader](b'{"smartctl": {}, "model_name": "ACME"}')
 
 
 @pytest.mark.parametrize('kind, reader', [('attributes', 'entries'), ('thresholds', 'limits')])

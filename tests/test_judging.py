@@ -731,6 +731,37 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(
     assert [word for word in words if word not in found.reading.verdict] == []
 
 
+@pytest.mark.parametrize(
+    ('model', 'status', 'state'),
+    [('', None, State.UNKNOWN), ('', True, OK), ('WHO', None, OK)],
+)
+def test_a_table_without_identity_and_health_status_is_not_ok(model, status, state):
+    """Nothing in it can be judged, whatever --unknown-model says; no command would help."""
+    report = Report(Identity(protocol='ATA', model=model), status, attributes=(row(231, 0),))
+    found = judgement_of(verdict_on(report, rules=judging.Rules(unknown_model=OK)), 'unknown_model')
+
+    assert found.state is state
+    assert ('draft' in found.reading.verdict) is (state is OK)
+
+
+@pytest.mark.parametrize(
+    ('identity', 'kind', 'expected'),
+    [
+        (Identity('ATA'), 'hdd', 'hdd'),
+        (Identity('ATA', spins=True), 'ssd', 'ssd'),
+        (Identity('ATA', spins=True), '', 'hdd'),
+        (Identity('ATA'), '', 'ssd'),
+        (Identity('ATA', rotation=0), 'hdd', 'ssd'),  # the drive tells
+        (Identity('ATA', rotation=7200), 'ssd', 'hdd'),
+        (Identity('NVMe'), 'ssd', 'nvme'),
+        (Identity('SCSI'), 'ssd', 'sas'),
+    ],
+)
+def test_the_entry_tells_the_kind_of_a_drive_that_does_not(identity, kind, expected):
+    """The kind decides which limits apply."""
+    assert judging.of_kind(identity, kind).kind == expected
+
+
 def test_a_model_with_an_entry_needs_no_word_about_it():
     """Nothing is missing."""
     assert [

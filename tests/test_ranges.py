@@ -331,3 +331,20 @@ def test_two_limits_that_cannot_be_meant_are_told_with_the_right_ones(
     healthy drive.
     """
     assert ranges.contradiction(warning, critical, worse, unit) == why
+
+
+@pytest.mark.parametrize(
+    ('text', 'number', 'is_violated'),
+    [
+        ('60', -5, False),
+        ('60', 61, True),
+        ('@60', -5, False),
+        ('0:60', -5, True),
+        ('~:60', -5, False),
+        ('5:', -5, True),
+        ('', -5, False),
+    ],
+)
+def test_an_upper_limit_is_no_lower_limit_of_zero(text, number, is_violated):
+    """Only temperatures are below zero; 0:60 is written by someone who means it."""
+    assert ranges.is_violated(text, number) is is_violated

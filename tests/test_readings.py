@@ -439,6 +439,50 @@ def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
     )
 
 
+@pytest.mark.parametrize(
+    ('degrees', 'is_cold'), [(-5, True), (0, True), (9, True), (10, False), (85, False)]
+)
+def test_a_cold_drive_is_not_to_be_cooled(degrees, is_cold):
+    """No drive has an upper limit below 10 C; without a temperature, the warning is about heat."""
+    log = {'critical_warning': 2, 'temperature': degrees}
+    reading = one(read(Report(NVME, smart_status=False, nvme=log)), 'temperature_warning')
+
+    assert (reading.state, reading.has_remedy) == (State.WARNING, not is_cold)
+    assert ('lower limit, or the sensor' in reading.verdict) is is_cold
+
+
+def signed(data):
+    data['metrics']['temperature'].update(valid=[-55, 120], **{'not': [-1, 0]})
+
+
+@pytest.mark.parametrize(
+    ('raw', 'degrees'),
+    [
+        ('30', 30),
+        ('-11 (Min/Max -11/43)', -11),
+        ('245', -11),
+        ('0', None),  # no sensor: 38 of 32,858 SATA drives of linuxhw/EnterpriseDrive
+        ('255', None),
+        ('-1', None),
+        ('128', None),
+        ('186', None),  # -70
+    ],
+)
+def test_below_zero_is_a_temperature(raw, degrees):
+    """0, -1 and 255 mean that there is no sensor."""
+    data = database()
+    signed(data)
+    known = drive_database.SpecDatabase(data)
+    spec = known.identify(X1, [194])
+    found = [
+        each.number
+        for each in readings(drive(row(194, raw=raw)), spec, known.metrics)
+        if each.metric == 'temperature'
+    ]
+
+    assert found == [degrees]
+
+
 SILENT = row(5, threshold=None)
 
 

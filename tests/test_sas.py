@@ -48,6 +48,10 @@ CASES = {
         {'smart_status': health(0x0B, 1)},
         {'temperature_warning': 'WARNING'},
     ),
+    'low critical temperature limit exceeded': (
+        {'smart_status': health(0x0B, 0xB)},
+        {'temperature_warning': 'WARNING'},
+    ),
     'enclosure degraded': ({'smart_status': health(0x0B, 2)}, {'smart_status': 'WARNING'}),
     'background self-test failed': ({'smart_status': health(0x0B, 3)}, {'self_test': 'CRITICAL'}),
     'background scan found a medium error': (
@@ -146,6 +150,16 @@ def test_each_case_is_judged_as_the_standards_say(case):
     pages, expected = CASES[case]
 
     assert found(judge(**pages)) == expected
+
+
+@pytest.mark.parametrize(('qualifier', 'remedy'), [(1, 'cooling'), (0xA, 'cooling'), (0xB, '')])
+def test_cooling_helps_no_cold_disk(qualifier, remedy):
+    """0Bh and 0Dh are the lower limits."""
+    (finding,) = [
+        each for each in judge(smart_status=health(0x0B, qualifier)).judgements if each.state
+    ]
+
+    assert finding.remedy == remedy
 
 
 def test_statuses_that_need_no_table_are_those_that_are_ok():

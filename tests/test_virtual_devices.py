@@ -163,3 +163,31 @@ def test_an_answer_that_no_drive_gives_has_a_sentence_and_its_code(answer, code,
     error = not_a_drive(*answer)
 
     assert (error.code, str(error)) == (code, words)
+
+
+@pytest.mark.parametrize(
+    ('lines', 'is_volume'),
+    [
+        ('Elements in grown defect list: 0', True),
+        ('', True),
+        ('Elements in grown defect list: 0\nPercentage used endurance indicator: 3%', False),
+    ],
+)
+def test_a_volume_that_reports_values_like_a_drive_is_no_drive(lines, is_volume):
+    """Its OK covers no drive behind the controller; a drive reports its errors, too."""
+    text = f"""Vendor:               Areca
+Product:              ARC-1110-VOL#00
+Device type:          disk
+Transport protocol:   Fibre channel (FCP-2)
+SMART Health Status: OK
+Current Drive Temperature:     30 C
+Drive Trip Temperature:        25 C
+{lines}
+"""
+    if not is_volume:
+        assert text_report.parse(text).smart_status
+        return
+    with pytest.raises(DriveIsNoDrive) as error:
+        text_report.parse(text)
+    assert error.value.code == 'raid-volume'
+    assert text_report.parse(text.replace('Status: OK', 'Status: FAILED')).smart_status is False

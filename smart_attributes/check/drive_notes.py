@@ -62,10 +62,21 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
 UNKNOWN_MODEL = 'unknown_model'
 
 
-def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
+def unknown_model(device: Device, report: Report, state: State) -> Reading:
     """Return the reading for a drive that has no entry in the database. state: the state set by
-    --unknown-model.
+    --unknown-model; UNKNOWN if the report has neither a model nor the health status.
     """
+    identity = report.identity
+    if not identity.model and report.smart_status is None:
+        return Reading(
+            UNKNOWN_MODEL,
+            0,
+            '',
+            Source('attributes.json'),
+            'no identity, so the attributes cannot be judged; record the whole report: '
+            'smartctl --json -x',
+            State.UNKNOWN,
+        )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     return Reading(
         UNKNOWN_MODEL,

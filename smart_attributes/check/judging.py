@@ -9,7 +9,7 @@ from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
-from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
+from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
@@ -55,8 +55,8 @@ def judge(
 
     past: the earlier readings of this drive; None: growth is not judged.
     """
-    identity = report.identity
-    spec = database.identify(identity, [row.id for row in report.attributes])
+    spec = database.identify(report.identity, [row.id for row in report.attributes])
+    identity = of_kind(report.identity, spec.kind)
     family = spec.family or ''
     ignored = (
         rules.ignored_attributes
@@ -93,7 +93,7 @@ def judge(
             )
         )
     if not spec.family:
-        found.append(drive_notes.unknown_model(device, identity, rules.unknown_model))
+        found.append(drive_notes.unknown_model(device, report, rules.unknown_model))
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 
@@ -106,7 +106,7 @@ def judge(
             continue
         accepted = thresholds.acknowledged(identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
-        metric = database.metrics.get(reading.metric)
+        metric = database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
         if judgement.state is not State.OK and metric:
             # a firmware defect that no version corrects has no remedy
             remedy = metric.remedy if reading.has_remedy else ''
@@ -131,6 +131,16 @@ def judge(
     groups = thresholds.groups(family)
     risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
     return verdict._replace(risk=risk)
+
+
+def of_kind(identity: Identity, kind: str) -> Identity:
+    """Return an identity with the kind of its entry, if the drive does not report its rotation.
+
+    kind: of a SATA drive, "hdd" or "ssd"; '' if the entry does not tell.
+    """
+    if identity.protocol != 'ATA' or identity.rotation is not None or not kind:
+        return identity
+    return identity._replace(spins=kind == 'hdd')
 
 
 def _time_left(
@@ -199,7 +209,7 @@ def _held(
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
     from ..history.past import held
-    from ..history.series import MARGINS
+    from ..history.series import AT_ONCE, MARGINS
 
     number = held(past, reading)
     if number <= reading.number:
@@ -207,14 +217,9 @@ def _held(
     before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
     if before.state.urgency <= level.state.urgency:
         return level
-    return before._replace(
-        reading=reading,
-        against=Coded(
-            before.against.code,
-            f'{before.against}, and it has not been {amount(MARGINS[reading.metric], reading.unit)} lower '
-            f'for a day',
-        ),
-    )
+    little, much = (amount(each, reading.unit) for each in (MARGINS[reading.metric], AT_ONCE))
+    words = f'{before.against}, and it has been neither {little} lower for a day nor {much} lower'
+    return before._replace(reading=reading, against=Coded(before.against.code, words))
 
 
 def judge_reading(

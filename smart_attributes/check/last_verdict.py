@@ -9,6 +9,7 @@ Pure.
 
 from __future__ import annotations
 
+from ..knowledge import severity
 from ..knowledge.thresholds import DriveLimit, is_silent
 from ..model import (
     Device,
@@ -26,7 +27,7 @@ from ..typed import TYPE_CHECKING
 from ..wording import duration, statement
 from ..words import clean
 from . import judging
-from .drive_notes import UNKNOWN_MODEL
+from .drive_notes import ENDURANCE, UNKNOWN_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +107,11 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     """Return a finding with names that this version knows, because another version or another user
     may have written the file.
     """
-    metric = judge.database.metrics.get(finding.metric)
+    metrics = judge.database.metrics
+    metric, wear = metrics.get(finding.metric), metrics.get(ENDURANCE)
+    # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
+    if metric and wear and metric.concern == severity.HEALTH and finding.remedy == wear.remedy:
+        metric = wear
     concern = metric.concern if metric else ''
     remedy = metric.remedy if metric and finding.remedy else ''
     return finding._replace(concern=concern, remedy=remedy)

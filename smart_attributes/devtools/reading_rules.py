@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..constants import HIGHEST_BEYOND, HIGHEST_ENDURANCE
 from ..knowledge import decode
 from ..knowledge.decode import RAW_BYTES, Formula, Operand, evaluate
-from ..knowledge.drive_database import Metric, is_inside, span
+from ..knowledge.drive_database import Metric, is_inside, is_plausible, span
 from ..model import AttributeRow
 from ..typed import TYPE_CHECKING, Json
 
@@ -100,7 +100,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         )
     else:
         for row, number in _figures_of_nothing(formula, metric):
-            is_accepted = is_inside(number, valid) and is_inside(number, metric.valid)
+            is_accepted = is_inside(number, valid) and is_plausible(number, metric)
             if is_accepted and number not in spec.get('not', ()):
                 yield (
                     f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow '

@@ -59,7 +59,7 @@ PACES: Mapping[str, int] = {
 }
 
 
-# --- hysteresis: a limit stays exceeded until the number has been a margin below it for a day -----
+# --- hysteresis: a limit stays exceeded until the number is a margin below it for a day, or far ----
 # A whole day is needed because drives are warmer at a certain time of each day. With an hour, a
 # drive near its limit would change state twice a day. Only the peaks of a day, and the level that
 # keeps limits exceeded, are stored.
@@ -68,6 +68,8 @@ SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its
 # limits.
 MARGINS: Mapping[str, float] = {'temperature': 3}
+# so far below a limit, the limit is no longer exceeded at once: a short peak is over
+AT_ONCE = 10
 
 
 class Point(NamedTuple):
@@ -159,4 +161,6 @@ def level(margin: float, number: float, before: float, recent: History, now: int
     """
     day = latest(recent, now, SPAN)
     released = max(point.number for point in day) + margin if day else before
-    return max(number, min(before, released)) if before <= HIGHEST_LEVEL else number
+    return (
+        max(number, min(before, released, number + AT_ONCE)) if before <= HIGHEST_LEVEL else number
+    )

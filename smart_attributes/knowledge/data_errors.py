@@ -132,6 +132,9 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
                 for position, spec in enumerate(alternatives, 1):
                     item = f', item {position}' if len(alternatives) > 1 else ''
                     yield path, f'{owner}, attribute {number}, {metric}{item}', metric, spec
+        for name, readings in value.get('by_name', {}).items():
+            for metric, spec in readings.items():
+                yield path, f'{owner}, {name}, {metric}', metric, spec
 
 
 def of_limits(

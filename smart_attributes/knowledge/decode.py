@@ -159,6 +159,17 @@ def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRo
     return first + second
 
 
+def signed_byte(formula: Formula, number: float) -> float:
+    """Return the result of a formula for a temperature: drives store degrees in one signed byte.
+
+    Results of formulas with more than one raw byte are not changed. Source: smartmontools,
+    ata_format_attr_raw_value(), format tempminmax.
+    """
+    is_byte = formula.first.column == 'raw' and len(formula.first.bytes) == 1
+    is_alone = formula.second is None and not formula.minus_from and formula.divisor == 1
+    return number - 256 if is_byte and is_alone and number > 127 else number
+
+
 def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> int | None:
     if operand.attribute is not None:
         if operand.attribute not in rows:
@@ -240,7 +251,8 @@ def printed_bytes(raw: str) -> Bytes:
     if halves:
         return _half_bytes(int(halves[1]), int(halves[2]))
     match = re.fullmatch(_LEADING, raw)
-    return (int(match[1]), *_NOTHING[1:]) if match and 0 <= int(match[1]) < 256 else _NOTHING
+    is_byte = match and -128 <= int(match[1]) < 256
+    return (int(match[1]) & 0xFF, *_NOTHING[1:]) if match and is_byte else _NOTHING
 
 
 def _half_bytes(high: int, low: int) -> Bytes:

@@ -115,6 +115,60 @@ NVME_WARNINGS: Sequence[WarningBit] = [
 ]
 
 
+_TEMPERATURE = 2
+# Degrees Celsius; below, a temperature outside the limits is too low, because no drive has an upper
+# limit there.
+COLD = 10
+
+
+def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
+    """Return the reading for a set bit of the critical warning. log: the NVMe health log."""
+    reading = Reading(warning.metric, 0, '', Source(NVME_LOG), warning.word, warning.state)
+    degrees = log.get('temperature')
+    if warning.mask != _TEMPERATURE or degrees is None or degrees >= COLD:
+        return reading
+    words = f'{degrees} C is below its lower limit, or the sensor is wrong'
+    return reading._replace(verdict=words, has_remedy=False)
+
+
+class NvmeStatus(NamedTuple):
+    """What a status code in the NVMe error log says about the drive."""
+
+    code_type: int
+    code: int
+    metric: str
+    word: str
+    state: State
+
+
+NVME_STATUSES: Sequence[NvmeStatus] = [
+    NvmeStatus(code_type, code, metric, word, State[state])
+    for code_type, code, metric, word, state in _DATA['nvme_statuses']
+]
+_ADMIN_QUEUE = 0
+
+
+def refusals(report: Report) -> list[Reading]:
+    """Return a reading for each metric that the NVMe error log changes.
+
+    Every entry that smartctl reads counts. The entries have no time, and a drive that refuses
+    writes makes no new ones once the host has stopped writing, so an old entry shows no recovery.
+    An entry disappears after 16 newer errors, and at a power cycle or a controller reset, at which
+    drives should clear this log (NVM Express 1.4, section 5.14.1.1).
+    """
+    codes = {
+        (entry.code_type, entry.code) for entry in report.nvme_errors if entry.queue != _ADMIN_QUEUE
+    }
+    found: dict[str, Reading] = {}
+    for status in NVME_STATUSES:
+        if (status.code_type, status.code) in codes and status.metric not in found:
+            number = 0 if status.state is State.CRITICAL else 0.5
+            found[status.metric] = Reading(
+                status.metric, number, '', Source(ERROR_LOG), status.word, status.state
+            )
+    return [*found.values()]
+
+
 # --- self-tests ----------------------------------------------------------------------
 
 WHOLE, SELECTIVE = 'whole', 'selective'

@@ -154,6 +154,9 @@ def _without_units(text: str, unit: str) -> str:
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
     """Return whether *number* violates the range *text*; False if *text* is ''."""
+    # "60" is an upper limit, and no alert for -5 C, although Nagios reads it as 0:60
+    if number < 0 and ':' not in text:
+        return False
     return bool(text) and not parse(text, unit).match(number)
 
 

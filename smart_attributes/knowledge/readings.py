@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..wording import IMPLAUSIBLE, amount
-from . import decode, drive_logs
-from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, unknown
+from . import decode, drive_logs, end_of_life
+from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, is_plausible, unknown
 
 _WEAR = 'endurance_used'
+_DEGREES = 'C'
 
 
 def readings(
@@ -56,7 +57,8 @@ def readings(
         from . import log_ages  # most drives have no errors
 
         chosen = log_ages.with_history(chosen, report, metrics, age)
-    found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
+    verdicts = _own_verdicts(report, spec, age, bool(hidden))
+    found = (*end_of_life.marked(verdicts, report, chosen, metrics), *chosen)
     # If the counter was reset, an event in the log may be older than the counter shows.
     if hidden:
         found = tuple(
@@ -100,10 +102,9 @@ def _own_verdicts(
         and row.prefail
         and row.id in drive_logs.RATES - spec.ignored_thresholds
     ]
-    verdicts += [
-        Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
-        for warning in warnings
-    ]
+    verdicts += [drive_logs.warned(warning, report.nvme) for warning in warnings]
+    known = {each.metric for each in verdicts}
+    verdicts += [each for each in drive_logs.refusals(report) if each.metric not in known]
     self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
 
@@ -282,7 +283,7 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
 
 
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
-    if not is_inside(number, metric.valid):
+    if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
 
@@ -298,7 +299,13 @@ def vendor_readings(
     """
     rows = {row.id: row for row in report.attributes}
     by_metric: dict[str, Reading] = {}
-    for item in spec.readings:
+    named = [
+        item._replace(attribute=row.id)
+        for row in report.attributes
+        if row.prefail and row.threshold
+        for item in spec.by_name.get(row.name, ())
+    ]
+    for item in (*spec.readings, *named):
         row, earlier = rows.get(item.attribute), by_metric.get(item.metric)
         if row is not None and (earlier is None or earlier.number is None):
             reading = _vendor_reading(item, row, rows, metrics[item.metric], report.identity)
@@ -317,6 +324,9 @@ def _vendor_reading(
     """Return the reading of one metric from one attribute, in the metric's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
+    if metric.unit == _DEGREES and count is not None:
+        signed = decode.signed_byte(item.formula, count)
+        count = signed if is_plausible(signed, metric) else count
     if count is None:
         return unknown(metric, source, f'the raw value {row.raw} does not contain this number')
     if count in item.sentinels:
@@ -328,7 +338,7 @@ def _vendor_reading(
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
     number = decode.in_base_unit(count, item.unit, identity)
-    if not is_inside(number, metric.valid):
+    if not is_plausible(number, metric):
         return unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
     is_value = formula.first.column == 'value' and not (

@@ -46,7 +46,8 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
         )
     ]
     if row and is_note and state is not State.OK:
-        found.append(Reading(row['metric'], 0, '', Source(SELF_ASSESSMENT), words, state))
+        reading = Reading(row['metric'], 0, '', Source(SELF_ASSESSMENT), words, state)
+        found.append(reading._replace(has_remedy=not row.get('is_cold')))
     return [
         *found,
         *_scan(

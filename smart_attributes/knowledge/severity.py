@@ -17,10 +17,10 @@ Weight = tuple[int, int, float]  # of a finding; the smallest weight is the most
 # of a drive; the smallest rank is the most severe
 Rank = tuple[int, tuple[Weight, ...], float, str, str]
 
-DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
+HEALTH, DATA, ERRORS, GROWING, WEAR = 'health', 'data', 'errors', 'growing', 'wear'
 # The drive reports a failure; data was lost; the drive is read-only or lost its power-loss
 # protection; errors increase; errors; wear; all others.
-ORDER = ('health', DATA, 'protection', GROWING, ERRORS, WEAR, '')
+ORDER = (HEALTH, DATA, 'protection', GROWING, ERRORS, WEAR, '')
 # a finding without a number weighs as much as a number at twice its limit
 BY_WORDS = 1.0
 NO_MORE = (1, 0, 0.0)  # marks the end of a drive's findings

@@ -14,7 +14,7 @@ from ..model import Identity, Reading, Report, Source
 from ..typed import Json, NamedTuple
 from ..words import clean
 from . import decode
-from .drive_database import Metric, is_inside, unknown
+from .drive_database import Metric, is_inside, is_plausible, unknown
 
 PAGE = 512  # bytes of a page
 ROW_ID = 0  # offset of a row's number in the row
@@ -181,7 +181,7 @@ def _readings(
         is_valid = is_inside(count, field.get('valid', (0, None)))
         if count in field.get('not', ()):
             yield unknown(metric, source, f'{count} means no value')
-        elif is_valid and is_inside(number, metric.valid):
+        elif is_valid and is_plausible(number, metric):
             yield Reading(metric.name, number, metric.unit, source)
         else:
             yield unknown(metric, source, f'{number:g} is not a plausible value')

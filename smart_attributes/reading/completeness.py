@@ -175,7 +175,8 @@ PARTS: Mapping[str, Sequence[Part]] = {
             ),
         ),
         Part(
-            'the rotation rate, so the drive is treated as a solid state drive',
+            'the rotation rate, so the drive counts as a solid state drive unless its entry is for '
+            'hard disks',
             _ALWAYS,
             lambda report: (
                 report.identity.rotation is not None

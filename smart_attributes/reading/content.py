@@ -292,6 +292,8 @@ _NO_COUNTS = (
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 _FAILED = 8  # bit of smartctl's exit status
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
+# what volumes of some RAID controllers report; a drive also reports its errors
+_OF_VOLUMES = _TEMPERATURES | {'grown_defects'}
 _THRESHOLDS = frozenset(('warning_temp_threshold', 'critical_temp_threshold'))
 _HEXADECIMAL = frozenset('0123456789abcdef')
 
@@ -333,10 +335,14 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
         and not set(report.scsi) - _TEMPERATURES
         and not report.farm
     )
-    if not is_bare if is_scsi else has_smart_data(report):
+    is_volume_like = is_scsi and not is_bare and not set(report.scsi) - _OF_VOLUMES
+    if not is_volume_like and (not is_bare if is_scsi else has_smart_data(report)):
         return None
-    from .failure_reasons import not_a_drive, virtual_disk
+    from .failure_reasons import not_a_drive, raid_volume, virtual_disk
 
+    volume = raid_volume(identity.model) if is_scsi and report.smart_status is not False else None
+    if volume or is_volume_like:
+        return volume
     found = virtual_disk(identity.model)
     return found or not_a_drive(identity.model, kind, transport, identity.wwn) if is_scsi else found
 

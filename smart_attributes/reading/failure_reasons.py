@@ -207,9 +207,10 @@ def without_attributes() -> DriveError:
 
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS = {
-    name: disks['models'] for name, disks in files.data('reading/virtual_disks.json').items()
-}
+_KNOWN = files.data('reading/virtual_disks.json')
+VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items() if 'models' in disks}
+# Controllers whose volumes report more than an OK: pattern of their models -> type of the drives.
+VOLUMES = {disks['volumes']: disks['drives'] for disks in _KNOWN.values() if 'volumes' in disks}
 _BY_MODEL = {
     model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
 }
@@ -261,6 +262,18 @@ def virtual_disk(model: str) -> DriveIsNoDrive | None:
         if hypervisor
         else None
     )
+
+
+def raid_volume(model: str) -> DriveIsNoDrive | None:
+    """Return the error for a volume of a RAID controller that reports values like a drive, or None
+    if the model is not in the list.
+    """
+    for pattern, drives in VOLUMES.items():
+        if re.fullmatch(pattern, ' '.join(model.split())):
+            return DriveIsNoDrive(
+                f'is a RAID volume, not a drive: check its drives with -d {drives}', 'raid-volume'
+            )
+    return None
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:

@@ -6,7 +6,15 @@ import re
 from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
-from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
+from ..model import (
+    AttributeRow,
+    ErrorEntry,
+    Identity,
+    NvmeError,
+    Report,
+    SelfTest,
+    Statistic,
+)
 from ..typed import Json
 from . import completeness, content
 from .content import (
@@ -121,6 +129,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         self_tests=_self_tests(data),
         error_count=_error_count(error_log),
         errors=_errors(error_log),
+        nvme_errors=_nvme_errors(objects_of(data, 'nvme_error_information_log', 'table')),
         exit_status=status,
         messages=(
             *_complaints(smartctl),
@@ -384,6 +393,18 @@ def _nvme(data: Json) -> dict[str, int]:
             data, f'nvme_composite_temperature_threshold.{limit}'
         )
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
+    """Return the entries that concern a command; the JSON contains them since smartctl 7.4."""
+    entries = []
+    for row in table:
+        number, queue = word_of(row, 'error_count'), integer_of(row, 'submission_queue_id')
+        status = object_of(row, 'status_field')
+        kind, code = byte_of(status, 'status_code_type'), byte_of(status, 'status_code')
+        if number is not None and queue is not None and kind is not None and code is not None:
+            entries.append(NvmeError(number, queue, kind, code))
+    return tuple(entries)
 
 
 def _background(scan: Json, data: Json) -> dict[str, float]:

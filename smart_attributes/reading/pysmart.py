@@ -268,6 +268,12 @@ _NVME_TEST = re.compile(
     rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d{{1,19}})\s+'
     r'(?:-|\d+)\s+(?:-|\*|\d+)\s'
 )
+# "  0       1013     4  0xb081  0x0305      -            0     1     -": index, number, queue,
+# command, status; since 7.4, a message at the end
+_NVME_ERROR = re.compile(
+    r'\d{1,3}\s+(?P<number>\d{1,19})\s+(?P<queue>\d{1,5})\s+(?:-|0x[0-9a-f]{4})\s+'
+    r'(?P<status>0x[0-9a-f]{4})\s+(?:-|0x[0-9a-f]{3})\s'
+)
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 # "   1  123:45  000000001d1c5a40  [3,11,0]   Require Write or Reassign Blocks command"
@@ -308,6 +314,7 @@ class Lines(NamedTuple):
     ata_tests: list[re.Match[str]]
     scsi_tests: list[re.Match[str]]
     nvme_tests: list[re.Match[str]]
+    nvme_errors: list[re.Match[str]]  # of commands
     background: list[re.Match[str]]  # results of the background scan of a SCSI disk
     pending: list[re.Match[str]]  # rows of the Pending Defects log
     errors: list[re.Match[str]]  # ATA error log: the head of an entry, then its registers
@@ -323,7 +330,7 @@ def lines_by_kind(text: str) -> Lines:
     """
     if text.count('\n') > MOST_LINES:
         raise NotAReport(f'is not a smartctl report: it has more than {MOST_LINES} lines')
-    lines = Lines({}, {}, *([] for _ in range(10)))
+    lines = Lines({}, {}, *([] for _ in range(11)))
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
             continue
@@ -363,6 +370,7 @@ def _add_row(line: str, lines: Lines) -> None:
         else (
             (_STATISTIC, lines.statistics),
             (_NVME_TEST, lines.nvme_tests),
+            (_NVME_ERROR, lines.nvme_errors),
             (_SCANNED, lines.background),
             (_PENDING, lines.pending),
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from ..constants import LONGEST_LINE
 from ..errors import Coded, DriveError
-from ..model import ErrorEntry, Identity, Report, SelfTest, Statistic
+from ..model import ErrorEntry, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
 from . import background_scan, content, farm, pysmart
 from .background_scan import Result
@@ -100,6 +100,7 @@ def _report(lines: Lines) -> Report:
         self_tests=_self_tests(lines),
         error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
         errors=_errors(lines),
+        nvme_errors=tuple(map(_nvme_error, lines.nvme_errors)),
         messages=(*lines.complaints, *content.offline_failure(_offline(lines))),
     )
 
@@ -275,6 +276,16 @@ def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
         )
         for head, registers in pairs
     )
+
+
+def _nvme_error(row: re.Match[str]) -> NvmeError:
+    """Return an entry of the NVMe error log.
+
+    The status has 16 bits, from the lowest: the phase tag, 8 bits of code, 3 bits of type, others.
+    Source: NVM Express 1.4, figure 197 and "Status Field".
+    """
+    status = int(row['status'], 16) >> 1
+    return NvmeError(int(row['number']), int(row['queue']), status >> 8 & 7, status & 0xFF)
 
 
 def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
