@@ -129,6 +129,15 @@ def notes(
     ]
 
 
+def undated(found: Sequence[Reading]) -> list[Coded]:
+    """Return a note that a recorded report has no usable date, if a forecast counts from it."""
+    if all(each.forecast is None or each.forecast.left <= 0 for each in found):
+        return []
+    return [
+        Coded('report-undated', 'the report has no usable date, so its forecast counts from today')
+    ]
+
+
 def judged(found: Sequence[Reading]) -> dict[str, Reading]:
     """Return the judged readings that have a number, by metric."""
     return {

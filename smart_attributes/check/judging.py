@@ -10,6 +10,7 @@ from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
 from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
+from ..reading import report_date
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
@@ -76,8 +77,9 @@ def judge(
     ]
     by_metric = drive_notes.judged(found)
     hours = _hours(by_metric)
+    date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
     found += [
-        drive_notes.advisory(defect, identity, hours, rules.now)
+        drive_notes.advisory(defect, identity, hours, date or rules.now)
         for defect in database.advisories(identity)
     ]
     if rules.self_test_max_age:
@@ -121,10 +123,12 @@ def judge(
         (
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
+            *(drive_notes.undated(found) if device.is_recorded and not date else ()),
             *thresholds.over(device, identity, family),
             *silent,
         ),
         entry=spec.family,
+        date=date,
     )
     if not rules.risk or verdict.state is State.OK:
         return verdict

@@ -188,7 +188,7 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
         *_place(verdict.place),
         *(f'in use by   {sentence(each.said, 300)}' for each in verdict.depends),
         *(
-            f'wears out   {lasting(metric, each, time.time())}'
+            f'wears out   {lasting(metric, each, verdict.read_at(time.time()))}'
             for metric, each in verdict.forecasts.items()
         ),
     ]

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import Json
-from . import completeness, content
+from . import completeness, content, report_date
 from .content import (
     byte_of,
     integer_at,
@@ -132,6 +132,8 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         ),
         farm=farm,
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
+        date=integer_at(data, 'local_time.time_t')
+        or report_date.of_text(text_of(data, 'local_time', 'asctime')),
     )
 
 
