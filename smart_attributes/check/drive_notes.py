@@ -12,7 +12,7 @@ from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import Coded
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
-from ..model import Device, Identity, Reading, Report, Source, State
+from ..model import Device, Identity, Judgement, Reading, Report, Source, State
 from ..reading.content import exit_status_notes
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, amount
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..history.past import Past
 
 TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
+SELF_TEST = 'self_test'
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 # percentage points; a larger difference between two endurance readings is noted
@@ -126,6 +127,25 @@ def notes(
         *report.gaps,
         *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
         *_late(report, found, past),
+    ]
+
+
+def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:
+    """Return a note with the command of the test that ends the alert about a failed self-test."""
+    # WARNING: smartctl does not show which test failed, nor will it show that one has passed
+    if not any(
+        each.reading.metric == SELF_TEST and each.reading.state is State.CRITICAL and each.state
+        for each in judgements
+    ):
+        return []
+    kind = f'-d {device.type} ' if device.type else ''
+    path = 'DEVICE' if device.is_recorded else device.path
+    return [
+        Coded(
+            'self-test-to-repeat',
+            'the alert of self_test ends when an extended self-test passes; to start one, run: '
+            f'smartctl -t long {kind}{path}',
+        )
     ]
 
 

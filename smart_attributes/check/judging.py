@@ -123,6 +123,7 @@ def judge(
         (
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
+            *drive_notes.self_test_to_repeat(device, judgements),
             *(drive_notes.undated(found) if device.is_recorded and not date else ()),
             *thresholds.over(device, identity, family),
             *silent,

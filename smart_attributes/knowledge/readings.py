@@ -104,7 +104,9 @@ def _own_verdicts(
         Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
         for warning in warnings
     ]
-    self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
+    self_test = drive_logs.unlisted_failure(report) or drive_logs.verdict(
+        report.self_tests, report.identity, age, is_bound
+    )
     return [*verdicts, self_test] if self_test else verdicts
 
 
