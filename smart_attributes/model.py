@@ -292,7 +292,7 @@ class Judgement(NamedTuple):
     against: Coded = NOTHING
     origin: str = ''  # who set the limit that determined the state
     graphed: bool = False
-    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is
+    # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"; '' if no growth is
     # reported
     growth: str = ''
     growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
