@@ -368,6 +368,17 @@ def test_the_order_of_urgency_is_not_that_of_exit_codes():
     assert judging.worst([]) is OK
 
 
+@pytest.mark.parametrize(('minutes', 'is_told'), [(0, False), (1, True), (342, True)])
+def test_a_drive_that_was_above_its_critical_temperature_is_worth_a_note(minutes, is_told):
+    """Also when a check sees it for the first time; nobody can end it, so it is no alert."""
+    log = {'critical_comp_time': minutes, 'percentage_used': 3, 'power_on_hours': 9000}
+    report = Report(Identity('NVMe', 'ACME N1', serial='S1'), True, nvme=log)
+    verdict = judged(report)
+
+    assert ('was-too-hot' in [note.code for note in verdict.notes]) == is_told
+    assert verdict.state is State.OK
+
+
 def test_two_endurance_readings_far_apart_are_worth_a_note():
     """The worse one counts, the other is told."""
     verdict = judged(
