@@ -1087,6 +1087,33 @@ def test_a_counter_that_was_higher_before_is_noted():
     ]
 
 
+@pytest.mark.parametrize(
+    ('points', 'up_since', 'is_told'),
+    [
+        ([(-25 * 60, 100)], -30 * DAY, True),
+        ([(-25 * 60, 100)], -10 * 60, False),  # the host was restarted in between
+        ([(-25 * 60, 100)], None, False),  # nobody knows
+        ([(-25 * 60, 490)], -30 * DAY, False),  # ten: somebody tries a cable
+        ([(-25 * 60, 489)], -30 * DAY, True),
+        ([(-2 * DAY, 100), (-60, 500)], -30 * DAY, True),
+        ([(-2 * DAY, 481), (-60, 500)], -30 * DAY, False),
+        ([(-9 * DAY, 100), (-DAY, 495)], -30 * DAY, False),  # long ago
+        ([], -30 * DAY, False),
+    ],
+)
+def test_power_cycles_that_are_not_the_hosts_are_a_note(points, up_since, is_told):
+    """400 in 25 minutes: a drive whose power comes and goes. Its state stays."""
+    now = int(DAY_0)
+    report = worn(row(12, raw='500'), identity=S1)
+    stored = History(tuple(Point(now + ago, number) for ago, number in points), now - 60)
+    known = past.Past({past.key(reading_of(report, 'power_cycles')): stored} if points else {}, now)
+    rules = judging.Rules(now=now, up_since=0 if up_since is None else now + up_since)
+    verdict = judged(report, known, rules)
+
+    assert ('power-lost' in [note.code for note in verdict.notes]) == is_told
+    assert verdict.state is judged(report, known).state
+
+
 def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     """The state is of the higher number, the reading is today's."""
     hot = Reading('temperature', 58, 'C', Source(attribute=194))

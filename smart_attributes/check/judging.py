@@ -36,6 +36,7 @@ class Rules(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0  # seconds since 1970, for dates in the future
+    up_since: float = 0  # when this host was started, seconds since 1970; 0: unknown
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests can be of any age
     uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
@@ -124,6 +125,7 @@ def judge(
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
             *drive_notes.self_test_to_repeat(device, judgements),
+            *drive_notes.power_losses(by_metric.get('power_cycles'), past, rules.up_since),
             *(drive_notes.undated(found) if device.is_recorded and not date else ()),
             *thresholds.over(device, identity, family),
             *silent,
