@@ -180,6 +180,8 @@ class Report(NamedTuple):
     gaps: tuple[Coded, ...] = ()  # expected content that is missing or damaged
     farm: Farm | None = None  # only if it was read
     vendor_log: LogPage | None = None  # of an NVMe drive, if this check asked for it
+    # the date that smartctl printed, seconds since 1970; 0: none. It is used for recorded reports
+    date: float = 0
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False if a signal ended
@@ -319,7 +321,7 @@ class Judgement(NamedTuple):
     against: Coded = NOTHING
     origin: str = ''  # who set the limit that determined the state
     graphed: bool = False
-    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is
+    # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"; '' if no growth is
     # reported
     growth: str = ''
     growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
@@ -517,3 +519,11 @@ class Verdict(NamedTuple):
     item: Item | None = None
     # metric -> (seconds since 1970, number), from the history
     past: Mapping[str, tuple[tuple[float, float], ...]] = {}
+    # the date of a recorded report, seconds since 1970; 0: read now, or the report has no date
+    date: float = 0
+
+    def read_at(self, now: float) -> float:
+        """Return the time from which the forecasts of the drive count: the date of a recorded
+        report, else *now*.
+        """
+        return self.date or now

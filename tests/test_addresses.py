@@ -15,7 +15,7 @@ from smart_attributes.constants import MOST_SLOTS, SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Device
 from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.device_types import REFUSED, TYPES, is_raid
+from smart_attributes.reading.device_types import REFUSED, TYPES, UNREAD, is_raid
 
 
 def one(text):
@@ -352,3 +352,14 @@ def test_raid_means_that_the_type_picks_a_drive():
     assert [kind for kind in _ALL if is_raid(Device('/dev/sda', kind))] == [
         kind for entry in TYPES if entry.controller for kind in _SAMPLES[entry.name]
     ]
+
+
+@pytest.mark.parametrize(
+    'text', ['mpi3mr,3@/dev/bus/0', '/dev/bus/0 -d mpi3mr,3', 'sat+mpi3mr,3@/dev/sda']
+)
+def test_a_type_of_no_released_smartctl_names_what_reads_its_drives(text):
+    """Not a list of other types to try in vain."""
+    with pytest.raises(UsageError) as error:
+        parse(text)
+
+    assert UNREAD['mpi3mr'] in str(error.value)

@@ -616,7 +616,6 @@ def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of
             [verdict('aacraid,0,0,1', '/dev/sg3'), verdict('aacraid,1,0,1', '/dev/sg9')],
             0,
         ),
-        ('storcli2-raid0.json', [verdict('mpi3mr,312')], 1),
         ('storcli2-raid0.json', [verdict('megaraid,312')], 1),
         (
             'storcli-raid1-of-one-volume.json',

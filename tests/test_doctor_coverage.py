@@ -162,6 +162,17 @@ def test_two_paths_to_one_drive_are_one_drive(tmp_path, monkeypatch):
     assert left(Uses(['/dev/sdb'])) == ['sdc']
 
 
+def test_a_volume_of_a_controller_that_smartctl_cannot_ask_is_not_a_lone_disk(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
+    sys_tree.disk(tmp_path, 'sda', driver='mpi3mr', vendor='DELL', model='PERC H965i Front')
+    [finding] = coverage.examine([Uses(['/dev/sdz'])], NONE, list)
+
+    assert finding.code == 'drives-unmonitored-behind-raid'
+    assert 'behind mpi3mr' in finding.fields['disks']
+
+
 @pytest.mark.parametrize(
     'what',
     [

@@ -37,7 +37,7 @@ from smart_attributes.reading import addresses, json_report
 from smart_attributes.reading.identity import is_same_drive
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-GROWN = 'crc_errors grew by 14 in 24 h (212 to 226)'
+GROWN = 'crc_errors grew by 14 in 60 min (212 to 226)'
 
 
 @pytest.fixture

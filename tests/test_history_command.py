@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import drive
 from days import DAY, HOUR, START, Machine, command_at, disk, environment
 
 from smart_attributes.model import Identity
@@ -315,3 +316,54 @@ def test_a_drive_without_a_name_has_none_in_the_document():
     )['drives']
 
     assert found == {'model': None, 'serial': None, 'first_read': 2, 'last_read': 2, 'series': []}
+
+
+def nvme_line(moment: float, **fields: int) -> str:
+    """A line of smartd 7.5 about an NVMe drive that has written 10 units."""
+    log = {
+        'critical-warning': 0,
+        'temperature': 41,
+        'available-spare': 100,
+        'available-spare-threshold': 10,
+        'percentage-used': 3,
+        'data-units-read': 20,
+        'data-units-written': 10,
+        'power-cycles': 5,
+        'media-errors': 0,
+        **{name.replace('_', '-'): number for name, number in fields.items()},
+    }
+    stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(moment))
+    return f'{stamp};' + ''.join(f'\t{name};{number};' for name, number in log.items()) + '\n'
+
+
+def test_smartds_log_of_an_nvme_drive_continues_in_the_series_of_the_checks(tmp_path):
+    """smartd 7.5. Its units are those of the health log. A number at its end, or a temperature of
+    0 Kelvin, is not known.
+    """
+    machine = Machine(tmp_path)
+    said = json.loads(drive('samsung-pm983-healthy'))
+    machine.holds(nvme0=said)
+    name = f'{said["model_name"]} {said["serial_number"]}'.replace(' ', '_')
+    hours = said['nvme_smart_health_information_log']['power_on_hours']
+    (machine.logs / f'attrlog.{name}.nvme.csv').write_text(
+        nvme_line(START - 2 * DAY, power_on_hours=hours - 48)
+        + nvme_line(START - DAY, power_on_hours=hours - 24, media_errors=2, temperature=-273)
+        + nvme_line(START - HOUR, power_on_hours=hours - 1, host_reads=5, media_errors=2**64 - 1)
+    )
+
+    done = machine.run(START, 'history', '--import', '-d', '/dev/nvme0')
+    machine.check(START)
+
+    assert ' 3 lines' in done.first_line and 'damaged' not in done.first_line
+    [found] = json.loads(machine.run(START, 'history', '--json', '-d', '/dev/nvme0').text)['drives']
+    series = [
+        (each['metric'], [number for _, number in each['points']]) for each in found['series']
+    ]
+    names = [name for name, _ in series]
+    assert [names.count(each) for each in ('media_errors', 'host_written', 'temperature')] == [
+        1
+    ] * 3
+    assert dict(series)['media_errors'][:2] == [0, 2]
+    assert max(dict(series)['media_errors']) == 2
+    assert dict(series)['host_written'][0] == 10 * 512_000
+    assert min(dict(series)['temperature']) > 0

@@ -42,7 +42,7 @@ GREW = 'crc_errors grew by '
 @pytest.mark.parametrize(
     'readings, now, sentence',
     [
-        ([(0, 212), (STEP, 226)], STEP, '14 in 24 h (212 to 226): check cable and backplane'),
+        ([(0, 212), (STEP, 226)], STEP, '14 in 5 min (212 to 226): check cable and backplane'),
         (
             [(0, 212), (10 * DAY, 226)],
             10 * DAY,
@@ -56,22 +56,22 @@ GREW = 'crc_errors grew by '
         (
             [(0, 1), (STEP, 2), (3 * DAY, 2)],
             3 * DAY,
-            '1 in 24 h (1 to 2), 3 d ago: check cable and backplane',
+            '1 in 5 min (1 to 2), 3 d ago: check cable and backplane',
         ),
         (
             [(0, 1), (STEP, 2), (3 * DAY, 2)],
             STEP + HOUR,
-            '1 in 24 h (1 to 2), 60 min ago: check cable and backplane',
+            '1 in 5 min (1 to 2), 60 min ago: check cable and backplane',
         ),
         (
             [(0, 1), (STEP, 2), (3 * DAY, 2)],
             STEP + HOUR - 1,
-            '1 in 24 h (1 to 2): check cable and backplane',
+            '1 in 5 min (1 to 2): check cable and backplane',
         ),
         (
             [(0, 10), (STEP, 12), (2 * STEP, 0), (3 * STEP, 1)],
             3 * STEP,
-            '3 in 24 h (10 to 1, reset in between): check cable and backplane',
+            '3 in 15 min (10 to 1, reset in between): check cable and backplane',
         ),
     ],
 )

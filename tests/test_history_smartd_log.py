@@ -172,7 +172,7 @@ def test_a_line_of_the_future_is_left_out_where_no_hours_date_it(tmp_path):
         NOW,
     )
 
-    assert [(row.time, row.scsi['read-total-unc-errors']) for row in found.rows] == [
+    assert [(row.time, row.named['read-total-unc-errors']) for row in found.rows] == [
         (moment, count) for moment, count in counts if moment < NOW
     ]
 
@@ -427,3 +427,50 @@ def test_since_when_smartd_has_kept_values_is_told_by_the_oldest_log(tmp_path):
     os.utime(tmp_path / 'attrlog.ACME_4000-S3RIAL01.ata.csv.2.gz', (NOW - 30 * DAY,) * 2)
 
     assert smartd_log.begun(smartd_log.logs(str(tmp_path)), NOW) == NOW - 20 * DAY
+
+
+# --- NVMe drives, since smartd 7.5 -----------------------------------------------------------------
+
+
+def health(moment: float, **fields: int) -> str:
+    """One line as smartd 7.5 writes it of an NVMe drive."""
+    stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(moment))
+    cells = ''.join(f'\t{name.replace("_", "-")};{number};' for name, number in fields.items())
+    return f'{stamp};{cells}\n'
+
+
+def test_a_line_of_an_nvme_drive_has_names_and_is_dated_by_its_hours(tmp_path):
+    """The clock of the first line was wrong; a count that floats cannot hold is whole."""
+    path = tmp_path / 'attrlog.ACME_4000-S3RIAL01.nvme.csv'
+    path.write_text(
+        health(NOW + 4000 * DAY, temperature=-5, data_units_read=2**63 + 1, power_on_hours=98)
+        + health(NOW - HOUR, temperature=41, data_units_read=2**64 - 1, power_on_hours=99)
+    )
+    found = smartd_log.read([str(path)], NOW)
+
+    assert [(row.time, row.named['temperature']) for row in found.rows] == [
+        (NOW - 2 * HOUR, -5),
+        (NOW - HOUR, 41),
+    ]
+    assert found.rows[0].named['data-units-read'] == 2**63 + 1
+    assert found.damaged == 0
+
+
+@pytest.mark.parametrize(
+    'names, is_found',
+    [
+        (('ACME_4000-S3RIAL01.nvme.csv',), True),
+        (('ACME_4000-S3RIAL01.nvme.csv', 'ACME_4000-S3RIAL01.nvme.csv.1.gz'), True),
+        (('ACME_4000-S3RIAL01-n1.nvme.csv',), True),
+        (('ACME_4000-S3RIAL01-n1.ata.csv',), False),
+        (('ACME_4000-S3RIAL011.nvme.csv',), False),
+        (('ACME_4000-S3RIAL01-n1.nvme.csv', 'ACME_4000-S3RIAL01-n2.nvme.csv'), False),
+    ],
+)
+def test_the_log_of_an_nvme_drive_may_name_one_namespace(tmp_path, names, is_found):
+    """Two namespaces have the same numbers, but who knows whether it is one drive."""
+    for name in names:
+        (tmp_path / f'attrlog.{name}').touch()
+    drive = Identity('NVMe', 'ACME 4000', '', 'S3RIAL01')
+
+    assert bool(smartd_log.logs_of(drive, smartd_log.logs(str(tmp_path)))) == is_found

@@ -984,3 +984,38 @@ def test_values_outside_a_byte_are_no_attribute_values():
 def test_the_physical_sector_is_what_smartctl_says_or_is_not_known(told, expected):
     """Counts of logical sectors are converted by it; a guess would hide seven errors of eight."""
     assert json_report.from_json({**ATA, **told}).identity.physical_block_size == expected
+
+
+STATE = {
+    'json_format_version': [1, 0],
+    'device': {'name': '/dev/sda', 'info_name': '/dev/sda [SAT]', 'type': 'sat', 'protocol': 'ATA'},
+    'model_name': 'INTEL SSDSC2BB240G4',
+    'serial_number': 'EXAMPLE0001',
+    'smart_status': {'passed': True},
+    'temperature': {'current': 30},
+    'ata_smart_attributes': {'table': [row(9, raw=20_000), row(233, 7)]},
+}
+
+
+@pytest.mark.parametrize(
+    'change, code',
+    [
+        ({}, 'not-a-report'),
+        ({'model_name': ''}, 'not-a-report'),
+        ({'firmware_version': 'D201'}, ''),
+        (smartctl(argv=['smartctl', '-A', '-H']), ''),
+        ({'smart_status': {'passed': False}}, ''),
+        ({'ata_smart_attributes': {'table': [row(5, 1, 1, 10, failed='now')]}}, ''),
+        ({'nvme_smart_health_information_log': {'critical_warning': 8}}, ''),
+        ({'nvme_smart_health_information_log': {'critical_warning': 0}}, 'not-a-report'),
+    ],
+)
+def test_the_state_of_smartd_is_no_report_unless_the_drive_is_failing(change, code):
+    """smartd 8.0 uses smartctl's names, but leaves out what the verdict needs."""
+    found = ''
+    try:
+        json_report.from_json({**STATE, **change})
+    except DriveError as error:
+        found = error.code
+
+    assert found == code

@@ -368,6 +368,17 @@ def test_the_order_of_urgency_is_not_that_of_exit_codes():
     assert judging.worst([]) is OK
 
 
+@pytest.mark.parametrize(('minutes', 'is_told'), [(0, False), (1, True), (342, True)])
+def test_a_drive_that_was_above_its_critical_temperature_is_worth_a_note(minutes, is_told):
+    """Also when a check sees it for the first time; nobody can end it, so it is no alert."""
+    log = {'critical_comp_time': minutes, 'percentage_used': 3, 'power_on_hours': 9000}
+    report = Report(Identity('NVMe', 'ACME N1', serial='S1'), True, nvme=log)
+    verdict = judged(report)
+
+    assert ('was-too-hot' in [note.code for note in verdict.notes]) == is_told
+    assert verdict.state is State.OK
+
+
 def test_two_endurance_readings_far_apart_are_worth_a_note():
     """The worse one counts, the other is told."""
     verdict = judged(
@@ -1105,6 +1116,33 @@ def test_a_counter_that_was_higher_before_is_noted():
     assert [note.code for note in judged(report, known).notes if note not in without] == [
         'counter-set-back'
     ]
+
+
+@pytest.mark.parametrize(
+    ('points', 'up_since', 'is_told'),
+    [
+        ([(-25 * 60, 100)], -30 * DAY, True),
+        ([(-25 * 60, 100)], -10 * 60, False),  # the host was restarted in between
+        ([(-25 * 60, 100)], None, False),  # nobody knows
+        ([(-25 * 60, 490)], -30 * DAY, False),  # ten: somebody tries a cable
+        ([(-25 * 60, 489)], -30 * DAY, True),
+        ([(-2 * DAY, 100), (-60, 500)], -30 * DAY, True),
+        ([(-2 * DAY, 481), (-60, 500)], -30 * DAY, False),
+        ([(-9 * DAY, 100), (-DAY, 495)], -30 * DAY, False),  # long ago
+        ([], -30 * DAY, False),
+    ],
+)
+def test_power_cycles_that_are_not_the_hosts_are_a_note(points, up_since, is_told):
+    """400 in 25 minutes: a drive whose power comes and goes. Its state stays."""
+    now = int(DAY_0)
+    report = worn(row(12, raw='500'), identity=S1)
+    stored = History(tuple(Point(now + ago, number) for ago, number in points), now - 60)
+    known = past.Past({past.key(reading_of(report, 'power_cycles')): stored} if points else {}, now)
+    rules = judging.Rules(now=now, up_since=0 if up_since is None else now + up_since)
+    verdict = judged(report, known, rules)
+
+    assert ('power-lost' in [note.code for note in verdict.notes]) == is_told
+    assert verdict.state is judged(report, known).state
 
 
 def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():

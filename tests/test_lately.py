@@ -44,14 +44,14 @@ GONE = 'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago'
 @pytest.mark.parametrize(
     ('since', 'told'),
     [
-        ('30d', [GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE]),
+        ('30d', [GREW.format(4, '9 d', 5), CAME, SWAPPED, GONE]),
         ('5d', [GREW.format(4, '9 d', 5), GONE]),
         ('12h', ['no increases, no drives added or removed']),
-        ('55d', [GREW.format(9, '55 d', 0), CAME, SWAPPED, GONE]),
+        ('55d', [GREW.format(9, '59 d', 0), CAME, SWAPPED, GONE]),
         (
             '90d',
             [
-                GREW.format(9, '60 d', 0),
+                GREW.format(9, '59 d', 0),
                 CAME,
                 SWAPPED,
                 GONE,

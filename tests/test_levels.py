@@ -78,12 +78,12 @@ def test_a_level_is_compared_at_the_ends_of_the_period(readings, size):
         (
             [(0, 160), (1, 160), (2, 135), (3, 135)],
             True,
-            'capacitor_health fell from 160 % to 135 % in 7 d',
+            'capacitor_health fell from 160 % to 135 % in 3 d',
         ),
         (
             [(0, 30), (1, 30), (2, 45), (3, 45)],
             False,
-            'capacitor_health rose from 30 % to 45 % in 7 d',
+            'capacitor_health rose from 30 % to 45 % in 3 d',
         ),
     ],
 )

@@ -7,6 +7,8 @@ import argparse
 import pytest
 
 from smart_attributes.command_line import values
+from smart_attributes.commands import table
+from smart_attributes.errors import UsageError
 from smart_attributes.model import State
 
 
@@ -66,3 +68,25 @@ def test_an_argument_that_cannot_be_meant_is_quoted_with_what_can(convert, words
             convert(text)
 
         assert str(error.value) == f'"{text}" {words}'
+
+
+REPEATED = [
+    (command.name, action.option_strings[0])
+    for command in table.commands()
+    for action in table.parser(command)._actions
+    if isinstance(action.default, list) and action.option_strings and action.nargs != 0
+]
+
+
+@pytest.mark.parametrize(('command', 'option'), REPEATED)
+@pytest.mark.parametrize('value', ['', ' '])
+def test_a_list_takes_no_empty_value(command, option, value):
+    """A variable that is not set: --ignore '' would leave out every drive."""
+    words = [] if command == 'check' else [command]
+
+    with pytest.raises(UsageError, match=option):
+        table.understood([*words, option, value])
+
+
+def test_all_lists_are_tried():
+    assert {'-d', '--match', '--ignore', '--forget'} <= {option for _, option in REPEATED}

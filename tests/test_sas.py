@@ -9,13 +9,14 @@ import random
 import re
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run
 from foreign import DEVICE, shipped
 from sas import HOURS, document, health, scan, with_errors
 
-from smart_attributes.check import judging
+from smart_attributes.check import drive_notes, judging
 from smart_attributes.constants import MOST_RESULTS
 from smart_attributes.knowledge import drive_logs
+from smart_attributes.model import Device, Judgement, Reading, Source, State
 from smart_attributes.reading import background_scan, json_report, text_report
 from smart_attributes.reading.background_scan import Result
 
@@ -452,3 +453,41 @@ def test_a_result_in_words_of_another_version_is_unknown():
         ]
         == 1
     )
+
+
+def test_a_self_test_that_failed_on_a_sas_drive_alerts_with_every_smartctl(tmp_path):
+    """7.2 reports it only by its exit status, 7.3 in the JSON, too."""
+    failed = {
+        'code': {'value': 2, 'string': 'Background long'},
+        'result': {'value': 5, 'string': 'Failed in first segment'},
+        'power_on_time': {'hours': 31},
+    }
+    notes = {}
+    for version, log in ((2, {}), (3, {'scsi_self_test_0': failed})):
+        said = json.loads(json.dumps(document(**log)))
+        said['smartctl'].update(exit_status=0x80, version=[7, version])
+        path = tmp_path / f'{version}.json'
+        path.write_text(json.dumps(said))
+        result = run('triage', '--json', '--no-history', '--report', str(path))
+        [one] = json.loads(result.text)['drives']
+        notes[version] = {note['code'] for note in one['notes']}
+        assert [each['code'] for each in one['findings']] == ['self-test-failed']
+
+    assert 'self-test-to-repeat' in notes[3] - notes[2]
+
+
+@pytest.mark.parametrize(
+    'device, command',
+    [
+        (Device('/dev/sda'), 'smartctl -t long /dev/sda'),
+        (Device('/dev/bus/0', 'megaraid,4'), 'smartctl -t long -d megaraid,4 /dev/bus/0'),
+        (Device('/tmp/sda.txt', is_recorded=True), 'smartctl -t long DEVICE'),
+    ],
+)
+def test_the_note_names_the_test_that_ends_the_alert(device, command):
+    failed = Reading('self_test', 0, '', Source('self-test log'), '', State.CRITICAL)
+    alert = Judgement(failed, State.CRITICAL)
+    [note] = drive_notes.self_test_to_repeat(device, [alert])
+
+    assert str(note).endswith(command)
+    assert drive_notes.self_test_to_repeat(device, [alert._replace(state=State.OK)]) == []

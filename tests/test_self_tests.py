@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from smart_attributes.knowledge.drive_logs import verdict
+from smart_attributes.knowledge.drive_logs import unlisted_failure, verdict
 from smart_attributes.knowledge.log_ages import freshness
-from smart_attributes.model import Identity, Reading, SelfTest, Source, State
+from smart_attributes.model import Identity, Reading, Report, SelfTest, Source, State
 
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
 SAS = Identity(protocol='SCSI', model='ACME SASSY', rotation=10000)
@@ -233,3 +233,20 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
 )
 def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected):
     assert verdict([test('Short offline', passed)], DISK, age and age * HOUR) == expected
+
+
+@pytest.mark.parametrize(
+    'tests, status, state',
+    [
+        ((), 0x80, State.WARNING),  # smartctl 7.0 to 7.2 and a SAS drive
+        ((test('Background long', True),), 0x80, State.WARNING),
+        ((test('Background long', False),), 0x80, None),
+        ((), 0x40, None),
+        ((), -128, None),
+        ((), None, None),
+    ],
+)
+def test_a_failed_test_that_smartctl_does_not_print_is_no_silence(tests, status, state):
+    found = unlisted_failure(Report(SAS, self_tests=tests, exit_status=status, version=(7, 2)))
+
+    assert (found and found.state) == state

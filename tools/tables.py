@@ -154,11 +154,8 @@ CONTROLLERS = {
     'hpt': Documented('hpt,1/3@/dev/sda', 'HighPoint RocketRAID', 'any volume, such as `/dev/sda`'),
     'megaraid': Documented(
         'megaraid,6@/dev/bus/0',
-        'MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
+        'MegaRAID: LSI, Avago, Broadcom up to 95xx; Dell PERC up to 11; Lenovo, Fujitsu, Intel, Supermicro',
         '`/dev/bus/H`, or any volume, such as `/dev/sda`',
-    ),
-    'mpi3mr': Documented(
-        'mpi3mr,3@/dev/bus/0', 'Broadcom 96xx, driver mpi3mr', '`/dev/bus/H`', '7.5'
     ),
     'aacraid': Documented(
         'aacraid,0,0,4@/dev/sg3',

@@ -10,6 +10,7 @@ from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
+from ..reading import report_date
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
@@ -35,6 +36,7 @@ class Rules(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0  # seconds since 1970, for dates in the future
+    up_since: float = 0  # when this host was started, seconds since 1970; 0: unknown
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests can be of any age
     uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
@@ -76,8 +78,9 @@ def judge(
     ]
     by_metric = drive_notes.judged(found)
     hours = _hours(by_metric)
+    date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
     found += [
-        drive_notes.advisory(defect, identity, hours, rules.now)
+        drive_notes.advisory(defect, identity, hours, date or rules.now)
         for defect in database.advisories(identity)
     ]
     if rules.self_test_max_age:
@@ -121,10 +124,14 @@ def judge(
         (
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
+            *drive_notes.self_test_to_repeat(device, judgements),
+            *drive_notes.power_losses(by_metric.get('power_cycles'), past, rules.up_since),
+            *(drive_notes.undated(found) if device.is_recorded and not date else ()),
             *thresholds.over(device, identity, family),
             *silent,
         ),
         entry=spec.family,
+        date=date,
     )
     if not rules.risk or verdict.state is State.OK:
         return verdict

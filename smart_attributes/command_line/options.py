@@ -142,9 +142,20 @@ def single(spellings: str, metavar: str, text: str, default: Any = '', **more: A
     return option(spellings, metavar=metavar, help=text, default=default, **more)
 
 
+def given(text: str) -> str:
+    """Return an argument that is not blank. Raises ArgumentTypeError.
+
+    A variable that is not set makes a blank one: as a pattern, it would match every drive.
+    """
+    if not text.strip():
+        raise argparse.ArgumentTypeError('the value is empty; give one, or leave the option out')
+    return text
+
+
 def repeated(spellings: str, metavar: str, text: str, **more: Any) -> Option:
     """Return an option that may be repeated; its value is a list."""
-    return option(spellings, action='append', default=[], metavar=metavar, help=text, **more)
+    arguments = {'action': 'append', 'default': [], 'type': given, **more}
+    return option(spellings, metavar=metavar, help=text, **arguments)
 
 
 def positional(name: str, metavar: str, text: str, nargs: str = '*') -> Option:

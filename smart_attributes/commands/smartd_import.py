@@ -14,8 +14,8 @@ from ..history.series import Key, Observation
 from ..history.smartd_log import Log, LogRow
 from ..history.store import HistoryStore
 from ..knowledge import readings
-from ..model import Device, Reading, Report, Verdict
-from ..reading.content import ERROR_COUNTERS
+from ..model import Device, Identity, Reading, Report, Verdict
+from ..reading.content import ERROR_COUNTERS, NVME_KEYS
 from ..wording import amount, local_day
 from ..words import clean
 
@@ -102,7 +102,7 @@ def _is_of_one_firmware(report: Report, database: Any) -> bool:
     """Return whether the meaning of a drive's attributes depends on the firmware version, which
     logs do not contain.
     """
-    return any(
+    return bool(report.attributes) and any(
         'firmware' in entry for _, entry in database.claims(report.identity, _numbers(report))
     )
 
@@ -164,9 +164,8 @@ def _observed(
     row: LogRow, report: Report, spec: Any, metrics: Any, twins: Mapping[Key, Sequence[Key]]
 ) -> Iterator[Observation]:
     """Yield the observations that a check would have stored at the time of a row."""
-    if row.scsi:
-        numbers = {_SCSI[name]: number for name, number in row.scsi.items() if name in _SCSI}
-        known = readings.standard_readings(Report(report.identity, scsi=numbers), metrics, {})
+    if row.named:
+        known = readings.standard_readings(_of_names(report.identity, row.named), metrics, {})
     else:
         attributes = tuple(
             each._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
@@ -178,3 +177,16 @@ def _observed(
     for each in observations(known):
         yield each
         yield from (each._replace(key=other) for other in twins.get(each.key, ()))
+
+
+def _of_names(identity: Identity, named: Mapping[str, float]) -> Report:
+    """Return the numbers of an NVMe or SCSI drive under smartctl's names."""
+    if identity.protocol == 'NVMe':
+        names = {key.replace('_', '-'): key for key in NVME_KEYS}
+        return Report(
+            identity,
+            nvme={names[name]: int(number) for name, number in named.items() if name in names},
+        )
+    return Report(
+        identity, scsi={_SCSI[name]: number for name, number in named.items() if name in _SCSI}
+    )

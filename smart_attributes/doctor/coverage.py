@@ -154,6 +154,6 @@ def _finding(left: Sequence[Disk]) -> Finding:
 
 def _named(disk: Disk) -> str:
     kinds = [kind.name for kind in CONTROLLERS.values() if disk.driver in kind.drivers]
-    behind = f'behind {kinds[0]}' if kinds else ''
+    behind = f'behind {(*kinds, disk.driver)[0]}' if disk.is_behind_raid else ''
     about = ', '.join(filter(None, (clean(disk.model), behind)))
     return f'{disk.name} ({about})' if about else disk.name

@@ -66,7 +66,7 @@ class GrowthAlert(NamedTuple):
     """Growth of a reading beyond a limit."""
 
     state: State
-    words: str  # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
+    words: str  # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"
     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     against: Coded
     size: float  # size of the growth, base unit
@@ -154,7 +154,7 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
         sum(rise.size for rise in recent),
         recent[0].before,
         last.after,
-        last.since,
+        recent[0].since,
         last.noticed,
         GrowthRule(within_history, within),
     )
@@ -368,11 +368,12 @@ def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) ->
 
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
-    """Return a sentence: "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane".
+    """Return a sentence: "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane".
 
-    For a level: "capacitor_health fell from 160 % to 135 % in 90 d".
+    For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last
+    reading before the growth to the first after it, not the period of the rule.
     """
-    span = duration(max(grown.noticed - grown.since, grown.rule.within))
+    span = duration(grown.noticed - grown.since)
     ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
     advice = f': {grown.rule.advice}' if grown.rule.advice else ''
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'

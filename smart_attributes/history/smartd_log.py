@@ -6,9 +6,10 @@ in order of time.
 
 Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads
 a drive, "2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
-"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is
-local, although the man page says otherwise, so one hour in autumn occurs twice. The drive's
-power-on hours show which line came first.
+"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. Since 7.5,
+also "<tab>percentage-used;3;" and the other fields of the health log for NVMe drives, in the log's
+units, a temperature in degrees Celsius. The time is local, although the man page of 7.3 says
+otherwise, so one hour in autumn occurs twice. The drive's power-on hours show which line came first.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, extended
 
 FOLDER = '/var/lib/smartmontools'
 STAMP = 19  # characters of the time at the start of each line
-HOURS = '9'  # the attribute that orders the lines
+HOURS = ('9;', 'power-on-hours;')  # the cells that order the lines
 # The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the order of the standard.
 # gb: 10^9 bytes.
 ERROR_COUNTERS = (
@@ -55,11 +56,13 @@ _SLACK = 2 * HOUR
 # logrotate appends a number or a date, and the compressor's suffix. With "extension", it puts both
 # before ".csv".
 _NAME = re.compile(
-    r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?'
+    r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi|nvme))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?'
 )
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
+# the end of the name if smartd monitors one namespace: "attrlog.MODEL-SERIAL-n1.nvme.csv"
+_NAMESPACE = re.compile(r'-n[0-9]{1,10}$')
 _ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
-_SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
+_NAMED = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 
 
 class LogRow(NamedTuple):
@@ -67,7 +70,8 @@ class LogRow(NamedTuple):
 
     time: int  # seconds since 1970
     ata: Mapping[int, tuple[int, int]]  # attribute -> value, raw number (raw.value in JSON)
-    scsi: Mapping[str, float]  # counter -> number
+    # of SCSI and NVMe drives, by smartd's name: counter -> number
+    named: Mapping[str, float]
     before: int = 0  # time of the previous line; 0: this is the first line
 
 
@@ -117,19 +121,23 @@ def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
     """Return the logs of a drive; [] if no logs match, or if logs of two drives match.
 
     smartd names a log after the model and the serial number, with special characters replaced by _
-    or -.
+    or -, and after the namespace if it monitors only one.
     """
-
-    def plain(text: str) -> str:
-        return re.sub(r'[^0-9A-Za-z]', '', text)
-
+    name = _plain(identity.model + identity.serial)
     matches = ((path, _NAME.fullmatch(os.path.basename(path))) for path in paths)
-    own = {
-        path: match['log']
-        for path, match in matches
-        if match and plain(match['drive']) == plain(identity.model + identity.serial)
-    }
+    own = {path: match['log'] for path, match in matches if match and name in _drives(match)}
     return list(own) if len(set(own.values())) == 1 and identity.serial else []
+
+
+def _drives(match: re.Match[str]) -> tuple[str, str]:
+    """Return the drive in the name of a log, with and without a namespace."""
+    whole = match['drive']
+    is_nvme = match['log'].endswith('.nvme')
+    return _plain(whole), _plain(_NAMESPACE.sub('', whole) if is_nvme else whole)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r'[^0-9A-Za-z]', '', text)
 
 
 def ending(path: str) -> str:
@@ -301,7 +309,7 @@ class _Cells(dict[str, str]):
     """
 
     def __missing__(self, text: str) -> str:
-        if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
+        if not (_ATA.fullmatch(text) or _NAMED.fullmatch(text)):
             raise KeyError(text)
         return self.setdefault(text, text)
 
@@ -366,12 +374,13 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
 
 
 def _hours(lines: Sequence[_Line]) -> list[int]:
-    """Return the power-on hours of each line: the low 32 bits of attribute 9.
+    """Return the power-on hours of each line: the low 32 bits of attribute 9, or the field of the
+    NVMe health log.
 
-    All hours are 0 if any line lacks this attribute, as with SCSI drives.
+    All hours are 0 if any line lacks them, as with SCSI drives.
     """
     raws = [
-        next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
+        next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS)), '')
         for line in lines
     ]
     return [int(raw) & 0xFFFFFFFF for raw in raws] if all(raws) else [0] * len(lines)
@@ -394,14 +403,15 @@ def _telling(lines: list[_Line]) -> Iterator[LogRow]:
 
 
 def _row(line: _Line, before: int) -> LogRow:
-    ata, scsi = {}, {}
+    ata: dict[int, tuple[int, int]] = {}
+    named: dict[str, float] = {}
     for cell in line.cells:
         name, *numbers = cell.split(';')
         if len(numbers) == 2:
             ata[int(name)] = (int(numbers[0]), int(numbers[1]))
         else:
-            scsi[name] = float(numbers[0])
-    return LogRow(line.time, ata, scsi, before)
+            named[name] = float(numbers[0]) if '.' in numbers[0] else int(numbers[0])
+    return LogRow(line.time, ata, named, before)
 
 
 def points(

@@ -176,6 +176,7 @@ WHOLE, SELECTIVE = 'whole', 'selective'
 COVERAGE: Mapping[str, str] = _DATA['self_tests']
 ERASED_HOUR = 0xFF00  # from here on: content of a log that was never written
 LAST_SCSI_HOUR = 0xFFFF  # SPC-5: means this hour or any later hour
+_SELF_TEST_FAILED = 0x80  # bit of smartctl's exit status
 
 
 class SelfTestResult(NamedTuple):
@@ -244,6 +245,26 @@ def verdict(
         State.OK if test.passed else State.CRITICAL,
         quiet=result.ago,
     )
+
+
+def unlisted_failure(report: Report) -> Reading | None:
+    """Return the reading `self_test` if smartctl's exit status says that the log contains a failed
+    test, but the report does not show it; else None.
+
+    smartctl 7.0 to 7.2 prints the log of a SCSI drive only as text. Whether a later test passed is
+    not known, so this is no more than WARNING.
+    """
+    if not report.has_exit_bit(_SELF_TEST_FAILED) or any(
+        test.passed is False for test in report.self_tests
+    ):
+        return None
+    version = '.'.join(map(str, report.version))
+    newer = ' (7.3 prints it)' if report.version < (7, 3) else ''
+    words = (
+        f'the log contains a failed test that smartctl {version} does not print in JSON{newer}; '
+        'to see it, run: smartctl -l selftest DEVICE'
+    )
+    return Reading('self_test', 0, '', Source(SELF_TEST_LOG), words, State.WARNING)
 
 
 # --- logs that are ahead of the power-on time ------------------------------------------

@@ -105,7 +105,9 @@ def _own_verdicts(
     verdicts += [drive_logs.warned(warning, report.nvme) for warning in warnings]
     known = {each.metric for each in verdicts}
     verdicts += [each for each in drive_logs.refusals(report) if each.metric not in known]
-    self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
+    self_test = drive_logs.unlisted_failure(report) or drive_logs.verdict(
+        report.self_tests, report.identity, age, is_bound
+    )
     return [*verdicts, self_test] if self_test else verdicts
 
 

@@ -94,7 +94,7 @@ def print_faults(faults: Sequence[str], state: State = State.UNKNOWN) -> None:
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
     """Return the drive with its state, the action with the reason and, if known, the effect of
-    groups and the risk.
+    groups.
 
     now: seconds since 1970.
     """
@@ -117,12 +117,12 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
         lines.append(f'Redundancy: {sentence(told.step.why, 300)}')
     if told.unknown:
         lines.append(f'Not known: {told.unknown}')
-    return [*lines, told.risk.said] if told.risk else lines
+    return lines
 
 
 def _alerts(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines of each alert: metric, value, limit and source, then the increase and the
-    limit's reason.
+    """Yield the lines of each alert: metric, value, limit and source, then the share of such drives
+    that failed, the increase and the limit's reason.
     """
     alerting = [each for each in verdict.judgements if each.state is not State.OK]
     width = max((len(each.reading.metric) for each in alerting), default=0)
@@ -139,6 +139,8 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
                 str(reading.source),
             )
         )
+        if verdict.risk and verdict.risk.metric == reading.metric:
+            yield f'  {verdict.risk.said}'
         if judgement.growth:
             yield f'  {sentence(judgement.growth, 300)}'
         # If the origin is the source, the drive itself set this limit, and the line above shows the
@@ -188,7 +190,7 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
         *_place(verdict.place),
         *(f'in use by   {sentence(each.said, 300)}' for each in verdict.depends),
         *(
-            f'wears out   {lasting(metric, each, time.time())}'
+            f'wears out   {lasting(metric, each, verdict.read_at(time.time()))}'
             for metric, each in verdict.forecasts.items()
         ),
     ]

@@ -101,7 +101,7 @@ def note(text: Coded) -> MutableJson:
 
 def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     device, identity, place = verdict.device, verdict.identity, verdict.place
-    told = item(verdict, now)
+    told, ago = item(verdict, now), now - verdict.read_at(now)
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.problem), *notes)
@@ -146,9 +146,9 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'last': verdict.last and _last(verdict.last),
         'forecasts': {
             metric: {
-                'left': round(f.left),
-                'earliest': round(f.earliest),
-                'latest': round(f.latest),
+                'left': round(f.left - ago),
+                'earliest': round(f.earliest - ago),
+                'latest': round(f.latest - ago),
                 'estimate': f.is_estimate,
             }
             for metric, f in verdict.forecasts.items()

@@ -73,7 +73,7 @@ def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
         *_of_the_run(run),
         *_of_drives(run),
         *_of_readings(run.verdicts, metrics),
-        *_of_forecasts(run.verdicts),
+        *_of_forecasts(run),
         *_of_groups(run.groups),
     ]
 
@@ -197,13 +197,14 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
     return found.values()
 
 
-def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
+def _of_forecasts(run: Run) -> Iterator[Family]:
     told = [
         (
             (verdict.device.name, metric, 'use and age' if forecast.is_estimate else 'readings'),
             forecast,
+            run.now - verdict.read_at(run.now),
         )
-        for verdict in verdicts
+        for verdict in run.verdicts
         for metric, forecast in sorted(verdict.forecasts.items())
     ]
     for field, meaning in FORECAST.items():
@@ -211,7 +212,7 @@ def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
             f'{PREFIX}forecast_{field}_seconds',
             f'{meaning}; the label basis names its source',
             BASIS,
-            [(labels, round(getattr(forecast, field))) for labels, forecast in told],
+            [(labels, round(getattr(forecast, field) - ago)) for labels, forecast, ago in told],
         )
 
 

@@ -64,8 +64,10 @@
     return (found[2] ? 'below ' : 'above ') + (days ? plain(number / DAY) + (number === DAY ? ' day' : ' days') : amount(number, unit));
   }
   const day = (seconds) => new Date((data.made + seconds) * 1000).toISOString().slice(0, 10);
+  // A forecast of an old report may be past, but only one without a range is of a drive that is used up.
+  const isUsedUp = (forecast) => forecast.left <= 0 && forecast.earliest === forecast.latest;
   function between(forecast) {
-    if (forecast.left <= 0) return 'used up';
+    if (isUsedUp(forecast)) return 'used up';
     if (forecast.earliest === undefined) return day(forecast.left);
     return (forecast.estimate ? 'about ' : '') + day(forecast.left) + ', between ' + day(forecast.earliest) + ' and ' + day(forecast.latest)
       + (forecast.estimate ? ' (estimated only from use and age)' : '');
@@ -75,7 +77,7 @@
     const forecast = soonest(drive);
     if (!forecast) return '';
     if (forecast.left > FAR) return 'over 10 y';
-    return forecast.left <= 0 ? 'used up' : (forecast.estimate ? '~ ' : '') + day(forecast.left).slice(0, forecast.left > YEAR ? 7 : 10);
+    return isUsedUp(forecast) ? 'used up' : (forecast.estimate ? '~ ' : '') + day(forecast.left).slice(0, forecast.left > YEAR ? 7 : 10);
   }
   function written(drive) {
     const host = number(drive, 'host_written'), rated = number(drive, 'rated_written');

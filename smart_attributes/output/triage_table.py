@@ -356,7 +356,7 @@ def until(verdict: Verdict, now: float) -> str:
     soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
     if soonest is None:
         return ''
-    return date(soonest.left, now, '~' if soonest.is_estimate else '')
+    return date(soonest.left, verdict.read_at(now), '~' if soonest.is_estimate else '')
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:

@@ -20,7 +20,17 @@ from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
 from ..model import Device, Identity
 from ..words import TYPED, clean, nearest
-from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceType, base, is_raid
+from .device_types import (
+    BY_NAME,
+    CONTROLLERS,
+    REFUSED,
+    TUNNELS,
+    TYPES,
+    UNREAD,
+    DeviceType,
+    base,
+    is_raid,
+)
 
 # One slot, "0-7", or "[0-7,16]". A list needs no brackets if the type takes only one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
@@ -183,6 +193,8 @@ def _entry(base: str, text: str) -> DeviceType:
         raise UsageError(
             f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}'
         )
+    if name in UNREAD:
+        raise UsageError(f'{quoted(text)}: {UNREAD[name]}')
     if 'force' in re.split(r'[,+]', base):
         raise UsageError(
             f'{quoted(text)}: force is not allowed, because it disables a safety check of '

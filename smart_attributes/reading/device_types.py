@@ -156,15 +156,6 @@ TYPES = (
         ),
     ),
     DeviceType(
-        'mpi3mr,N',
-        is_scsi=True,
-        controller=Controller(
-            'MPI3MR',
-            ((0, 65535),),
-            drivers=('mpi3mr',),
-        ),
-    ),
-    DeviceType(
         'aacraid,H,L,ID',
         is_scsi=True,
         controller=Controller(
@@ -210,6 +201,14 @@ REFUSED = {
     'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check '
     'must not write',
     'test': 'only shows how smartctl would open the drive',
+}
+
+# Drivers of RAID controllers whose drives no released smartctl reads (7.5 is the newest), although
+# a pull request has a type of the same name, each with the reason.
+# Source: smartmontools/smartmontools, issue 313 and pull request 552.
+UNREAD = {
+    'mpi3mr': 'no released smartctl reads the drives behind a Broadcom 96xx or Dell PERC12 '
+    '(driver mpi3mr); ask storcli2 or perccli2, or Redfish (see doc/how-to/raid.md)',
 }
 
 # Expressions are compiled on first use (re caches them), so that importing this module stays cheap.

@@ -16,7 +16,7 @@ from ..model import (
     Statistic,
 )
 from ..typed import Json
-from . import completeness, content
+from . import completeness, content, report_date
 from .content import (
     byte_of,
     integer_at,
@@ -79,7 +79,7 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     arguments = completeness.arguments_of(
         word for word in list_of(data, 'smartctl', 'argv')[1:] if isinstance(word, str)
     )
-    problem = _problem(data, report, other_text, arguments)
+    problem = _problem(data, report, other_text, arguments) or _not_of_smartctl(data, report)
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with a report of
@@ -141,6 +141,8 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         ),
         farm=farm,
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
+        date=integer_at(data, 'local_time.time_t')
+        or report_date.of_text(text_of(data, 'local_time', 'asctime')),
     )
 
 
@@ -172,6 +174,25 @@ def _problem(
         is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
         complaint=next(iter(report.messages), ''),
         is_unsupported=support.get('available') is False,
+    )
+
+
+def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
+    """Return an error for a document with fields of smartctl that another program has written, such
+    as smartd's state, unless the drive reports in it that it is failing.
+
+    smartctl names itself in each document. Programs that remove this part keep the firmware; smartd
+    8.0 writes neither, and its state lacks the wear of a SAS drive and all logs.
+    """
+    if 'smartctl' in data or report.identity.firmware:
+        return None
+    is_at_threshold = any(row.when_failed for row in report.attributes)
+    if report.smart_status is False or is_at_threshold or report.nvme.get('critical_warning'):
+        return None
+    return DriveError(
+        'is not a report of smartctl, although it has some of its fields (smartd writes such files); '
+        'read the drive instead, or record it with smartctl --json -x',
+        'not-a-report',
     )
 
 

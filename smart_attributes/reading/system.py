@@ -25,7 +25,7 @@ from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
 from ..typed import NamedTuple
 from ..words import clean
-from .device_types import CONTROLLERS, base, controller, is_raid
+from .device_types import CONTROLLERS, UNREAD, base, controller, is_raid
 from .drive_locks import Earlier, Waiting, drive_name, earlier_in, type_and_path
 from .processes import Runner
 from .smartctl_calls import ENVIRONMENT, is_ours
@@ -38,7 +38,9 @@ _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 # All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
 # memory.
 _DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
-_RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in kind.drivers)
+_RAID_DRIVERS = frozenset(
+    (*UNREAD, *(driver for kind in CONTROLLERS.values() for driver in kind.drivers))
+)
 
 
 class System(NamedTuple):

@@ -12,7 +12,7 @@ from ..constants import LONGEST_LINE
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
-from . import background_scan, content, farm, pysmart
+from . import background_scan, content, farm, pysmart, report_date
 from .background_scan import Result
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
@@ -102,6 +102,7 @@ def _report(lines: Lines) -> Report:
         errors=_errors(lines),
         nvme_errors=tuple(map(_nvme_error, lines.nvme_errors)),
         messages=(*lines.complaints, *content.offline_failure(_offline(lines))),
+        date=report_date.of_text(lines.fields.get('local time is', '')),
     )
 
 

@@ -102,6 +102,7 @@ def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
 
 
 def _drive(verdict: Verdict, now: float) -> Drive:
+    now = verdict.read_at(now)
     is_unread = bool(verdict.problem) and verdict.state is not State.OK
     return Drive(
         verdict.device.name,
@@ -112,6 +113,7 @@ def _drive(verdict: Verdict, now: float) -> Drive:
 
 
 def _item(verdict: Verdict, now: float) -> Item:
+    now = verdict.read_at(now)
     step = verdict.replacement
     own, kind = _own(verdict, now)
     code = in_its_groups(own, step.label, step.why.code) if step else own

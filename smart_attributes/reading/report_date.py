@@ -1,0 +1,39 @@
+"""The date that smartctl prints in a report. Pure."""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+from ..constants import DAY
+
+_MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+# "Tue May  5 09:30:24 2020 CEST": asctime(), which no locale changes, then the time zone
+_DATE = re.compile(
+    r'[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d) ([12]\d{3})(?!\d)'
+)
+# Date of the first release of smartmontools: an earlier date is that of a clock that was not set.
+_EARLIEST = calendar.timegm((2002, 10, 10, 0, 0, 0))
+
+
+def of_text(text: str) -> int:
+    """Return the date in the line "Local Time is", in seconds since 1970; 0 if there is none.
+
+    The time zone is not read, because its abbreviations are not unique, so the time may be wrong by
+    14 hours. The dates that depend on it are days.
+    """
+    match = _DATE.match(text)
+    if not match or match[1] not in _MONTHS:
+        return 0
+    month = _MONTHS.index(match[1]) + 1
+    day, hour, minute, second, year = map(int, match.group(2, 3, 4, 5, 6))
+    if not 1 <= day <= calendar.monthrange(year, month)[1]:
+        return 0
+    return calendar.timegm((year, month, day, hour, minute, second))
+
+
+def possible(date: float, now: float) -> float:
+    """Return the date of a report, or 0 if the clock of its machine was wrong: the date is in the
+    future, or from before there was smartctl.
+    """
+    return date if _EARLIEST <= date <= now + DAY else 0
