@@ -261,9 +261,9 @@ def test_attributes_that_no_reading_uses_are_listed():
 OUTPUT = """\
 /dev/sda  ACME X1  WARNING
 What to do: order a replacement. Reason: endurance_used 86 % (warning above 85)
-About 1 in 3 such ACME disks failed within a year.
 
 endurance_used  86 %  warning above 85  attribute 233
+  About 1 in 3 such ACME disks failed within a year.
 
 device      /dev/sda, name sda
 model       ACME X1, firmware FW1, type ssd

@@ -17,6 +17,7 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge.severity import Alarm
 from smart_attributes.model import (
     Device,
     Forecast,
@@ -26,7 +27,6 @@ from smart_attributes.model import (
     Member,
     Place,
     Replacement,
-    Risk,
     State,
     Verdict,
 )
@@ -310,9 +310,8 @@ def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
     assert (told.action, told.why) == (action, why)
 
 
-RISKY = Risk('pending', 'ACME disks', 0.15, 0.2, 0.1, 0.3, 100, 20)
 FIRM, CABLED, WORN_OUT, HOT = (
-    work_list.Alarm(*each)
+    Alarm(*each)
     for each in (
         ('firmware', '', WARNING),
         ('cable', 'errors', CRITICAL),
@@ -320,42 +319,46 @@ FIRM, CABLED, WORN_OUT, HOT = (
         ('cooling', '', CRITICAL),
     )
 )
-LOST, BAD, SPARE = (work_list.Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear'))
+LOST, BAD, SPARE = (Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear'))
+RISKY, FAULTY = LOST._replace(is_risky=True), LOST._replace(state=CRITICAL)
+NEW_MODEL = Alarm('watch', '', WARNING)
 
 
 @pytest.mark.parametrize(
-    'alarms, risk, action',
+    'alarms, is_worn, needs',
     [
-        ([BAD], None, ('watch', 'errors')),
-        ([WORN_OUT], None, ('order', 'wear')),
-        ([BAD, CABLED], None, ('cable', 'errors')),
-        ([HOT, FIRM], None, ('firmware', '')),
-        ([LOST._replace(state=CRITICAL), CABLED], None, ('replace', 'data')),
-        ([SPARE], None, ('order', 'wear')),
-        ([SPARE._replace(state=CRITICAL)], None, ('replace', 'wear')),
-        ([LOST], RISKY, ('order-copy', 'data')),
-        ([LOST], RISKY._replace(share_90=0.149), ('watch', 'data')),
-        ([LOST], RISKY._replace(share_90=None, share_365=0.4), ('order-copy', 'data')),
-        ([LOST], RISKY._replace(share_90=None, share_365=None), ('watch', 'data')),
-        ([CABLED], RISKY, ('cable', 'errors')),
-        ([LOST, SPARE], RISKY, ('order-copy', 'data')),
-        ([LOST._replace(state=UNKNOWN)], RISKY, ('read', 'data')),
+        ([], False, ['nothing']),
+        ([], True, ['order']),
+        ([BAD], False, ['watch errors']),
+        ([BAD], True, ['watch errors', 'order']),
+        ([WORN_OUT], True, ['order wear']),
+        ([CABLED, BAD], False, ['cable errors', 'watch errors']),
+        ([LOST, CABLED._replace(state=WARNING)], False, ['watch data', 'cable errors']),
+        ([CABLED, NEW_MODEL], False, ['cable errors']),  # it is looked at anyway
+        ([FIRM, HOT], False, ['firmware', 'cooling']),
+        ([LOST, FIRM], False, ['watch data', 'firmware data']),  # after a copy
+        ([FIRM, LOST], False, ['firmware data', 'watch data']),
+        ([RISKY, FIRM], False, ['order-copy data', 'firmware data']),
+        ([WORN_OUT, FIRM], False, ['order wear', 'firmware']),
+        ([CABLED, FIRM], False, ['cable errors', 'firmware']),
+        ([FAULTY, WORN_OUT, CABLED, FIRM, BAD], False, ['replace data']),  # includes the rest
+        ([FAULTY, HOT], False, ['replace data', 'cooling']),  # the next drive would be hot, too
+        ([SPARE], False, ['order wear']),
+        ([SPARE._replace(state=CRITICAL)], False, ['replace wear']),
+        ([RISKY, SPARE, LOST], True, ['order-copy data']),
+        ([WORN_OUT, RISKY], False, ['order wear', 'order-copy data']),
+        (
+            [HOT, BAD, SPARE, FIRM],
+            False,
+            ['cooling', 'order wear', 'firmware data', 'watch errors'],
+        ),
+        ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['read data']),
     ],
 )
-def test_of_several_findings_the_most_urgent_action_is_taken(alarms, risk, action):
-    assert (
-        work_list.of_alarms(alarms, False, risk)
-        == work_list.of_alarms(alarms[::-1], False, risk)
-        == action
-    )
+def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alarms, is_worn, needs):
+    told = work_list.of_alarms(alarms, is_worn)
 
-
-def test_wear_that_calls_for_an_order_is_more_urgent_than_to_watch():
-    assert work_list.of_alarms([BAD], True) == ('order', '')
-    assert work_list.of_alarms([], True) == ('order', '') and work_list.of_alarms([], False) == (
-        'nothing',
-        '',
-    )
+    assert [f'{each.code} {each.kind}'.strip() for each in told] == needs
 
 
 @pytest.mark.parametrize(

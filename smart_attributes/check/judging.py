@@ -113,11 +113,15 @@ def judge(
             judgement = judgement._replace(concern=metric.concern, remedy=remedy)
         judgements.append(judgement)
         silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
-    verdict = Verdict(
+    state = worst(each.state for each in judgements)
+    risk = None
+    if rules.risk and state is not State.OK:
+        risk = rules.risk(judgements, state, identity.kind, thresholds.groups(family))
+    return Verdict(
         device,
         identity,
-        worst(each.state for each in judgements),
-        tuple(sorted(judgements, key=severity.of_judgement)),
+        state,
+        severity.in_order(judgements, risk),
         (
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
@@ -125,12 +129,8 @@ def judge(
             *silent,
         ),
         entry=spec.family,
+        risk=risk,
     )
-    if not rules.risk or verdict.state is State.OK:
-        return verdict
-    groups = thresholds.groups(family)
-    risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
-    return verdict._replace(risk=risk)
 
 
 def _time_left(

@@ -277,9 +277,10 @@ def action_of(verdict: Verdict) -> str:
     from ..work.work_list import item
 
     told = item(verdict)
-    if verdict.problem and told.action in (actions.SEARCH, actions.READ):
+    if verdict.problem and told.action in (actions.SEARCH, actions.READ) and not told.also:
         return ''
-    return f'[{told.action}] {told.to_do}'
+    also = ''.join(f'; also [{each.action}] {each.to_do}' for each in told.also)
+    return f'[{told.action}] {told.to_do}{also}'
 
 
 def written(told: Line) -> str:
