@@ -24,6 +24,8 @@ from smart_attributes.model import (
     Group,
     Identity,
     Item,
+    LastFinding,
+    LastVerdict,
     Member,
     Place,
     Replacement,
@@ -359,6 +361,81 @@ def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alar
     told = work_list.of_alarms(alarms, is_worn)
 
     assert [f'{each.code} {each.kind}'.strip() for each in told] == needs
+
+
+LAST = LastVerdict(
+    NOW,
+    (
+        LastFinding(WARNING, 'pending', 'pending 6', 6, 'order-copy', concern='data'),
+        LastFinding(WARNING, 'crc_errors', 'crc_errors 40', 40, 'cable', concern='errors'),
+    ),
+)
+WORE_OUT = LastVerdict(
+    NOW, (LastFinding(CRITICAL, 'endurance_used', 'endurance_used 97 %', 97, 'order'),)
+)
+DIED = LastVerdict(NOW, (LastFinding(CRITICAL, 'pending', 'pending 800', 800, concern='data'),))
+
+
+@pytest.mark.parametrize(
+    'code, last, codes, reason',
+    [
+        ('timeout', LAST, ['read', 'order-copy', 'cable'], '[timeout] not read'),
+        ('timeout', WORE_OUT, ['order', 'read'], 'endurance_used 97 % when last read'),
+        ('timeout', DIED, ['replace'], 'pending 800 when last read'),
+        ('asleep', LAST, ['order-copy', 'cable'], 'pending 6 when last read'),
+        ('asleep', DIED, ['replace'], 'pending 800 when last read'),
+        ('asleep', None, ['read'], '[asleep] not read'),
+        ('drive-gone', DIED, ['search'], '[drive-gone] not read'),
+    ],
+)
+def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(code, last, codes, reason):
+    """After those that are CRITICAL, and before the others, it counts that it was not read."""
+    silent = HEALTHY._replace(problem='not read', code=code, state=UNKNOWN, last=last)
+    told = work_list.item(silent, NOW)
+
+    assert [told.action, *(each.action for each in told.also)] == codes
+    assert told.reason == reason
+
+
+def test_a_further_action_has_its_date_and_its_place_in_the_order():
+    """A hot, worn drive is cooled first; its replacement is planned nevertheless."""
+    hot = found('temperature', 90, CRITICAL, '70')
+    worn = lasting((192,), drive('sda', hot, WORN))
+    told = work_list.item(worn, NOW)
+    shown = json_document.document([worn], (), False, NOW)
+
+    assert (told.action, [each.action for each in told.also]) == ('cooling', ['order'])
+    assert told.order_by == told.also[0].to_do.split()[4] == '2026-11-28'
+    assert due(of_document(shown), NOW) == '2026-Q4'
+    cable = drive('sdb', found('crc_errors', 9, CRITICAL, '1'))
+    assert [each.drive for each in work_list.in_order([cable, worn], None, NOW)] == ['sda', 'sdb']
+
+
+def test_a_further_action_of_a_line_is_read_by_its_code():
+    """Its date counts for the plan of the fleet, its words are not compared."""
+    line = Line(
+        CRITICAL,
+        'sda',
+        'ACME X1',
+        'temperature 90 C, critical above 70; [cooling] look at the cooling; also [order] order a '
+        'replacement by 2027-03-04 (cautious forecast); also [firmware] update the firmware',
+    )
+    (told,) = Reader(METRICS).drives([line], (), Origin('db1', (), 0, NOW))
+
+    assert told.facts['action'] == 'cooling'
+    assert [each['action'] for each in told.facts['also']] == ['order', 'firmware']
+    assert told.facts['order_by'] == '2027-03-04'
+    assert due(told.facts, NOW) == '2027-Q1'
+
+
+def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_finding():
+    words = Coded('timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace now')
+    (told,) = Reader(METRICS).drives(
+        [Line(CRITICAL, 'sda', 'ACME X1', words)], (), Origin('db1', (), 0, NOW)
+    )
+
+    assert (told.facts['code'], told.facts['action']) == ('timeout', 'replace')
+    assert told.facts['to_do'] == 'replace now'
 
 
 @pytest.mark.parametrize(
