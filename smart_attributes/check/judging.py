@@ -58,10 +58,8 @@ def judge(
     identity = report.identity
     spec = database.identify(identity, [row.id for row in report.attributes])
     family = spec.family or ''
-    ignored = (
-        rules.ignored_attributes
-        | thresholds.exceptions(device, identity, family).ignored_attributes
-    )
+    exceptions = thresholds.exceptions(device, identity, family)
+    ignored = rules.ignored_attributes | exceptions.ignored_attributes
     spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
     more: Sequence[Reading] = ()
     if spec.log and rules.uses_vendor_logs:
@@ -76,9 +74,11 @@ def judge(
     ]
     by_metric = drive_notes.judged(found)
     hours = _hours(by_metric)
+    defects = database.advisories(identity)
     found += [
         drive_notes.advisory(defect, identity, hours, rules.now)
-        for defect in database.advisories(identity)
+        for defect in defects
+        if defect.is_read or not exceptions.is_allowed
     ]
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
@@ -126,6 +126,7 @@ def judge(
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
             *thresholds.over(device, identity, family),
+            *drive_notes.allowed(defects, exceptions.is_allowed),
             *silent,
         ),
         entry=spec.family,

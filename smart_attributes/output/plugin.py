@@ -271,7 +271,7 @@ def action_of(verdict: Verdict) -> str:
     """Return the coded action for an alerting drive; '' for an unread drive whose message has the
     next step.
     """
-    if verdict.state is State.OK or (verdict.problem and not verdict.last):
+    if verdict.state is State.OK:
         return ''
     from ..work import actions  # a check without an alert does not need it
     from ..work.work_list import item

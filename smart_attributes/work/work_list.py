@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from ..errors import DriveAsleep
+from ..errors import DriveAsleep, ReadingHarms
 from ..knowledge import severity
 from ..knowledge.severity import Alarm
 from ..model import Further, Item, Replacement, State
@@ -191,7 +191,8 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     ones, the reason why it was not read counts. A drive that must be found needs nothing else, and
     one in standby is read later.
     """
-    own = Need(of_problem(verdict.code))
+    code = of_problem(verdict.code)
+    own = Need(code, severity.DATA if code == actions.FIRMWARE else '')
     last = verdict.last.findings if verdict.last else ()
     alarms = [Alarm(each.remedy, each.concern, each.state) for each in last]
     grave = [_need(each) for each in alarms if each.state is State.CRITICAL]
@@ -204,6 +205,8 @@ def _of_unread(verdict: Verdict) -> list[Need]:
 
 def of_problem(code: str) -> str:
     """Return the action for a drive that could not be read. code: the reason."""
+    if code == ReadingHarms.code:
+        return actions.FIRMWARE
     return actions.SEARCH if code in GONE else actions.READ
 
 
