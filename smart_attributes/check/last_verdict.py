@@ -113,7 +113,8 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     metric = judge.database.metrics.get(finding.metric)
     concern = metric.concern if metric else ''
     remedy = metric.remedy if metric and finding.remedy else ''
-    if finding.remedy in (severity.ORDER_COPY, severity.ORDER_NEW):  # of this finding, not metric
+    # It follows from a risk, not from the metric, and only for a WARNING.
+    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         remedy = finding.remedy
     return finding._replace(concern=concern, remedy=remedy)
 

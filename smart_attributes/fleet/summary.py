@@ -206,7 +206,7 @@ def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
             group,
             f'{advisory.effect}; {advisory.action}'
             + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''),
-            bool(advisory.fixed_in),
+            bool(advisory.fixed_in) or not advisory.is_read,  # a patch keeps its revision
         )
         for (model, firmware), group in summary.models.items()
         if model and firmware

@@ -37,11 +37,11 @@ SAVING = (REPLACE, ORDER_COPY)  # the actions that save data
 # share of such drives that failed; if reached, order a replacement
 RISKY_90, RISKY_365 = 0.15, 0.4
 
-DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
+HEALTH, DATA, ERRORS, GROWING, WEAR = 'health', 'data', 'errors', 'growing', 'wear'
 # The drive reports a failure; data was lost; the drive is read-only or lost its power-loss
 # protection; errors increase; errors; wear; heat; the cable; the firmware; all others. A failure
 # comes before lost data because its headline names both.
-ORDER = ('health', DATA, 'protection', GROWING, ERRORS, WEAR, COOLING, CABLE, FIRMWARE, '')
+ORDER = (HEALTH, DATA, 'protection', GROWING, ERRORS, WEAR, COOLING, CABLE, FIRMWARE, '')
 # a finding without a number weighs as much as a number at twice its limit
 BY_WORDS = 1.0
 NO_MORE = (1, 0, 0.0)  # marks the end of a drive's findings

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Problem codes of a drive that must be found before it can be read.
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
 # The concerns of a drive whose data is copied before its firmware is updated.
-UNSOUND = ('health', severity.DATA, 'protection', severity.ERRORS)
+UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
 REASON = 60  # characters
 MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
 OF_LABEL = {
