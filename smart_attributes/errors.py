@@ -155,6 +155,17 @@ class DriveAsleep(DriveError, code='asleep'):
     """The drive is in standby and was not woken up."""
 
 
+class ReadingHarms(DriveError, code='reading-harms'):
+    """The drive was not read, because an advisory of the database forbids it.
+
+    state: the state that the advisory demands, in small letters.
+    """
+
+    def __init__(self, message: str, state: str) -> None:
+        super().__init__(message)
+        self.state = state
+
+
 class NotAReport(DriveError, code='not-a-report'):
     """The file does not contain smartctl's output for a drive."""
 

@@ -428,6 +428,13 @@ class Replacement(NamedTuple):
     why: Coded
 
 
+class Further(NamedTuple):
+    """A further action that a drive needs, after the action of its worst finding."""
+
+    action: str  # a code in work/actions.py
+    to_do: str  # the action in words
+
+
 class Item(NamedTuple):
     """The action for one drive; all outputs show the same action."""
 
@@ -444,6 +451,8 @@ class Item(NamedTuple):
     depends: tuple[Dependence, ...] = ()
     unknown: str = ''  # what is not known, such as which data is on the drive
     step: Replacement | None = None
+    # what the other findings need, most urgent first, unless the action includes it
+    also: tuple[Further, ...] = ()
 
 
 class Grown(NamedTuple):
@@ -475,7 +484,7 @@ class LastFinding(NamedTuple):
     metric: str
     words: str  # "smart_status: FAILED"
     number: float | None = None  # base unit; None: the finding is a text
-    remedy: str = ''  # as of a judgement
+    remedy: str = ''  # as of a judgement; "order-copy" if many such drives failed
     ends: int = 0  # when growth stops being an alert, seconds since 1970; 0: never
     concern: str = ''  # as of a judgement; not stored
 

@@ -21,6 +21,7 @@ from smart_attributes.check.survey import Survey
 from smart_attributes.fleet import services
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.triage_documents import Document, drives
+from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, Forecast, Identity, Risk, State, Verdict
 from smart_attributes.output import (
     explain,
@@ -47,6 +48,10 @@ FINDINGS = (
     (found('endurance_used', 155, C, '95'),),
     (found('temperature', 90, C, '70'),),
     (found('spare_available', 12, W, '16:'), found('unknown_model', 0, W)),
+    (found('reported_uncorrect', 2, W, '0'), found('crc_errors', 40, W, '1')),
+    (found('media_errors', 7, W, '0'), found('firmware_advisory', 0, W)),
+    (found('temperature', 90, C, '70'), found('endurance_used', 86, W, '85')),
+    (found('pending', 3, W, '0'), found('temperature', 61, W, '60'), found('e2e_error', 1, C)),
     (found('write_protect', 0, C),),
     (found('firmware_advisory', 0, W),),
     (found('endurance_used', 3, OK),),
@@ -62,10 +67,11 @@ def verdict(chance: random.Random, name: str) -> Verdict:
     if chance.random() < 0.1:
         made = drive(name, problem='cannot be opened')._replace(code='no-permission')
     else:
-        made = drive(name, *chance.choice(FINDINGS))
+        made = drive(name, *severity.in_order(chance.choice(FINDINGS)))
     days = chance.choice((0, 20, 91, 200, 900, 4000))
     wear = {'endurance_used': Forecast(days * DAY, days * DAY / 3, days * DAY * 3, False)}
-    risk = Risk('pending', 'ACME disks', chance.random(), chance.random(), 0, 1, 100, 9)
+    metric = chance.choice(('pending', 'reported_uncorrect'))
+    risk = Risk(metric, 'ACME disks', chance.random(), chance.random(), 0, 1, 100, 9)
     return made._replace(
         identity=Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}', rotation=0),
         forecasts=wear if chance.random() < 0.5 and not made.problem else {},
@@ -117,14 +123,24 @@ def surveyed(chance: random.Random, folder: Path) -> Survey:
 
 
 def answers(items: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    return {each.drive: (each.action, each.to_do, each.order_by) for each in items}
+    return {
+        each.drive: (each.action, each.to_do, each.order_by, further(each.also)) for each in items
+    }
+
+
+def further(also: Sequence[Any]) -> list[tuple[str, ...]]:
+    """Return further actions, of an item or of a document, as codes and words."""
+    return [tuple(each.values()) if isinstance(each, dict) else tuple(each) for each in also]
+
+
+def told_of(drive: Any) -> tuple[Any, ...]:
+    """Return what a drive of a document is to be done with."""
+    return drive['action'], drive['to_do'], drive['order_by'], further(drive.get('also', ()))
 
 
 def facts_of(found: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
     return {
-        each.facts['name']: (each.facts['action'], each.facts['to_do'], each.facts['order_by'])
-        for each in found
-        if not each.facts.get('is_check')
+        each.facts['name']: told_of(each.facts) for each in found if not each.facts.get('is_check')
     }
 
 
@@ -161,10 +177,7 @@ def disagreements(survey: Survey) -> list[str]:
 
     same(
         'json',
-        {
-            each['name']: (each['action'], each['to_do'], each['order_by'])
-            for each in document['drives']
-        },
+        {each['name']: told_of(each) for each in document['drives']},
         read,
     )
     same(
@@ -174,11 +187,8 @@ def disagreements(survey: Survey) -> list[str]:
     )
     same(
         'work',
-        [
-            (each['name'], each['action'], each['to_do'], each['reason'] or '')
-            for each in document['work']
-        ],
-        [(each.drive, each.action, each.to_do, each.reason) for each in todo],
+        [(each['name'], *told_of(each), each['reason'] or '') for each in document['work']],
+        [(each.drive, *wanted[each.drive], each.reason) for each in todo],
     )
     same(
         'fleet',
@@ -187,7 +197,7 @@ def disagreements(survey: Survey) -> list[str]:
             name: (
                 told[0],
                 told[1] if told[0] not in ('read', 'search') else unread(told, document, name),
-                told[2],
+                *told[2:],
             )
             for name, told in read.items()
         },
@@ -207,31 +217,51 @@ def disagreements(survey: Survey) -> list[str]:
         },
         {name: told[:2] for name, told in read.items()},
     )
+    same(
+        'further metrics',
+        [
+            labels
+            for family in metrics.metrics(metrics.Run(verdicts, OK, NOW), METRICS)
+            if family.name == 'smart_drive_further_action'
+            for labels, _ in family.samples
+        ],
+        [(name, *each) for name, told in read.items() for each in told[3]],
+    )
     of_zabbix = json.loads(
         metrics_document.as_text(metrics_document.Run(verdicts, OK, '', OK, (), (), 'db1', NOW))
     )
     same(
         'metrics --json',
-        {each['name']: (each['action'], each['to_do']) for each in of_zabbix['drives']},
-        {name: told[:2] for name, told in read.items()},
+        {
+            each['name']: (each['action'], each['to_do'], further(each['also']))
+            for each in of_zabbix['drives']
+        },
+        {name: (*told[:2], told[3]) for name, told in read.items()},
     )
     alerting = [each for each in verdicts if each.state is not OK and not each.problem]
     same(
         'check',
         {
-            each.facts['name']: (each.facts['action'], each.facts['to_do'])
+            each.facts['name']: (*told_of(each.facts)[:2], told_of(each.facts)[3])
             for each in of_lines(verdicts)
             if each.facts['name'] in {verdict.device.name for verdict in alerting}
         },
-        {each.device.name: read[each.device.name][:2] for each in alerting},
+        {
+            each.device.name: (*told[:2], told[3])
+            for each in alerting
+            for told in [read[each.device.name]]
+        },
     )
     lines = '\n'.join(triage_table.work_list(items, '')).replace('\n      ', ' ')
     for each in verdicts:
         told = mine[each.device.name]
         head = explain.head(each, False, NOW)
         same('explain', head[1].startswith(f'What to do: {told.to_do}.'), True)
+        also = [each.to_do for each in told.also]
+        same('explain also', f'Also: {"; ".join(also)}.' in head, bool(also))
+        rest = ''.join(f'.*; also {re.escape(each)}' for each in also)
         row = re.compile(
-            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: ',
+            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: {rest}',
             re.MULTILINE,
         )
         same('triage', told in todo and row.search(lines) is None, False)

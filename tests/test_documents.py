@@ -224,13 +224,13 @@ def test_every_controller_is_in_the_page_on_raid():
 
 
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
-    """The example is copied as it is; it must keep the plugin from reading, and from one log."""
+    """The example is copied as it is; it must allow reading, and keep the plugin from one log."""
     (block,) = pages.blocks('doc/reference/harmful-drives.md')
     data = schema_errors.checked(block.text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
 
-    assert not limits.exceptions(first, Identity(), '').is_read
+    assert limits.exceptions(first, Identity(), '').is_allowed
     assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
 
 

@@ -611,6 +611,10 @@ NOTED = {'code': 'old-event', 'text': 'n'}
         ({'action': actions.ORDER}, (actions.ORDER,)),
         ({'code': 'c', 'why': 'w', 'to_do': 'install'}, ('[c] w', 'install')),
         ({'to_do': 'order', 'why': 'w', 'handling': ['set out']}, ('order', 'w', 'set out')),
+        (
+            {'to_do': 'watch', 'why': 'w', 'also': [{'action': 'cable', 'to_do': 'look'}]},
+            ('watch', 'w', 'also look'),
+        ),
         ({'code': 'c'}, ('[c]',)),
         ({}, ()),
     ],
@@ -780,6 +784,18 @@ def test_firmware_defects_of_most_drives_are_first():
         ('C', '1', 1, common),
         ('C', '2', 1, common),
     ]
+
+
+@pytest.mark.parametrize(
+    'more, is_fixed', [({}, False), ({'fixed_in': '3'}, True), ({'read': False}, True)]
+)
+def test_a_patch_that_keeps_the_version_is_an_update_too(more, is_fixed):
+    """No plan says to look again at a drive that must not be read."""
+    data = json.loads((ROOT / 'attributes.json').read_text())
+    database = SpecDatabase({**data, 'advisories': [{**ADVISORY, **more}]})
+    [known] = summary.defects(planned(drive(model='B', firmware='1')), database)
+
+    assert known.is_fixed == is_fixed
 
 
 def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():

@@ -55,7 +55,7 @@ def test_a_drive_without_its_number_has_no_such_key(fake):
     )
 
     assert [sorted(drive) for drive in document['drives']] == [
-        ['action', 'id', 'name', 'state', 'text', 'title', 'to_do']
+        ['action', 'also', 'id', 'name', 'state', 'text', 'title', 'to_do']
     ]
     assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
 
@@ -138,6 +138,7 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hi
             'text': 'UNKNOWN: [no-such-device] gone',
             'action': 'search',
             'to_do': 'look for the drive',
+            'also': [],
         },
         {
             'id': key,
@@ -148,6 +149,7 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hi
             'text': 'OK: temperature 30 C',
             'action': 'nothing',
             'to_do': 'nothing',
+            'also': [],
         },
     ]
     assert document.pop('readings') == [

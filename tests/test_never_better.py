@@ -950,6 +950,27 @@ def test_growth_is_a_floor_only_as_long_as_its_alert_lasts(plain):
     assert codes_asleep == [1, 1, 0]
 
 
+@pytest.mark.parametrize(
+    'said, action',
+    [
+        (asleep(), '[order-copy] order a replacement, copy the data first'),
+        (
+            UNREADABLE,
+            '[read] find out why it cannot be read; also [order-copy] order a replacement, copy '
+            'the data first',
+        ),
+    ],
+    ids=['asleep', 'unreadable'],
+)
+def test_a_drive_that_is_not_read_keeps_the_action_of_its_finding(plain, said, action):
+    """Also one that followed from a measured risk, which is not stored."""
+    before = scan(plain, START, sda=disk(a197=6))
+    after = scan(plain, START + HOUR, sda=said)
+
+    assert '; [order-copy] order a replacement, copy the data first' in before.first_line
+    assert f'; {action}; ' in after.first_line
+
+
 @pytest.mark.parametrize('limit', [{'warning': '200'}, {'warning': None}])
 def test_a_limit_that_root_has_raised_since_ends_it(plain, limit):
     scan(plain, START, sda=disk('AAAA1111', a5=100))

@@ -256,9 +256,9 @@ WHOLE_SENTENCES = {
         'metrics: the key "Big One" does not fit: a metric\'s name: small letters, digits and _',
     ),
     'a constant': (
-        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'read': True}]},
+        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'gone': False}]},
         'thresholds',
-        'override 1, serial S: read true is not known; write false or leave it out',
+        'override 1, serial S: gone false is not known; write true or leave it out',
     ),
 }
 

@@ -31,9 +31,6 @@ REPORTS = str(ROOT / 'tests' / 'reports')
 RARE = {
     'triage drive.bay': 'needs an enclosure; test_places.py reads one',
     'triage drive.light': 'needs an enclosure, too',
-    ('triage drive.not_known'): 'needs a disk that fails and is not in /sys; test_work_list.py has '
-    'one',
-    'triage work.not_known': 'needs one, too',
     **{
         f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has '
         'some'

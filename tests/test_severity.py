@@ -15,7 +15,17 @@ from smart_attributes.fleet.plugin_output import FleetDrive, Origin, Reader
 from smart_attributes.fleet.table import Kept, in_table
 from smart_attributes.knowledge import severity
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.knowledge.severity import Alarm
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Risk,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import json_document
 from smart_attributes.output.plugin import Line
 
@@ -70,8 +80,8 @@ ORDERED = [
     drive('j', found('temperature', 90, C, '70')),
     drive('i', problem='cannot be opened'),
     drive('h', found('pending', 3, W, '0')),
-    drive('g', found('crc_errors', 226, W, '', grown=14)),
-    drive('f', found('endurance_used', 86, W, '85')),
+    drive('g', found('endurance_used', 86, W, '85')),
+    drive('f', found('crc_errors', 226, W, '', grown=14)),
     drive('e', found('endurance_used', 9, State.OK)),
     drive('a', found('endurance_used', 3, State.OK)),
     drive('b'),
@@ -103,14 +113,17 @@ def test_a_new_metric_needs_one_entry_in_data():
     reader = Reader(SpecDatabase(data).metrics)
 
     assert reader.weight('lost_pages', C, 5, '0') < reader.weight('write_protect', C, None, '')
-    assert reader.weight('lost_pages', C, 5, '0') == severity.weight(C, 'data', 5, '0')
+    assert reader.weight('lost_pages', C, 5, '0') == severity.weight(Alarm('', 'data', C), 5, '0')
 
 
 def test_every_concern_of_the_database_has_a_place():
-    """And no concern is without a metric, but for growth, which judgements tell, and the rest."""
-    assert {metric.concern for metric in METRICS.values()} == set(severity.ORDER) - {
-        severity.GROWING
-    }
+    """And no concern is without a metric, but for growth, which judgements tell. Remedies that are
+    no concern of the drive have places, too."""
+    remedies = {metric.remedy for metric in METRICS.values() if metric.remedy}
+
+    assert {metric.concern for metric in METRICS.values()} == {
+        each for each in severity.ORDER if each not in remedies
+    } - {severity.GROWING}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +140,7 @@ def test_every_concern_of_the_database_has_a_place():
 )
 def test_numbers_are_compared_by_how_far_they_are_beyond_their_limit(limit, number, far):
     """155 % above 95 is worse than 97 %; a limit of zero counts as one."""
-    assert severity.weight(C, 'wear', number, limit)[2] == pytest.approx(-far)
+    assert severity.weight(Alarm('', 'wear', C), number, limit)[2] == pytest.approx(-far)
 
 
 # --- every output ------------------------------------------------------------------
@@ -270,30 +283,65 @@ def test_a_fleet_orders_by_the_lines_and_perfdata_that_icinga_has():
 
 
 @pytest.mark.parametrize(
-    'given, rank',
+    'alarm, given, rank',
     [
-        ((C, '', None, ''), (6, -1.0)),
-        ((C, 'health', None, '5'), (0, -1.0)),
-        ((C, 'data', 5, '1'), (1, -5)),
-        ((C, 'wear', 9, '3'), (5, -2.0)),
-        ((C, 'wear', 9, 'no range'), (5, 0)),
-        ((W, '', 172800, '1d', 's'), (6, -1.0)),
-        ((C, 'errors', 1, ''), (4, 0)),
-        ((C, 'errors', 1, '', '', 0, True), (3, 0)),
-        ((W, 'errors', 1, '', '', 9), (4, -9)),
-        ((W, 'errors', 5, '4'), (4, -0.25)),
-        ((W, 'wear', 1, '', '%', 9), (5, 0)),
+        # those that call for a replacement, which saves the data
+        (Alarm('', '', C), (None, ''), (9, -1.0)),
+        (Alarm('', 'health', C), (None, '5'), (0, -1.0)),
+        (Alarm('', 'data', C), (5, '1'), (1, -5)),
+        (Alarm('', 'wear', C), (9, '3'), (5, -2.0)),
+        (Alarm('', 'wear', C), (9, 'no range'), (5, 0)),
+        (Alarm('', 'errors', C), (1, ''), (4, 0)),
+        (Alarm('', 'errors', C), (1, '', '', 0, True), (3, 0)),
+        (Alarm('', 'data', W, is_risky=True), (5, '1'), (1, -5)),
+        # the others
+        (Alarm('order', 'health', C), (None, ''), (10, -1.0)),
+        (Alarm('', 'data', W), (5, '1'), (11, -5)),
+        (Alarm('', '', W), (172800, '1d', 's'), (19, -1.0)),
+        (Alarm('', 'errors', W), (1, '', '', 9), (14, -9)),
+        (Alarm('', 'errors', W), (5, '4'), (14, -0.25)),
+        (Alarm('', 'wear', W), (1, '', '%', 9), (15, 0)),
+        (Alarm('cooling', '', C), (90, '70', 'C'), (16, -20 / 70)),
+        (Alarm('cable', 'errors', W), (40, '', '', 9, True), (17, -9)),
+        (Alarm('firmware', '', W), (None, ''), (18, -1.0)),
     ],
 )
-def test_the_weight_of_a_finding_is_its_concern_and_how_far_it_is_beyond_its_limit(given, rank):
+def test_the_weight_of_a_finding_is_its_kind_and_how_far_it_is_beyond_its_limit(alarm, given, rank):
     """An increase counts for a number without a unit."""
-    assert severity.weight(*given) == (-given[0].urgency, *rank)
+    assert severity.weight(alarm, *given) == (-alarm.state.urgency, *map(pytest.approx, rank))
+
+
+def test_of_equal_findings_the_one_whose_risk_was_measured_comes_first():
+    risk = Risk('offline_uncorrectable', 'disks', 0.1, 0.2, 0.1, 0.3, 100, 20)
+    both = found('pending', 16, C, '8'), found('offline_uncorrectable', 16, C, '2')
+
+    assert severity.in_order(both) == both
+    assert severity.in_order(both, risk) == both[::-1]
+
+
+@pytest.mark.parametrize(
+    'metric, share_90, share_365, is_risky',
+    [
+        ('pending', 0.15, 0.2, True),
+        ('pending', 0.149, 0.399, False),
+        ('pending', None, 0.4, True),
+        ('pending', None, None, False),
+        ('reallocated', 0.9, 0.9, False),  # of another finding
+    ],
+)
+def test_a_risk_counts_for_the_finding_for_which_it_was_measured(
+    metric, share_90, share_365, is_risky
+):
+    risk = Risk('pending', 'ACME disks', share_90, share_365, 0.1, 0.3, 100, 20)
+
+    assert severity.is_risky(metric, risk) == is_risky
+    assert not severity.is_risky(metric, None)
 
 
 def test_a_limit_with_a_unit_is_compared_in_the_unit_of_its_reading():
     reading = Reading('power_on_time', 172800, 's', Source('log'))
 
-    assert severity.of_judgement(Judgement(reading, C, critical='1d')) == (-C.urgency, 6, -1.0)
+    assert severity.of_judgement(Judgement(reading, C, critical='1d')) == (-C.urgency, 9, -1.0)
 
 
 def test_the_worst_of_equal_findings_ranks_a_drive():

@@ -17,16 +17,18 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge.severity import Alarm
 from smart_attributes.model import (
     Device,
     Forecast,
     Group,
     Identity,
     Item,
+    LastFinding,
+    LastVerdict,
     Member,
     Place,
     Replacement,
-    Risk,
     State,
     Verdict,
 )
@@ -310,9 +312,8 @@ def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
     assert (told.action, told.why) == (action, why)
 
 
-RISKY = Risk('pending', 'ACME disks', 0.15, 0.2, 0.1, 0.3, 100, 20)
 FIRM, CABLED, WORN_OUT, HOT = (
-    work_list.Alarm(*each)
+    Alarm(*each)
     for each in (
         ('firmware', '', WARNING),
         ('cable', 'errors', CRITICAL),
@@ -320,42 +321,121 @@ FIRM, CABLED, WORN_OUT, HOT = (
         ('cooling', '', CRITICAL),
     )
 )
-LOST, BAD, SPARE = (work_list.Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear'))
+LOST, BAD, SPARE = (Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear'))
+RISKY, FAULTY = LOST._replace(is_risky=True), LOST._replace(state=CRITICAL)
+NEW_MODEL = Alarm('watch', '', WARNING)
 
 
 @pytest.mark.parametrize(
-    'alarms, risk, action',
+    'alarms, is_worn, needs',
     [
-        ([BAD], None, ('watch', 'errors')),
-        ([WORN_OUT], None, ('order', 'wear')),
-        ([BAD, CABLED], None, ('cable', 'errors')),
-        ([HOT, FIRM], None, ('firmware', '')),
-        ([LOST._replace(state=CRITICAL), CABLED], None, ('replace', 'data')),
-        ([SPARE], None, ('order', 'wear')),
-        ([SPARE._replace(state=CRITICAL)], None, ('replace', 'wear')),
-        ([LOST], RISKY, ('order-copy', 'data')),
-        ([LOST], RISKY._replace(share_90=0.149), ('watch', 'data')),
-        ([LOST], RISKY._replace(share_90=None, share_365=0.4), ('order-copy', 'data')),
-        ([LOST], RISKY._replace(share_90=None, share_365=None), ('watch', 'data')),
-        ([CABLED], RISKY, ('cable', 'errors')),
-        ([LOST, SPARE], RISKY, ('order-copy', 'data')),
-        ([LOST._replace(state=UNKNOWN)], RISKY, ('read', 'data')),
+        ([], False, ['nothing']),
+        ([], True, ['order']),
+        ([BAD], False, ['watch errors']),
+        ([BAD], True, ['watch errors', 'order']),
+        ([WORN_OUT], True, ['order wear']),
+        ([CABLED, BAD], False, ['cable errors', 'watch errors']),
+        ([LOST, CABLED._replace(state=WARNING)], False, ['watch data', 'cable errors']),
+        ([CABLED, NEW_MODEL], False, ['cable errors']),  # it is looked at anyway
+        ([FIRM, HOT], False, ['firmware', 'cooling']),
+        ([LOST, FIRM], False, ['watch data', 'firmware data']),  # after a copy
+        ([FIRM, LOST], False, ['firmware data', 'watch data']),
+        ([RISKY, FIRM], False, ['order-copy data', 'firmware data']),
+        ([WORN_OUT, FIRM], False, ['order wear', 'firmware']),
+        ([CABLED, FIRM], False, ['cable errors', 'firmware']),
+        ([FAULTY, WORN_OUT, CABLED, FIRM, BAD], False, ['replace data']),  # includes the rest
+        ([FAULTY, HOT], False, ['replace data', 'cooling']),  # the next drive would be hot, too
+        ([SPARE], False, ['order wear']),
+        ([SPARE._replace(state=CRITICAL)], False, ['replace wear']),
+        ([RISKY, SPARE, LOST], True, ['order-copy data']),
+        ([WORN_OUT, RISKY], False, ['order wear', 'order-copy data']),
+        (
+            [HOT, BAD, SPARE, FIRM],
+            False,
+            ['cooling', 'order wear', 'firmware data', 'watch errors'],
+        ),
+        ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['read data']),
     ],
 )
-def test_of_several_findings_the_most_urgent_action_is_taken(alarms, risk, action):
-    assert (
-        work_list.of_alarms(alarms, False, risk)
-        == work_list.of_alarms(alarms[::-1], False, risk)
-        == action
-    )
+def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alarms, is_worn, needs):
+    told = work_list.of_alarms(alarms, is_worn)
+
+    assert [f'{each.code} {each.kind}'.strip() for each in told] == needs
 
 
-def test_wear_that_calls_for_an_order_is_more_urgent_than_to_watch():
-    assert work_list.of_alarms([BAD], True) == ('order', '')
-    assert work_list.of_alarms([], True) == ('order', '') and work_list.of_alarms([], False) == (
-        'nothing',
-        '',
+LAST = LastVerdict(
+    NOW,
+    (
+        LastFinding(WARNING, 'pending', 'pending 6', 6, 'order-copy', concern='data'),
+        LastFinding(WARNING, 'crc_errors', 'crc_errors 40', 40, 'cable', concern='errors'),
+    ),
+)
+WORE_OUT = LastVerdict(
+    NOW, (LastFinding(CRITICAL, 'endurance_used', 'endurance_used 97 %', 97, 'order'),)
+)
+DIED = LastVerdict(NOW, (LastFinding(CRITICAL, 'pending', 'pending 800', 800, concern='data'),))
+
+
+@pytest.mark.parametrize(
+    'code, last, codes, reason',
+    [
+        ('timeout', LAST, ['read', 'order-copy', 'cable'], '[timeout] not read'),
+        ('timeout', WORE_OUT, ['order', 'read'], 'endurance_used 97 % when last read'),
+        ('timeout', DIED, ['replace'], 'pending 800 when last read'),
+        ('asleep', LAST, ['order-copy', 'cable'], 'pending 6 when last read'),
+        ('asleep', DIED, ['replace'], 'pending 800 when last read'),
+        ('asleep', None, ['read'], '[asleep] not read'),
+        ('drive-gone', DIED, ['search'], '[drive-gone] not read'),
+    ],
+)
+def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(code, last, codes, reason):
+    """After those that are CRITICAL, and before the others, it counts that it was not read."""
+    silent = HEALTHY._replace(problem='not read', code=code, state=UNKNOWN, last=last)
+    told = work_list.item(silent, NOW)
+
+    assert [told.action, *(each.action for each in told.also)] == codes
+    assert told.reason == reason
+
+
+def test_a_further_action_has_its_date_and_its_place_in_the_order():
+    """A hot, worn drive is cooled first; its replacement is planned nevertheless."""
+    hot = found('temperature', 90, CRITICAL, '70')
+    worn = lasting((192,), drive('sda', hot, WORN))
+    told = work_list.item(worn, NOW)
+    shown = json_document.document([worn], (), False, NOW)
+
+    assert (told.action, [each.action for each in told.also]) == ('cooling', ['order'])
+    assert told.order_by == told.also[0].to_do.split()[4] == '2026-11-28'
+    assert due(of_document(shown), NOW) == '2026-Q4'
+    cable = drive('sdb', found('crc_errors', 9, CRITICAL, '1'))
+    assert [each.drive for each in work_list.in_order([cable, worn], None, NOW)] == ['sda', 'sdb']
+
+
+def test_a_further_action_of_a_line_is_read_by_its_code():
+    """Its date counts for the plan of the fleet, its words are not compared."""
+    line = Line(
+        CRITICAL,
+        'sda',
+        'ACME X1',
+        'temperature 90 C, critical above 70; [cooling] look at the cooling; also [order] order a '
+        'replacement by 2027-03-04 (cautious forecast); also [firmware] update the firmware',
     )
+    (told,) = Reader(METRICS).drives([line], (), Origin('db1', (), 0, NOW))
+
+    assert told.facts['action'] == 'cooling'
+    assert [each['action'] for each in told.facts['also']] == ['order', 'firmware']
+    assert told.facts['order_by'] == '2027-03-04'
+    assert due(told.facts, NOW) == '2027-Q1'
+
+
+def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_finding():
+    words = Coded('timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace now')
+    (told,) = Reader(METRICS).drives(
+        [Line(CRITICAL, 'sda', 'ACME X1', words)], (), Origin('db1', (), 0, NOW)
+    )
+
+    assert (told.facts['code'], told.facts['action']) == ('timeout', 'replace')
+    assert told.facts['to_do'] == 'replace now'
 
 
 @pytest.mark.parametrize(

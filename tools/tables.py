@@ -13,6 +13,7 @@ from typing import Any, Callable, NamedTuple
 
 import architecture
 
+from smart_attributes.knowledge import severity
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import metrics as face
@@ -27,6 +28,9 @@ CONCERNS = {
     'protection': 'the drive is read-only or lost its power-loss protection',
     'errors': 'those that increase come first',
     'wear': 'the drive is worn',
+    'cooling': 'the drive is too hot',
+    'cable': 'the cable, or what else connects the drive',
+    'firmware': 'the firmware has a known defect',
 }
 
 
@@ -48,11 +52,14 @@ def metric_names() -> list[str]:
 
 
 def concerns() -> list[str]:
-    """One row a concern, with its metrics."""
-    known = sorted(data('attributes.json')['metrics'].items())
+    """One row a kind of finding, with its metrics."""
+    kinds = [
+        (severity.kind(metric.remedy, metric.concern), name)
+        for name, metric in sorted(SpecDatabase(data('attributes.json')).metrics.items())
+    ]
     return [
         f'| {number}. {concern}: {words} | '
-        + ', '.join(f'`{name}`' for name, metric in known if metric.get('concern') == concern)
+        + ', '.join(f'`{name}`' for kind, name in kinds if kind == concern)
         + ' |'
         for number, (concern, words) in enumerate(CONCERNS.items(), 1)
     ]

@@ -36,7 +36,8 @@ def advisory(defect: Advisory, identity: Identity, hours: float | None, now: flo
     is_near = defect.hour is not None and hours is not None and hours > defect.hour - ADVISORY_HOURS
     when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
-    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}; {defect.action}'
+    until = '' if defect.is_read else ', and do not read the drive before'
+    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}; {defect.action}{until}'
     return Reading(
         'firmware_advisory',
         0,
@@ -44,8 +45,17 @@ def advisory(defect: Advisory, identity: Identity, hours: float | None, now: flo
         Source(defect.source),
         words,
         State.CRITICAL if is_near else defect.state,
-        has_remedy=bool(defect.fixed_in),
+        has_remedy=bool(defect.fixed_in) or not defect.is_read,  # a patch keeps its revision
     )
+
+
+def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
+    """Yield a note for each defect that forbids to read the drive, if the site allows it."""
+    for defect in defects:
+        if is_allowed and not defect.is_read:
+            yield Coded(
+                'reading-allowed', f'read although {defect.effect}: "read": true in a limits file'
+            )
 
 
 def _countdown(hour: int, hours: float | None, now: float) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from .. import alarm
-from ..errors import DriveAsleep, DriveError, SmartError
+from ..errors import DriveAsleep, DriveError, ReadingHarms, SmartError
 from ..model import Device, Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, T
 
@@ -106,8 +106,10 @@ def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
 def unreadable(
     device: Device, error: SmartError, asleep: State, identity: Identity | None = None
 ) -> Verdict:
-    """Return the verdict on a drive that has no report: UNKNOWN, or the state *asleep* for a
-    drive in standby.
+    """Return the verdict on a drive that has no report: UNKNOWN, the state *asleep* for a drive in
+    standby, or the state of the advisory that forbids to read it.
     """
     state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
+    if isinstance(error, ReadingHarms):
+        state = worst([State.WARNING, State[error.state.upper()]])
     return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)

@@ -21,6 +21,7 @@ from ..errors import (
     DriveIsNoDrive,
     HistoryAbsent,
     HistoryUnusable,
+    ReadingHarms,
 )
 from ..model import Alias, Device, Identity, Read, Report, SeenAs, State, Verdict
 from ..typed import TYPE_CHECKING
@@ -192,10 +193,11 @@ class Remembered:
         )
 
     def _known_to_kernel(self, looked_at: Sequence[Read]) -> dict[str, int]:
-        """Return the number of each drive in standby whose serial number the kernel has kept, by
-        address. Names of disks can change while the drives sleep.
+        """Return the number of each drive in standby, or that must not be read, whose serial number
+        the kernel has kept, by address. Names of disks can change in the meantime.
         """
-        sleeping = [read.device for read in looked_at if isinstance(read.outcome, DriveAsleep)]
+        kinds = DriveAsleep, ReadingHarms
+        sleeping = [read.device for read in looked_at if isinstance(read.outcome, kinds)]
         store = self.store
         if store is None or not sleeping:
             return {}

@@ -60,10 +60,8 @@ def judge(
     spec = database.identify(report.identity, [row.id for row in report.attributes])
     identity = of_kind(report.identity, spec.kind)
     family = spec.family or ''
-    ignored = (
-        rules.ignored_attributes
-        | thresholds.exceptions(device, identity, family).ignored_attributes
-    )
+    exceptions = thresholds.exceptions(device, identity, family)
+    ignored = rules.ignored_attributes | exceptions.ignored_attributes
     spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
     more: Sequence[Reading] = ()
     if spec.log and rules.uses_vendor_logs:
@@ -79,9 +77,11 @@ def judge(
     by_metric = drive_notes.judged(found)
     hours = _hours(by_metric)
     date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
+    defects = database.advisories(identity)
     found += [
         drive_notes.advisory(defect, identity, hours, date or rules.now)
-        for defect in database.advisories(identity)
+        for defect in defects
+        if defect.is_read or not exceptions.is_allowed
     ]
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
@@ -116,11 +116,15 @@ def judge(
             judgement = judgement._replace(concern=metric.concern, remedy=remedy)
         judgements.append(judgement)
         silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
-    verdict = Verdict(
+    state = worst(each.state for each in judgements)
+    risk = None
+    if rules.risk and state is not State.OK:
+        risk = rules.risk(judgements, state, identity.kind, thresholds.groups(family))
+    return Verdict(
         device,
         identity,
-        worst(each.state for each in judgements),
-        tuple(sorted(judgements, key=severity.of_judgement)),
+        state,
+        severity.in_order(judgements, risk),
         (
             *spec.notes,
             *drive_notes.notes(report, found, spec, past),
@@ -128,16 +132,13 @@ def judge(
             *drive_notes.power_losses(by_metric.get('power_cycles'), past, rules.up_since),
             *(drive_notes.undated(found) if device.is_recorded and not date else ()),
             *thresholds.over(device, identity, family),
+            *drive_notes.allowed(defects, exceptions.is_allowed),
             *silent,
         ),
         entry=spec.family,
         date=date,
+        risk=risk,
     )
-    if not rules.risk or verdict.state is State.OK:
-        return verdict
-    groups = thresholds.groups(family)
-    risk = rules.risk(verdict.judgements, verdict.state, identity.kind, groups)
-    return verdict._replace(risk=risk)
 
 
 def of_kind(identity: Identity, kind: str) -> Identity:

@@ -18,6 +18,7 @@ from ..model import (
     LastFinding,
     LastVerdict,
     Reading,
+    Risk,
     Source,
     State,
     Verdict,
@@ -45,7 +46,7 @@ def of(verdict: Verdict, now: int) -> LastVerdict:
         finding
         for judgement in verdict.judgements
         if judgement.state in _ALERTS and _is_lasting(judgement.reading)
-        for finding in _findings(judgement, now)
+        for finding in _findings(judgement, verdict.risk, now)
     ]
     if not findings:
         return LastVerdict(now)
@@ -60,21 +61,23 @@ def _is_lasting(reading: Reading) -> bool:
 
 
 def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:
-    return tuple(sorted(findings, key=lambda finding: -finding.state.urgency))
+    return tuple(sorted(findings, key=severity.of_last))
 
 
-def _findings(judgement: Judgement, now: int) -> Iterator[LastFinding]:
+def _findings(judgement: Judgement, risk: Risk | None, now: int) -> Iterator[LastFinding]:
     """Yield the findings of a judgement: one that ends if growth has raised its state, and the
     one that stays.
     """
     reading, state = judgement.reading, judgement.state
     is_text = reading.state is not None
+    # the risk is not stored, so that the action which follows from it is
+    is_risky = severity.action(severity.alarm_of(judgement, risk)) == severity.ORDER_COPY
     lasting = LastFinding(
         state,
         reading.metric,
         clean(statement(reading)),
         None if is_text else reading.number,
-        judgement.remedy,
+        severity.ORDER_COPY if is_risky else judgement.remedy,
     )
     if not judgement.growth_against:
         yield lasting
@@ -114,6 +117,9 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
         metric = wear
     concern = metric.concern if metric else ''
     remedy = metric.remedy if metric and finding.remedy else ''
+    # It follows from a risk, not from the metric, and only for a WARNING.
+    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
+        remedy = finding.remedy
     return finding._replace(concern=concern, remedy=remedy)
 
 

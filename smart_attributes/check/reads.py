@@ -16,6 +16,7 @@ from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
 from ..typed import NamedTuple
+from . import harmful
 from .rulebook import Site, site_of, today
 
 # number of drives that have answered, and the names of the others
@@ -54,6 +55,7 @@ class Started(NamedTuple):
     found: DeviceList
     plans: Sequence[Plan] = ()
     notes: tuple[Coded, ...] = ()
+    harmful: Sequence[Read] = ()  # the drives that are not read because that can harm them
 
     @property
     def devices(self) -> list[Device]:
@@ -83,7 +85,7 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
         from . import named_drives
 
         found = named_drives.listed(found, options.which.names)
-    plans = plan(found.devices, options, site)
+    plans, unread = _planned(found.devices, options, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
     notes = (
@@ -97,7 +99,7 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
         if runner.forgetful
         else ()
     )
-    return Started(found, plans, notes)
+    return Started(found, plans, notes, unread)
 
 
 def find(options: Options, runner: Runner, end: float) -> DeviceList:
@@ -116,6 +118,15 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
 
     site: the local files, if already loaded.
     """
+    return _planned(found, options, site)[0]
+
+
+def _planned(
+    found: Sequence[Device], options: Options, site: Site | None
+) -> tuple[list[Plan], list[Read]]:
+    """Return the plans, and the results of the drives that are not read because that can harm
+    them.
+    """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
     site, limits = site or site_of(options.data, options.before), None
     if site.thresholds:
@@ -125,7 +136,7 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
         limits = Thresholds({}, files, today=today())
     match = addresses.patterns(options.which.match)
     ignore = addresses.patterns(options.which.ignore)
-    plans = []
+    plans, allowed = [], set()
     for device in found:
         exceptions = limits.exceptions(device, Identity(), '') if limits else None
         if (exceptions and not exceptions.is_read) or _is_excluded(device, match, ignore):
@@ -133,7 +144,13 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
         skipped = sorted(exceptions.skipped_logs) if exceptions else ()
         arguments = smartctl_calls.read_arguments(device.path, device.type, skipped)
         plans.append(Plan(device, (*prefix, *arguments)))
-    return plans
+        if exceptions and exceptions.is_allowed:
+            allowed.add(device)
+    harmed = harmful.harmed(
+        [each.device for each in plans if each.device not in allowed], site, options.data.config
+    )
+    left = [each for each in plans if each.device not in harmed]
+    return left, [Read(device, error) for device, error in harmed.items()]
 
 
 def _is_excluded(
@@ -164,7 +181,7 @@ def finish(
     """
     if options.which.reports:
         return _recorded(options.which.reports)
-    reads: list[Read] = []
+    reads = list(started.harmful)
     why = ''
     try:
         listener.begin(started.devices)

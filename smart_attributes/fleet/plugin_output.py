@@ -19,6 +19,7 @@ from ..constants import LONGEST_HEAD, MOST_LABELS
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
+from ..knowledge.severity import Alarm as Cause
 from ..model import State
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.json_document import OF_STATUS, note
@@ -30,7 +31,6 @@ from ..wording import SPEAKS_FOR_ITSELF, since
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
-from ..work.work_list import Alarm as Cause
 from ..work.work_list import Due, due, in_its_groups, of_alarms, of_problem
 
 if TYPE_CHECKING:
@@ -130,7 +130,9 @@ _CAUSES = (
 )
 _PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in _CAUSES)
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
-_ACTION = re.compile(rf'; \[({"|".join(actions.CODES)})\] ([^;]*)\Z')
+_CODED = rf'\[({"|".join(actions.CODES)})\] ([^;]*)'
+_ALSO = re.compile(rf'; also {_CODED}')
+_ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
 _DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
 _EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
 _OF_A_FLEET = frozenset(each.name for each in CAUSES)
@@ -337,8 +339,16 @@ class Reader:
         is_unread = (
             line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
         )
-        facts.update(unread(of_drive(line.findings)) if is_unread else {})
-        weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
+        if is_unread:
+            cause = of_drive(line.findings)
+            is_to_read = told is None or told.code in (actions.READ, actions.SEARCH)
+            facts.update(unread(cause) if is_to_read else {'code': cause.name})
+        # a line shows the risk by the action of its first finding
+        is_risky = told is not None and told.code == actions.ORDER_COPY
+        weights = tuple(
+            self._weight(alarm, values, is_risky and number == 0)
+            for number, alarm in enumerate(alarms)
+        )
         return FleetDrive(
             facts,
             partial(self._readings, line.name, known, alarms),
@@ -356,17 +366,15 @@ class Reader:
         limit: str,
         grown: float = 0,
         is_growing: bool = False,
+        is_risky: bool = False,
     ) -> Weight:
         """Return the weight of a finding, as severity.weight does; an unknown metric has the
         lowest weight.
         """
         known = self._metrics.get(metric)
-        concern, unit, is_verdict = (
-            (known.concern, known.unit, known.is_verdict) if known else ('', '', False)
-        )
+        unit, is_verdict = (known.unit, known.is_verdict) if known else ('', False)
         return severity.weight(
-            state,
-            concern,
+            self._cause(metric, state)._replace(is_risky=is_risky),
             None if is_verdict else number,
             limit,
             unit,
@@ -374,28 +382,34 @@ class Reader:
             is_growing and not is_verdict,
         )
 
-    def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
+    def _weight(self, alarm: Alarm, values: Sequence[Labelled], is_risky: bool) -> Weight:
         """Return the weight of a finding by its value.
 
         If the value is within the limits, growth caused the alert.
         """
         number, limits = next(
-            ((number, limits) for name, number, limits in values if name == metric), (None, '')
+            ((number, limits) for name, number, limits in values if name == alarm.metric),
+            (None, ''),
         )
         warning, critical = levels(limits)
-        limit = critical if state is State.CRITICAL else warning
+        limit = critical if alarm.state is State.CRITICAL else warning
         is_growing = number is not None and not severity.is_beyond(limit, number)
-        return self.weight(metric, state, number, limit, is_growing=is_growing)
+        return self.weight(
+            alarm.metric, alarm.state, number, limit, is_growing=is_growing, is_risky=is_risky
+        )
 
     def _advice(
         self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin
     ) -> Json:
         is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
-        action, _ = of_alarms(map(self._cause, alarms), is_worn)
+        causes = [self._cause(alarm.metric, alarm.state) for alarm in alarms]
+        (action, _), *others = of_alarms(causes, is_worn)
         if line.state is not State.OK:
             action = action if alarms else of_problem(of_drive(line.findings).name)
+            words = [(each.code, due(each.code, left, origin.now, each.kind)) for each in others]
             return {
                 'action': action,
+                **_further([(code, told.to_do) for code, told in words]),
                 'why': shown(line.findings),
                 'findings': [
                     {
@@ -417,12 +431,12 @@ class Reader:
             **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {}),
         }
 
-    def _cause(self, alarm: Alarm) -> Cause:
+    def _cause(self, metric: str, state: State) -> Cause:
         """Return the facts that determine the action for a finding whose line was cut off before
         the action.
         """
-        known = self._metrics.get(alarm.metric)
-        return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
+        known = self._metrics.get(metric)
+        return Cause(known.remedy if known else '', known.concern if known else '', state)
 
     def _readings(
         self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]
@@ -506,6 +520,7 @@ class ToDo(NamedTuple):
 
     code: str  # in work/actions.py
     words: str
+    also: tuple[tuple[str, str], ...] = ()  # the further actions: code and words
 
 
 def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
@@ -524,7 +539,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
     return (
         line._replace(findings=Coded(code, rest) if code else rest),
         one and Clause(OF_CODE[one[1]][0], one[1], shown(text[one.end() :])),
-        told and ToDo(told[1], shown(told[2])),
+        told and ToDo(told[1], shown(told[2]), tuple(_ALSO.findall(shown(told[3])))),
     )
 
 
@@ -533,13 +548,28 @@ def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Jso
 
     left: as in work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
-    dated = _DATED.search(told.words) if told.code == actions.ORDER else None
-    is_now = told.code == actions.ORDER and ' now' in told.words
+    found = ((told.code, told.words), *told.also)
+    dates = [_order_by(code, words, left, now, elapsed) for code, words in found]
+    by = dates[0] if told.code in actions.REPLACING else min(filter(None, dates), default=None)
+    return {'action': told.code, **_further(told.also), **Due(told.words, by)._asdict()}
+
+
+def _order_by(
+    code: str, words: str, left: Sequence[float], now: float, elapsed: float
+) -> str | None:
+    """Return by when to order a replacement, for an action of a line. The other arguments are those
+    of stated().
+    """
+    dated = _DATED.search(words) if code == actions.ORDER else None
+    is_now = code == actions.ORDER and ' now' in words
     by = dated[1] if dated else day(now - elapsed) if is_now else None
-    return {
-        'action': told.code,
-        **Due(told.words, by or due(told.code, left, now).order_by)._asdict(),
-    }
+    return by or due(code, left, now).order_by
+
+
+def _further(found: Sequence[tuple[str, str]]) -> Json:
+    """Return the further actions of a drive as a fact; {} without any. found: codes and words."""
+    also = [{'action': code, 'to_do': words} for code, words in found]
+    return {'also': also} if also else {}
 
 
 def of_groups(facts: Json, clause: Clause) -> Json:

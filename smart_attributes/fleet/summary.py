@@ -176,9 +176,10 @@ def due(facts: Json, now: float) -> str:
     by = facts.get('order_by') or ''
     if actions.needs_spare(facts['action'], State[facts['state']]) or (by and by <= day(now)):
         return NOW
-    if by and (by <= day(now + PLANNED) or facts['action'] == actions.ORDER):
+    codes = [facts['action'], *(each['action'] for each in facts.get('also', ()))]
+    if by and (by <= day(now + PLANNED) or actions.ORDER in codes):
         return quarter(by)
-    return UNDATED if facts['action'] == actions.ORDER else ''
+    return UNDATED if actions.ORDER in codes else ''
 
 
 def quarter(by: str) -> str:
@@ -205,7 +206,7 @@ def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
             group,
             f'{advisory.effect}; {advisory.action}'
             + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''),
-            bool(advisory.fixed_in),
+            bool(advisory.fixed_in) or not advisory.is_read,  # a patch keeps its revision
         )
         for (model, firmware), group in summary.models.items()
         if model and firmware

@@ -96,7 +96,9 @@ def _what(drive: Json) -> tuple[str, ...]:
         drive.get('code', ''),
     )
     to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
-    words = [said, to_do] if code else [to_do, said]  # a code comes first, as in every message
+    # a code comes first, as in every message
+    words = [said, to_do] if code else [to_do, said]
+    words += [f'also {each["to_do"]}' for each in drive.get('also', ())]
     notes = [
         note['text']
         for note in drive['notes']

@@ -21,7 +21,8 @@ from ..constants import (
     MOST_POINTS,
 )
 from ..errors import Coded, DriveGone, SmartError
-from ..model import State
+from ..knowledge import severity
+from ..model import Risk, State
 from ..output.codes import BY_NAME
 from ..output.page_drives import compact_reading
 from ..redundancy.replacement import LABELS
@@ -279,7 +280,9 @@ def _drive(given: Json, reader: Reader, origin: Origin, large: Sequence[bytes]) 
             if each['judged'] and is_number(each['value'])
         )
     )
-    weights = tuple(_weight(each, reader) for each in some if each['state'] != State.OK.name)
+    weights = tuple(
+        _weight(each, reader, facts.get('risk')) for each in some if each['state'] != State.OK.name
+    )
     return FleetDrive(
         facts,
         lambda: list(map(compact_reading, _readings(listed))),
@@ -308,6 +311,9 @@ def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:
     facts['forecasts'] = _forecasts(given.get('forecasts'), origin.elapsed)
     by, code = (text_of(given.get(key)) or '' for key in ('order_by', 'code'))
     facts['order_by'] = by if _is_day(by) else None
+    also = [shaped('further', each) for each in dicts_of(given.get('also'))]
+    also = [each for each in also if each['action'] in actions.CODES]
+    facts.update({'also': also} if also else {})
     facts['to_do'] = text_of(given.get('to_do')) or actions.action(facts['action']).words
     if (
         facts['action'] in (actions.READ, actions.SEARCH)
@@ -371,8 +377,8 @@ def _serials(given: Sequence[Json]) -> tuple[str, ...]:
     )
 
 
-def _weight(reading: Json, reader: Reader) -> Weight:
-    """Return the weight of a finding in the order of severity."""
+def _weight(reading: Json, reader: Reader, risk: Json | None) -> Weight:
+    """Return the weight of a finding in the order of severity. risk: of the drive."""
     state, value = State[reading['state']], reading['value']
     return reader.weight(
         reading['metric'],
@@ -381,7 +387,13 @@ def _weight(reading: Json, reader: Reader) -> Weight:
         reading['critical' if state is State.CRITICAL else 'warning'],
         reading.get('grown') or 0,
         bool(reading['growth']),
+        risk is not None and severity.is_risky(reading['metric'], _risk(risk)),
     )
+
+
+def _risk(given: Json) -> Risk:
+    shares = given['share_90'], given['share_365']
+    return Risk(given['metric'], given['whose'], *shares, low=0, high=0, drives=0, failures=0)
 
 
 def _forecasts(given: Any, elapsed: float) -> dict[str, dict[str, object]]:

@@ -99,6 +99,7 @@ class Advisory(NamedTuple):
     hour: int | None  # power-on hour from which the defect occurs
     state: State
     source: str
+    is_read: bool = True  # False: reading the drive harms it
 
 
 class Candidate(NamedTuple):
@@ -483,4 +484,5 @@ def _advisory(data: Json) -> Advisory:
         hour=data.get('hour'),
         state=State[data.get('state', 'warning').upper()],
         source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'],
+        is_read=data.get('read', True),
     )

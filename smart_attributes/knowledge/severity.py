@@ -1,8 +1,12 @@
-"""Order drives and their findings by severity, in the same way in every output. Pure.
+"""Order drives and their findings by severity, in the same way in every output, and the action that
+each finding needs. Pure.
 
-The state comes first, then the kind of finding (ORDER), then the extent: the count for lost data,
-else how far the number is beyond its limit. Metric.concern, from attributes.json, names the kind; a
-metric without a concern comes last.
+The state comes first. Among findings of equal state, those whose action saves data come first, then
+the kind of finding decides (ORDER), then the extent: the count for lost data, else how far the
+number is beyond its limit. Metric.concern and Metric.remedy, from attributes.json, give the kind; a
+metric without both comes last.
+
+The action of a drive is that of its first finding; see work/work_list.py.
 """
 
 from __future__ import annotations
@@ -10,34 +14,114 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import UsageError
-from ..model import Judgement, State, Verdict
+from ..model import Judgement, LastFinding, Risk, State, Verdict
+from ..typed import NamedTuple
 from . import ranges
 
 Weight = tuple[int, int, float]  # of a finding; the smallest weight is the most severe
 # of a drive; the smallest rank is the most severe
 Rank = tuple[int, tuple[Weight, ...], float, str, str]
 
+# Actions that findings need; work/actions.py has these and all others, with their texts.
+ACTIONS = REPLACE, READ, ORDER_COPY, ORDER_NEW, CABLE, FIRMWARE, COOLING, WATCH = (
+    'replace',
+    'read',
+    'order-copy',
+    'order',
+    'cable',
+    'firmware',
+    'cooling',
+    'watch',
+)
+SAVING = (REPLACE, ORDER_COPY)  # the actions that save data
+# share of such drives that failed; if reached, order a replacement
+RISKY_90, RISKY_365 = 0.15, 0.4
+
 HEALTH, DATA, ERRORS, GROWING, WEAR = 'health', 'data', 'errors', 'growing', 'wear'
 # The drive reports a failure; data was lost; the drive is read-only or lost its power-loss
-# protection; errors increase; errors; wear; all others.
-ORDER = (HEALTH, DATA, 'protection', GROWING, ERRORS, WEAR, '')
+# protection; errors increase; errors; wear; heat; the cable; the firmware; all others. A failure
+# comes before lost data because its headline names both.
+ORDER = (HEALTH, DATA, 'protection', GROWING, ERRORS, WEAR, COOLING, CABLE, FIRMWARE, '')
 # a finding without a number weighs as much as a number at twice its limit
 BY_WORDS = 1.0
 NO_MORE = (1, 0, 0.0)  # marks the end of a drive's findings
 ENDURANCE = 'endurance_used'
 
 
+class Alarm(NamedTuple):
+    """A finding, as far as its action and its kind depend on it."""
+
+    remedy: str
+    concern: str
+    state: State
+    is_risky: bool = False  # so many drives with this finding failed that a replacement is ordered
+
+
+def alarm_of(judgement: Judgement, risk: Risk | None) -> Alarm:
+    """Return a judgement as an alarm. risk: the measured risk of the drive, which belongs to one
+    metric.
+    """
+    return Alarm(
+        judgement.remedy,
+        judgement.concern,
+        judgement.state,
+        is_risky(judgement.reading.metric, risk),
+    )
+
+
+def is_risky(metric: str, risk: Risk | None) -> bool:
+    """Return whether the risk was measured for this metric, and is so high that a replacement is
+    ordered.
+    """
+    return (
+        risk is not None
+        and risk.metric == metric
+        and ((risk.share_90 or 0) >= RISKY_90 or (risk.share_365 or 0) >= RISKY_365)
+    )
+
+
+def action(alarm: Alarm) -> str:
+    """Return the code of the action that a finding needs. Wear is gradual, so there is time to
+    order a replacement.
+    """
+    if alarm.state is State.UNKNOWN:
+        return READ
+    if alarm.remedy:
+        return alarm.remedy
+    if alarm.state is State.CRITICAL:
+        return REPLACE
+    if alarm.concern == WEAR:
+        return ORDER_NEW
+    return ORDER_COPY if alarm.is_risky else WATCH
+
+
+def in_order(judgements: Iterable[Judgement], risk: Risk | None = None) -> tuple[Judgement, ...]:
+    """Return the judgements of a drive, most severe first. Of equal ones, that with the measured
+    risk comes first.
+    """
+    measured = risk.metric if risk else ''
+    return tuple(
+        sorted(
+            judgements,
+            key=lambda each: (of_judgement(each, risk), each.reading.metric != measured),
+        )
+    )
+
+
+def of_last(finding: LastFinding) -> Weight:
+    """Return the weight of a finding of an earlier check."""
+    return weight(Alarm(finding.remedy, finding.concern, finding.state), None, '')
+
+
 def of_verdict(verdict: Verdict) -> Rank:
     """Return the rank of a drive, a sort key that puts the most severe drive first."""
     weights = [
-        of_judgement(judgement)
+        of_judgement(judgement, verdict.risk)
         for judgement in verdict.judgements
         if judgement.state is not State.OK
     ]
     if verdict.last:
-        weights += [
-            weight(finding.state, finding.concern, None, '') for finding in verdict.last.findings
-        ]
+        weights += map(of_last, verdict.last.findings)
     return of_drive(verdict.state, weights, used(verdict), verdict.device.name)
 
 
@@ -59,16 +143,17 @@ def of_drive(
     )
 
 
-def of_judgement(judgement: Judgement) -> Weight:
-    """Return the weight of a judgement; all judgements in state OK have the same weight."""
+def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
+    """Return the weight of a judgement; all judgements in state OK have the same weight. risk: the
+    measured risk of the drive.
+    """
     reading, state = judgement.reading, judgement.state
     if state is State.OK:
         return NO_MORE
     limit = judgement.critical if state is State.CRITICAL else judgement.warning
     number = None if reading.state is not None else reading.number
     return weight(
-        state,
-        judgement.concern,
+        alarm_of(judgement, risk),
         number,
         limit,
         reading.unit,
@@ -78,8 +163,7 @@ def of_judgement(judgement: Judgement) -> Weight:
 
 
 def weight(
-    state: State,
-    concern: str,
+    alarm: Alarm,
     number: float | None,
     limit: str,
     unit: str = '',
@@ -88,20 +172,33 @@ def weight(
 ) -> Weight:
     """Return the weight of a finding.
 
-    number: None if the finding is a text. limit: the Nagios range for *state*; '' if *state* has no
-    range. grown:
-    increase of the number. is_growing: whether an increase is part of the finding.
+    number: None if the finding is a text. limit: the Nagios range for its state; '' if that state
+    has no range. grown: increase of the number. is_growing: whether an increase is part of the
+    finding.
     """
-    place = ORDER.index(GROWING if is_growing and concern == ERRORS else concern)
+    state, place = alarm.state, _place(alarm, is_growing)
     if number is None:
         return -state.urgency, place, -BY_WORDS
     try:
         # Counts of lost data are compared directly, whatever their limits; other numbers relative
         # to their limits.
-        extent = number if concern == DATA else ranges.excess(limit, number, unit)
+        extent = number if alarm.concern == DATA else ranges.excess(limit, number, unit)
     except UsageError:  # documents and perfdata of other hosts may contain invalid ranges
         extent = 0.0
     return -state.urgency, place, -max(extent, 0 if unit else grown)
+
+
+def _place(alarm: Alarm, is_growing: bool) -> int:
+    """Return the place of a finding among those of equal state."""
+    place = ORDER.index(kind(alarm.remedy, alarm.concern, is_growing))
+    return place if action(alarm) in SAVING else place + len(ORDER)
+
+
+def kind(remedy: str, concern: str, is_growing: bool = False) -> str:
+    """Return the kind of a finding, a name in ORDER. remedy, concern: as of a judgement."""
+    if remedy in (COOLING, CABLE, FIRMWARE):
+        return remedy
+    return GROWING if is_growing and concern == ERRORS else concern
 
 
 def is_beyond(limit: str, number: float) -> bool:

@@ -182,7 +182,7 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     parts = {
         key: value[key]
         for key in ('for', *PROTECTING)
-        if key in value and is_fitting(value[key], fits[key], rules)
+        if key in value and value[key] is not True and is_fitting(value[key], fits[key], rules)
     }
     if 'for' in parts and len(parts) > 1:
         return {**parts, 'why': 'protected, though its override has a mistake'}

@@ -111,6 +111,7 @@ class Exceptions(NamedTuple):
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
     is_read: bool
+    is_allowed: bool  # the site allows reading although an advisory of the database forbids it
     is_optional: bool  # it is not missed
 
 
@@ -277,6 +278,7 @@ class Thresholds:
             ),
             skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
             is_read=all(o.get('read', True) for o in overrides),
+            is_allowed=any(o.get('read', False) for o in overrides),
             is_optional=any('presence' in o for o in overrides),
         )
 

@@ -93,8 +93,8 @@ def print_faults(faults: Sequence[str], state: State = State.UNKNOWN) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
-    """Return the drive with its state, the action with the reason and, if known, the effect of
-    groups.
+    """Return the drive with its state, the action with the reason, further actions and, if known,
+    the effect of groups.
 
     now: seconds since 1970.
     """
@@ -113,6 +113,8 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
         f'{drive}  {verdict.state.name}',
         f'What to do: {told.to_do}.{label if reason else ""}{reason}',
     ]
+    if told.also:
+        lines.append(f'Also: {"; ".join(each.to_do for each in told.also)}.')
     if told.step:
         lines.append(f'Redundancy: {sentence(told.step.why, 300)}')
     if told.unknown:
@@ -121,9 +123,10 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
 
 
 def _alerts(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines of each alert: metric, value, limit and source, then the share of such drives
-    that failed, the increase and the limit's reason.
+    """Yield the lines of each alert: metric, value, limit and source, then the increase, the
+    measured risk of this finding, and the limit's reason.
     """
+    risk = verdict.risk
     alerting = [each for each in verdict.judgements if each.state is not State.OK]
     width = max((len(each.reading.metric) for each in alerting), default=0)
     for judgement in alerting:
@@ -139,10 +142,11 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
                 str(reading.source),
             )
         )
-        if verdict.risk and verdict.risk.metric == reading.metric:
-            yield f'  {verdict.risk.said}'
         if judgement.growth:
             yield f'  {sentence(judgement.growth, 300)}'
+        if risk and risk.metric == reading.metric:
+            yield f'  {risk.said}'
+            risk = None  # told once
         # If the origin is the source, the drive itself set this limit, and the line above shows the
         # source.
         reason = judgement.reason

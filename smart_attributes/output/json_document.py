@@ -131,6 +131,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     }
     seen, grade = verdict.last_seen, told.step
     more = {
+        'also': _also(told),
         'again': told.again,
         'not_known': told.unknown,
         'risk': told.risk and _risk(told.risk),
@@ -161,6 +162,10 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     return {**drive, **{key: value for key, value in more.items() if value}}
 
 
+def _also(told: Item) -> list[Json]:
+    return [each._asdict() for each in told.also]
+
+
 def _risk(risk: Risk) -> Json:
     return {('text' if key == 'said' else key): value for key, value in risk._asdict().items()}
 
@@ -175,6 +180,7 @@ def work_list(items: Sequence[Item]) -> list[Json]:
             'to_do': each.to_do,
             'order_by': each.order_by,
             'reason': each.reason or None,
+            **({'also': _also(each)} if each.also else {}),
             **({'not_known': each.unknown} if each.unknown else {}),
         }
         for each in items

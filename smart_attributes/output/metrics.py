@@ -145,6 +145,16 @@ def _of_drives(run: Run) -> Iterator[Family]:
         ],
     )
     yield Family(
+        f'{PREFIX}drive_further_action',
+        'Further action that other findings of the drive need; the value is always 1',
+        TO_DO,
+        [
+            ((v.device.name, each.action, each.to_do), 1)
+            for v in drives
+            for each in item(v, run.now).also
+        ],
+    )
+    yield Family(
         f'{PREFIX}reading_state',
         f'State of one metric of the drive; {STATES}',
         READING,

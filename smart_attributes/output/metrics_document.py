@@ -121,6 +121,7 @@ def _drive(verdict: Verdict, key: str, run: Run) -> Json:
         'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
         'action': told.action,
         'to_do': told.to_do,
+        'also': [each._asdict() for each in told.also],
     }
 
 

@@ -120,6 +120,7 @@
   function what(drive, above) {
     const cell = document.createDocumentFragment();
     if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
+    for (const each of drive.also || []) cell.append(element('span', 'Also ' + each.to_do));
     if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as above'));
     else if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
     if (drive.not_known && !drive.depends) cell.append(element('span', upper(drive.not_known)));

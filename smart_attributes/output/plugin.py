@@ -271,15 +271,16 @@ def action_of(verdict: Verdict) -> str:
     """Return the coded action for an alerting drive; '' for an unread drive whose message has the
     next step.
     """
-    if verdict.state is State.OK or (verdict.problem and not verdict.last):
+    if verdict.state is State.OK:
         return ''
     from ..work import actions  # a check without an alert does not need it
     from ..work.work_list import item
 
     told = item(verdict)
-    if verdict.problem and told.action in (actions.SEARCH, actions.READ):
+    if verdict.problem and told.action in (actions.SEARCH, actions.READ) and not told.also:
         return ''
-    return f'[{told.action}] {told.to_do}'
+    also = ''.join(f'; also [{each.action}] {each.to_do}' for each in told.also)
+    return f'[{told.action}] {told.to_do}{also}'
 
 
 def written(told: Line) -> str:

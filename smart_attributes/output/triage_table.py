@@ -20,7 +20,7 @@ from ..wording import amount, listed
 from ..words import clean, coded, sentence
 from ..work import actions
 from ..work.dates import date, day
-from ..work.statements import finding, is_worth_showing, problem
+from ..work.statements import also, finding, is_worth_showing, problem
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -374,7 +374,8 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         more = each.step.why if each.step else each.unknown
         # only the groups are the reason
         reason = sentence(more, WHAT) if more == each.why else each.reason
-        folded = _folded(f'{each.drive}{place}: {each.to_do}: {reason}', width, '  ')
+        told = '; '.join(filter(None, (f'{each.drive}{place}: {each.to_do}: {reason}', also(each))))
+        folded = _folded(told, width, '  ')
         room = width - len(folded[-1]) - len('; ')
         folded[-1] += (
             f'; {sentence(more, min(room, WHAT))}'

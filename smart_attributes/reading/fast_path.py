@@ -13,7 +13,7 @@ import os
 
 from .. import constants, files
 from ..constants import LARGEST_FILE
-from . import smartctl_calls
+from . import forbidden, smartctl_calls
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # commands. Options that select what is read:
 DEVICE, SMARTCTL = ('-d', '--device'), ('-p', '--path')
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
+DATABASES = ('--attributes', '-dbj', '--dbjson')
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
 HARMLESS = (
@@ -49,9 +50,6 @@ HARMLESS = (
     '--html',
     '--ignore-metric',
     '--ignore-attribute',
-    '--attributes',
-    '-dbj',
-    '--dbjson',
     '--vendor-logs',
 )
 HARMLESS_FLAGS = (
@@ -72,7 +70,7 @@ HARMLESS_FLAGS = (
 
 FLAGS, WITH_VALUE = (
     (SCAN, NOSUDO, HARMLESS_FLAGS),
-    (DEVICE, SMARTCTL, STATE_DIR, CONFIGURED, LIMITS, HARMLESS),
+    (DEVICE, SMARTCTL, STATE_DIR, CONFIGURED, LIMITS, DATABASES, HARMLESS),
 )
 # A limits file without these words cannot forbid reading a drive; an escape sequence may hide
 # letters of a word.
@@ -133,10 +131,14 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
         *options.get(LIMITS, ()),
     ]
     protected = [device for path in files_with_limits for device in _protected(path)]
+    if any(forbidden.has_ban(forbidden.content_of(path)) for path in _databases_in(options)):
+        return []
+    shipped = forbidden.shipped()
     return [
         (*prefix, *smartctl_calls.read_arguments(path, device_type))
         for device_type, path in devices[: constants.PARALLEL]
         if not any(_is_meant(device, device_type, path) for device in protected)
+        and not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type))
     ]
 
 
@@ -180,6 +182,21 @@ def _limits_in(config: str) -> list[str]:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _databases_in(options: dict[tuple[str, ...], list[str]]) -> list[str]:
+    """Return the databases of this site, which can forbid to read a drive."""
+    config = options.get(CONFIGURED, [files.CONFIG])[-1]
+    folder = os.path.join(config, 'attributes.d')
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        names = []
+    return [
+        os.path.join(config, forbidden.DATABASE),
+        *(os.path.join(folder, name) for name in names if name.endswith('.json')),
+        *options.get(DATABASES, ()),
+    ]
 
 
 def _protected(path: str) -> list[str]:

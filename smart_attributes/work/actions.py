@@ -5,14 +5,16 @@ Programs use only the codes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ..constants import DAY
+from ..knowledge import severity
 from ..model import State
 from ..typed import NamedTuple
 
-REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR = (
-    'replace',
+REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACTIONS
+REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACTIONS
+COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR, NOTHING = (
     'copy',
     'drain',
     'keep',
@@ -20,19 +22,18 @@ REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR = (
     'rejoin',
     'search',
     'repair',
-)
-READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
-    'read',
-    'order-copy',
-    'order',
-    'cable',
-    'firmware',
-    'cooling',
-    'watch',
     'nothing',
 )
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
 FAILING = 'failing'  # kind of an action: the drive itself is failing
+# Action -> the actions that it makes needless. A new drive does not cool its bay. A drive that must
+# be found is judged again afterwards.
+_INCLUDED: Mapping[str, Collection[str]] = {
+    REPLACE: (READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, WATCH),
+    SEARCH: (REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH),
+    READ: (WATCH,),
+    ORDER_COPY: (ORDER, WATCH),
+}
 
 
 class Action(NamedTuple):
@@ -66,8 +67,9 @@ _SELF_TEST = Action('watch: run an extended self-test, look again in a week', ag
 _OF_KIND: Mapping[tuple[str, str], Action] = {
     (KEEP, FAILING): Action('copy the data, and keep in place: last good copy'),
     (WATCH, 'health'): _SELF_TEST,
-    (WATCH, 'data'): _SELF_TEST,
+    (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,
+    (FIRMWARE, severity.DATA): Action('copy the data, then update the firmware'),
     (WATCH, 'protection'): Action('watch: look again in a week', again=7 * DAY),
 }
 
@@ -77,6 +79,14 @@ def action(code: str, kind: str = '') -> Action:
     counts as ''.
     """
     return _OF_KIND.get((code, kind)) or _ACTIONS[code]
+
+
+def is_included(code: str, kind: str, first: str) -> bool:
+    """Return whether another action, *first*, includes an action. A drive that needs any other
+    action is looked at again anyway.
+    """
+    is_idle = code == WATCH and (code, kind) not in _OF_KIND
+    return code in (first, NOTHING) or is_idle or code in _INCLUDED.get(first, ())
 
 
 def needs_spare(code: str, state: State) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..constants import LONGEST_STATEMENT
 from ..errors import Coded
-from ..model import Judgement, Reading, State, Verdict
+from ..model import Item, Judgement, Reading, State, Verdict
 from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
 from ..words import clean, coded, sentence
 
@@ -68,6 +68,11 @@ def headline(verdict: Verdict) -> str:
         # data, is added.
         told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
+
+
+def also(told: Item) -> str:
+    """Return the further actions of a drive: "also look at the cable", or ''."""
+    return '; '.join(f'also {each.to_do}' for each in told.also)
 
 
 def findings(verdict: Verdict) -> str:

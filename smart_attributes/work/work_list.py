@@ -1,8 +1,8 @@
 """The work list, which all outputs show: the action for each drive of a machine, with a date and a
 reason. Pure.
 
-The action follows from the drive's findings and from the remedies in attributes.json; the groups on
-the drive may change the action. No other module chooses actions.
+The action is that of the drive's first finding in the order of severity; the groups on the drive
+may change it. What the other findings need follows as "also". No other module chooses actions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
+from ..errors import DriveAsleep, ReadingHarms
 from ..knowledge import severity
-from ..model import Item, Replacement, State
+from ..knowledge.severity import Alarm
+from ..model import Further, Item, Replacement, State
 from ..redundancy.replacement import (
     COPY,
     LABELS,
@@ -31,14 +33,13 @@ from .dates import day, is_due, lasting, order_by
 from .statements import findings, headline
 
 if TYPE_CHECKING:
-    from ..model import Risk as MeasuredRisk
     from ..model import Verdict
     from ..redundancy.replacement import Machine, Step
 
 # Problem codes of a drive that must be found before it can be read.
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
-# share of such drives that failed; if reached, order a replacement
-RISKY_90, RISKY_365 = 0.15, 0.4
+# The concerns of a drive whose data is copied before its firmware is updated.
+UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
 REASON = 60  # characters
 MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
 OF_LABEL = {
@@ -66,12 +67,11 @@ class Due(NamedTuple):
     order_by: str | None  # "2027-03-04", today if that date is past; None: no forecast
 
 
-class Alarm(NamedTuple):
-    """A finding, as far as the action depends on it."""
+class Need(NamedTuple):
+    """An action that a finding needs, without the groups on the drive."""
 
-    remedy: str
-    concern: str
-    state: State
+    code: str
+    kind: str = ''  # the kind of its text
 
 
 def item(verdict: Verdict, now: float | None = None) -> Item:
@@ -108,72 +108,107 @@ def _drive(verdict: Verdict, now: float) -> Drive:
         verdict.device.name,
         frozenset(verdict.place.disks),
         verdict.state is State.CRITICAL or is_unread,
-        _own(verdict, now)[0] in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY),
+        _is_to_replace(_own(verdict, now)),
     )
 
 
 def _item(verdict: Verdict, now: float) -> Item:
     now = verdict.read_at(now)
     step = verdict.replacement
-    own, kind = _own(verdict, now)
-    code = in_its_groups(own, step.label, step.why.code) if step else own
-    kind = actions.FAILING if code == actions.KEEP and own == actions.REPLACE else kind
-    # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early
-    # enough.
-    is_early = (
-        code == actions.ORDER
-        and verdict.state is not State.OK
-        and (step is None or step.label not in (NEXT, WAIT))
-    )
-    left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
+    own, *others = _own(verdict, now)
+    code, kind = own
+    if step and not (code == actions.WATCH and _is_to_replace(others)):
+        code = in_its_groups(code, step.label, step.why.code)
+    kind = actions.FAILING if code == actions.KEEP and own.code == actions.REPLACE else kind
+    told = _due(verdict, Need(code, kind), now)
+    more = [
+        each._replace(code=in_its_groups(each.code, step.label, step.why.code))
+        if step and each.code in (actions.REPLACE, actions.ORDER_COPY)
+        else each
+        for each in others
+    ]
+    dues = [told, *(_due(verdict, each, now) for each in more)]
+    dates = [each.order_by for each in dues if each.order_by and code not in actions.REPLACING]
+    again = [actions.action(*each).again for each in (Need(code, kind), *more)]
     why, of_groups = _why(verdict, now), step.why if step else ''
-    told = due(code, left, now, kind, EARLIEST if is_early else MIDDLE)
     return Item(
         verdict.device.name,
         verdict.state,
         code,
-        *told,
-        actions.action(code, kind).again,
-        sentence(headline(verdict) if verdict.state is not State.OK else why or of_groups, REASON),
+        told.to_do,
+        min(dates, default=None),
+        min(filter(None, again), default=0),
+        _reason(verdict, own.code, why or of_groups),
         '; '.join(filter(None, (why, of_groups))),
         verdict.risk,
         verdict.place,
         verdict.depends,
-        _unknown(verdict, code),
+        _unknown(verdict, [code, *(each.code for each in more)]),
         step,
+        tuple(Further(each.code, due.to_do) for each, due in zip(more, dues[1:])),
     )
 
 
-def _own(verdict: Verdict, now: float) -> tuple[str, str]:
-    """Return the action that the drive's own findings require, without its groups, and the kind
-    of text.
+def _due(verdict: Verdict, need: Need, now: float) -> Due:
+    """Return an action of a drive in words, with its date."""
+    step = verdict.replacement
+    # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early
+    # enough.
+    is_early = (
+        need.code == actions.ORDER
+        and verdict.state is not State.OK
+        and (step is None or step.label not in (NEXT, WAIT))
+    )
+    left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
+    return due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
+
+
+def _reason(verdict: Verdict, code: str, otherwise: str) -> str:
+    """Return the finding that needs the action, in at most REASON characters. code: the action
+    without the groups on the drive. otherwise: for a drive that is OK.
     """
+    if verdict.last and verdict.problem and code not in (actions.SEARCH, actions.READ):
+        return sentence(f'{verdict.last.findings[0].words} when last read', REASON)
+    return sentence(headline(verdict) if verdict.state is not State.OK else otherwise, REASON)
+
+
+def _is_to_replace(needs: Iterable[Need]) -> bool:
+    return any(each.code in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY) for each in needs)
+
+
+def _own(verdict: Verdict, now: float) -> list[Need]:
+    """Return what the drive's own findings need, without its groups, as of_alarms() does."""
     if verdict.problem and verdict.state is not State.OK:
         return _of_unread(verdict)
     alarms = [
-        Alarm(each.remedy, each.concern, each.state)
+        severity.alarm_of(each, verdict.risk)
         for each in verdict.judgements
         if each.state is not State.OK
     ]
-    return of_alarms(
-        alarms, is_due([each.left for each in verdict.forecasts.values()], now), verdict.risk
-    )
+    return of_alarms(alarms, is_due([each.left for each in verdict.forecasts.values()], now))
 
 
-def _of_unread(verdict: Verdict) -> tuple[str, str]:
-    """Return the action for a drive that was not read, and the kind of text: that of what was found
-    when it was last read, unless the drive must be found first.
+def _of_unread(verdict: Verdict) -> list[Need]:
+    """Return what a drive needs that was not read: after its CRITICAL findings and before its other
+    ones, the reason why it was not read counts. A drive that must be found needs nothing else, and
+    one in standby is read later.
     """
-    own = of_problem(verdict.code)
-    if own == actions.SEARCH or verdict.last is None:
-        return own, ''
-    alarms = [Alarm(each.remedy, each.concern, each.state) for each in verdict.last.findings]
-    found, kind = of_alarms(alarms, is_worn=False)
-    return min([(found, kind), (own, '')], key=lambda each: actions.urgency(each[0]))
+    code = of_problem(verdict.code)
+    own = Need(code, severity.DATA if code == actions.FIRMWARE else '')
+    last = verdict.last.findings if verdict.last else ()
+    alarms = [Alarm(each.remedy, each.concern, each.state) for each in last]
+    grave = [_need(each) for each in alarms if each.state is State.CRITICAL]
+    others = [_need(each) for each in alarms if each.state is not State.CRITICAL]
+    if own.code == actions.SEARCH:
+        return [own]
+    reading = [] if last and verdict.code == DriveAsleep.code else [own]
+    return _parted([*grave, *reading, *others])
 
 
 def of_problem(code: str) -> str:
     """Return the action for a drive that could not be read. code: the reason."""
+    if code == ReadingHarms.code:
+        return actions.FIRMWARE
     return actions.SEARCH if code in GONE else actions.READ
 
 
@@ -184,32 +219,31 @@ def of_unknown(state: State) -> str:
     return actions.NOTHING if state is State.OK else actions.READ
 
 
-def of_alarms(
-    alarms: Iterable[Alarm], is_worn: bool, risk: MeasuredRisk | None = None
-) -> tuple[str, str]:
-    """Return the most urgent action that alerts require, and the kind of text for it.
+def of_alarms(alarms: Iterable[Alarm], is_worn: bool) -> list[Need]:
+    """Return the action of the first alert and, after it, what else the alerts need, most urgent
+    first.
 
-    is_worn: a forecast requires an order now. risk: how many drives with such alerts failed.
+    alarms: in order of severity. is_worn: a forecast requires an order now.
     """
-    found = [(_action(alarm, risk), alarm.concern) for alarm in alarms]
-    return min(
-        [*found, (actions.ORDER if is_worn else actions.NOTHING, '')],
-        key=lambda each: actions.urgency(each[0]),
-    )
+    return _parted([*map(_need, alarms), *([Need(actions.ORDER)] if is_worn else [])])
 
 
-def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
-    """Return the action for one alert. Wear is gradual, so there is time to order a replacement."""
-    if alarm.state is State.UNKNOWN:
-        return actions.READ
-    if alarm.remedy:
-        return alarm.remedy
-    if alarm.state is State.CRITICAL:
-        return actions.REPLACE
-    if alarm.concern == severity.WEAR:
-        return actions.ORDER
-    is_risky = risk and ((risk.share_90 or 0) >= RISKY_90 or (risk.share_365 or 0) >= RISKY_365)
-    return actions.ORDER_COPY if is_risky else actions.WATCH
+def _need(alarm: Alarm) -> Need:
+    return Need(severity.action(alarm), alarm.concern)
+
+
+def _parted(needs: Sequence[Need]) -> list[Need]:
+    """Return the first of these needs and, after it, the others that it does not include, most
+    urgent first, each action once. The firmware is updated after the data was copied.
+    """
+    is_unsound = any(each.kind in UNSOUND for each in needs if each.code != actions.CABLE)
+    told: dict[str, Need] = {}
+    for each in needs or [Need(actions.NOTHING)]:
+        kind = severity.DATA if each.code == actions.FIRMWARE and is_unsound else each.kind
+        told.setdefault(each.code, Need(each.code, kind))
+    first, *others = told.values()
+    left = [each for each in others if not actions.is_included(*each, first.code)]
+    return [first, *sorted(left, key=lambda each: actions.urgency(each.code))]
 
 
 def in_its_groups(code: str, label: str, reason: str) -> str:
@@ -258,12 +292,12 @@ def _why(verdict: Verdict, now: float) -> str:
     )
 
 
-def _unknown(verdict: Verdict, code: str) -> str:
-    """Return the missing facts about a drive to replace; '' if enough is known."""
-    if (
-        code not in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY)
-        or verdict.device.is_recorded
-    ):
+def _unknown(verdict: Verdict, codes: Iterable[str]) -> str:
+    """Return the missing facts about a drive to replace; '' if enough is known. codes: all its
+    actions.
+    """
+    replacing = {*actions.REPLACING, actions.ORDER, actions.ORDER_COPY}
+    if replacing.isdisjoint(codes) or verdict.device.is_recorded:
         return ''
     if verdict.replacement is None:
         return '' if verdict.place.disks else NOT_KNOWN['use-unknown']
@@ -312,7 +346,8 @@ def in_order(
 
     def key(each: Item) -> tuple[int, ...]:
         if each.action not in actions.REPLACING:
-            return 1, actions.urgency(each.action), 0, 0
+            codes = [each.action, *(further.action for further in each.also)]
+            return 1, min(map(actions.urgency, codes)), 0, 0
         grade = risk_of(each.step.why.code or '') if each.step else Risk.UNSURE
         place = of_step.get(each.drive) or (grade, len(of_group))
         return 0, min(place[0], grade), place[1], LABELS.index(each.step.label) if each.step else 0

@@ -1,0 +1,51 @@
+"""The drives that a check does not read, because an advisory of the database forbids it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from ..errors import ReadingHarms
+from ..knowledge.patterns import fits
+from ..model import Device
+from ..reading import forbidden
+from ..typed import Json
+from .rulebook import Site
+
+
+def harmed(devices: Sequence[Device], site: Site, config: str) -> dict[Device, ReadingHarms]:
+    """Return why these devices are not read, for those that an advisory protects.
+
+    config: the configuration directory, which may contain a newer database.
+    """
+    models = {device: forbidden.model_of(device.path, device.type) for device in devices}
+    known = {device: model for device, model in models.items() if model}
+    rules = list(_rules(site, config, list(known.values()))) if known else []
+    return {
+        device: _error(rule, model)
+        for device, model in known.items()
+        for rule in rules
+        if any(fits(pattern, model) for pattern in rule.get('models', ()))
+    }
+
+
+def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
+    """Yield the advisories that forbid reading: those of the shipped database, of a newer one and
+    of the site.
+    """
+    shipped = forbidden.shipped()
+    if any(forbidden.may_forbid(shipped, model) for model in models):
+        yield from forbidden.advisories(shipped)
+    newer = forbidden.content_of(os.path.join(config, forbidden.DATABASE))
+    if forbidden.has_ban(newer):
+        yield from forbidden.advisories(newer)
+    for file in site.attributes:
+        yield from (each for each in file.data.get('advisories', ()) if each.get('read') is False)
+
+
+def _error(rule: Json, model: str) -> ReadingHarms:
+    return ReadingHarms(
+        f'{model} is not read, so it is not judged: {rule["effect"]}; {rule["action"]}; then allow '
+        'reading with "read": true in a limits file (doc/reference/harmful-drives.md)',
+        state=str(rule.get('state', 'warning')),
+    )

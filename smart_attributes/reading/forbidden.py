@@ -1,0 +1,83 @@
+"""Drives that reading can harm, told by the model that the kernel has, before smartctl is started.
+
+An advisory of attributes.json with "read": false forbids to read the drives of its models. The kernel
+knows the model of a disk since it found the disk, so no command is sent to the drive. Behind a RAID
+controller it knows only volumes. It has 16 characters of a model and no complete revision, so an
+advisory counts for all revisions. This module is imported before the first process starts, so it must
+be cheap.
+Source: Linux, drivers/scsi/scsi_sysfs.c and drivers/ata/libata-scsi.c (ata_scsiop_inq_std).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from .. import files
+from ..constants import LARGEST_FILE
+
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+if TYPE_CHECKING:
+    from typing import Any
+
+SYS = '/sys'  # tests use another folder
+DATABASE = 'attributes.json'
+_FORBIDS = re.compile(rb'"read"\s*:\s*false')
+
+
+def model_of(path: str, device_type: str) -> str:
+    """Return the model of the disk at this path as the kernel has it; '' if that is not known, or
+    if the address is that of a slot behind a controller.
+    """
+    if ',' in device_type and not device_type.startswith('sat,'):
+        return ''
+    name = os.path.basename(os.path.realpath(path))
+    model = content_of(f'{SYS}/class/block/{name}/device/model') or content_of(
+        f'{SYS}/class/scsi_generic/{name}/device/model'
+    )
+    return model.decode(errors='replace').strip()
+
+
+def shipped() -> bytes:
+    """Return the content of the shipped database; b'' if it is missing, which judging reports."""
+    return content_of(f'{files.PROGRAM}/{DATABASE}') or content_of(
+        f'{os.path.dirname(files.PROGRAM)}/{DATABASE}'
+    )
+
+
+def content_of(path: str) -> bytes:
+    """Return the content of a database; b'' if it cannot be read, which judging reports."""
+    try:
+        return files.content(path, LARGEST_FILE)
+    except OSError:
+        return b''
+
+
+def may_forbid(content: bytes, model: str) -> bool:
+    """Return whether the shipped database may forbid to read drives of this model, by the first
+    word of the model. Its models stand before "read", because the file is formatted.
+    """
+    word = model.partition(' ')[0].encode()
+    return any(
+        word in content[content.rfind(b'"models"', 0, found.start()) : found.start()]
+        for found in _FORBIDS.finditer(content if word else b'')
+    )
+
+
+def has_ban(content: bytes) -> bool:
+    """Return whether a database may forbid to read some drives; an escape sequence may hide that."""
+    return b'\\u' in content or _FORBIDS.search(content) is not None
+
+
+def advisories(content: bytes) -> list[Any]:
+    """Return the advisories of a database that forbid reading; [] if it is damaged, which judging
+    reports.
+    """
+    import json  # needed for few drives
+
+    try:
+        _, _, listed = content.decode().partition('"advisories"')
+        found, _ = json.JSONDecoder().raw_decode(listed.lstrip(' \r\n\t:'))
+        return [each for each in found if each.get('read') is False]
+    except (ValueError, TypeError, AttributeError):
+        return []
