@@ -4,8 +4,9 @@ files in /sys and /proc, and the output of commands.
 Every user may read these files. No device is opened, and data that cannot be read counts as absent.
 
 A check reads only these in its own process, because the kernel answers from memory and asks no
-driver: names and links in /sys and /dev, the driver of a SCSI host (proc_name), the copy of a serial
-number (vpd_pg80) of a disk in standby, and udev's links (/dev is a tmpfs). What can block, such as
+driver: names and links in /sys and /dev, the driver of a SCSI host (proc_name), the model of a disk
+(reading/forbidden), the copy of a serial number (vpd_pg80) of a disk in standby, and udev's links
+(/dev is a tmpfs). What can block, such as
 the state of an array, is read by a child process (redundancy/in_time).
 Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enclosure.
 """

@@ -170,4 +170,4 @@ def undated(first_line: str) -> str:
     """Return a first line with the code of its action, without the action in words, which may
     have a date.
     """
-    return re.sub(r'(; \[[a-z-]+\]) [^;]*(?=; \d+ drive)', r'\1', first_line)
+    return re.sub(r'(; (?:also )?\[[a-z-]+\]) [^;]*(?=; (?:\d+ drive|also \[))', r'\1', first_line)
