@@ -39,6 +39,7 @@ def judge() -> rulebook.Judge:
     return rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
 
 
+@lru_cache
 def read(name: str = 'micron-5200-healthy') -> Read:
     return Read(OF_A_DISK, json_report.parse(drive(name)))
 
@@ -91,6 +92,16 @@ def test_a_verdict_holds_unless_the_past_is_another(judge, formed_of, before, no
     formed.on(read(), now)
 
     assert formed_of == [before, now][: 1 + is_formed_again]
+
+
+def test_a_verdict_is_formed_anew_of_another_report(judge, formed_of):
+    """That of the drive's other address was added."""
+    formed = verdicts.Verdicts(judge, Options(), processes.Runner())
+    early = formed.on(read(), None)
+    failed = read().outcome._replace(smart_status=False)
+
+    assert early.state is State.OK
+    assert formed.on(read()._replace(outcome=failed), None).state is State.CRITICAL
 
 
 def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge, formed_of):
