@@ -197,6 +197,16 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
     assert places == [here]
 
 
+def test_a_drive_that_is_found_after_the_clock_was_set_back_has_moved():
+    places = after(
+        (START, SCAN, {'/dev/sda': 1}),
+        (START + 9 * STEP, SCAN, {}),
+        (START - STEP, SCAN, {'/dev/sdb': 1}),
+    )
+
+    assert kinds(places, SCAN, START - STEP, {1: START}) == [('moved', '/dev/sda', 1)]
+
+
 def test_an_expected_drive_stays_missing():
     """Until root accepts it."""
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {}))

@@ -4,6 +4,7 @@ the end.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import pytest

@@ -309,10 +309,12 @@ def _change(
     at another place.
     """
     now_at = here.get(place.drive)
-    if now_at and now_at.first >= place.gone:
+    # This check has found the drive, whatever the clock says.
+    is_found = now_at is not None and now_at.last == now
+    if now_at and (now_at.first >= place.gone or (is_found and now_at.first == now)):
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
     # Another service has found the drive at its other place since it was last here.
-    if now_at and now_at.last > place.last:
+    if now_at and (now_at.last > place.last or is_found):
         return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
