@@ -225,12 +225,9 @@ class Read(NamedTuple):
         return self.outcome.identity
 
 
-class SeenAs(IntEnum):
-    """What the history says about two addresses."""
-
-    SEPARATE = 0  # they did not lead to one drive
-    ONE = 1  # they led to one drive at the last check
-    DOUBTED = 2  # they did, although their reports contradicted each other
+# What the history says about two addresses: they did not lead to one drive, they did at the last
+# check, or they did although their reports contradicted each other.
+SEPARATE, ONE, DOUBTED = 'separate', 'one', 'doubted'
 
 
 class Alias(NamedTuple):

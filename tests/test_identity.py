@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.model import Identity
-from smart_attributes.reading.identity import Agreement, agreement, is_same_drive
+from smart_attributes.reading.identity import NONE, STRONG, WEAK, agreement, is_same_drive
 
 SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
@@ -14,22 +14,22 @@ NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
 @pytest.mark.parametrize(
     'change, expected',
     [
-        ({}, Agreement.STRONG),
-        ({'wwn': ''}, Agreement.WEAK),
-        ({'serial': ''}, Agreement.WEAK),
-        ({'serial': '000000'}, Agreement.WEAK),  # no serial number
-        ({'serial': '', 'wwn': ''}, Agreement.NONE),
+        ({}, STRONG),
+        ({'wwn': ''}, WEAK),
+        ({'serial': ''}, WEAK),
+        ({'serial': '000000'}, WEAK),  # no serial number
+        ({'serial': '', 'wwn': ''}, NONE),
     ],
 )
 def test_two_identities_agree_strongly_by_serial_number_and_wwn(change, expected):
-    assert agreement(SSD, SSD._replace(**change)) is expected
+    assert agreement(SSD, SSD._replace(**change)) == expected
 
 
 def test_two_namespaces_agree_weakly():
     one, other = NVME._replace(wwn='0025385b11b00001'), NVME._replace(wwn='0025385b11b00002')
 
-    assert agreement(one, other) is Agreement.WEAK
-    assert agreement(one, one) is Agreement.STRONG
+    assert agreement(one, other) == WEAK
+    assert agreement(one, one) == STRONG
 
 
 @pytest.mark.parametrize(

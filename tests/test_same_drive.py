@@ -6,6 +6,9 @@ import pytest
 
 from smart_attributes.errors import DriveError
 from smart_attributes.model import (
+    DOUBTED,
+    ONE,
+    SEPARATE,
     AttributeRow,
     ErrorEntry,
     Farm,
@@ -13,7 +16,6 @@ from smart_attributes.model import (
     LogPage,
     Read,
     Report,
-    SeenAs,
     SelfTest,
     Statistic,
 )
@@ -282,11 +284,11 @@ def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identi
 @pytest.mark.parametrize(
     'seen, counted, drives, is_doubted',
     [
-        (SeenAs.SEPARATE, 9, 2, False),
-        (SeenAs.ONE, 9, 1, False),
-        (SeenAs.ONE, 1, 1, True),  # two checks must agree
-        (SeenAs.DOUBTED, 9, 1, False),
-        (SeenAs.DOUBTED, 1, 2, False),
+        (SEPARATE, 9, 2, False),
+        (ONE, 9, 1, False),
+        (ONE, 1, 1, True),  # two checks must agree
+        (DOUBTED, 9, 1, False),
+        (DOUBTED, 1, 2, False),
     ],
 )
 def test_a_drive_known_as_one_is_split_when_two_checks_agree(seen, counted, drives, is_doubted):

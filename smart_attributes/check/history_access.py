@@ -23,7 +23,7 @@ from ..errors import (
     HistoryUnusable,
     ReadingHarms,
 )
-from ..model import Alias, Device, Identity, Read, Report, SeenAs, State, Verdict
+from ..model import SEPARATE, Alias, Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
 from ..wording import duration
 
@@ -120,10 +120,10 @@ class Remembered:
         store = self.store
         return self._past(store.likely(identity)) if store else None
 
-    def seen_as(self, one: str, other: str) -> SeenAs:
+    def seen_as(self, one: str, other: str) -> str:
         """Return whether two addresses led to the same drive at the last check."""
         store = self.store
-        return store.seen_as(one, other) if store else SeenAs.SEPARATE
+        return store.seen_as(one, other) if store else SEPARATE
 
     def recall(
         self,

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from ..constants import DAY, MOST_DRIVES
 from ..errors import HistoryAbsent, HistoryUnusable
-from ..model import Alias, Identity, LastVerdict, SeenAs
+from ..model import DOUBTED, ONE, SEPARATE, Alias, Identity, LastVerdict
 from ..typed import NamedTuple
 from ..wording import listed, local_minute, plural
 from ..words import clean
@@ -244,15 +244,15 @@ class HistoryStore:
             for identity, match in zip(identities, matches)
         ]
 
-    def seen_as(self, one: str, other: str) -> SeenAs:
+    def seen_as(self, one: str, other: str) -> str:
         """Return whether two addresses led to the same drive at the last check."""
         for drive in self.drives.values():
             here = [place.address for place in self._places_in({0: drive}) if not place.gone]
             doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
             if {one, other} <= {*here, *doubts}:
                 is_doubted = doubts.get(one) or doubts.get(other)
-                return SeenAs.DOUBTED if is_doubted else SeenAs.ONE
-        return SeenAs.SEPARATE
+                return DOUBTED if is_doubted else ONE
+        return SEPARATE
 
     def likely(self, identity: Identity) -> Match:
         """Return the probable result of recall() for a drive, without waiting.

@@ -11,7 +11,6 @@ Source: Linux, drivers/scsi/scsi_sysfs.c and drivers/ata/libata-scsi.c (ata_scsi
 from __future__ import annotations
 
 import os
-import re
 
 from .. import files
 from ..constants import LARGEST_FILE
@@ -22,7 +21,9 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
-_FORBIDS = re.compile(rb'"read"\s*:\s*false')
+# an advisory that forbids reading, as the shipped database is formatted, and in other forms
+_FORBIDS = b'"read": false'
+_FORMS = (_FORBIDS, b'"read":false', b'"read" ', b'"read"\n', b'"read":\n')
 
 
 def model_of(path: str, device_type: str) -> str:
@@ -58,15 +59,17 @@ def may_forbid(content: bytes, model: str) -> bool:
     word of the model. Its models stand before "read", because the file is formatted.
     """
     word = model.partition(' ')[0].encode()
-    return any(
-        word in content[content.rfind(b'"models"', 0, found.start()) : found.start()]
-        for found in _FORBIDS.finditer(content if word else b'')
-    )
+    end = content.find(_FORBIDS) if word else -1
+    while end >= 0:
+        if word in content[content.rfind(b'"models"', 0, end) : end]:
+            return True
+        end = content.find(_FORBIDS, end + 1)
+    return False
 
 
 def has_ban(content: bytes) -> bool:
     """Return whether a database may forbid to read some drives; an escape sequence may hide that."""
-    return b'\\u' in content or _FORBIDS.search(content) is not None
+    return b'\\u' in content or any(form in content for form in _FORMS)
 
 
 def advisories(content: bytes) -> list[Any]:

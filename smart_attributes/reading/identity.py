@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 from functools import lru_cache
 
 from ..model import Identity
 
-
-class Agreement(IntEnum):
-    """How far the identities that were read at two addresses agree."""
-
-    NONE = 0  # two drives, or drives that did not say what they are
-    WEAK = 1  # the serial number or the WWN is equal, and the other one is not known
-    STRONG = 2  # both are equal
+# How far the identities that were read at two addresses agree: they are two drives or did not say
+# what they are; the serial number or the WWN is equal, and the other one not known; both are equal.
+NONE, WEAK, STRONG = range(3)
 
 
-def agreement(one: Identity, other: Identity) -> Agreement:
-    """Return how far two identities agree."""
+def agreement(one: Identity, other: Identity) -> int:
+    """Return how far two identities agree: NONE, WEAK or STRONG."""
     if one.model != other.model and not _models_agree(one.model, other.model):
-        return Agreement.NONE  # two models with one WWN are a manufacturer's mistake
+        return NONE  # two models with one WWN are a manufacturer's mistake
     serial, other_serial = serial_key(one.serial), serial_key(other.serial)
     if serial and other_serial and serial != other_serial:
-        return Agreement.NONE
+        return NONE
     has_serial = bool(serial and serial == other_serial)
     wwn, other_wwn = wwn_key(one.wwn), wwn_key(other.wwn)
     if wwn and wwn == other_wwn:
-        return Agreement.STRONG if has_serial else Agreement.WEAK
+        return STRONG if has_serial else WEAK
     # An NVMe drive has a WWN for each namespace, but only one health log.
     if wwn and other_wwn and 'NVMe' not in (one.protocol, other.protocol):
-        return Agreement.NONE
-    return Agreement.WEAK if has_serial and one.model and other.model else Agreement.NONE
+        return NONE
+    return WEAK if has_serial and one.model and other.model else NONE
 
 
 def is_same_drive(one: Identity, other: Identity) -> bool:
     """Return whether two identities agree."""
-    return agreement(one, other) is not Agreement.NONE
+    return agreement(one, other) != NONE
 
 
 def identifiers(identity: Identity) -> list[str]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import calendar
-import re
-
 from ..constants import DAY
 
 _MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 # "Tue May  5 09:30:24 2020 CEST": asctime(), which no locale changes, then the time zone
-_DATE = re.compile(
-    r'[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d) ([12]\d{3})(?!\d)'
-)
-# Date of the first release of smartmontools: an earlier date is that of a clock that was not set.
-_EARLIEST = calendar.timegm((2002, 10, 10, 0, 0, 0))
+_DATE = r'[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d) ([12]\d{3})(?!\d)'
+# 10 October 2002, the date of the first release of smartmontools: an earlier date is that of a clock
+# that was not set.
+_EARLIEST = 1_034_208_000
 
 
 def of_text(text: str) -> int:
@@ -22,7 +18,10 @@ def of_text(text: str) -> int:
     The time zone is not read, because its abbreviations are not unique, so the time may be wrong by
     14 hours. The dates that depend on it are days.
     """
-    match = _DATE.match(text)
+    import calendar  # only recorded texts need them
+    import re
+
+    match = re.match(_DATE, text)
     if not match or match[1] not in _MONTHS:
         return 0
     month = _MONTHS.index(match[1]) + 1

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from ..model import Alias, Identity, Read, Report, SeenAs
+from ..model import ONE, SEPARATE, Alias, Identity, Read, Report
 from ..typed import NamedTuple
 from . import drive_facts
 from .device_types import is_raid
-from .identity import Agreement, agreement, identifiers
+from .identity import NONE, STRONG, WEAK, agreement, identifiers
 
-Known = Callable[[str, str], SeenAs]  # two addresses -> what the history says about them
+Known = Callable[[str, str], str]  # two addresses -> what the history says about them
 
 
 class Distinct(NamedTuple):
@@ -28,9 +28,9 @@ class Distinct(NamedTuple):
     disagreement: str = ''  # the statuses that differ, as a clause; '' if none do
 
 
-def never_one(_one: str, _other: str) -> SeenAs:
+def never_one(_one: str, _other: str) -> str:
     """Say that no two addresses led to the same drive."""
-    return SeenAs.SEPARATE
+    return SEPARATE
 
 
 def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
@@ -88,20 +88,20 @@ def _identifiers(read: Read) -> list[str]:
 def _is_of(read: Read, group: Sequence[Read], known: Known) -> bool:
     """Return whether an address belongs to the drive of a group."""
     return all(
-        _agreement(read, other) is not Agreement.NONE
+        _agreement(read, other) != NONE
         and (
             not _differ(read, other, known)
-            or known(read.device.address, other.device.address) is SeenAs.ONE
+            or known(read.device.address, other.device.address) == ONE
         )
         for other in group
     )
 
 
-def _agreement(one: Read, other: Read) -> Agreement:
+def _agreement(one: Read, other: Read) -> int:
     found = agreement(one.identity or Identity(), other.identity or Identity())
     namespaces = {_namespace(one), _namespace(other)} - {''}
     # An EUI-64 that two namespaces share identifies neither of them.
-    return min(found, Agreement.WEAK) if len(namespaces) > 1 else found
+    return min(found, WEAK) if len(namespaces) > 1 else found
 
 
 def _namespace(read: Read) -> str:
@@ -116,10 +116,10 @@ def _differ(one: Read, other: Read, known: Known) -> bool:
     if not isinstance(earlier.outcome, Report) or not isinstance(later.outcome, Report):
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
-    may_count = _agreement(one, other) is Agreement.STRONG
+    may_count = _agreement(one, other) == STRONG
     if not drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count):
         return False
-    if may_count or known(one.device.address, other.device.address) is SeenAs.SEPARATE:
+    if may_count or known(one.device.address, other.device.address) == SEPARATE:
         return True
     return drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count=True)
 
