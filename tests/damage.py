@@ -17,13 +17,16 @@ import random
 import re
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from conftest import ROOT, SHARED
+from days import START
 from simulator import Machine, names, read, why_not
 
 from smart_attributes import main as main_module
@@ -279,7 +282,11 @@ class Damage:
     def _said(self, reports: Mapping[str, bytes]) -> dict[str, Any]:
         for name, content in reports.items():
             (self._folder / name).write_bytes(content)
-        with redirect_stdout(io.StringIO()) as printed:
+        # forecasts are relative to the time of the run
+        with (
+            mock.patch.object(time, 'time', lambda: START),
+            redirect_stdout(io.StringIO()) as printed,
+        ):
             # A log that contradicts the power-on time alerts here: without a limit, losing it would
             # change no state.
             limit = ('-w', 'hidden_power_on_time=42d')
