@@ -161,6 +161,8 @@ class Report(NamedTuple):
     identity: Identity
     smart_status: bool | None = None  # SMART health status: True passed; None not reported
     smart_status_text: str = ''  # its text, unless this is PASSED or FAILED
+    # smartctl derived it from the attributes, because the drive did not report it
+    is_status_derived: bool = False
     attributes: tuple[AttributeRow, ...] = ()
     statistics: Mapping[tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}  # keys of smartctl's nvme_smart_health_information_log
@@ -182,6 +184,11 @@ class Report(NamedTuple):
     vendor_log: LogPage | None = None  # of an NVMe drive, if this check asked for it
     # the date that smartctl printed, seconds since 1970; 0: none. It is used for recorded reports
     date: float = 0
+
+    @property
+    def own_status(self) -> bool | None:
+        """The health status that the drive itself reported; None if it reported none."""
+        return None if self.is_status_derived else self.smart_status
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False if a signal ended

@@ -24,7 +24,6 @@ from smart_attributes.check.survey import Survey, survey
 from smart_attributes.commands.table import understood
 from smart_attributes.model import Read, Report, State
 from smart_attributes.reading import same_drive
-from smart_attributes.reading.drive_facts import own_status
 from smart_attributes.reading.processes import Runner
 
 DRIVES = {name: read(name) for name in names() if 'volume' not in name}
@@ -202,7 +201,7 @@ def faults_of(number: int, seed: int, folder: Path, counted: Counter[str]) -> li
 
 def _own_status(read: Read) -> bool | None:
     """Return what the drive itself says of its health; behind some controllers it cannot."""
-    return own_status(read.outcome) if isinstance(read.outcome, Report) else None
+    return read.outcome.own_status if isinstance(read.outcome, Report) else None
 
 
 def _worst_own(group: Sequence[Read], alone: dict[str, State]) -> State:

@@ -491,11 +491,11 @@ def signalled(words: list[str], number: int, step: int, first: str) -> list[Chil
     """
     program = SIGNALLED.format(root=str(ROOT), step=step, number=number, first=first)
     done = subprocess.run(
-        [sys.executable, '-I', '-c', program, *words],
+        [sys.executable, '-I', '-c', program, *words, '-t', '600'],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         env=environment(),
-        timeout=110,
+        timeout=600,
         check=False,
     )
     assert (done.returncode, done.stdout[:17]) == (2, b'SMART CRITICAL - '), done

@@ -14,6 +14,7 @@ from simulator import Machine, read, why_not
 
 from smart_attributes.check.survey import survey
 from smart_attributes.commands.table import understood
+from smart_attributes.model import State
 from smart_attributes.reading import same_drive
 from smart_attributes.reading.processes import Runner
 
@@ -82,3 +83,46 @@ def test_a_drive_is_split_after_two_checks_agree(bed):
     counts = ((0, 0), (3, 0), (3, 3), (5, 3), (5, 3))
 
     assert [bed.drives_after(*pair) for pair in counts] == [1, 1, 1, 1, 2]
+
+
+def verdicts_of(machine: Machine, folder: Path, *words: str) -> dict[str, State]:
+    """Return the state of each drive that a check shows, and store what it read."""
+    options = understood(['-p', machine.smartctl, '--nosudo', '--state-dir', str(folder), *words])[
+        1
+    ]
+    result = survey(options, Runner())
+    result.history.keep(result.verdicts)
+    return {verdict.device.address: verdict.state for verdict in result.verdicts}
+
+
+@pytest.fixture
+def failing(tmp_path) -> Machine:
+    """A machine with a drive that says at one of two addresses that it fails."""
+    (tmp_path / 'state').mkdir()
+    machine = Machine(tmp_path / 'machine')
+    for address in (SDA, RAID):
+        machine.add(address, DRIVE._replace(health='FAILED'))
+    return machine
+
+
+@pytest.mark.parametrize('is_checked_there', [True, False])
+def test_a_status_that_smartctl_derived_does_not_end_the_one_of_the_drive(
+    tmp_path, failing, is_checked_there
+):
+    both = ('-d', SDA, '-d', RAID) if is_checked_there else ('-d', SDA)
+
+    assert State.CRITICAL in verdicts_of(failing, tmp_path / 'state', *both).values()
+    for _ in range(2):
+        assert verdicts_of(failing, tmp_path / 'state', '-d', RAID) == {RAID: State.CRITICAL}
+
+
+@pytest.mark.parametrize('word', ['sda', SDA, RAID, 'bus_0_megaraid_0', DRIVE.serial])
+def test_a_drive_that_is_named_is_read_at_its_other_address_too(tmp_path, failing, word):
+    verdicts_of(failing, tmp_path / 'state', '-d', SDA, '-d', RAID)
+    words = ['explain', '-p', failing.smartctl, '--nosudo', '--state-dir', str(tmp_path / 'state')]
+    result = survey(understood([*words, word])[1], Runner())
+
+    assert [(each.device.address, each.state) for each in result.verdicts] == [
+        (RAID, State.CRITICAL)
+    ]
+    assert {read.outcome.is_status_derived for read in result.reads} == {False}

@@ -14,6 +14,7 @@ from smart_attributes.model import (
     Farm,
     Identity,
     LogPage,
+    NvmeError,
     Read,
     Report,
     SelfTest,
@@ -83,7 +84,11 @@ def test_a_drive_that_cannot_be_read_is_one_drive_at_all_its_addresses():
 
 def test_of_two_addresses_the_one_that_tells_is_kept():
     """Be it the plain one; what is wrong with the other is told beside it."""
-    found = unread('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD)
+    answer = read('/dev/sda', SSD)
+    found = (
+        unread('megaraid,6@/dev/bus/0', SSD),
+        answer._replace(outcome=answer.outcome._replace(smart_status=True)),
+    )
     [drive] = distinct(found)
 
     assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
@@ -100,7 +105,6 @@ TABLE = (
     AttributeRow(241, 'x', 100, 100, 0, False, '', '5000000'),
 )
 REPORT = Report(SSD._replace(capacity=480 * 10**9), smart_status=True, attributes=TABLE)
-DERIVED = ('Warning: This result is based on an Attribute check.',)
 HEALTH = {
     'power_on_hours': 1000,
     'power_cycles': 30,
@@ -157,7 +161,7 @@ HOURS, WRITTEN, USED = (1, 0x10), (1, 0x18), (7, 8)
         pytest.param(REPORT, REPORT._replace(smart_status=False), False, True, id='status'),
         pytest.param(
             REPORT,
-            REPORT._replace(smart_status=False, messages=DERIVED),
+            REPORT._replace(smart_status=False, is_status_derived=True),
             False,
             False,
             id='derived-status',
@@ -320,7 +324,7 @@ def test_namespaces_have_capacities_of_their_own():
 
 # --- the merged report ----------------------------------------------------------------------------
 
-ALMOST = REPORT._replace(messages=DERIVED)
+ALMOST = REPORT._replace(is_status_derived=True)
 FAILED = REPORT._replace(smart_status=False)
 
 
@@ -330,7 +334,7 @@ FAILED = REPORT._replace(smart_status=False)
         ((REPORT, REPORT), True, False),
         ((FAILED, ALMOST), False, True),
         ((ALMOST, FAILED), False, True),
-        ((FAILED._replace(messages=DERIVED), REPORT), True, True),
+        ((FAILED._replace(is_status_derived=True), REPORT), True, True),
         ((REPORT, FAILED), False, True),
         ((ALMOST, ALMOST), True, False),
         ((REPORT._replace(smart_status=None), ALMOST), True, False),
@@ -358,12 +362,47 @@ def test_of_two_disputed_statuses_the_address_of_the_failure_is_kept(plain, raid
     assert drive.read.device.address == kept
 
 
-def test_a_derived_status_is_mentioned_only_while_it_counts():
-    assert merged([ALMOST, REPORT]).messages == ()
-    assert merged([ALMOST, ALMOST]).messages == DERIVED
-
-
 TESTS = (SelfTest('Extended', 'Completed: read failure', False, 900),)
+
+
+def test_a_status_is_derived_only_if_no_address_reported_one():
+    assert merged([ALMOST, REPORT]).is_status_derived is False
+    assert merged([ALMOST, ALMOST]).is_status_derived is True
+
+
+@pytest.mark.parametrize(
+    'answer, drives',
+    [(ALMOST, 2), (REPORT._replace(smart_status=None), 2), (REPORT, 1), (FAILED, 1)],
+)
+@pytest.mark.parametrize(
+    'silent',
+    [
+        DriveError('does not answer').of(SSD),
+        Report(SSD, smart_status=None, exit_status=4),
+    ],
+)
+def test_an_address_that_failed_stays_apart_unless_another_one_has_the_status(
+    answer, drives, silent
+):
+    """It may be the only one at which the drive says that it fails."""
+    reads = [Read(parse('/dev/sda')[0], silent), at('megaraid,0@/dev/bus/0', answer)]
+
+    assert len(distinct(reads)) == drives
+    assert len(distinct(reads[::-1])) == drives
+
+
+def test_the_newest_self_test_and_all_entries_of_the_nvme_error_log_count():
+    """Each controller of an NVMe drive keeps a log of its own."""
+    newer = SelfTest('Extended', 'Completed: read failure', False, 950)
+    entries = NvmeError(1, 0, 1, 0x82), NvmeError(9, 1, 1, 0x82)
+    one = REPORT._replace(self_tests=TESTS * 3, nvme_errors=entries[:1])
+    other = REPORT._replace(self_tests=(newer,), nvme_errors=entries)
+
+    for report in (merged([one, other]), merged([other, one])):
+        assert report.self_tests == (newer,)
+        assert set(report.nvme_errors) == set(entries)
+
+
 ENTRIES = (ErrorEntry(3, ('UNC',), 800),)
 
 

@@ -291,7 +291,8 @@ def test_warnings_of_smartctl_are_kept():
         'Read SMART Log Directory failed: scsi error'
     )
 
-    assert len(found.messages) == 3
+    assert len(found.messages) == 2
+    assert found.is_status_derived
 
 
 # NVMe

@@ -25,7 +25,7 @@ from ..errors import (
 )
 from ..model import SEPARATE, Alias, Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
-from ..wording import duration
+from ..wording import HEALTH, duration
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
@@ -356,6 +356,22 @@ class Remembered:
             return verdict
         silence = duration(max(store.now - drive.record.last_read, 0))
         return verdict._replace(problem=f'{verdict.problem}; last read {silence} ago')
+
+    def with_status(self, verdict: Verdict, read: Read, judge: Judge | None) -> Verdict:
+        """Return the verdict on a drive that was read, with the last health status that the drive
+        itself reported, if it reported none now.
+        """
+        store = self.store
+        drive = self.drive_of(read.device, read.identity)
+        if store is None or drive is None or drive.verdict is None or judge is None:
+            return verdict
+        if all(finding.metric != HEALTH for finding in drive.verdict.findings):
+            return verdict
+        from . import last_verdict
+
+        identity = drive.record.identity
+        last = last_verdict.standing(drive.verdict, verdict.device, identity, judge, store.now)
+        return last_verdict.with_status(verdict, last)
 
     def drive_of(self, device: Device, identity: Identity | None) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this

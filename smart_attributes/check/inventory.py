@@ -450,6 +450,7 @@ def described(
         )
         verdict = verdict._replace(notes=(*verdict.notes, waited))
     if not verdict.problem:
+        verdict = history.with_status(verdict, read, judge)
         return verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
     if isinstance(read.outcome, DriveGone):
         return _of_gone(verdict, read, drives, history, judge, hide_serial)

@@ -9,7 +9,9 @@ Pure.
 
 from __future__ import annotations
 
+from ..errors import Coded
 from ..knowledge import severity
+from ..knowledge.drive_logs import SELF_ASSESSMENT
 from ..knowledge.thresholds import DriveLimit, is_silent
 from ..model import (
     Device,
@@ -25,7 +27,7 @@ from ..model import (
     worst,
 )
 from ..typed import TYPE_CHECKING
-from ..wording import duration, statement
+from ..wording import HEALTH, duration, statement
 from ..words import clean
 from . import judging
 from .drive_notes import ENDURANCE, UNKNOWN_MODEL
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from ..knowledge.thresholds import Limit
     from .rulebook import Judge
 
+_FROM_BEFORE = 'the drive did not report its health status to this check, so the last one that it reported counts'
 _ANY_SPEED = 7200  # revolutions per minute
 _ALERTS = (State.WARNING, State.CRITICAL)
 
@@ -146,6 +149,45 @@ def _present_state(
 
 def _depends_on_the_drive(limit: Limit) -> bool:
     return isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit)
+
+
+def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
+    """Return the verdict on a drive that was read, with the last health status that the drive itself
+    reported, if it reported none now. Behind some controllers, smartctl only looks at the attributes.
+
+    last: the result of standing().
+    """
+    finding = next((each for each in last.findings if each.metric == HEALTH), None)
+    derived = next((each for each in verdict.judgements if each.reading.metric == HEALTH), None)
+    if not finding or not derived or _is_own(derived.reading):
+        return verdict
+    reading = Reading(
+        HEALTH,
+        0,
+        '',
+        Source(SELF_ASSESSMENT),
+        verdict=finding.words.removeprefix(f'{HEALTH}: '),
+        state=finding.state,
+        is_stored=True,
+    )
+    stored = Judgement(
+        reading,
+        finding.state,
+        concern=finding.concern,
+        remedy=finding.remedy,
+        graphed=derived.graphed,
+    )
+    judgements = [stored if each is derived else each for each in verdict.judgements]
+    return verdict._replace(
+        state=worst([verdict.state, finding.state]),
+        judgements=severity.in_order(judgements, verdict.risk),
+        notes=(*verdict.notes, Coded('status-from-before', _FROM_BEFORE)),
+    )
+
+
+def _is_own(status: Reading) -> bool:
+    """Return whether the drive itself reported this health status."""
+    return status.source.log == SELF_ASSESSMENT and status.number in (0, 1)
 
 
 def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:

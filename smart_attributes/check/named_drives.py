@@ -39,10 +39,22 @@ def narrowed(options: Options) -> Options:
     found = [_read_as(word, known) for word in which.names]
     if all(found):
         devices = tuple(address for each in found for address in each)
-        return options._replace(which=which._replace(devices=devices, names=()))
+        others = _other_addresses(options, devices)
+        names = which.names if others else ()
+        return options._replace(which=which._replace(devices=(*devices, *others), names=names))
     # a scan finds all others
     everywhere = tuple(device.address for device in known if is_raid(device))
     return options._replace(which=which._replace(devices=everywhere, scan=True))
+
+
+def _other_addresses(options: Options, devices: Collection[str]) -> list[str]:
+    """Return the other addresses at which the last check reached these drives: one of them may be
+    the only one at which a drive reports its health status.
+    """
+    with suppress(HistoryUnusable):
+        store = remembered(options).store
+        return store.with_aliases(devices) if store and store.is_own else []
+    return []
 
 
 def _known(options: Options) -> list[Device]:
@@ -87,16 +99,18 @@ def links() -> dict[str, list[str]]:
     return found
 
 
-def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
-    """Return only the devices with these names if each name belongs to a listed device; else all
-    devices.
+def listed(found: DeviceList, options: Options) -> DeviceList:
+    """Return only the devices that the options name, with the other addresses of these drives, if
+    each name belongs to a listed device; else all devices.
     """
+    names = options.which.names
     by_name = {name: device for device in found.devices for name in (device.name, device.address)}
     if not all(name in by_name for name in names):
         return found
-    return found._replace(
-        devices=tuple(dict.fromkeys(by_name[name] for name in names)), is_scan=False, selects=None
-    )
+    chosen = [by_name[name] for name in names]
+    others = _other_addresses(options, [device.address for device in chosen])
+    chosen += [device for device in found.devices if device.address in others]
+    return found._replace(devices=tuple(dict.fromkeys(chosen)), is_scan=False, selects=None)
 
 
 def selected(
@@ -115,9 +129,9 @@ def selected(
     for place, gone in enumerate(missing, len(drives)):
         wanted.see([_named_gone(gone, present)], place)
     places = wanted.items()
-    kept = [read for place in places if place < len(drives) for read in drives[place]]
+    kept = [read.device for place in places if place < len(drives) for read in drives[place]]
     return (
-        [read for read in reads if read in kept],
+        [read for read in reads if read.device in kept],
         [missing[place - len(drives)] for place in places if place >= len(drives)],
     )
 

@@ -84,7 +84,7 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
     if options.which.names:
         from . import named_drives
 
-        found = named_drives.listed(found, options.which.names)
+        found = named_drives.listed(found, options)
     plans, unread = _planned(found.devices, options, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)

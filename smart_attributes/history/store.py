@@ -247,12 +247,24 @@ class HistoryStore:
     def seen_as(self, one: str, other: str) -> str:
         """Return whether two addresses led to the same drive at the last check."""
         for drive in self.drives.values():
-            here = [place.address for place in self._places_in({0: drive}) if not place.gone]
             doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
-            if {one, other} <= {*here, *doubts}:
+            if {one, other} <= self._addresses(drive):
                 is_doubted = doubts.get(one) or doubts.get(other)
                 return DOUBTED if is_doubted else ONE
         return SEPARATE
+
+    def with_aliases(self, addresses: Collection[str]) -> list[str]:
+        """Return the other addresses of the drives at these addresses, as of the last check."""
+        others: list[str] = []
+        for drive in self.drives.values():
+            of_drive = self._addresses(drive)
+            others += of_drive.difference(addresses) if of_drive.intersection(addresses) else ()
+        return sorted(others)
+
+    def _addresses(self, drive: DriveHistory) -> set[str]:
+        """Return all addresses at which the last check reached a drive."""
+        here = [place.address for place in self._places_in({0: drive}) if not place.gone]
+        return {*here, *(alias.address for alias in drive.aliases)}
 
     def likely(self, identity: Identity) -> Match:
         """Return the probable result of recall() for a drive, without waiting.

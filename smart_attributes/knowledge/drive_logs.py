@@ -23,6 +23,7 @@ DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
 SCSI_LOG = 'SCSI log'
 SELF_ASSESSMENT = 'health self-assessment'
+ATTRIBUTE_CHECK = 'attribute check of smartctl'  # it did not get the self-assessment
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
 FARM_LOG = 'FARM log'  # only of Seagate disks

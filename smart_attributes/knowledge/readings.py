@@ -127,9 +127,8 @@ def _smart_status(
             State.OK,
             False,
         )
-    return Reading(
-        'smart_status', number, '', Source(drive_logs.SELF_ASSESSMENT), word, state, is_judged
-    )
+    source = drive_logs.ATTRIBUTE_CHECK if report.is_status_derived else drive_logs.SELF_ASSESSMENT
+    return Reading('smart_status', number, '', Source(source), word, state, is_judged)
 
 
 def _unreported(report: Report) -> Reading:

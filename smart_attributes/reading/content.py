@@ -19,6 +19,7 @@ from ..typed import TYPE_CHECKING, Json
 if TYPE_CHECKING:
     from typing import Any
 
+_DERIVED = 'This result is based on an Attribute check'
 SAFE = range(1 - 2**53, 2**53)  # a JSON number outside this range may have been rounded
 BYTES = range(256)
 OFFSETS = range(8, 512, 8)  # offsets of device statistics in their page. Source: ACS-4, 9.5
@@ -402,6 +403,16 @@ def is_complaint(line: str) -> bool:
 def has_spindle(attributes: Iterable[AttributeRow]) -> bool:
     """Return whether a drive has counters that exist only on drives with a spindle."""
     return _SPINDLE.issubset(row.id for row in attributes)
+
+
+def is_derived(messages: Iterable[str]) -> bool:
+    """Return whether smartctl derived the health status from the attributes."""
+    return any(_DERIVED in message for message in messages)
+
+
+def without_derived(messages: Iterable[str]) -> tuple[str, ...]:
+    """Return smartctl's messages without the one about a derived health status."""
+    return tuple(message for message in messages if _DERIVED not in message)
 
 
 def with_exit_status(

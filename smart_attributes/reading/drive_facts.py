@@ -16,8 +16,6 @@ from ..typed import Any, NamedTuple
 
 _GIB = 2.0**30
 _SATA_SPEED, _NVME_SPEED = 600e6, 8e9  # bytes/s; no drive writes faster
-# smartctl prints this if the drive did not report a status.
-_DERIVED = 'based on an Attribute check'
 
 
 class Measure(NamedTuple):
@@ -81,7 +79,7 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
     errors = common & set(_ERRORS)
     if may_count:
         return any(after[key] < before[key] for key in errors)
-    statuses = {own_status(earlier), own_status(later)}
+    statuses = {earlier.own_status, later.own_status}
     return (
         statuses == {True, False}
         or _warnings(earlier) != _warnings(later)
@@ -92,21 +90,6 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
 def _warnings(report: Report) -> int:
     """Return the warning bits of an NVMe drive, except that of the temperature."""
     return report.nvme.get('critical_warning', 0) & ~0x02
-
-
-def own_status(report: Report) -> bool | None:
-    """Return the health status that the drive itself reported; None if it reported none."""
-    return None if is_derived(report) else report.smart_status
-
-
-def is_derived(report: Report) -> bool:
-    """Return whether smartctl derived the health status from the attributes."""
-    return any(_DERIVED in message for message in report.messages)
-
-
-def without_derived(messages: Sequence[str]) -> tuple[str, ...]:
-    """Return smartctl's messages without the one about a derived status."""
-    return tuple(message for message in messages if _DERIVED not in message)
 
 
 def numbers(report: Report) -> dict[Key, float]:
@@ -144,11 +127,13 @@ def _has_other_capacity(one: Identity, other: Identity) -> bool:
 _COUNTERS = (5, 187, 196, 197, 198)
 
 
-def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int]:
-    """Return a key by which the ATA attribute table with more errors is the greater one."""
+def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int, int]:
+    """Return a key by which the ATA attribute table with more errors is the greater one; a table
+    without rows is the least.
+    """
     raw = _raw_numbers(rows)
     failing = sum(row.when_failed == 'now' for row in rows)
-    return failing, sum(raw.get(id_, 0) for id_ in _COUNTERS)
+    return len(rows) and 1, failing, sum(raw.get(id_, 0) for id_ in _COUNTERS)
 
 
 def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:

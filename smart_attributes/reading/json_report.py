@@ -109,6 +109,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
+    complaints = _complaints(smartctl)
     farm = None
     if content.FARM_LOG in data:
         from . import farm as farm_log  # no check requests this log together with the others
@@ -131,8 +132,9 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         errors=_errors(error_log),
         nvme_errors=_nvme_errors(objects_of(data, 'nvme_error_information_log', 'table')),
         exit_status=status,
+        is_status_derived=content.is_derived(complaints),
         messages=(
-            *_complaints(smartctl),
+            *content.without_derived(complaints),
             *content.offline_failure(
                 byte_of(
                     object_of(data, 'ata_smart_data', 'offline_data_collection', 'status'), 'value'

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from ..model import ONE, SEPARATE, Alias, Identity, Read, Report
+from ..errors import DriveAsleep
+from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
 from ..typed import NamedTuple
 from . import drive_facts
 from .device_types import is_raid
 from .identity import NONE, STRONG, WEAK, agreement, identifiers
+
+_COMMAND_FAILED = 4  # bit of smartctl's exit status
 
 Known = Callable[[str, str], str]  # two addresses -> what the history says about them
 
@@ -67,10 +70,9 @@ def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
 
 def _says_little(read: Read) -> tuple[bool, bool, bool]:
     """Return a key by which addresses that say less about their drive come last."""
-    report = read.outcome
-    if not isinstance(report, Report):
-        return True, True, True
-    return False, _own_status(read) is None, not report.identity.wwn
+    has_wwn = read.identity is not None and read.identity.wwn != ''
+    is_silent = _has_failed(read) or not isinstance(read.outcome, Report)
+    return is_silent, _own_status(read) is None, not has_wwn
 
 
 def _differs_in_name(one: Read, other: Read) -> bool:
@@ -87,6 +89,10 @@ def _identifiers(read: Read) -> list[str]:
 
 def _is_of(read: Read, group: Sequence[Read], known: Known) -> bool:
     """Return whether an address belongs to the drive of a group."""
+    # What an address that failed would have said of the drive's health is not known.
+    answers = [other for other in group if isinstance(other.outcome, Report)]
+    if answers and _has_failed(read) and all(_own_status(answer) is None for answer in answers):
+        return False
     return all(
         _agreement(read, other) != NONE
         and (
@@ -95,6 +101,13 @@ def _is_of(read: Read, group: Sequence[Read], known: Known) -> bool:
         )
         for other in group
     )
+
+
+def _has_failed(read: Read) -> bool:
+    """Return whether an address did not report the health status because it did not answer."""
+    if isinstance(read.outcome, Report):
+        return read.outcome.smart_status is None and read.outcome.has_exit_bit(_COMMAND_FAILED)
+    return read.identity is not None and not isinstance(read.outcome, DriveAsleep)
 
 
 def _agreement(one: Read, other: Read) -> int:
@@ -163,7 +176,7 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
 
 
 def _own_status(read: Read) -> bool | None:
-    return drive_facts.own_status(read.outcome) if isinstance(read.outcome, Report) else None
+    return read.outcome.own_status if isinstance(read.outcome, Report) else None
 
 
 def merged(reports: Sequence[Report]) -> Report:
@@ -181,22 +194,28 @@ def merged(reports: Sequence[Report]) -> Report:
         identity=_completed(best.identity, [report.identity for report in alike]),
         smart_status=status.smart_status,
         smart_status_text=status.smart_status_text,
-        messages=(
-            best.messages
-            if drive_facts.own_status(status) is None
-            else drive_facts.without_derived(best.messages)
-        ),
+        is_status_derived=status.is_status_derived,
         attributes=max((report.attributes for report in alike), key=drive_facts.errors_of_table),
         nvme=_nvme([report.nvme for report in alike]),
         scsi=max((report.scsi for report in alike), key=drive_facts.errors_of_scsi),
         statistics=next(filter(None, (report.statistics for report in alike)), {}),
-        self_tests=next(filter(None, (report.self_tests for report in alike)), ()),
+        self_tests=max((report.self_tests for report in alike), key=_newest_test),
+        nvme_errors=tuple(dict.fromkeys(entry for report in alike for entry in report.nvme_errors)),
         derived=next(filter(None, (report.derived for report in alike)), {}),
-        errors=next(filter(None, (report.errors for report in alike)), ()),
+        errors=max(alike, key=_errors_made).errors,
         error_count=max(counts, default=None),
         farm=next(filter(None, (report.farm for report in alike)), None),
         vendor_log=next(filter(None, (report.vendor_log for report in alike)), None),
     )
+
+
+def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
+    """Return a key by which the self-test log with the newest entry is the greatest one."""
+    return (tests[0].hours or 0 if tests else -1), len(tests)
+
+
+def _errors_made(report: Report) -> tuple[int, int]:
+    return report.error_count or 0, len(report.errors)
 
 
 def _parts(report: Report) -> list[object]:
@@ -215,7 +234,7 @@ def _parts(report: Report) -> list[object]:
 
 def _status(reports: Sequence[Report]) -> Report | None:
     """Return the report with the worst status that the drive itself has reported."""
-    own = {drive_facts.own_status(report): report for report in reversed(reports)}
+    own = {report.own_status: report for report in reversed(reports)}
     return own.get(False) or own.get(True)
 
 
@@ -254,7 +273,7 @@ def _disagreement(reads: Sequence[Read]) -> str:
 
 def _status_words(report: Report) -> str:
     words = report.smart_status_text or ('PASSED' if report.smart_status else 'FAILED')
-    return f'{words} (derived from the attributes)' if drive_facts.is_derived(report) else words
+    return f'{words} (derived from the attributes)' if report.is_status_derived else words
 
 
 def note(drive: Distinct) -> str:

@@ -101,7 +101,11 @@ def _report(lines: Lines) -> Report:
         error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
         errors=_errors(lines),
         nvme_errors=tuple(map(_nvme_error, lines.nvme_errors)),
-        messages=(*lines.complaints, *content.offline_failure(_offline(lines))),
+        is_status_derived=content.is_derived(lines.complaints),
+        messages=(
+            *content.without_derived(lines.complaints),
+            *content.offline_failure(_offline(lines)),
+        ),
         date=report_date.of_text(lines.fields.get('local time is', '')),
     )
 
