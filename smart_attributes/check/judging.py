@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
 
-    RiskOf = Callable[[Sequence[Judgement], State, str, Sequence[str]], Risk | None]
+    RiskOf = Callable[[Sequence[Judgement], str, Sequence[str]], Risk | None]
 
 
 Readings = Mapping[str, Reading]  # the judged readings of a drive that have a number, by metric
@@ -119,7 +119,7 @@ def judge(
     state = worst(each.state for each in judgements)
     risk = None
     if rules.risk and state is not State.OK:
-        risk = rules.risk(judgements, state, identity.kind, thresholds.groups(family))
+        risk = rules.risk(judgements, identity.kind, thresholds.groups(family))
     return Verdict(
         device,
         identity,
