@@ -342,7 +342,9 @@ def test_no_rate_is_invented(found, kind):
     'decides',
     [
         judgement('temperature', 75, State.CRITICAL),
-        Judgement(Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL),
+        Judgement(
+            Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL
+        ),
     ],
     ids=['heat', 'the-drive-itself'],
 )

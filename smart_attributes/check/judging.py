@@ -110,7 +110,7 @@ def judge(
         accepted = thresholds.acknowledged(identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
         metric = database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
-        if judgement.state is not State.OK and metric:
+        if (judgement.state is not State.OK or judgement.acknowledged) and metric:
             # a firmware defect that no version corrects has no remedy
             remedy = metric.remedy if reading.has_remedy else ''
             judgement = judgement._replace(concern=metric.concern, remedy=remedy)

@@ -16,7 +16,7 @@ from .. import alarm
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
-from ..model import Identity, Judgement, Report, Risk, State, Verdict
+from ..model import Identity, Judgement, Report, Risk, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import local_day
 from ..words import clean, visible

@@ -64,9 +64,7 @@ class Risks:
         """Store the content of the file."""
         self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
 
-    def of(
-        self, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]
-    ) -> Risk | None:
+    def of(self, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
         """Return the highest risk of these findings, whatever the drive's state; None if the file
         has none of them.
 
