@@ -219,6 +219,15 @@ def test_nvme_is_judged_by_its_bits_in_words(bits, state, word):
     assert word in findings(verdict)
 
 
+@pytest.mark.parametrize(
+    'bits, codes', [(2, ['health-status-explained']), (0x40, ['smartctl-status'])]
+)
+def test_no_note_says_that_a_drive_is_failing_if_the_finding_does_not(bits, codes):
+    verdict = judged(nvme(bits)._replace(exit_status=8))
+
+    assert [each.code for each in verdict.notes] == codes
+
+
 ABORTED = SelfTest('Short offline', 'Aborted by host', None, 300)
 FAILED_TEST = SelfTest('Extended', 'Completed: read failure', False, 200)
 PASSED_TEST = SelfTest('Extended', 'Completed without error', True, 250)
