@@ -78,6 +78,7 @@ def judge(
     hours = _hours(by_metric)
     date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
     defects = database.advisories(identity)
+    too_late = {metric for defect in defects for metric in defect.too_late}
     found += [
         drive_notes.advisory(defect, identity, hours, date or rules.now)
         for defect in defects
@@ -113,6 +114,8 @@ def judge(
         if (judgement.state is not State.OK or judgement.acknowledged) and metric:
             # a firmware defect that no version corrects has no remedy
             remedy = metric.remedy if reading.has_remedy else ''
+            if judgement.state is State.WARNING and reading.metric in too_late:
+                remedy = severity.ORDER_COPY
             judgement = judgement._replace(concern=metric.concern, remedy=remedy)
         judgements.append(judgement)
         silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
