@@ -95,6 +95,8 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
         {'a197': 100},
         # order a replacement, copy the data first
         {'a197': 16},
+        # look at the cooling; also order a replacement, copy the data first
+        {'a197': 16, 'a194': 75},
     ],
 )
 def test_all_accepts_no_drive_that_must_be_copied_and_its_name_does(machine, failing):
@@ -110,6 +112,22 @@ def test_all_accepts_no_drive_that_must_be_copied_and_its_name_does(machine, fai
     assert step, done.text
     assert accept(machine, *step[1].split(), 'as found').code == 0
     assert machine.check(START).code == 0
+
+
+def test_an_acknowledged_error_never_ends_the_copy_before_a_firmware_update(machine):
+    crucial = {'model_name': 'M4-CT256M4SSD2', 'firmware_version': '0002', 'rotation_rate': 0}
+    machine.holds(sda={**disk(a187=3, a9=100), **crucial})
+    before = machine.check(START)
+    all_refused = accept(machine, '--all', '--why', 'as found')
+    is_silent = (machine.config / 'acknowledged.json').exists()
+    accept(machine, 'sda', *WHY)
+    after = machine.check(START)
+
+    assert '[watch] ' in before.first_line
+    assert '[firmware] copy the data, then update the firmware' in before.first_line
+    assert (all_refused.code, is_silent) == (1, False)
+    assert kept_values(machine) == {('SERIAL01', 'reported_uncorrect'): 3}
+    assert '[firmware] copy the data, then update the firmware' in after.first_line
 
 
 def test_all_with_nothing_to_accept_is_no_failure(machine):

@@ -406,6 +406,14 @@ def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
     )
 
 
+def test_an_advisory_names_the_metrics_that_show_that_it_is_too_late():
+    more = {'too_late': ['media_errors']}
+    data = {**database(), 'advisories': [{**ADVISORY, **more}]}
+    (found,) = drive_database.SpecDatabase(data).advisories(SSD._replace(firmware=''))
+
+    assert found.too_late == ('media_errors',)
+
+
 def test_a_database_without_advisories_has_none():
     """They are no duty of a site's file."""
     data = {key: value for key, value in database().items() if key != 'advisories'}

@@ -219,6 +219,29 @@ def test_nvme_is_judged_by_its_bits_in_words(bits, state, word):
     assert word in findings(verdict)
 
 
+@pytest.mark.parametrize(
+    'bits, codes', [(2, ['health-status-explained']), (0x40, ['smartctl-status'])]
+)
+def test_no_note_says_that_a_drive_is_failing_if_the_finding_does_not(bits, codes):
+    verdict = judged(nvme(bits)._replace(exit_status=8))
+
+    assert [each.code for each in verdict.notes] == codes
+
+
+@pytest.mark.parametrize(
+    'firmware, errors, remedy',
+    [('3B2QGXA7', 7, 'order-copy'), ('5B2QGXA7', 7, ''), ('3B2QGXA7', 0, '')],
+)
+def test_a_firmware_update_that_is_too_late_is_no_remedy(firmware, errors, remedy):
+    """The action agrees with the text of the advisory on the 980 PRO."""
+    report = nvme(media_errors=errors)
+    identity = report.identity._replace(model='Samsung SSD 980 PRO 1TB', firmware=firmware)
+    verdict = judged(report._replace(identity=identity))
+
+    [told] = [each for each in verdict.judgements if each.reading.metric == 'media_errors']
+    assert (told.state is WARNING, told.remedy) == (errors > 0, remedy)
+
+
 ABORTED = SelfTest('Short offline', 'Aborted by host', None, 300)
 FAILED_TEST = SelfTest('Extended', 'Completed: read failure', False, 200)
 PASSED_TEST = SelfTest('Extended', 'Completed without error', True, 250)

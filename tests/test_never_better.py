@@ -971,6 +971,17 @@ def test_a_drive_that_is_not_read_keeps_the_action_of_its_finding(plain, said, a
     assert f'; {action}; ' in after.first_line
 
 
+def test_heat_does_not_hide_that_data_must_be_copied(plain):
+    """The temperature decides the state, and says nothing once the drive sleeps."""
+    before = scan(plain, START, sda=disk(a197=6, a194=75))
+    after = scan(plain, START + HOUR, sda=asleep())
+
+    copy = '[order-copy] order a replacement, copy the data first'
+    assert (before.code, after.code) == (2, 1)
+    assert f'; [cooling] look at the cooling; also {copy}; ' in before.first_line
+    assert f'; {copy}; ' in after.first_line
+
+
 @pytest.mark.parametrize('limit', [{'warning': '200'}, {'warning': None}])
 def test_a_limit_that_root_has_raised_since_ends_it(plain, limit):
     scan(plain, START, sda=disk('AAAA1111', a5=100))

@@ -428,7 +428,15 @@ def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
     """It is told with -v, and judges nothing."""
     found = read(Report(NVME, smart_status=False, nvme={'critical_warning': 2}))
 
-    assert status(found) == Reading('smart_status', 0, '', HEALTH, 'FAILED', State.OK, judged=False)
+    assert status(found) == Reading(
+        'smart_status',
+        0,
+        '',
+        HEALTH,
+        'FAILED, because of temperature_warning',
+        State.OK,
+        judged=False,
+    )
     assert one(found, 'temperature_warning') == Reading(
         'temperature_warning',
         0,
@@ -440,15 +448,28 @@ def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
 
 
 @pytest.mark.parametrize(
-    ('degrees', 'is_cold'), [(-5, True), (0, True), (9, True), (10, False), (85, False)]
+    ('degrees', 'limit', 'why'),
+    [
+        (-5, {}, 'lower limit, or the sensor'),
+        (24, {}, 'lower limit, or the sensor'),
+        (25, {}, 'although it is 25 C'),
+        (49, {}, 'although it is 49 C'),
+        (50, {}, ''),
+        (85, {}, ''),
+        (-5, {'warning_temp_threshold': 84}, 'lower limit, or the sensor'),
+        (73, {'warning_temp_threshold': 84}, 'although it is 73 C'),
+        (74, {'warning_temp_threshold': 84}, ''),
+        (85, {'warning_temp_threshold': 84}, ''),
+        (12, {'warning_temp_threshold': 0}, 'lower limit, or the sensor'),  # not reported
+    ],
 )
-def test_a_cold_drive_is_not_to_be_cooled(degrees, is_cold):
-    """No drive has an upper limit below 10 C; without a temperature, the warning is about heat."""
-    log = {'critical_warning': 2, 'temperature': degrees}
+def test_a_drive_that_is_far_from_its_upper_limit_is_not_to_be_cooled(degrees, limit, why):
+    log = {'critical_warning': 2, 'temperature': degrees, **limit}
     reading = one(read(Report(NVME, smart_status=False, nvme=log)), 'temperature_warning')
 
-    assert (reading.state, reading.has_remedy) == (State.WARNING, not is_cold)
-    assert ('lower limit, or the sensor' in reading.verdict) is is_cold
+    assert (reading.state, reading.has_remedy) == (State.WARNING, not why)
+    assert why in reading.verdict
+    assert reading.verdict == 'temperature outside its limits' or why
 
 
 def signed(data):

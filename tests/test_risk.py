@@ -310,8 +310,7 @@ SMALL = risks.Risks(
     ],
 )
 def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
-    worst = max((each.state for each in found), key=lambda state: state.urgency)
-    assert SMALL.of(found, worst, 'hdd', groups).share_90 == share
+    assert SMALL.of(found, 'hdd', groups).share_90 == share
 
 
 @pytest.mark.parametrize(
@@ -324,17 +323,6 @@ def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
         ([judgement()], 'sas'),
         ([judgement()], ''),
         ([judgement(state=State.OK)], 'hdd'),
-        ([judgement('endurance_used', 99, State.CRITICAL), judgement()], 'ssd'),
-        (
-            [
-                Judgement(
-                    Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL),
-                    State.CRITICAL,
-                ),
-                judgement(),
-            ],
-            'hdd',
-        ),
     ],
     ids=[
         'nothing',
@@ -344,16 +332,30 @@ def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
         'sas',
         'no-kind',
         'ok',
-        'another-number-decides',
-        'the-drive-itself-decides',
     ],
 )
 def test_no_rate_is_invented(found, kind):
-    assert SMALL.of(found, State.CRITICAL if len(found) > 1 else State.WARNING, kind, ()) is None
+    assert SMALL.of(found, kind, ()) is None
+
+
+@pytest.mark.parametrize(
+    'decides',
+    [
+        judgement('temperature', 75, State.CRITICAL),
+        Judgement(
+            Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL
+        ),
+    ],
+    ids=['heat', 'the-drive-itself'],
+)
+def test_the_rate_is_that_of_its_finding_whatever_decides_the_state(decides):
+    told = SMALL.of([decides, judgement()], 'hdd', ())
+
+    assert told and (told.metric, told.share_90) == ('pending', 0.1)
 
 
 def test_a_rate_has_its_drives_and_its_bounds():
-    found = SMALL.of([judgement()], State.WARNING, 'hdd', ())
+    found = SMALL.of([judgement()], 'hdd', ())
 
     numbers = 0.1, 0.3, 0.15, 0.6, 100, 50
     assert found == Risk('pending', found.whose, *numbers, found.said)
@@ -391,7 +393,7 @@ def test_a_share_is_said_as_it_was_counted(soon, year, said):
         'hdd': [stratum('pending', LEVEL, 0, 0, **{POOL: row(0.1, 0.2), SEAGATE: row(soon, year)})],
         'ssd': [],
     }
-    assert risks.Risks(data).of([judgement()], State.WARNING, 'hdd', (SEAGATE,)).said == said
+    assert risks.Risks(data).of([judgement()], 'hdd', (SEAGATE,)).said == said
 
 
 @pytest.mark.parametrize(
@@ -403,7 +405,7 @@ def test_a_damaged_file_costs_the_rate_and_nothing_else(error, monkeypatch):
 
     risks.shipped.cache_clear()
     monkeypatch.setattr(shipped_data, 'load', fail)
-    assert rulebook.risk_of([judgement()], State.WARNING, 'hdd', ()) is None
+    assert rulebook.risk_of([judgement()], 'hdd', ()) is None
 
 
 def test_shares_of_ssds_are_those_of_their_fleet():

@@ -427,6 +427,10 @@ MISTAKES = {
         put('advisories', 0, 'hour', 15 * 8766),
         'advisory acme-x1-stops: hour 131490 is 15 years; write power-on hours',
     ),
+    'advisory by no metric': (
+        put('advisories', 0, 'too_late', ['media_error']),
+        'advisory acme-x1-stops: too_late: media_error is not a metric',
+    ),
     'advisory for every firmware': (
         without('advisories', 0, 'firmware'),
         'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '

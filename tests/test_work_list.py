@@ -341,7 +341,9 @@ NEW_MODEL = Alarm('watch', '', WARNING)
         ([LOST, FIRM], False, ['watch data', 'firmware data']),  # after a copy
         ([FIRM, LOST], False, ['firmware data', 'watch data']),
         ([RISKY, FIRM], False, ['order-copy data', 'firmware data']),
-        ([WORN_OUT, FIRM], False, ['order wear', 'firmware']),
+        ([WORN_OUT, FIRM], False, ['order wear', 'firmware data']),  # as unsound as any
+        ([SPARE, FIRM], False, ['order wear', 'firmware']),
+        ([HOT, RISKY, LOST], False, ['cooling', 'order-copy data']),  # not the test as well
         ([CABLED, FIRM], False, ['cable errors', 'firmware']),
         ([FAULTY, WORN_OUT, CABLED, FIRM, BAD], False, ['replace data']),  # includes the rest
         ([FAULTY, HOT], False, ['replace data', 'cooling']),  # the next drive would be hot, too
@@ -361,6 +363,23 @@ def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alar
     told = work_list.of_alarms(alarms, is_worn)
 
     assert [f'{each.code} {each.kind}'.strip() for each in told] == needs
+
+
+@pytest.mark.parametrize(
+    'accepted, kind',
+    [
+        (LOST, 'data'),
+        (BAD, 'data'),
+        (WORN_OUT, 'data'),
+        (WORN_OUT._replace(state=WARNING), ''),
+        (CABLED, ''),
+        (HOT, ''),
+    ],
+)
+def test_an_acknowledged_finding_leaves_a_drive_unsound(accepted, kind):
+    told = work_list.of_alarms([FIRM], False, [accepted])
+
+    assert told == [work_list.Need('firmware', kind)]
 
 
 LAST = LastVerdict(

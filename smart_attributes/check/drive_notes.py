@@ -13,7 +13,7 @@ from ..errors import Coded
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
 from ..model import Device, Identity, Judgement, Reading, Report, Source, State
-from ..reading.content import exit_status_notes
+from ..reading.content import FAILED, exit_status_notes
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, amount, duration, statement
 from ..words import clean
@@ -147,12 +147,21 @@ def notes(
     return [
         *(Coded(code, each) for code, texts in sentences for each in texts),
         *_of_hours(report, found),
-        *exit_status_notes(report.exit_status),
+        *exit_status_notes(_exit_status(report, found)),
         *messages,
         *report.gaps,
         *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
         *_late(report, found, past),
     ]
+
+
+def _exit_status(report: Report, found: Sequence[Reading]) -> int | None:
+    """Return smartctl's exit status, without the bit for a health status that is not judged: the
+    note on that status says why, and the drive need not be failing.
+    """
+    status = report.exit_status
+    is_explained = any(each.metric == HEALTH and not each.judged and each.verdict for each in found)
+    return status & ~FAILED if is_explained and status and status > 0 else status
 
 
 def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:

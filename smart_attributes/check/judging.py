@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
 
-    RiskOf = Callable[[Sequence[Judgement], State, str, Sequence[str]], Risk | None]
+    RiskOf = Callable[[Sequence[Judgement], str, Sequence[str]], Risk | None]
 
 
 Readings = Mapping[str, Reading]  # the judged readings of a drive that have a number, by metric
@@ -78,6 +78,7 @@ def judge(
     hours = _hours(by_metric)
     date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
     defects = database.advisories(identity)
+    too_late = {metric for defect in defects for metric in defect.too_late}
     found += [
         drive_notes.advisory(defect, identity, hours, date or rules.now)
         for defect in defects
@@ -110,16 +111,18 @@ def judge(
         accepted = thresholds.acknowledged(identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
         metric = database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
-        if judgement.state is not State.OK and metric:
+        if (judgement.state is not State.OK or judgement.acknowledged) and metric:
             # a firmware defect that no version corrects has no remedy
             remedy = metric.remedy if reading.has_remedy else ''
+            if judgement.state is State.WARNING and reading.metric in too_late:
+                remedy = severity.ORDER_COPY
             judgement = judgement._replace(concern=metric.concern, remedy=remedy)
         judgements.append(judgement)
         silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
     state = worst(each.state for each in judgements)
     risk = None
     if rules.risk and state is not State.OK:
-        risk = rules.risk(judgements, state, identity.kind, thresholds.groups(family))
+        risk = rules.risk(judgements, identity.kind, thresholds.groups(family))
     return Verdict(
         device,
         identity,

@@ -16,7 +16,7 @@ from .. import alarm
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
-from ..model import Identity, Judgement, Report, Risk, State, Verdict
+from ..model import Identity, Judgement, Report, Risk, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import local_day
 from ..words import clean, visible
@@ -199,16 +199,14 @@ def _up_since() -> float:
     return 0 if clock is None else time.time() - time.clock_gettime(clock)
 
 
-def risk_of(
-    judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]
-) -> Risk | None:
+def risk_of(judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
     """Return how many drives with such findings failed; None if the number is unknown or the
     data cannot be read.
     """
     from ..knowledge import risks
 
     with suppress(Exception):  # a damaged file does not affect the verdict; `doctor` reports it
-        return risks.shipped().of(judgements, state, kind, groups)
+        return risks.shipped().of(judgements, kind, groups)
     return None
 
 

@@ -14,7 +14,7 @@ from ..reading.identity import is_same_drive
 from ..typed import NamedTuple
 from ..wording import amount
 from ..words import clean
-from ..work import actions, work_list
+from ..work import work_list
 from ..work.statements import finding
 
 
@@ -82,15 +82,15 @@ def _unread_or_missing(
 
 
 def _at_risk(verdict: Verdict) -> str:
-    """Return why a drive is only acknowledged by its name: it must be replaced, and its data may
-    need a copy; '' for all other drives.
+    """Return why a drive is only acknowledged by its name: one of its actions, even the last,
+    needs a new drive or copies its data; '' for all other drives.
     """
-    item = work_list.item(verdict)
-    if not actions.needs_spare(item.action, item.state):
+    to_do = work_list.rescue(verdict)
+    if not to_do:
         return ''
     return (
-        f'{item.to_do}; --all accepts no such drive; to acknowledge it, run: '
-        f'{PROGRAM} acknowledge {shlex.quote(item.drive)} --why WHY'
+        f'{to_do}; --all accepts no such drive; to acknowledge it, run: '
+        f'{PROGRAM} acknowledge {shlex.quote(verdict.device.name)} --why WHY'
     )
 
 

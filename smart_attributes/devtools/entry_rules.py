@@ -66,7 +66,7 @@ def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
     for advisory in source.data.get('advisories', ()):
         yield from (
             f'{source.name}: advisory {advisory["id"]}: {problem}'
-            for problem in _advisory_problems(advisory)
+            for problem in _advisory_problems(advisory, context)
         )
 
 
@@ -405,7 +405,10 @@ ENTRY_RULES = (
 )
 
 
-def _advisory_problems(advisory: Json) -> Iterator[str]:
+def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
+    for name in advisory.get('too_late', ()):
+        if name not in context.database.metrics:
+            yield f'too_late: {name} is not a metric'
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and fits(advisory.get('firmware', '.*'), fixed):
         yield (

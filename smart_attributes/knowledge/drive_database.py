@@ -100,6 +100,8 @@ class Advisory(NamedTuple):
     state: State
     source: str
     is_read: bool = True  # False: reading the drive harms it
+    # metrics; an affected drive that alerts by one is to be replaced, because the update is too late
+    too_late: Sequence[str] = ()
 
 
 class Candidate(NamedTuple):
@@ -485,4 +487,5 @@ def _advisory(data: Json) -> Advisory:
         state=State[data.get('state', 'warning').upper()],
         source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'],
         is_read=data.get('read', True),
+        too_late=tuple(data.get('too_late', ())),
     )

@@ -117,18 +117,24 @@ NVME_WARNINGS: Sequence[WarningBit] = [
 
 
 _TEMPERATURE = 2
-# Degrees Celsius; below, a temperature outside the limits is too low, because no drive has an upper
-# limit there.
-COLD = 10
+# Degrees Celsius. Of 24 NVMe drives that report their upper limit, it is 60 for one, 70 or more for
+# the others; a drive may have been above its limit when it warned and below when it was read.
+_LOWEST_LIMIT, _NEAR = 60, 10
+_COLD = 25  # degrees Celsius; only below can a lower limit be the reason
 
 
 def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
     """Return the reading for a set bit of the critical warning. log: the NVMe health log."""
     reading = Reading(warning.metric, 0, '', Source(NVME_LOG), warning.word, warning.state)
     degrees = log.get('temperature')
-    if warning.mask != _TEMPERATURE or degrees is None or degrees >= COLD:
+    upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
+    if warning.mask != _TEMPERATURE or degrees is None or degrees >= upper - _NEAR:
         return reading
-    words = f'{degrees} C is below its lower limit, or the sensor is wrong'
+    words = (
+        f'{degrees} C is below its lower limit, or the sensor is wrong'
+        if degrees < _COLD
+        else f'{warning.word}, although it is {degrees} C'
+    )
     return reading._replace(verdict=words, has_remedy=False)
 
 

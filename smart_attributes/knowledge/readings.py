@@ -86,7 +86,9 @@ def _own_verdicts(
         else _smart_status(
             report,
             failing,
-            0 < bits == sum(each.mask for each in warnings),
+            [each.metric for each in warnings]
+            if bits == sum(each.mask for each in warnings)
+            else [],
             spec.ignored_thresholds,
         )
     ]
@@ -112,14 +114,21 @@ def _own_verdicts(
 
 
 def _smart_status(
-    report: Report, failing: Sequence[AttributeRow], is_explained: bool, ignored: frozenset[int]
+    report: Report,
+    failing: Sequence[AttributeRow],
+    explained: Sequence[str],
+    ignored: frozenset[int],
 ) -> Reading:
+    """Return the health status as a reading. explained: the metrics of the warning bits that explain
+    it; an unknown bit explains nothing.
+    """
     number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
     if report.smart_status:
         number, word, state = 1, 'passed', State.OK
-    elif is_explained:  # by warning bits, which are more specific; an unknown bit explains nothing
+    elif explained:  # the warning bits are more specific
+        word = f'{word}, because of {" and ".join(explained)}'
         state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
         word, state, is_judged = (

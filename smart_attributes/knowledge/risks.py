@@ -64,13 +64,13 @@ class Risks:
         """Store the content of the file."""
         self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
 
-    def of(
-        self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]
-    ) -> Risk | None:
-        """Return the risk of a drive with these findings; None if the file lacks the findings that
-        decide the state.
+    def of(self, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
+        """Return the highest risk of these findings, whatever the drive's state; None if the file
+        has none of them.
 
-        groups: the groups of the drive's family, as in thresholds/default.json.
+        The risk belongs to the finding on Risk.metric, and is shown beside it only: another
+        finding may decide the state. groups: the groups of the drive's family, as in
+        thresholds/default.json.
         """
         if kind not in NOUNS:
             return None
@@ -85,7 +85,7 @@ class Risks:
             for key in _keys(each, strata)
             if key in strata.rows
         ]
-        if not any(each.state is state for *_, each in found):
+        if not found:
             return None
         _, rows, decides = min(found, key=lambda each: each[0])
         group = next((each for each in groups if each in rows), POOL)

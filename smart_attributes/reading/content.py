@@ -291,7 +291,7 @@ _NO_COUNTS = (
     'critical_temp_threshold',
 )
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
-_FAILED = 8  # bit of smartctl's exit status
+FAILED = 8  # bit of smartctl's exit status
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
 # what volumes of some RAID controllers report; a drive also reports its errors
 _OF_VOLUMES = _TEMPERATURES | {'grown_defects'}
@@ -423,7 +423,7 @@ def with_exit_status(
 
     Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
     """
-    if passed is None and status is not None and status > 0 and status & _FAILED:
+    if passed is None and status is not None and status > 0 and status & FAILED:
         return False, words or "FAILED, by smartctl's exit status"
     return passed, words
 

@@ -99,6 +99,14 @@ def needs_spare(code: str, state: State) -> bool:
     )
 
 
+def copies(code: str, kind: str) -> bool:
+    """Return whether an action copies data. kind: as in action()."""
+    return code in (COPY, ORDER_COPY) or (code, kind) in (
+        (KEEP, FAILING),
+        (FIRMWARE, severity.DATA),
+    )
+
+
 def urgency(code: str) -> int:
     """Return the place of an action in the order of urgency; 0 is the most urgent."""
     return CODES.index(code)

@@ -33,12 +33,12 @@ from .dates import day, is_due, lasting, order_by
 from .statements import findings, headline
 
 if TYPE_CHECKING:
-    from ..model import Verdict
+    from ..model import Judgement, Verdict
     from ..redundancy.replacement import Machine, Step
 
 # Problem codes of a drive that must be found before it can be read.
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
-# The concerns of a drive whose data is copied before its firmware is updated.
+# The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
 UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
 REASON = 60  # characters
 MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
@@ -114,39 +114,58 @@ def _drive(verdict: Verdict, now: float) -> Drive:
 
 def _item(verdict: Verdict, now: float) -> Item:
     now = verdict.read_at(now)
-    step = verdict.replacement
-    own, *others = _own(verdict, now)
-    code, kind = own
-    if step and not (code == actions.WATCH and _is_to_replace(others)):
-        code = in_its_groups(code, step.label, step.why.code)
-    kind = actions.FAILING if code == actions.KEEP and own.code == actions.REPLACE else kind
-    told = _due(verdict, Need(code, kind), now)
-    more = [
-        each._replace(code=in_its_groups(each.code, step.label, step.why.code))
-        if step and each.code in (actions.REPLACE, actions.ORDER_COPY)
-        else each
-        for each in others
-    ]
-    dues = [told, *(_due(verdict, each, now) for each in more)]
+    step, own = verdict.replacement, _own(verdict, now)
+    needs = _with_groups(own, step)
+    code = needs[0].code
+    dues = [_due(verdict, each, now) for each in needs]
     dates = [each.order_by for each in dues if each.order_by and code not in actions.REPLACING]
-    again = [actions.action(*each).again for each in (Need(code, kind), *more)]
+    again = [actions.action(*each).again for each in needs]
     why, of_groups = _why(verdict, now), step.why if step else ''
     return Item(
         verdict.device.name,
         verdict.state,
         code,
-        told.to_do,
+        dues[0].to_do,
         min(dates, default=None),
         min(filter(None, again), default=0),
-        _reason(verdict, own.code, why or of_groups),
+        _reason(verdict, own[0].code, why or of_groups),
         '; '.join(filter(None, (why, of_groups))),
         verdict.risk,
         verdict.place,
         verdict.depends,
-        _unknown(verdict, [code, *(each.code for each in more)]),
+        _unknown(verdict, [each.code for each in needs]),
         step,
-        tuple(Further(each.code, due.to_do) for each, due in zip(more, dues[1:])),
+        tuple(Further(each.code, due.to_do) for each, due in zip(needs[1:], dues[1:])),
     )
+
+
+def _with_groups(own: Sequence[Need], step: Replacement | None) -> list[Need]:
+    """Return what a drive needs, adjusted for the groups on it. own: without the groups."""
+    if step is None:
+        return [*own]
+    first, *others = own
+    code = first.code
+    if not (code == actions.WATCH and _is_to_replace(others)):
+        code = in_its_groups(code, step.label, step.why.code)
+    is_failing = code == actions.KEEP and first.code == actions.REPLACE
+    more = [
+        each._replace(code=in_its_groups(each.code, step.label, step.why.code))
+        if each.code in (actions.REPLACE, actions.ORDER_COPY)
+        else each
+        for each in others
+    ]
+    return [Need(code, actions.FAILING if is_failing else first.kind), *more]
+
+
+def rescue(verdict: Verdict) -> str:
+    """Return the first action of a drive that needs a new drive or copies data, in words; ''
+    if none of its actions does.
+    """
+    now = verdict.read_at(time.time())
+    for need in _with_groups(_own(verdict, now), verdict.replacement):
+        if actions.needs_spare(need.code, verdict.state) or actions.copies(*need):
+            return _due(verdict, need, now).to_do
+    return ''
 
 
 def _due(verdict: Verdict, need: Need, now: float) -> Due:
@@ -185,13 +204,22 @@ def _own(verdict: Verdict, now: float) -> list[Need]:
         for each in verdict.judgements
         if each.state is not State.OK
     ]
-    return of_alarms(alarms, is_due([each.left for each in verdict.forecasts.values()], now))
+    accepted = [_accepted(each) for each in verdict.judgements if each.acknowledged]
+    is_worn = is_due([each.left for each in verdict.forecasts.values()], now)
+    return of_alarms(alarms, is_worn, accepted)
+
+
+def _accepted(judgement: Judgement) -> Alarm:
+    """Return an acknowledged finding as an alarm, in the state of its limits."""
+    is_critical = severity.is_beyond(judgement.critical, judgement.reading.number or 0)
+    state = State.CRITICAL if is_critical else State.WARNING
+    return severity.alarm_of(judgement._replace(state=state), None)
 
 
 def _of_unread(verdict: Verdict) -> list[Need]:
     """Return what a drive needs that was not read: after its CRITICAL findings and before its other
     ones, the reason why it was not read counts. A drive that must be found needs nothing else, and
-    one in standby is read later.
+    one in standby is read later. Whether the drive is sound now is not known.
     """
     code = of_problem(verdict.code)
     own = Need(code, severity.DATA if code == actions.FIRMWARE else '')
@@ -202,7 +230,7 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     if own.code == actions.SEARCH:
         return [own]
     reading = [] if last and verdict.code == DriveAsleep.code else [own]
-    return _parted([*grave, *reading, *others])
+    return _parted([*grave, *reading, *others], is_unsound=True)
 
 
 def of_problem(code: str) -> str:
@@ -219,30 +247,43 @@ def of_unknown(state: State) -> str:
     return actions.NOTHING if state is State.OK else actions.READ
 
 
-def of_alarms(alarms: Iterable[Alarm], is_worn: bool) -> list[Need]:
+def of_alarms(alarms: Sequence[Alarm], is_worn: bool, accepted: Sequence[Alarm] = ()) -> list[Need]:
     """Return the action of the first alert and, after it, what else the alerts need, most urgent
     first.
 
-    alarms: in order of severity. is_worn: a forecast requires an order now.
+    alarms: in order of severity. is_worn: a forecast requires an order now. accepted: acknowledged
+    findings, which need nothing, but leave the drive as unsound as it is.
     """
-    return _parted([*map(_need, alarms), *([Need(actions.ORDER)] if is_worn else [])])
+    needs = [*map(_need, alarms), *([Need(actions.ORDER)] if is_worn else [])]
+    return _parted(needs, any(map(_is_unsound, (*alarms, *accepted))))
+
+
+def _is_unsound(alarm: Alarm) -> bool:
+    """Return whether the data of a drive with this finding is copied before its firmware is
+    updated.
+    """
+    is_worn_out = alarm.concern == severity.WEAR and alarm.state is State.CRITICAL
+    return is_worn_out or (alarm.concern in UNSOUND and alarm.remedy != actions.CABLE)
 
 
 def _need(alarm: Alarm) -> Need:
     return Need(severity.action(alarm), alarm.concern)
 
 
-def _parted(needs: Sequence[Need]) -> list[Need]:
+def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     """Return the first of these needs and, after it, the others that it does not include, most
-    urgent first, each action once. The firmware is updated after the data was copied.
+    urgent first, each action once. The firmware of an unsound drive is updated after the data was copied.
     """
-    is_unsound = any(each.kind in UNSOUND for each in needs if each.code != actions.CABLE)
     told: dict[str, Need] = {}
     for each in needs or [Need(actions.NOTHING)]:
         kind = severity.DATA if each.code == actions.FIRMWARE and is_unsound else each.kind
         told.setdefault(each.code, Need(each.code, kind))
     first, *others = told.values()
-    left = [each for each in others if not actions.is_included(*each, first.code)]
+    left = [
+        need
+        for need in others
+        if not any(actions.is_included(*need, code) for code in told if code != need.code)
+    ]
     return [first, *sorted(left, key=lambda each: actions.urgency(each.code))]
 
 
