@@ -17,7 +17,7 @@ from ..knowledge import severity
 from ..model import Item, Judgement, Lately, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, listed
-from ..words import clean, coded, sentence
+from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import date, day
 from ..work.statements import also, finding, is_worth_showing, problem
@@ -369,12 +369,14 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
     lines = ['work list:'] if shown else []
     for each, others in _alike(shown):
-        place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
+        place = f' ({sentence(each.place.where, PLACE)})' if each.place.where else ''
         place += f', {listed(others, NAMED)}' if others else ''
         more = each.step.why if each.step else each.unknown
         # only the groups are the reason
         reason = sentence(more, WHAT) if more == each.why else each.reason
-        told = '; '.join(filter(None, (f'{each.drive}{place}: {each.to_do}: {reason}', also(each))))
+        locate = f'locate: {visible(each.place.locate)}' if each.place.locate else ''
+        parts = (f'{each.drive}{place}: {each.to_do}: {reason}', also(each), locate)
+        told = '; '.join(filter(None, parts))
         folded = _folded(told, width, '  ')
         room = width - len(folded[-1]) - len('; ')
         folded[-1] += (
