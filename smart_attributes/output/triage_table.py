@@ -374,9 +374,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         more = each.step.why if each.step else each.unknown
         # only the groups are the reason
         reason = sentence(more, WHAT) if more == each.why else each.reason
-        locate = f'locate: {visible(each.place.locate)}' if each.place.locate else ''
-        parts = (f'{each.drive}{place}: {each.to_do}: {reason}', also(each), locate)
-        told = '; '.join(filter(None, parts))
+        told = '; '.join(filter(None, (f'{each.drive}{place}: {each.to_do}: {reason}', also(each))))
         folded = _folded(told, width, '  ')
         room = width - len(folded[-1]) - len('; ')
         folded[-1] += (
@@ -385,6 +383,8 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
             else ''
         )
         lines += folded
+        if each.place.locate:  # not wrapped, so that it can be pasted
+            lines.append(f'      locate LED: {visible(each.place.locate)}')
     first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
     return [*lines, *_folded(counted + first, width)]
 

@@ -19,6 +19,8 @@ from ..reading import device_types
 from ..reading import system as linux
 from ..typed import Json, NamedTuple
 
+# fields that tell a drive from others; none of them may have two values
+_IDENTITY = frozenset(('controller', 'place', 'location', 'number', 'channel', 'id', 'serial'))
 _SERIAL = 6  # least number of characters of a serial number that is part of another one
 
 
@@ -49,7 +51,7 @@ def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[
     pairs = [
         (drive.fields['key'], verdict)
         for drive in drives
-        if 'twice' not in drive.fields
+        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split())
         for verdict in verdicts
         if _is_same(drive, verdict, single)
     ]

@@ -68,7 +68,7 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     patterns = {kind: [_matching(each) for each in every] for kind, every in tool['fields'].items()}
     found, context = [{'kind': ''}], {'controller': controller}
     try:
-        lines = [*_lines('', json.loads(text))] if tool.get('json') else text.splitlines()
+        lines = [*_lines('', json.loads(text))] if tool.get('json') else [*_unlisted(text, tool)]
     except (ValueError, RecursionError):
         return ()
     for line in (each[:LONGEST_LINE] for each in lines):
@@ -95,6 +95,19 @@ def _matching(pattern: str) -> Callable[[str], re.Match[str] | None]:
     return re.compile(f'{pattern}\\s*', re.IGNORECASE).fullmatch
 
 
+def _unlisted(text: str, tool: Json) -> Iterator[str]:
+    """Yield the lines of a text; a line that lists several members becomes a line for each."""
+    lists = [(_matching(pattern), form) for pattern, form in tool.get('lists', ())]
+    for line in text.splitlines():
+        matches = ((is_list(line), form) for is_list, form in lists)
+        match, form = next((each for each in matches if each[0]), (None, ''))
+        if match is None:
+            yield line
+            continue
+        for slot_number, member in enumerate(match['members'].split()):
+            yield form.format(slot=slot_number, member=member)
+
+
 def _lines(name: str, value: object) -> Iterator[str]:
     """Yield JSON as lines: the name of each object, then its values."""
     if isinstance(value, list):
@@ -115,7 +128,7 @@ def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
     for key, value in more.items():
         said = (value or '').strip()
         if said not in ('', '-', 'N/A') and fields.setdefault(key, said) != said:
-            fields['twice'] = key
+            fields['twice'] = f'{fields.get("twice", "")} {key}'.lstrip()
     if 'bay' in fields and 'enclosure' in fields:
         fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
 
@@ -471,7 +484,13 @@ def completed(
     }
     names = _called(slots, same)
     disks = {key: verdict.place.disks for key, verdict in same.items() if verdict.place.disks}
-    taken = {disk for every in disks.values() for disk in every}
+    in_volumes = {
+        drive['key']
+        for volume in answer.volumes
+        for drives in (*volume.spans.values(), volume.spares)
+        for drive in drives
+    }
+    taken = {disk for key in in_volumes for disk in disks.get(key, ())}
     made = [
         group._replace(members=tuple(_on_disks(each, names, disks) for each in group.members))
         for group in _placed(answer.volumes, taken, system)

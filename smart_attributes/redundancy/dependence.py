@@ -263,14 +263,14 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
     """Yield a group for each RAID controller, because it is unknown which drives belong to which
     volume. is_asked: this run asks their tools.
     """
-    behind: dict[tuple[str, str, bool], list[str]] = {}
+    behind: dict[tuple[str, str, bool], list[Device]] = {}
     for verdict in verdicts:
         controller = device_types.controller(verdict.device.type)
         if controller and verdict.place.disks:
             kind = device_types.base(verdict.device).partition(',')[0]
             key = controller.name, verdict.device.path, kind in WITH_TOOLS
-            behind.setdefault(key, []).append(verdict.device.address)
-    for (name, path, has_tool), addresses in behind.items():
+            behind.setdefault(key, []).append(verdict.device)
+    for (name, path, has_tool), devices in behind.items():
         unknown = _NO_TOOL if not has_tool else _ASKED if is_asked else _ASK
         yield Group(
             f'{name} {path}',
@@ -278,7 +278,9 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
             'hardware',
             '',
             unknown=unknown,
-            members=tuple(Member(address, 'unknown', None, (address,)) for address in addresses),
+            members=tuple(
+                Member(device.name, 'unknown', None, (device.address,)) for device in devices
+            ),
         )
 
 
