@@ -22,7 +22,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from ..constants import LARGEST_SYSTEM_FILE, MOST_DRIVES
+from ..constants import LARGEST_SYSTEM_FILE, LONGEST_LIGHT, MOST_DRIVES
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
 from ..typed import NamedTuple
@@ -36,7 +36,6 @@ ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
 _PAGE_HEAD = 4  # bytes
 _SHOWN = 200  # maximum length of a quoted error message
-_LONGEST_LIGHT = 300  # characters of a path in a command, which is never cut
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 # All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
 # memory.
@@ -239,7 +238,7 @@ def _in_enclosure(disk: str, system: System) -> Place:
             component = f'{device}/{name}'
             number = text_of(f'{component}/slot') or name.partition(':')[2].strip()
             light = os.path.realpath(f'{component}/locate')
-            if not os.path.exists(light) or len(light) > _LONGEST_LIGHT:
+            if not os.path.exists(light) or len(light) > LONGEST_LIGHT:
                 return Place(f'slot {number}')
             on, off = (f'echo {value} > {shlex.quote(light)}' for value in '10')
             if is_installed('ledctl'):

@@ -582,9 +582,12 @@ def ask() -> Answer:
             volume._replace(doubts=(*volume.doubts, *in_part))
             for volume in volumes(printed, tool, program)
         ]
-        drives[family] = tool_drives(printed, tool, program) or drives.get(family, [])
+        listed = tool_drives(printed, tool, program)
+        if found[family] or not drives.get(family):
+            drives[family] = listed
         if not found[family]:
-            why = _why_none(why, program, command, is_read=bool(drives[family]))
+            why = _why_none(why, program, command, is_read=bool(listed))
+            why = failed.get(family) or why  # of the first tool that failed
         failed[family] = why
         reasons[family] = why or f'{program} reports no volume with this drive'
     return Answer(

@@ -279,7 +279,8 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
             '',
             unknown=unknown,
             members=tuple(
-                Member(device.name, 'unknown', None, (device.address,)) for device in devices
+                Member(device.name or device.address, 'unknown', None, (device.address,))
+                for device in devices
             ),
         )
 
