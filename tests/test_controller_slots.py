@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,12 @@ FOUR = 'megaraid,4@/dev/bus/0'
         pytest.param(
             [in_tool('4')], [verdict(FOUR), verdict('megaraid,4@/dev/bus/1')], 0, id='two hosts'
         ),
+        pytest.param(
+            [in_tool('4', 'SERIAL01')],
+            [verdict(FOUR, 'SERIAL01'), verdict('@/dev/sg4', 'SERIAL01')],
+            0,
+            id='two drives of the run',
+        ),
         pytest.param([in_tool('4')], [verdict(FOUR, code=DriveGone.code)], 0, id='gone'),
         pytest.param(
             [in_tool('4', 'SERIAL01')],
@@ -318,7 +325,7 @@ FOUR = 'megaraid,4@/dev/bus/0'
         ),
         pytest.param(
             [in_tool('4', 'S1'), in_tool('5', 'S1')],
-            [verdict('/dev/sda@x'.partition('@')[0], 'S1')],
+            [verdict('@/dev/sda', 'S1')],
             0,
             id='a serial number that is too short to tell drives apart',
         ),
@@ -400,6 +407,16 @@ def test_a_tool_that_fails_is_answered_with_the_reason(script, uid, reason, run,
         assert reason in text
         assert ('as root, run triage --controllers' in text) == bool(uid)
     assert (told['drive_id'], 'bay' in told) == ('2', False)
+
+
+def test_a_controller_that_did_not_answer_may_have_the_drive(run):
+    install, called = run
+    script = 'if [ "$1" = getversion ]; then printf "Controller #1\\nController #2\\n"; exit; fi'
+    bare = re.sub('EXAMPLE000[0-9]', '', ARCCONF)
+    install('arcconf', bare, script + '\n[ "$2" = 2 ] && exit 1')
+    addresses = ('aacraid,0,0,9@/dev/sg9',)
+    document = json.loads(called(addresses, 'triage', '--controllers', '--json'))
+    assert 'bay' not in document['drives'][0]
 
 
 def test_a_drive_in_no_volume_is_answered_with_what_the_tool_reports(run):

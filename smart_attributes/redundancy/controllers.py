@@ -582,7 +582,7 @@ def ask() -> Answer:
             volume._replace(doubts=(*volume.doubts, *in_part))
             for volume in volumes(printed, tool, program)
         ]
-        listed = tool_drives(printed, tool, program)
+        listed = tool_drives(printed, tool, program, is_complete=not why)
         if found[family] or not drives.get(family):
             drives[family] = listed
         if not found[family]:
@@ -618,13 +618,19 @@ def _notes(failed: Mapping[str, str]) -> Iterator[Coded]:
         yield Coded('controller-tool-failed', f'{unknown}: {why}')
 
 
-def tool_drives(found: Sequence[Fields], tool: Json, program: str) -> list[ToolDrive]:
-    """Return the drives in the rows of all outputs of a tool, also those that are in no volume."""
+def tool_drives(
+    found: Sequence[Fields], tool: Json, program: str, is_complete: bool = True
+) -> list[ToolDrive]:
+    """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
+
+    is_complete: no output is missing, so there is no controller without rows.
+    """
     numbers = {row['controller'] for row in found if 'controller' in row}
+    is_of_only = is_complete and len(numbers) == 1
     addresses = {row.get('controller', ''): row['pci'] for row in found if 'pci' in row}
     drives = {
         drive['key']: ToolDrive(
-            tool, program, drive, addresses.get(drive.get('controller', ''), ''), len(numbers) == 1
+            tool, program, drive, addresses.get(drive.get('controller', ''), ''), is_of_only
         )
         for drive in _drives(found, tool, program)
         if 'place' in drive or 'serial' in drive

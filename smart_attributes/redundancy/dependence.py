@@ -271,7 +271,9 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
             key = controller.name, verdict.device.path, kind in WITH_TOOLS
             behind.setdefault(key, []).append(verdict.device)
     for (name, path, has_tool), devices in behind.items():
-        unknown = _NO_TOOL if not has_tool else _ASKED if is_asked else _ASK
+        unknown = _NO_TOOL
+        if has_tool:
+            unknown = _ASKED if is_asked else _ASK
         yield Group(
             f'{name} {path}',
             f'{name} volumes',
