@@ -484,28 +484,24 @@ def completed(
     }
     names = _called(slots, same)
     disks = {key: verdict.place.disks for key, verdict in same.items() if verdict.place.disks}
-    in_volumes = {
-        drive['key']
-        for volume in answer.volumes
-        for drives in (*volume.spans.values(), volume.spares)
-        for drive in drives
-    }
-    taken = {disk for key in in_volumes for disk in disks.get(key, ())}
+    taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
     made = [
         group._replace(members=tuple(_on_disks(each, names, disks) for each in group.members))
         for group in _placed(answer.volumes, taken, system)
     ]
-    rest = [
-        _explained(_without(group, taken), answer.reasons, verdicts)
-        if group.kind == 'hardware'
-        else group
-        for group in known
-    ]
+    rest = [_left(group, taken, answer.reasons, verdicts) for group in known]
     return Completed(
         (*(group for group in rest if group.members or group.kind != 'hardware'), *made),
         tuple(answer.notes),
         tuple((verdict.device.address, slots[key]) for key, verdict in same.items()),
     )
+
+
+def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
+    """Yield the keys of the drives in volumes, and of their spares."""
+    for volume in volumes:
+        for drives in (*volume.spans.values(), volume.spares):
+            yield from (drive['key'] for drive in drives)
 
 
 def _called(slots: Mapping[str, Place], same: Mapping[str, Verdict]) -> Mapping[str, str]:
@@ -541,61 +537,72 @@ def _placed(volumes: Sequence[Volume], taken: Collection[str], system: System) -
         yield from (whole, *spans)
 
 
-def _without(group: Group, taken: Collection[str]) -> Group:
-    """Return a group without the drives of volumes."""
-    members = tuple(each for each in group.members if not any(on in taken for on in each.on))
-    return group._replace(members=members)
-
-
-def _explained(group: Group, reasons: Mapping[str, str], verdicts: Sequence[Verdict]) -> Group:
-    """Return the group of drives whose volume is unknown, with the reason of its controller's
-    tool.
+def _left(
+    group: Group, taken: Collection[str], reasons: Mapping[str, str], verdicts: Sequence[Verdict]
+) -> Group:
+    """Return a group; one of a controller's drives without those in volumes, and with the reason
+    why nothing is known about the others. reasons: as in Answer.
     """
-    addresses = {address for member in group.members for address in member.on}
+    if group.kind != 'hardware':
+        return group
+    members = tuple(each for each in group.members if not any(on in taken for on in each.on))
+    addresses = {address for member in members for address in member.on}
     families = {
         base(verdict.device).partition(',')[0]
         for verdict in verdicts
         if verdict.device.address in addresses
     }
     said = [reasons[family] for family in sorted(families) if family in reasons]
-    return group._replace(unknown=said[0]) if said else group
+    return group._replace(members=members, unknown=said[0] if said else group.unknown)
 
 
 # --- commands -------------------------------------------------------------------------------------
+
+
+class Family(NamedTuple):
+    """What the tools of one controller family report."""
+
+    volumes: Sequence[Volume]
+    drives: Sequence[ToolDrive]
+    why: str = ''  # why volumes are missing
+    program: str = ''
 
 
 def ask() -> Answer:
     """Return, for each controller family, what the first tool reports that reports any volume, and
     why tools failed.
     """
-    found: dict[str, list[Volume]] = {}
-    drives: dict[str, list[ToolDrive]] = {}
-    reasons: dict[str, str] = {}
-    failed: dict[str, str] = {}
+    found: dict[str, Family] = {}
     for tool, program, family in _PROGRAMS:
-        if found.get(family) or not linux.is_installed(program, FOLDERS):
-            continue
-        printed, why = _asked(tool, program)
-        command = f'{program} {" ".join(tool["commands"][-1])}'
-        in_part = (doubt(f'was not shown in full by {program}', LOOK + command),) if why else ()
-        found[family] = [
-            volume._replace(doubts=(*volume.doubts, *in_part))
-            for volume in volumes(printed, tool, program)
-        ]
-        listed = tool_drives(printed, tool, program, is_complete=not why)
-        if found[family] or not drives.get(family):
-            drives[family] = listed
-        if not found[family]:
-            why = _why_none(why, program, command, is_read=bool(listed))
-            why = failed.get(family) or why  # of the first tool that failed
-        failed[family] = why
-        reasons[family] = why or f'{program} reports no volume with this drive'
+        earlier = found.get(family)
+        if not (earlier and earlier.volumes) and linux.is_installed(program, FOLDERS):
+            found[family] = _family(tool, program, earlier)
+    reasons = {
+        name: each.why or f'{each.program} reports no volume with this drive'
+        for name, each in found.items()
+    }
     return Answer(
-        [volume for every in found.values() for volume in every],
-        [*_notes(failed)],
-        [drive for every in drives.values() for drive in every],
+        [volume for each in found.values() for volume in each.volumes],
+        [*_notes([each.why for each in found.values()])],
+        [drive for each in found.values() for drive in each.drives],
         {**dict.fromkeys(FAMILIES, 'no tool of its controller is installed'), **reasons},
     )
+
+
+def _family(tool: Json, program: str, earlier: Family | None) -> Family:
+    """Return what a tool reports. earlier: of another tool of this family, without any volume."""
+    printed, why = _asked(tool, program)
+    command = f'{program} {" ".join(tool["commands"][-1])}'
+    drives = tool_drives(printed, tool, program, is_complete=not why)
+    found = volumes(printed, tool, program)
+    if not found:
+        why = _why_none(why, program, command, is_read=bool(drives))
+        if earlier:  # the reason of the first tool that failed counts
+            return Family((), earlier.drives or drives, earlier.why or why, program)
+    if found and why:
+        in_part = doubt(f'was not shown in full by {program}', LOOK + command)
+        found = tuple(each._replace(doubts=(*each.doubts, in_part)) for each in found)
+    return Family(found, drives, why, program)
 
 
 def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
@@ -608,13 +615,13 @@ def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
     return f'{program} printed nothing that this version understands; run: {command}'
 
 
-def _notes(failed: Mapping[str, str]) -> Iterator[Coded]:
-    """Yield why the redundancy of volumes is unknown. failed: reasons of the tools, some ''."""
+def _notes(failed: Sequence[str]) -> Iterator[Coded]:
+    """Yield why the redundancy of volumes is unknown. failed: a reason for each family, or ''."""
     unknown = 'the redundancy of RAID volumes is unknown'
     if not failed:
         why = f'no tool of a RAID controller was found in {FOLDERS}'
         yield Coded('controllers-missing', f'{unknown}: {why}')
-    for why in filter(None, failed.values()):
+    for why in filter(None, failed):
         yield Coded('controller-tool-failed', f'{unknown}: {why}')
 
 
