@@ -6,6 +6,7 @@ The tools are made up, in the format of each vendor's.
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from pathlib import Path
@@ -173,7 +174,16 @@ def run(tmp_path, monkeypatch, fake, capsys):
         main.run([*command, *own, *words[1:]], [])
         return str(capsys.readouterr().out)
 
-    return install, called
+    before = children()
+    yield install, called
+    for pid in children() - before:  # they were killed, and have not been waited for
+        os.waitpid(int(pid), 0)
+
+
+def children() -> set[str]:
+    """Return the ids of the child processes of this one."""
+    file = Path(f'/proc/self/task/{os.getpid()}/children')
+    return set(file.read_text().split()) if file.exists() else set()
 
 
 @pytest.mark.parametrize('program', CASES)
@@ -213,7 +223,7 @@ def test_a_check_runs_no_tool_and_says_the_drive_id(program, run, tmp_path):
     ids = [each.partition('@')[0].rpartition('0,0,')[2] for each in ids]
     prefix = '0,' if program == 'arcconf' else ''
     for number in ids[:2]:
-        assert f"controller's drive ID {prefix}{number}, slot unknown" in text
+        assert f"[slot-unknown] controller's drive ID {prefix}{number}, slot unknown; [" in text
     assert not (tmp_path / 'called').exists()
 
 

@@ -261,8 +261,8 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 
 def _where(place: Place) -> str:
-    """Return the ID of a drive behind a controller; a check does not ask for the slot."""
-    return place.where if place.drive_id else ''
+    """Return the coded ID of a drive behind a controller; a check does not ask for the slot."""
+    return coded(Coded('slot-unknown', place.where)) if place.drive_id else ''
 
 
 def clause(verdict: Verdict) -> str:
