@@ -66,6 +66,7 @@ LARGEST_PARSED = 192 << 20  # objects parsed from one text of another host
 LARGEST_ROW = 32 << 10  # one drive of a fleet; 600 bytes are usual
 LARGEST_TABLE = 64 << 20  # all drives of a fleet's table or page
 # LONGEST_: characters, or digits of a number
+LONGEST_LIGHT = 300  # path of a locate LED in /sys, for a command, which is never cut
 LONGEST_PATH = 255  # path of a device; file systems allow 255 bytes for a name
 # name of an array, volume, pool or mount point: people choose these names
 LONGEST_GIVEN_NAME = 200

@@ -390,10 +390,18 @@ class Group(NamedTuple):
 class Place(NamedTuple):
     """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
 
-    bay: str = ''  # "slot 7"
-    light: str = ''  # file of the locate LED; 1 switches it on, 0 off
+    bay: str = ''  # "slot 7"; "slot 32:9" in an enclosure of a RAID controller
+    locate: str = ''  # command that switches its locate LED on
     # kernel names of its block devices: "sda"; behind a RAID controller, its address
     disks: tuple[str, ...] = ()
+    drive_id: str = ''  # the controller's number of the drive, which is not the slot
+    locate_off: str = ''  # command that switches the LED off; '': it goes out by itself
+
+    @property
+    def where(self) -> str:
+        """Return where to look for the drive, in words; '' if nothing is known."""
+        unknown = f"controller's drive ID {self.drive_id}, slot unknown"
+        return self.bay or (unknown if self.drive_id else '')
 
 
 class Dependence(NamedTuple):

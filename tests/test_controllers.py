@@ -47,7 +47,15 @@ READING = {
 def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the groups and notes, as if the program had answered this."""
     with mock.patch.object(controllers, 'ask', ask):
-        return controllers.completed(known, *rest)
+        return controllers.completed(known, *rest)[:2]
+
+
+def answer(name: str, text: str = '') -> controllers.Answer:
+    """Return what the tool of an output reports. text: another output of this tool."""
+    tool = TOOL[INDEX[name]['tool']]
+    rows = controllers.rows(text or text_of(name), tool, INDEX[name].get('controller', ''))
+    drives = controllers.tool_drives(rows, tool, tool['name'])
+    return controllers.Answer(controllers.volumes(rows, tool), [], drives)
 
 
 def text_of(name: str) -> str:
@@ -524,16 +532,6 @@ def verdict(kind: str, path: str = '/dev/bus/0', serial: str = '') -> Verdict:
     return Verdict(device, Identity(serial=serial), State.OK, place=Place(disks=(device.address,)))
 
 
-def told(name: str) -> tuple[list[controllers.Volume], list[object]]:
-    """Return what the tool of an output reports."""
-    tool = TOOL[INDEX[name]['tool']]
-    return list(
-        controllers.volumes(
-            controllers.rows(text_of(name), tool, INDEX[name].get('controller', '')), tool
-        )
-    ), []
-
-
 def below(groups: tuple[Group, ...], name: str) -> list[tuple[str, ...]]:
     """Return what is below each member of a group."""
     return [member.on for group in groups if group.id == name for member in group.members]
@@ -561,7 +559,7 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
 
     known, notes = completed(
         (mount, *dependence._of_controllers(drives)),
-        lambda: told('storcli-raid1-of-one-volume.json'),
+        lambda: answer('storcli-raid1-of-one-volume.json'),
         machine_of,
         drives,
     )
@@ -588,11 +586,11 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
 
 def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of):
     drives = [verdict('megaraid,2')]
-    known, _ = completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, drives)
+    known, _ = completed((), lambda: answer('storcli-raid1-of-one-volume.json'), machine_of, drives)
 
     assert below(known, 'sda') == [
         ('megaraid,2@/dev/bus/0',),
-        ('storcli controller 0 drive 252:1',),
+        ('storcli controller 0 slot 252:1',),
     ]
     step, *_ = machine(known, [Drive('x', frozenset(drives[0].place.disks), True, True)]).steps
     assert (step.drive.name, step.label) == ('x', 'unknown')
@@ -627,7 +625,7 @@ def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of
 def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(
     name, drives, matched, machine_of
 ):
-    known, _ = completed((), lambda: told(name), machine_of, drives)
+    known, _ = completed((), lambda: answer(name), machine_of, drives)
     disks = {each.device.address for each in drives}
     assert (
         sum(bool(disks.intersection(member.on)) for group in known for member in group.members)
@@ -637,19 +635,14 @@ def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(
 
 def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
     text = text_of('storcli-raid1-of-one-volume.json')
-    found = [
-        volume
-        for number in '01'
-        for volume in controllers.volumes(
-            controllers.rows(
-                text.replace('"Controller": 0', f'"Controller": {number}'), TOOL['storcli']
-            ),
-            TOOL['storcli'],
-        )
+    document = json.loads(text)
+    document['Controllers'] += json.loads(text.replace('"Controller": 0', '"Controller": 1'))[
+        'Controllers'
     ]
-    known, _ = completed((), lambda: (found, []), machine_of, [verdict('megaraid,1')])
+    found = answer('storcli-raid1-of-one-volume.json', json.dumps(document))
+    known, _ = completed((), lambda: found, machine_of, [verdict('megaraid,1')])
 
-    assert {volume.fields['controller'] for volume in found} == {'0', '1'}
+    assert {volume.fields['controller'] for volume in found.volumes} == {'0', '1'}
     assert not any(
         'megaraid,1@/dev/bus/0' in member.on for group in known for member in group.members
     )
@@ -658,17 +651,19 @@ def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
 def test_a_volume_is_not_below_itself(machine_of):
     """A controller that passes the serial number of a single drive on: the volume is the drive."""
     itself = verdict('megaraid,2')._replace(place=Place(disks=('sda',)))
-    known, _ = completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, [itself])
+    known, _ = completed(
+        (), lambda: answer('storcli-raid1-of-one-volume.json'), machine_of, [itself]
+    )
 
     assert [group.id for group in known] == ['storcli controller 0 volume 0']
     assert ('sda',) in [member.on for group in known for member in group.members]
 
 
 def test_two_volumes_do_not_share_a_disk(machine_of):
-    volumes = told('storcli-raid1-and-raid0-of-all-volumes.json')[0]
-    for volume in volumes:
+    found = answer('storcli-raid1-and-raid0-of-all-volumes.json')
+    for volume in found.volumes:
         volume.fields['device'] = '/dev/sda'
-    known, _ = completed((), lambda: (volumes, []), machine_of)
+    known, _ = completed((), lambda: found, machine_of)
     assert 'sda' not in {group.id for group in known}
 
 
@@ -724,7 +719,7 @@ def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
     install('storcli64', 'exit 1')
     install('perccli64', f'cat {SAMPLES}/perccli-raid5-background-task.json')
     install('MegaCli64', 'echo no')
-    found, notes = controllers.ask()
+    found, notes, *_ = controllers.ask()
 
     assert [(volume.tool['name'], volume.fields['level']) for volume in found] == [
         ('storcli', 'RAID5')
@@ -741,11 +736,11 @@ def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(
 ):
     install, _ = installed
     install('storcli64', f'[ $1 = {failing} ] && exit 1; cat {SAMPLES}/storcli-raid1-sas3508.json')
-    (volume,), notes = controllers.ask()
+    (volume,), notes, *_ = controllers.ask()
 
     command = 'run: storcli64 /call/vall show all J nolog'
     assert [command in each for each in volume.doubts] == [True] * is_doubted
-    assert [note.code for note in notes] == ['controllers-missing'] * is_doubted
+    assert [note.code for note in notes] == ['controller-tool-failed'] * is_doubted
 
 
 def test_a_controller_is_asked_by_its_number(installed):
@@ -755,7 +750,7 @@ def test_a_controller_is_asked_by_its_number(installed):
         '[ $1 = getversion ] && printf "Controller #1\\nController #2\\n" '
         f'|| cat {SAMPLES}/arcconf-raid5.txt',
     )
-    found, _ = controllers.ask()
+    found, *_ = controllers.ask()
 
     assert [volume.fields['controller'] for volume in found] == ['1', '2']
     assert re.findall('getconfig (.) al nologs', calls.read_text()) == ['1', '2']
@@ -766,7 +761,8 @@ def test_a_controller_is_asked_by_its_number(installed):
     [
         ('sleep 60', ' 0.3 s'),
         ('echo accept >&2; exit 1', 'accept'),
-        ('echo "{}"', 'no volume'),
+        ('echo "{}"', 'printed nothing that this version understands; run: ssacli ctrl all'),
+        (f'cat {SAMPLES}/../controllers/ssacli-raid1-detail.txt | grep -v -i logical', 'no volume'),
         ('yes', 'larger than'),
     ],
 )
@@ -774,15 +770,15 @@ def test_without_an_answer_there_is_a_note_and_no_group(installed, monkeypatch, 
     install, _ = installed
     monkeypatch.setattr(controllers, 'TIME_LIMIT', 0.3 if 'sleep' in script else 10)
     install('ssacli', script)
-    found, (note,) = controllers.ask()
+    found, (note,), *_ = controllers.ask()
 
     assert found == []
-    assert note.code == 'controllers-missing'
+    assert note.code == 'controller-tool-failed'
     assert why in str(note)
 
 
 def test_without_any_tool_there_is_one_note(installed):
-    found, (note,) = controllers.ask()
+    found, (note,), *_ = controllers.ask()
     assert (found, note.code) == ([], 'controllers-missing')
 
 

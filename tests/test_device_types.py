@@ -54,13 +54,17 @@ def lacks(entry: DeviceType, documented: tables.Documented) -> list[str]:
             'paths: which paths lead to the controller, for doc/how-to/raid.md',
         ),
         (
-            all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)),
-            f'bay: {always} are always there',
+            all(
+                int(number) < always
+                for number in re.findall('{([0-9]+)}', each.bay + each.drive_id)
+            ),
+            f'bay, drive_id: {always} are always there',
         ),
         (
             re.fullmatch(r'([0-9]+\.[0-9]+)?', documented.since),
             'since: a version of smartctl, such as 7.5',
         ),
+        (bool(each.bay) is not bool(each.drive_id), 'bay or drive_id: where the drive is'),
         (not entry.arguments, 'arguments: form and slots are enough'),
     ]
     return [field for is_there, field in checks if not is_there]
@@ -83,6 +87,7 @@ ALL = {
     **WHOLE,
     'drivers': ('acme',),
     'bay': 'slot {0}',
+    'drive_id': '{0}',
     'silent_is_empty': True,
     'has_bus': True,
     'own_nodes': ('acme0',),
@@ -90,6 +95,7 @@ ALL = {
 DEFAULTS = {
     'drivers': (),
     'bay': '',
+    'drive_id': '',
     'silent_is_empty': False,
     'has_bus': False,
     'own_nodes': (),
@@ -155,14 +161,14 @@ def test_an_entry_knows_its_slots(form, numbers, expected):
 def test_a_controller_is_known_everywhere_by_its_entry(entry):
     [device] = addresses.parse(tables.CONTROLLERS[entry.name].example)
     arguments = read_arguments(device.path, device.type)
-    bay = system.place(device).bay
+    place = system.place(device)
 
     assert device_types.is_raid(device)
     assert device.address == tables.CONTROLLERS[entry.name].example
     assert addresses.short_name(device).endswith('_' + re.sub('[,/]', '_', device.type))
     assert sudoers.admits(sudoers.all_expressions([entry.name]), arguments)
     assert sudoers.admits(sudoers.all_expressions(), arguments) is not entry.is_vendors
-    assert bool(bay) is bool(entry.controller.bay) and '{' not in bay
+    assert bool(place.bay) is bool(entry.controller.bay) and '{' not in place.where
     assert re.search(failure_causes.SLOT, f'[{entry.name}_disk_00]')
     assert [row for row in tables.controllers() if f'`{entry.form.partition("[")[0]}`' in row]
 

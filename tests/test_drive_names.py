@@ -366,7 +366,7 @@ def host(tmp_path: Path) -> Host:
 
 
 NAMES = ('sdxa', '/dev/sdxa', 'SERIAL01', f'{socket.gethostname()}:sdxa')
-BEHIND = ('bus_7_megaraid_4', 'megaraid,4@/dev/bus/7', 'SERIAL03', 'drive 4 of the controller')
+BEHIND = ('bus_7_megaraid_4', 'megaraid,4@/dev/bus/7', 'SERIAL03')
 
 
 @pytest.mark.parametrize(

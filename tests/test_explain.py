@@ -84,7 +84,9 @@ VERDICT = Verdict(
     READINGS,
     notes=('a note',),
     entry='ACME X1',
-    place=Place('slot 7', '/sys/x/locate', ('sda',)),
+    place=Place(
+        'slot 7', 'ledctl locate=/dev/sda', ('sda',), locate_off='ledctl locate_off=/dev/sda'
+    ),
     depends=(
         Dependence(Group('md0', 'md0', 'md', 'raid1'), 'sda1', 'in_sync', 1, 'md0'),
         Dependence(Group('dm-0', 'vg0', 'lvm', 'single'), 'sda2', 'in_sync', 0, 'vg0'),
@@ -190,17 +192,16 @@ def test_no_text_of_an_alert_or_a_place_is_longer_than_its_limit():
     )
     shown, grown, reason = explain._alerts(VERDICT._replace(judgements=(alert,)))
     long = VERDICT._replace(
-        place=Place('slot 7', LONG),
         depends=(VERDICT.depends[0]._replace(said=LONG),),
         replacement=Replacement('next', Coded('replace-next', LONG)),
     )
-    *_, light, used = explain.details(long, False)
+    *_, used = explain.details(long, False)
     redundancy = explain.head(long, False, 0)[2]
 
-    lines = (shown, grown, light, used, redundancy)
+    lines = (shown, grown, used, redundancy)
 
     assert reason == f'  {LONG[:497]}...'
-    assert [line.count(f'{LONG[:297]}...') for line in lines] == [1] * 5
+    assert [line.count(f'{LONG[:297]}...') for line in lines] == [1] * 4
     assert redundancy.startswith('Redundancy: ')
 
 
@@ -269,7 +270,7 @@ device      /dev/sda, name sda
 model       ACME X1, firmware FW1, type ssd
 entry       ACME X1
 bay         slot 7
-locate LED  on: echo 1 > /sys/x/locate; off: echo 0
+locate LED  on: ledctl locate=/dev/sda; off: ledctl locate_off=/dev/sda
 in use by   md0
 in use by   vg0
 

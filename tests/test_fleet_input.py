@@ -350,7 +350,7 @@ def test_what_another_host_writes_stays_text(tmp_path, word):
         'bay',
         'device',
         'type',
-        'light',
+        'locate',
         'entry',
         'kind',
     )

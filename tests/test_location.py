@@ -48,8 +48,17 @@ def test_the_bay_and_the_light_of_an_enclosure(system, path, folder):
     tells(system, **{folder: '', f'{slot}slot': '7', f'{slot}locate': '0'})
 
     found = on(system, path)
-    assert found.bay == 'slot 7'
-    assert found.light.endswith('enclosure_device:Slot 07/locate')
+    light = f"'{system.sys}/block/sda/device/enclosure_device:Slot 07/locate'"
+    assert found == Place('slot 7', f'echo 1 > {light}', locate_off=f'echo 0 > {light}')
+
+
+def test_ledctl_touches_no_other_lamp(system, monkeypatch):
+    slot = 'sys__block__sda__device__enclosure_device:Slot 07__'
+    tells(system, **{f'{slot}slot': '7', f'{slot}locate': '0'})
+    monkeypatch.setattr('smart_attributes.reading.system.is_installed', 'ledctl'.__eq__)
+
+    on_, off = (f'ledctl --listed-only {each}=/dev/sda' for each in ('locate', 'locate_off'))
+    assert on(system) == Place('slot 7', on_, locate_off=off)
 
 
 def test_an_nvme_drive_is_in_the_slot_of_its_address(system):
@@ -71,20 +80,22 @@ def test_an_nvme_drive_is_in_the_slot_of_its_address(system):
 
 
 @pytest.mark.parametrize(
-    'kind, bay',
+    'kind, place, where',
     [
-        ('megaraid,6', 'drive 6 of the controller'),
-        ('sat+megaraid,6', 'drive 6 of the controller'),
-        ('areca,3/2', 'slot 3'),
-        ('3ware,0', 'port 0'),
-        ('sssraid,2,5', 'slot 5 of enclosure 2'),
-        ('sat', ''),
-        ('aacraid,0,0,4', 'drive 4 of channel 0'),
+        ('megaraid,6', Place(drive_id='6'), "controller's drive ID 6, slot unknown"),
+        ('sat+megaraid,6', Place(drive_id='6'), "controller's drive ID 6, slot unknown"),
+        ('cciss,0', Place(drive_id='0'), "controller's drive ID 0, slot unknown"),
+        ('aacraid,0,0,4', Place(drive_id='0,4'), "controller's drive ID 0,4, slot unknown"),
+        ('areca,3/2', Place('slot 3'), 'slot 3'),
+        ('3ware,0', Place('port 0'), 'port 0'),
+        ('sssraid,2,5', Place('slot 5 of enclosure 2'), 'slot 5 of enclosure 2'),
+        ('sat', Place(), ''),
     ],
 )
-def test_behind_a_controller_its_number_is_all_that_is_known(system, kind, bay):
-    """MegaRAID's number is not the bay's; saying so would have the wrong drive pulled."""
-    assert on(system, '/dev/sg9', kind) == Place(bay)
+def test_the_number_that_a_controller_gives_a_drive_is_no_bay(system, kind, place, where):
+    """Who pulls "drive 6" pulls another disk."""
+    found = on(system, '/dev/sg9', kind)
+    assert (found, found.where) == (place, where)
 
 
 def test_a_recorded_report_has_no_place(system):

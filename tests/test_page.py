@@ -55,7 +55,7 @@ OF_A_DRIVE = (
     'entry',
     'why',
     'bay',
-    'light',
+    'locate',
 )
 OF_A_READING = ('source', 'warning', 'critical', 'reason', 'said', 'unit', 'growth')
 
@@ -98,7 +98,7 @@ def grown(sample: dict[str, Any], count: int) -> dict[str, Any]:
             drive['readings'][0]['growth'] = 'grew by 3 in 24 h'
             drive.update(
                 past={'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]},
-                light='/sys/class/enclosure/0:0:8:0/Slot 4/locate',
+                locate='ledctl --listed-only locate=/dev/sdb',
             )
         drives.append(drive)
     return {
@@ -347,7 +347,7 @@ LONG = {
     'type': 'megaraid,112',
     'model': 'SAMSUNG MZILT1T9HAJQ0D3-ENTERPRISE-EDITION',
     'serial': 'S5EXAMPLE0000012345-ABCDEFGH-0001',
-    'bay': 'drive 12 of the controller',
+    'bay': 'enclosure 12, slot 12 of 24',
     'firmware': 'FIRMWARE-WITH-A-LONG-NAME',
     'depends': [
         {

@@ -30,7 +30,8 @@ REPORTS = str(ROOT / 'tests' / 'reports')
 # Properties that the documents below do not have, and why.
 RARE = {
     'triage drive.bay': 'needs an enclosure; test_places.py reads one',
-    'triage drive.light': 'needs an enclosure, too',
+    'triage drive.drive_id': 'needs a controller; test_triage.py has one',
+    'triage drive.locate': 'needs an enclosure, too',
     **{
         f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has '
         'some'

@@ -292,12 +292,12 @@ def test_each_alert_says_which_drive_where_what_lies_on_it_and_whether_it_may_go
             assert drive['not_known'][1:] in row
     behind = {drive['name']: drive for drive in alerting if drive['type']}
     assert {
-        name: (drive['bay'][:7], drive.get('replacement', {}).get('label'))
+        name: ('bay' in drive, drive['drive_id'], drive.get('replacement', {}).get('label'))
         for name, drive in behind.items()
     } == {
-        'bus_0_megaraid_1': ('drive 1', None),
-        'bus_0_megaraid_4': ('drive 4', 'copy first'),
-        'bus_0_megaraid_7': ('drive 7', 'copy first'),
+        'bus_0_megaraid_1': (False, '1', None),
+        'bus_0_megaraid_4': (False, '4', 'copy first'),
+        'bus_0_megaraid_7': (False, '7', 'copy first'),
     }
     assert {drive['depends'][0]['group'] for drive in behind.values()} == {'MegaRAID /dev/bus/0'}
 

@@ -192,13 +192,15 @@ def test_no_width_is_so_narrow_that_states_are_cut_off(columns):
     assert run(*arguments, env={'COLUMNS': columns}) == run(*arguments, env={'COLUMNS': '40'})
 
 
-def test_bays_of_a_controller_are_told(fake):
+def test_the_drive_id_of_a_controller_is_told_and_not_as_a_bay(fake):
     """Which drive to pull."""
     fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
     arguments = ('-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
 
-    assert 'drive 2 of' in ' '.join(shown(80, *arguments))
-    assert 'bay         drive 2 of' in run('explain', *arguments).text
+    where = "controller's drive ID 2, slot unknown"
+    table, _, work = run('triage', *arguments).text.partition('work list:')
+    assert ('drive ID' in table, f'bus_0_megaraid_2 ({where}): ' in work) == (False, True)
+    assert f'where       {where}' in run('explain', *arguments).text
 
 
 def test_explain_tells_how_long_a_drive_lasts():

@@ -385,6 +385,15 @@ NAMES = OptionGroup(
         ),
     ),
 )
+CONTROLLERS = option(
+    '--controllers',
+    action='append_const',
+    dest='asked',
+    const='controllers',
+    default=[],
+    help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...) '
+    'for 10 seconds at most each, to find out the slots of drives and the redundancy of volumes',
+)
 # The groups of several commands: they read drives, name them, or judge them.
 READ = (DRIVES, COMMON, READING, DATA)
 NAMED = (DRIVES, NAMING, COMMON, READING, DATA)

@@ -85,6 +85,7 @@ def with_groups(
     redundancy.dependence.PROGRAMS.
     """
     from ..check import forecasts
+    from ..reading.system import former_place
     from ..redundancy import in_time
     from ..redundancy.dependence import examined
     from ..work.work_list import drives, item, with_item
@@ -96,7 +97,8 @@ def with_groups(
             return verdict
         if only_alerting:
             past = result.history.past(verdict.device)
-            verdict = verdict._replace(forecasts=forecasts.forecasts(verdict, past))
+            place = former_place(verdict.device)  # what the address alone tells
+            verdict = verdict._replace(forecasts=forecasts.forecasts(verdict, past), place=place)
         item(verdict, now)  # an error here affects only this drive; later, it would affect all
         return verdict
 

@@ -14,7 +14,7 @@ from . import person
 
 def run(options: Options, runner: Runner) -> int:
     """Print the details of each drive; return 0 if at least one drive was read, else 3."""
-    found = person.surveyed(options, runner)
+    found = person.surveyed(options, runner, options.own.asked)
     from ..output import explain
 
     explain.print_faults(found.faults)

@@ -130,6 +130,7 @@ _CAUSES = (
 )
 _PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in _CAUSES)
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
+_WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
 _CODED = rf'\[({"|".join(actions.CODES)})\] ([^;]*)'
 _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
@@ -524,8 +525,8 @@ class ToDo(NamedTuple):
 
 
 def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
-    """Return three values: the line without its final clause and action, the clause, and the
-    action.
+    """Return three values: the line without its final clause, drive ID and action, the clause, and
+    the action.
 
     If text from a drive or a mount point imitates a clause, the strictest clause counts.
     """
@@ -533,6 +534,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
         return line, None, None
     code, told = getattr(line.findings, 'code', ''), _ACTION.search(line.findings)
     text = line.findings[: told.start()] if told else line.findings
+    text = _WHERE.sub('', text)
     found = list(_CLAUSE.finditer(text))
     rest = text[: found[0].start()] if found else text
     one = min(found, key=lambda each: STRICTEST.index(OF_CODE[each[1]][0]), default=None)

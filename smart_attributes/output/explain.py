@@ -202,10 +202,11 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
 
 def _place(place: Place) -> Iterator[str]:
     """Yield the bay and the locate LED of the drive, without unknown items."""
-    if place.bay:
-        yield f'bay         {clean(place.bay)}'
-    if place.light:
-        yield f'locate LED  on: echo 1 > {sentence(place.light, 300)}; off: echo 0'
+    if place.where:
+        yield f'{"bay" if place.bay else "where":<12}{sentence(place.where, 300)}'
+    if place.locate:
+        off = f'; off: {visible(place.locate_off)}' if place.locate_off else ''
+        yield f'locate LED  on: {visible(place.locate)}{off}'
 
 
 def _farm(

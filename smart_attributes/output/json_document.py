@@ -18,7 +18,7 @@ from ..model import Item, Judgement, LastVerdict, Lately, Risk, State, Verdict, 
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
-from ..words import clean, sentence
+from ..words import clean, sentence, visible
 from ..work import actions
 from ..work.statements import finding, kind
 from ..work.work_list import item
@@ -136,7 +136,8 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'not_known': told.unknown,
         'risk': told.risk and _risk(told.risk),
         'bay': clean(place.bay),
-        'light': sentence(place.light, NOTE),
+        'drive_id': place.drive_id,
+        'locate': visible(place.locate),
         'depends': replacement.depends(verdict),
         'replacement': grade and {'label': grade.label, **note(grade.why)},
         'last_seen': seen

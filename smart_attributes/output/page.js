@@ -232,8 +232,8 @@
   function panel(drive) {
     const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(shownColumns())}), list = element('dl');
     const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
-      ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['such drives', drive.meaning], ['bay', drive.bay], ['in Icinga', (drive.handling || []).join(', ')],
-      ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['in use by', (drive.depends || []).map((each) => each.text).join('; ')], ['written', written(drive)],
+      ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['such drives', drive.meaning], ['bay', drive.bay || (drive.drive_id ? `controller's drive ID ${drive.drive_id}, slot unknown` : '')], ['in Icinga', (drive.handling || []).join(', ')],
+      ['switch the light on', drive.locate], ['in use by', (drive.depends || []).map((each) => each.text).join('; ')], ['written', written(drive)],
       ...Object.entries(drive.forecasts || {}).map(([metric, forecast]) => [(LASTING[metric] || readable(metric)) + ' lasts until', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);

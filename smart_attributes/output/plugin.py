@@ -14,7 +14,7 @@ from ..constants import OUTPUT_LIMIT
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
-from ..model import WORST_FIRST, State, Verdict, worst
+from ..model import WORST_FIRST, Place, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import clean, coded, sentence
@@ -247,7 +247,9 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
     The findings end with the clause about its groups, then the action.
     """
     identity, told = verdict.identity, findings(verdict)
-    joined = '; '.join(part for part in (told, clause(verdict), action_of(verdict)) if part)
+    where = '' if verdict.state is State.OK else _where(verdict.place)
+    parts = told, clause(verdict), where, action_of(verdict)
+    joined = '; '.join(part for part in parts if part)
     return Line(
         verdict.state,
         verdict.device.name,
@@ -256,6 +258,11 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
         None if hide_serial else clean(identity.serial, limit=40),
         clean(identity.firmware, limit=20),
     )
+
+
+def _where(place: Place) -> str:
+    """Return the coded ID of a drive behind a controller; a check does not ask for the slot."""
+    return coded(Coded('slot-unknown', place.where)) if place.drive_id else ''
 
 
 def clause(verdict: Verdict) -> str:

@@ -17,7 +17,7 @@ from ..knowledge import severity
 from ..model import Item, Judgement, Lately, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, listed
-from ..words import clean, coded, sentence
+from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import date, day
 from ..work.statements import also, finding, is_worth_showing, problem
@@ -369,7 +369,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
     lines = ['work list:'] if shown else []
     for each, others in _alike(shown):
-        place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
+        place = f' ({sentence(each.place.where, PLACE)})' if each.place.where else ''
         place += f', {listed(others, NAMED)}' if others else ''
         more = each.step.why if each.step else each.unknown
         # only the groups are the reason
@@ -383,6 +383,8 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
             else ''
         )
         lines += folded
+        if each.place.locate:  # not wrapped, so that it can be pasted
+            lines.append(f'      locate LED: {visible(each.place.locate)}')
     first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
     return [*lines, *_folded(counted + first, width)]
 

@@ -25,6 +25,7 @@ class Controller:
         *,
         drivers: tuple[str, ...] = (),
         bay: str = '',
+        drive_id: str = '',
         silent_is_empty: bool = False,
         has_bus: bool = False,
         own_nodes: tuple[str, ...] = (),
@@ -35,6 +36,8 @@ class Controller:
         self.drivers = drivers
         # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
         self.bay = bay
+        # if the numbers do not tell the bay: the controller's ID of the drive
+        self.drive_id = drive_id
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
         self.has_bus = has_bus  # can also be addressed by its SCSI host: /dev/bus/H
         # regular expressions of paths below /dev that only this driver creates
@@ -142,7 +145,6 @@ TYPES = (
             bay='channel {1} of controller {0}',
         ),
     ),
-    # A MegaRAID number is assigned by the controller; it is not the bay number.
     DeviceType(
         'megaraid,N',
         is_scsi=True,
@@ -150,7 +152,7 @@ TYPES = (
             'MegaRAID',
             ((0, 65535),),
             drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'),
-            bay='drive {0} of the controller',
+            drive_id='{0}',
             silent_is_empty=True,
             has_bus=True,
         ),
@@ -162,7 +164,7 @@ TYPES = (
             'aacraid',
             ((0, 65535),) * 3,
             drivers=('aacraid',),
-            bay='drive {2} of channel {1}',
+            drive_id='{1},{2}',
             silent_is_empty=True,
         ),
     ),
@@ -173,7 +175,7 @@ TYPES = (
             'Smart Array',
             ((0, 127),),
             drivers=('hpsa', 'smartpqi', 'cciss'),
-            bay='drive {0} of the controller',
+            drive_id='{0}',
             silent_is_empty=True,
             own_nodes=('cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+'),
         ),

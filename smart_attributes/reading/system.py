@@ -16,12 +16,13 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shlex
 import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from ..constants import LARGEST_SYSTEM_FILE, MOST_DRIVES
+from ..constants import LARGEST_SYSTEM_FILE, LONGEST_LIGHT, MOST_DRIVES
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
 from ..typed import NamedTuple
@@ -211,10 +212,11 @@ def partitioned(name: str, root: str) -> str:
 def place(device: Device, system: System = LINUX) -> Place:
     """Return the location of a drive, or an empty Place if it is not known. Never raises."""
     kind = controller(device.type)
-    if kind and kind.bay:
-        return Place(bay=kind.bay.format(*re.findall('[0-9]+', base(device).partition(',')[2])))
+    if kind:
+        numbers = re.findall('[0-9]+', base(device).partition(',')[2])
+        return Place(bay=kind.bay.format(*numbers), drive_id=kind.drive_id.format(*numbers))
     names = disks_of(device, system)
-    return Place(*_bay(names[0], system)) if names else Place()
+    return _in_enclosure(names[0], system) if names else Place()
 
 
 def former_place(device: Device) -> Place:
@@ -224,15 +226,25 @@ def former_place(device: Device) -> Place:
     return place(device) if is_raid(device) else Place()
 
 
-def _bay(disk: str, system: System) -> tuple[str, str]:
-    """Return the bay of a disk, and the file that switches its locate LED on."""
+def _in_enclosure(disk: str, system: System) -> Place:
+    """Return the bay of a disk, and the commands for its locate LED.
+
+    Without --listed-only, ledctl switches off the LEDs of all other bays, also those of failures.
+    Source: ledmon, ledctl(8); Linux, testing/sysfs-class-enclosure (locate).
+    """
     device = f'{system.sys}/block/{disk}/device'
     for name in names_in(device):
         if name.startswith('enclosure_device:'):
             component = f'{device}/{name}'
             number = text_of(f'{component}/slot') or name.partition(':')[2].strip()
-            locate = os.path.realpath(f'{component}/locate')
-            return f'slot {number}', locate if os.path.exists(locate) else ''
+            light = os.path.realpath(f'{component}/locate')
+            if not os.path.exists(light) or len(light) > LONGEST_LIGHT:
+                return Place(f'slot {number}')
+            on, off = (f'echo {value} > {shlex.quote(light)}' for value in '10')
+            if is_installed('ledctl'):
+                on = f'ledctl --listed-only locate=/dev/{disk}'
+                off = f'ledctl --listed-only locate_off=/dev/{disk}'
+            return Place(f'slot {number}', on, locate_off=off)
     # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the
     # function number.
     addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device))
@@ -240,9 +252,13 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
         text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
         for slot in names_in(f'{system.sys}/bus/pci/slots')
     }
-    return next(
-        (f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''
-    ), ''
+    here = [slots[address] for address in reversed(addresses) if address in slots]
+    return Place(f'slot {here[0]}') if here else Place()
+
+
+def is_installed(program: str, folders: str = _FOLDERS) -> bool:
+    """Return whether a program can be run from one of these folders."""
+    return any(os.access(f'{folder}/{program}', os.X_OK) for folder in folders.split(':'))
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
@@ -313,6 +329,13 @@ def hosts() -> Mapping[int, str]:
         for name in names_in(folder)
         if re.fullmatch('host[0-9]{1,9}', name)
     }
+
+
+def pci_address(host: int) -> str:
+    """Return the PCI address of a SCSI host, "0000:3b:00.0", or '' if it is not known."""
+    folder = os.path.realpath(os.path.join(ROOT, f'sys/class/scsi_host/host{host}'))
+    found = re.findall('/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7])(?=/)', folder)
+    return found[-1] if found else ''
 
 
 def host_of(device: Device) -> int | None:

@@ -13,17 +13,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from .. import files
 from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
 from ..errors import Coded
-from ..model import Group, Member, Verdict
+from ..model import Group, Member, Place, Verdict
 from ..reading import system as linux
 from ..reading.device_types import base
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import argument, clean
+from .controller_slots import ToolDrive, joined, slot
+from .sentences import called
 from .survival import LOOK, Stack, doubt
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ _LEVELS: Mapping[str, Json] = _DATA['levels']
 FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
 _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
+FAMILIES = frozenset(family for _, _, family in _PROGRAMS)
 TIME_LIMIT = 10.0  # seconds for each command
-_SERIAL = 6  # least number of characters of a serial number
 # while these run, a volume has less redundancy than its level promises
 _UNREADY = ('resync', 'reshape')
 _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
@@ -66,7 +68,7 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     patterns = {kind: [_matching(each) for each in every] for kind, every in tool['fields'].items()}
     found, context = [{'kind': ''}], {'controller': controller}
     try:
-        lines = [*_lines('', json.loads(text))] if tool.get('json') else text.splitlines()
+        lines = [*_lines('', json.loads(text))] if tool.get('json') else [*_unlisted(text, tool)]
     except (ValueError, RecursionError):
         return ()
     for line in (each[:LONGEST_LINE] for each in lines):
@@ -93,6 +95,19 @@ def _matching(pattern: str) -> Callable[[str], re.Match[str] | None]:
     return re.compile(f'{pattern}\\s*', re.IGNORECASE).fullmatch
 
 
+def _unlisted(text: str, tool: Json) -> Iterator[str]:
+    """Yield the lines of a text; a line that lists several members becomes a line for each."""
+    lists = [(_matching(pattern), form) for pattern, form in tool.get('lists', ())]
+    for line in text.splitlines():
+        matches = ((is_list(line), form) for is_list, form in lists)
+        match, form = next((each for each in matches if each[0]), (None, ''))
+        if match is None:
+            yield line
+            continue
+        for slot_number, member in enumerate(match['members'].split()):
+            yield form.format(slot=slot_number, member=member)
+
+
 def _lines(name: str, value: object) -> Iterator[str]:
     """Yield JSON as lines: the name of each object, then its values."""
     if isinstance(value, list):
@@ -113,7 +128,7 @@ def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
     for key, value in more.items():
         said = (value or '').strip()
         if said not in ('', '-', 'N/A') and fields.setdefault(key, said) != said:
-            fields['twice'] = key
+            fields['twice'] = f'{fields.get("twice", "")} {key}'.lstrip()
     if 'bay' in fields and 'enclosure' in fields:
         fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
 
@@ -165,21 +180,16 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
             **own,
             'kind': 'drive',
             'is': _state(drive, tool),
-            'key': ' '.join(
-                filter(
-                    None,
-                    (
-                        program,
-                        'controller',
-                        drive.get('controller'),
-                        'drive',
-                        drive.get('place', drive.get('serial', '')),
-                    ),
-                )
-            ),
+            'key': _key(drive, tool, program),
         }
         for drive, own in parts.values()
     ]
+
+
+def _key(drive: Fields, tool: Json, program: str) -> str:
+    """Return the unique name of a drive: "storcli64 controller 0 slot 32:9"."""
+    where = slot(drive, tool, program).bay or f'drive {drive.get("place", drive.get("serial", ""))}'
+    return ' '.join(filter(None, (program, 'controller', drive.get('controller'), where))).strip()
 
 
 def _state(drive: Fields, tool: Json) -> str:
@@ -440,121 +450,199 @@ def _why_unknown(volume: Volume) -> str:
 # --- the drives of this run -----------------------------------------------------------------------
 
 
+class Answer(NamedTuple):
+    """What the tools of all controllers report."""
+
+    volumes: Sequence[Volume]
+    notes: Sequence[Coded]  # why answers are missing
+    drives: Sequence[ToolDrive] = ()
+    # the controller family of a tool -> why the redundancy of its other volumes is unknown
+    reasons: Mapping[str, str] = {}
+
+
+class Completed(NamedTuple):
+    """The groups of a machine after the tools were asked, and where drives are."""
+
+    groups: tuple[Group, ...]
+    notes: tuple[Coded, ...]
+    places: tuple[tuple[str, Place], ...] = ()  # address of a drive, and its slot
+
+
 def completed(
     known: Iterable[Group],
     system: System = LINUX,
     verdicts: Sequence[Verdict] = (),
-) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+) -> Completed:
     """Return the known groups and the groups from ask(), whose drives are removed from other
     hardware groups.
     """
-    found, notes = ask()
-    names = _disks(found, verdicts)
-    taken = {disk for disks in names.values() for disk in disks}
-    devices = [
-        os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!'))
-        for volume in found
+    answer = ask()
+    same = joined(answer.drives, verdicts)
+    slots = {
+        drive.fields['key']: slot(drive.fields, drive.tool, drive.program)
+        for drive in answer.drives
+    }
+    names = _called(slots, same)
+    disks = {key: verdict.place.disks for key, verdict in same.items() if verdict.place.disks}
+    taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
+    made = [
+        group._replace(members=tuple(_on_disks(each, names, disks) for each in group.members))
+        for group in _placed(answer.volumes, taken, system)
     ]
-    made: list[Group] = []
-    for volume, device in zip(found, devices):
-        whole, *spans = groups(volume)
-        # With the kernel name of its disk as id, the volume is below the groups that use this disk.
-        if (
-            devices.count(device) == 1
-            and device not in ('', *taken)
-            and os.path.isdir(f'{system.sys}/block/{device}')
-        ):
-            whole = whole._replace(id=device)
-        made += [
-            group._replace(
-                members=tuple(
-                    member._replace(
-                        on=tuple(name for each in member.on for name in names.get(each, (each,)))
-                    )
-                    for member in group.members
-                )
-            )
-            for group in (whole, *spans)
-        ]
-    rest = [
-        group
-        if group.kind != 'hardware'
-        else group._replace(
-            members=tuple(member for member in group.members if taken.isdisjoint(member.on))
-        )
-        for group in known
-    ]
-    return (*(group for group in rest if group.members or group.kind != 'hardware'), *made), tuple(
-        notes
+    rest = [_left(group, taken, answer.reasons, verdicts) for group in known]
+    return Completed(
+        (*(group for group in rest if group.members or group.kind != 'hardware'), *made),
+        tuple(answer.notes),
+        tuple((verdict.device.address, slots[key]) for key, verdict in same.items()),
     )
 
 
-def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return each drive's block devices, from the verdict with the same serial number, else the
-    same address.
+def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
+    """Yield the keys of the drives in volumes, and of their spares."""
+    for volume in volumes:
+        for drives in (*volume.spans.values(), volume.spares):
+            yield from (drive['key'] for drive in drives)
+
+
+def _called(slots: Mapping[str, Place], same: Mapping[str, Verdict]) -> Mapping[str, str]:
+    """Return the name of each drive in sentences, by its key: "bus_0_megaraid_2, slot 32:9"."""
+    names = {key: place.bay for key, place in slots.items() if place.bay}
+    for key, verdict in same.items():
+        names[key] = called(verdict.device.name, slots[key].bay)
+    return names
+
+
+def _on_disks(
+    member: Member, names: Mapping[str, str], disks: Mapping[str, tuple[str, ...]]
+) -> Member:
+    """Return a member with the name of its drive, and on the disks of its drive."""
+    keys = [each for each in member.on if each in names]
+    on = tuple(name for each in member.on for name in disks.get(each, (each,)))
+    return member._replace(name=clean(names[keys[0]]) if keys else member.name, on=on)
+
+
+def _placed(volumes: Sequence[Volume], taken: Collection[str], system: System) -> Iterator[Group]:
+    """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
+    it is below the groups that use this disk. taken: the disks of drives.
     """
-    every: dict[str, tuple[str, ...]] = {}
-    for drive, tool in {
-        drive['key']: (drive, volume.tool)
-        for volume in found
-        for drives in (*volume.spans.values(), volume.spares)
-        for drive in drives
-    }.values():
-        serial, *others = (
-            re.sub('[^0-9A-Z]', '', each.upper())
-            for each in (
-                drive.get('serial', ''),
-                *(verdict.identity.serial for verdict in verdicts),
-            )
-        )
-        address = tool.get('address', '').format(
-            **{key: drive.get(key, '-') for key in ('number', 'channel', 'id')}
-        )
-        same = {
-            verdict.place.disks
-            for verdict, other in zip(verdicts, others)
-            if min(len(serial), len(other)) >= _SERIAL and (serial in other or other in serial)
-        } or {
-            verdict.place.disks
-            for verdict, other in zip(verdicts, others)
-            if not (serial and other) and re.fullmatch(address, base(verdict.device))
-        }
-        every[drive['key']] = same.pop() if len(same) == 1 else ()
-    return {
-        key: disks
-        for key, disks in every.items()
-        if disks and list(every.values()).count(disks) == 1
+    devices = [
+        os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!'))
+        for volume in volumes
+    ]
+    for volume, device in zip(volumes, devices):
+        whole, *spans = groups(volume)
+        is_alone = devices.count(device) == 1 and device not in ('', *taken)
+        if is_alone and os.path.isdir(f'{system.sys}/block/{device}'):
+            whole = whole._replace(id=device)
+        yield from (whole, *spans)
+
+
+def _left(
+    group: Group, taken: Collection[str], reasons: Mapping[str, str], verdicts: Sequence[Verdict]
+) -> Group:
+    """Return a group; one of a controller's drives without those in volumes, and with the reason
+    why nothing is known about the others. reasons: as in Answer.
+    """
+    if group.kind != 'hardware':
+        return group
+    members = tuple(each for each in group.members if not any(on in taken for on in each.on))
+    addresses = {address for member in members for address in member.on}
+    families = {
+        base(verdict.device).partition(',')[0]
+        for verdict in verdicts
+        if verdict.device.address in addresses
     }
+    said = [reasons[family] for family in sorted(families) if family in reasons]
+    return group._replace(members=members, unknown=said[0] if said else group.unknown)
 
 
 # --- commands -------------------------------------------------------------------------------------
 
 
-def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
-    """Return, for each controller family, the volumes from the first tool that reports any, and
+class Family(NamedTuple):
+    """What the tools of one controller family report."""
+
+    volumes: Sequence[Volume]
+    drives: Sequence[ToolDrive]
+    why: str = ''  # why volumes are missing
+    program: str = ''
+
+
+def ask() -> Answer:
+    """Return, for each controller family, what the first tool reports that reports any volume, and
     why tools failed.
     """
-    found: dict[str, Sequence[Volume]] = {}
-    failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
+    found: dict[str, Family] = {}
     for tool, program, family in _PROGRAMS:
-        if not found.get(family) and any(
-            os.access(f'{each}/{program}', os.X_OK) for each in FOLDERS.split(':')
-        ):
-            printed, why = _asked(tool, program)
-            command = f'{program} {" ".join(tool["commands"][-1])}'
-            in_part = (doubt(f'was not shown in full by {program}', LOOK + command),)
-            found[family] = [
-                volume._replace(doubts=(*volume.doubts, *in_part * bool(why)))
-                for volume in volumes(printed, tool, program)
-            ]
-            failed.update(
-                {'': '', family: why or f'{program} reports no volume' * (not found[family])}
-            )
-    return [volume for each in found.values() for volume in each], [
-        Coded('controllers-missing', f'the redundancy of RAID volumes is unknown: {why}')
-        for why in failed.values()
-        if why
-    ]
+        earlier = found.get(family)
+        if not (earlier and earlier.volumes) and linux.is_installed(program, FOLDERS):
+            found[family] = _family(tool, program, earlier)
+    reasons = {
+        name: each.why or f'{each.program} reports no volume with this drive'
+        for name, each in found.items()
+    }
+    return Answer(
+        [volume for each in found.values() for volume in each.volumes],
+        [*_notes([each.why for each in found.values()])],
+        [drive for each in found.values() for drive in each.drives],
+        {**dict.fromkeys(FAMILIES, 'no tool of its controller is installed'), **reasons},
+    )
+
+
+def _family(tool: Json, program: str, earlier: Family | None) -> Family:
+    """Return what a tool reports. earlier: of another tool of this family, without any volume."""
+    printed, why = _asked(tool, program)
+    command = f'{program} {" ".join(tool["commands"][-1])}'
+    drives = tool_drives(printed, tool, program, is_complete=not why)
+    found = volumes(printed, tool, program)
+    if not found:
+        why = _why_none(why, program, command, is_read=bool(drives))
+        if earlier:  # the reason of the first tool that failed counts
+            return Family((), earlier.drives or drives, earlier.why or why, program)
+    if found and why:
+        in_part = doubt(f'was not shown in full by {program}', LOOK + command)
+        found = tuple(each._replace(doubts=(*each.doubts, in_part)) for each in found)
+    return Family(found, drives, why, program)
+
+
+def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
+    """Return why a tool reports no volume. why: why it failed, or ''. is_read: it reports drives."""
+    if os.geteuid():
+        failed = why or f'{program} reports no volume'
+        return f'{failed}; it needs root: as root, run triage --controllers'
+    if why or is_read:
+        return why or f'{program} reports no volume'
+    return f'{program} printed nothing that this version understands; run: {command}'
+
+
+def _notes(failed: Sequence[str]) -> Iterator[Coded]:
+    """Yield why the redundancy of volumes is unknown. failed: a reason for each family, or ''."""
+    unknown = 'the redundancy of RAID volumes is unknown'
+    if not failed:
+        why = f'no tool of a RAID controller was found in {FOLDERS}'
+        yield Coded('controllers-missing', f'{unknown}: {why}')
+    for why in filter(None, failed):
+        yield Coded('controller-tool-failed', f'{unknown}: {why}')
+
+
+def tool_drives(
+    found: Sequence[Fields], tool: Json, program: str, is_complete: bool = True
+) -> list[ToolDrive]:
+    """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
+
+    is_complete: no output is missing, so there is no controller without rows.
+    """
+    numbers = {row['controller'] for row in found if 'controller' in row}
+    is_of_only = is_complete and len(numbers) == 1
+    addresses = {row.get('controller', ''): row['pci'] for row in found if 'pci' in row}
+    drives = {
+        drive['key']: ToolDrive(
+            tool, program, drive, addresses.get(drive.get('controller', ''), ''), is_of_only
+        )
+        for drive in _drives(found, tool, program)
+        if 'place' in drive or 'serial' in drive
+    }
+    return [*drives.values()]
 
 
 def _asked(tool: Json, program: str) -> tuple[Sequence[Fields], str]:

@@ -16,10 +16,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import chain
 
 from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded, DriveGone
-from ..model import Device, Group, Member, State, Verdict
+from ..model import Device, Group, Member, Place, State, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]
 
 _ASK = 'as root, run triage --controllers'
+_ASKED = 'the tool of its controller gave no answer in time'
+_NO_TOOL = (
+    'this version knows no tool of its controller; look at the volume with the tool of its vendor'
+)
+# Controllers whose tools can be asked: names of types, see controllers.json.
+WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
 # Programs that can be run -> the module that parses their output.
 PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'controllers'}
 
@@ -64,6 +71,7 @@ class Seen(NamedTuple):
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     # why something is missing; without *disks*, nothing was read
     problem: Coded | None = None
+    places: tuple[tuple[str, Place], ...] = ()  # address of a drive, and its slot
 
 
 class Examined(NamedTuple):
@@ -95,13 +103,15 @@ def seen(question: Question) -> Iterator[Seen]:
     if not any(found.disks) or wanted == []:
         yield found
         return
-    groups_of_run = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed))
+    behind = _of_controllers(placed, 'controllers' in question.asked)
+    groups_of_run = (*_around(_ordered(_found(devices)), wanted), *behind)
     found = found._replace(groups=groups_of_run)
     yield found
     for name in question.asked:
         program = import_module(f'.{PROGRAMS[name]}', __package__)
-        groups_of_run, notes = program.completed(groups_of_run, system, placed)
+        groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
         found = found._replace(groups=groups_of_run, notes=(*found.notes, *notes))
+        found = found._replace(places=(*found.places, *chain(*places)))
         yield found
 
 
@@ -141,7 +151,10 @@ def _decided(
     """Return the verdicts with what follows from the groups."""
     if found.groups is None:
         return Examined(verdicts)
-    placed = [_placed(verdict, names) for verdict, names in zip(verdicts, found.disks)]
+    slots = dict(found.places)
+    placed = [
+        _in_slot(_placed(verdict, names), slots) for verdict, names in zip(verdicts, found.disks)
+    ]
     whole = machine(found.groups, with_others(drives(placed), others, found.others))
     judged = [_with_degraded(verdict, found.groups) for verdict in placed]
     remarks = (found.problem,) if found.problem else ()
@@ -177,6 +190,15 @@ def _as_degraded(verdict: Verdict) -> Verdict:
 
 def _placed(verdict: Verdict, names: Sequence[str]) -> Verdict:
     return verdict._replace(place=verdict.place._replace(disks=tuple(names)))
+
+
+def _in_slot(verdict: Verdict, slots: Mapping[str, Place]) -> Verdict:
+    """Return a verdict with the slot that a controller's tool reports, unless the system does."""
+    slot, place = slots.get(verdict.device.address), verdict.place
+    if slot is None or place.bay:
+        return verdict
+    place = place._replace(bay=slot.bay, locate=slot.locate, locate_off=slot.locate_off)
+    return verdict._replace(place=place)
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
@@ -237,25 +259,31 @@ def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     return (device.address,) if has_address else tuple(disks_of(device, system))
 
 
-def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
+def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iterable[Group]:
     """Yield a group for each RAID controller, because it is unknown which drives belong to which
-    volume.
+    volume. is_asked: this run asks their tools.
     """
-    behind: dict[tuple[str, str], list[str]] = {}
+    behind: dict[tuple[str, str, bool], list[Device]] = {}
     for verdict in verdicts:
         controller = device_types.controller(verdict.device.type)
         if controller and verdict.place.disks:
-            behind.setdefault((controller.name, verdict.device.path), []).append(
-                verdict.device.address
-            )
-    for (name, path), addresses in behind.items():
+            kind = device_types.base(verdict.device).partition(',')[0]
+            key = controller.name, verdict.device.path, kind in WITH_TOOLS
+            behind.setdefault(key, []).append(verdict.device)
+    for (name, path, has_tool), devices in behind.items():
+        unknown = _NO_TOOL
+        if has_tool:
+            unknown = _ASKED if is_asked else _ASK
         yield Group(
             f'{name} {path}',
             f'{name} volumes',
             'hardware',
             '',
-            unknown=_ASK,
-            members=tuple(Member(address, 'unknown', None, (address,)) for address in addresses),
+            unknown=unknown,
+            members=tuple(
+                Member(device.name or device.address, 'unknown', None, (device.address,))
+                for device in devices
+            ),
         )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from .. import alarm, child
 from ..child import Child
 from ..errors import Coded
-from ..model import Group, Member
+from ..model import Group, Member, Place
 from ..typed import TYPE_CHECKING, Any
 from . import dependence
 from .dependence import Question, Seen
@@ -102,7 +102,19 @@ def _seen(values: Sequence[Any]) -> Seen:
     groups = None
     if plain.groups is not None:
         groups = tuple(_group(group) for group in plain.groups)
-    return Seen(_names(plain.disks), _names(plain.others), groups, _sentences(plain.notes))
+    places = tuple((address, _place(place)) for address, place in plain.places)
+    return Seen(
+        _names(plain.disks),
+        _names(plain.others),
+        groups,
+        _sentences(plain.notes),
+        places=places,
+    )
+
+
+def _place(values: Sequence[Any]) -> Place:
+    place = Place(*values)
+    return place._replace(disks=tuple(place.disks))
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

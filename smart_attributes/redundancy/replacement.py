@@ -35,6 +35,7 @@ class Drive(NamedTuple):
     is_failing: bool = False  # CRITICAL, or it could not be read
     is_to_replace: bool = False  # its verdict advises replacing it or ordering a replacement
     is_judged: bool = True  # False: nothing is known about it, because this run did not read it
+    bay: str = ''  # "slot 32:9"
 
 
 class Step(NamedTuple):
@@ -238,9 +239,11 @@ class _Machine(NamedTuple):
                 else 'other-drive-first',
                 weak,
                 first.name,
+                first.bay,
             )
         if self.stack.survives(group, lost) is not True:
-            return sentences.reason('data-at-risk', weak, drive=drive.name)
+            drive_name = sentences.called(drive.name, drive.bay)
+            return sentences.reason('data-at-risk', weak, drive=drive_name)
         return sentences.reason('replace-next', weak)
 
     def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> Coded:
@@ -251,7 +254,7 @@ class _Machine(NamedTuple):
             return sentences.only_aside(group, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
-            return sentences.reason('copy-other-first', lowest, dying.name)
+            return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
         return sentences.not_used(lowest, self._is_dropped(drive))
 
     def _weakest(self, chain: Sequence[Group], lost: frozenset[str]) -> Group:

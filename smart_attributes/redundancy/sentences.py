@@ -55,6 +55,11 @@ BUSY = {
 }
 
 
+def called(name: str, bay: str) -> str:
+    """Return the name of a drive in a sentence, with its slot: "bus_0_megaraid_2, slot 32:9"."""
+    return f'{name}, {bay}' if bay else name
+
+
 def named(group: Group, *more: str) -> str:
     """Return text such as "md0 (raid1, /srv)" for a group. more: further words for the
     parentheses.
@@ -91,7 +96,7 @@ def losses(left: int, level: str) -> str:
     return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
 
 
-def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
+def reason(code: str, group: Group, first: str = '', first_bay: str = '', **values: str) -> Coded:
     """Return a reason with its sentence. first: the drive to replace first. values: others in
     the sentence.
     """
@@ -99,7 +104,7 @@ def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
         group=named(group),
         faulty=named(group, *_faults(group)),
         name=clean(group.name, 60),
-        first=first,
+        first=called(first, first_bay),
         **values,
     )
     return Coded(code, said, group=group.id, **({'first': first} if first else {}))

@@ -109,6 +109,7 @@ def _drive(verdict: Verdict, now: float) -> Drive:
         frozenset(verdict.place.disks),
         verdict.state is State.CRITICAL or is_unread,
         _is_to_replace(_own(verdict, now)),
+        bay=verdict.place.bay,
     )
 
 

@@ -51,15 +51,7 @@ example:
             help='as root, run dmsetup status (for 5 seconds at most) to find out the redundancy '
             'of LVM RAID',
         ),
-        option(
-            '--controllers',
-            action='append_const',
-            dest='asked',
-            const='controllers',
-            help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, '
-            'arcconf, ...) for 10 seconds at most each, to find out the redundancy of their '
-            'volumes',
-        ),
+        groups.CONTROLLERS,
         single(
             '--since',
             'TIME',

@@ -1,0 +1,136 @@
+"""Find which drive of a run is which drive in the output of a RAID controller's tool, and its slot.
+
+A wrong slot has the wrong disk pulled, so a drive is joined only with certainty: by its serial
+number, or by the controller and the controller's ID of the drive. The controller is that of the
+same PCI address, or the only one. Whatever contradicts this leaves the slot unknown.
+Source: smartctl(8) on the numbers of megaraid and aacraid; "slots" in controllers.json has the
+commands for locate LEDs, see its "sources".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..errors import DriveGone
+from ..model import Place, Verdict
+from ..reading import device_types
+from ..reading import system as linux
+from ..typed import Json, NamedTuple
+
+# fields that tell a drive from others; none of them may have two values
+_IDENTITY = frozenset(('controller', 'place', 'location', 'number', 'channel', 'id', 'serial'))
+_SERIAL = 6  # least number of characters of a serial number that is part of another one
+
+
+class ToolDrive(NamedTuple):
+    """A drive in the output of a tool."""
+
+    tool: Json  # an entry of "tools" in controllers.json
+    program: str
+    fields: Mapping[str, str]  # "key" is unique
+    pci: str = ''  # address of its controller, as the tool writes it; '': not printed
+    is_of_only: bool = False  # the tool reports no other controller
+
+
+def slot(fields: Mapping[str, str], tool: Json, program: str) -> Place:
+    """Return the slot of a drive and the commands for its LED, as far as its tool tells them."""
+    facts = [fields.get(key, '') for key in ('controller', 'place', 'location')]
+    for pattern, bay, on, off in tool.get('slots', ()):
+        match = re.fullmatch(pattern, ' '.join(filter(None, facts)))
+        if match:
+            words = {'program': program, **match.groupdict()}
+            return Place(bay.format(**words), on.format(**words), locate_off=off.format(**words))
+    return Place()
+
+
+def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[str, Verdict]:
+    """Return the verdict on each drive by its key, without drives of which this is uncertain."""
+    single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
+    pairs = [
+        (drive.fields['key'], verdict)
+        for drive in drives
+        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split())
+        for verdict in verdicts
+        if _is_same(drive, verdict, single)
+    ]
+    of_key = Counter(key for key, _ in pairs)
+    of_drive = Counter(verdict.device for _, verdict in pairs)
+    return {
+        key: verdict for key, verdict in pairs if (of_key[key], of_drive[verdict.device]) == (1, 1)
+    }
+
+
+def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
+    """Return whether all drives with this type are behind one controller, the only one here."""
+    devices = [verdict.device for verdict in verdicts if _type_of(verdict) == name]
+    hosts_of_drives = {device: linux.host_of(device) for device in devices}
+    behind = {
+        device.path if host is None else str(host) for device, host in hosts_of_drives.items()
+    }
+    drivers = device_types.CONTROLLERS[name].drivers
+    hosts = [driver for driver in linux.hosts().values() if driver in drivers]
+    return len(behind) == 1 and len(hosts) <= 1
+
+
+def _type_of(verdict: Verdict) -> str:
+    """Return the name of a drive's type, such as "megaraid"."""
+    return device_types.base(verdict.device).partition(',')[0]
+
+
+def _is_same(drive: ToolDrive, verdict: Verdict, single: Iterable[str]) -> bool:
+    """Return whether these are certainly the same drive."""
+    same_serial = _is_same_serial(drive.fields.get('serial', ''), verdict.identity.serial)
+    if not device_types.is_raid(verdict.device):
+        return same_serial is True
+    same_number = _is_same_number(drive, verdict)
+    same_controller = _is_same_controller(drive, verdict)
+    if False in (same_serial, same_number, same_controller):
+        return False
+    if same_serial:
+        return True
+    if same_controller is None:
+        same_controller = drive.is_of_only and _type_of(verdict) in single
+    # another drive may have the number of a missing one
+    is_there = verdict.code != DriveGone.code
+    return bool(is_there and same_number and same_controller)
+
+
+def _is_same_serial(one: str, another: str) -> bool | None:
+    """Return whether serial numbers are equal, or one is part of the other; None if not known.
+
+    MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
+    """
+    short, long = sorted(
+        (re.sub('[^0-9A-Z]', '', text.upper()) for text in (one, another)), key=len
+    )
+    if not short:
+        return None
+    return short in long if len(short) >= _SERIAL else short == long
+
+
+def _is_same_number(drive: ToolDrive, verdict: Verdict) -> bool | None:
+    """Return whether the controller's ID of a drive is that in the address; None if not known."""
+    numbers = {key: drive.fields.get(key, '') for key in ('number', 'channel', 'id')}
+    pattern = drive.tool.get('address', '')
+    if not pattern or not all(numbers[key] for key in re.findall('{([a-z]+)}', pattern)):
+        return None
+    return bool(re.fullmatch(pattern.format(**numbers), device_types.base(verdict.device)))
+
+
+def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
+    """Return whether the PCI addresses of the controllers are equal; None if one is not known."""
+    host = linux.host_of(verdict.device)
+    here = linux.pci_address(host) if host is not None else ''
+    told = _pci(drive.pci)
+    return told == here if told and here else None
+
+
+def _pci(text: str) -> str:
+    """Return a PCI address as Linux writes it, from "00:3b:00:00" or "0000:3b:00.0", else ''."""
+    parts = re.fullmatch('([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)[:.]([0-9a-f]+)', text.lower())
+    if not parts:
+        return ''
+    domain, bus, device, function = (int(part, 16) for part in parts.groups())
+    return f'{domain:04x}:{bus:02x}:{device:02x}.{function:x}'
