@@ -234,7 +234,7 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
     assert not earlier.is_stuck(0.1)
     if not content:
-        result = check(fake, state, '--drive-timeout', '0.3', '-t', '1')
+        result = check(fake, state, '--drive-timeout', '0.3', '-t', '4')
         assert result.code == 3 and '[in-use]' in result.first_line
     os.close(held)
 
@@ -278,7 +278,7 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     'seconds, options, pattern',
     [
         (1, ['-v'], r'note: waited [0-9.]+ s '),
-        (4, ['-t', '2'], r'sda \[in-use\] .* since \S+ \(process {pid}\); .*different times'),
+        (9, ['-t', '4'], r'sda \[in-use\] .* since \S+ \(process {pid}\); .*different times'),
         (3, ['-t', '5'], r'sda \[in-use\] .* was using the'),
     ],
     ids=['waited', 'no-time-left', 'too-little-time-left'],
