@@ -188,15 +188,20 @@ class Machine:
         with (self.proc / 'swaps').open('a') as file:
             file.write(f'{source}                               partition\t1048572\t\t0\t\t-2\n')
 
-    def udev(self, name: str, kind: str, label: str = '') -> None:
-        """Write what udev found on a device."""
+    def udev(self, name: str, kind: str, label: str = '', **properties: str) -> None:
+        """Write what udev found on a device. properties: such as ID_PART_ENTRY_TYPE."""
+        found = {'ID_FS_USAGE': 'raid', **properties}
+        if kind:
+            found = {'ID_FS_TYPE': kind, 'ID_FS_LABEL': label, **found}
+        lines = [f'E:{key}={value}' for key, value in found.items()]
         self.files(
             self.udev_data,
-            {
-                f'b{self.numbers[name]}': f'S:disk/by-id/x\nE:ID_FS_TYPE={kind}\n'
-                f'E:ID_FS_LABEL={label}\nE:ID_FS_USAGE=raid'
-            },
+            {f'b{self.numbers[name]}': '\n'.join(['S:disk/by-id/x', *lines])},
         )
+
+    def typed(self, name: str, entry_type: str, kind: str = '') -> None:
+        """Write the type of a partition, and what udev found on it."""
+        self.udev(name, kind, ID_PART_ENTRY_TYPE=entry_type, ID_FS_USAGE='')
 
 
 def errors(**counts: int) -> str:

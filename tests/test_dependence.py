@@ -15,7 +15,7 @@ from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, Group, Identity, Member, Place, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import arrays, block_devices, dependence, replacement
+from smart_attributes.redundancy import arrays, block_devices, dependence, partitions, replacement
 from smart_attributes.work import actions, work_list
 
 NOW = 1_795_348_800  # 2026-11-22
@@ -32,6 +32,7 @@ RAID5 = {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}
 def machine(tmp_path) -> Machine:
     made = Machine(tmp_path)
     made.disks('sda', 'sdb', 'sdc', 'sdd')
+    made.typed('sdd1', 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b', 'vfat')
     return made
 
 
@@ -396,7 +397,7 @@ def test_the_state_of_a_pool_is_said_unless_it_is_online(tmp_path, pool, state, 
     if state:
         (folder / 'state').write_text(f'{state}\n')
 
-    told = dependence._zfs_unknown(pool, System(proc=str(tmp_path)))
+    told = partitions.zfs_unknown(pool, System(proc=str(tmp_path)))
     assert told.removesuffix(LAYOUT).endswith(said)
     assert told.endswith(LAYOUT) == (pool == 'tank' and bool(state))
-    assert dependence._zfs_unknown(pool, System(proc='/nonexistent')) == LAYOUT
+    assert partitions.zfs_unknown(pool, System(proc='/nonexistent')) == LAYOUT

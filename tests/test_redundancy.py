@@ -737,6 +737,10 @@ def test_more_words_about_a_group_stand_in_the_same_parentheses():
     assert sentences.named(RAID1, 'one', '', 'two') == 'md0 (raid1, /srv, one, two)'
 
 
+def named(*names: str) -> list[Member]:
+    return [Member(name, 'in_sync') for name in names]
+
+
 NAME_OF_41 = 'x' * 41  # a name is cut at 40 characters
 CUT = 'x' * 37 + '...'
 
@@ -881,12 +885,19 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'drives until the data is recovered',
         ),
         (
-            sentences.no_redundancy(RAID1, ['sda1', '/srv', NAME_OF_41]),
+            sentences.no_redundancy(RAID1, named('sda1', '/srv', NAME_OF_41)),
             f'no redundancy known for /srv (sda1, {CUT}): copy the data first',
         ),
         (
-            sentences.no_redundancy(group('sda1', 'single', 'sda'), ['sda1']),
+            sentences.no_redundancy(group('sda1', 'single', 'sda'), named('sda1')),
             'no redundancy known for sda1: copy the data first',
+        ),
+        (
+            sentences.no_redundancy(
+                group('sda2', 'single', 'sda', kind='partition'),
+                [Member('sda2', 'in_sync', detail='backup, ext4, not mounted')],
+            ),
+            'no redundancy known for sda2 (backup, ext4, not mounted): copy the data first',
         ),
         (
             sentences.unknown(RAID1._replace(unknown=LONG)),

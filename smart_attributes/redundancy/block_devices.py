@@ -185,6 +185,7 @@ def udev_notes(name: str, devices: Devices) -> dict[str, str]:
 
 NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = 'only the Ceph cluster knows its redundancy'
+PEER = 'only DRBD knows the state of its peer'
 _TARGET = 'its target is not in /sys'
 # Start of the UUID -> kind, level, reason if the level is unknown. The creator of the volume set
 # the UUID.

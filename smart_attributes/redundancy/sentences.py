@@ -193,12 +193,16 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     return reason('only-log-or-cache', group, devices=roles, todo=told)
 
 
-def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
+def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     """Return the message that the data is on only one drive. members: the partitions on that
     drive.
     """
     use = clean(group.used_as[0], 60) if group.used_as else clean(group.name, 60)
-    where = ', '.join(clean(name, 40) for name in members if name != use)
+    names = [clean(member.name, 40) for member in members if member.name != use]
+    # what lies on a partition that is not in use
+    is_unused = group.kind == 'partition' and not group.used_as
+    details = [clean(member.detail, 100) for member in members] if is_unused else []
+    where = ', '.join(filter(None, (*names, *details)))
     return Coded(
         'no-redundancy',
         f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
