@@ -23,7 +23,7 @@ from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
-from . import arrays, block_devices, partitions, survival
+from . import arrays, block_devices, lvm_backup, partitions, survival
 from .block_devices import Devices, listed, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
@@ -226,13 +226,13 @@ def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices; behind a RAID controller or without
-    sysfs, its address.
+    """Return the kernel names of a drive's block devices; behind a RAID controller, or if /sys does
+    not show them, its address: nothing is known to lie on it.
     """
     if device.is_recorded:
         return ()
-    has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
-    return (device.address,) if has_address else tuple(disks_of(device, system))
+    names = [] if device_types.is_raid(device) else disks_of(device, system)
+    return tuple(names) or (device.address,)
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
@@ -304,6 +304,7 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(*(volume.slaves for volume in every.values()), *others.values())
     held = partitions.claims(taken, devices)
     notes = {claim.name: claim.notes for claim in held if claim.notes}
+    inactive = lvm_backup.read(every, devices)
     found = [
         *(
             arrays.with_removed(group, notes, devices)
@@ -311,12 +312,15 @@ def _found(devices: Devices) -> Iterator[Group]:
             if group
         ),
         *(
-            block_devices.group(name, every, devices)
+            block_devices.group(name, every, devices)._replace(
+                unlisted=inactive.unlisted.get(name, '')
+            )
             for name in every
             if name not in devices.inside
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *systems,
+        *inactive.groups,
     ]
     yield from found
     removed = {member.name for group in found if group.kind == 'md' for member in group.members}

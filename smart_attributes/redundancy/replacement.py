@@ -115,7 +115,15 @@ class _Machine(NamedTuple):
             if group not in bare
         ] or [sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
         why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
+        if OF_CODE[why.code][0] == NEXT:
+            why = sentences.with_unlisted(why, self._unlisted(drive))
         return self._step(drive, sentences.with_swap(why, swaps))
+
+    def _unlisted(self, drive: Drive) -> list[str]:
+        """Return the volume groups of which inactive volumes may lie on only this drive."""
+        used = self.stack.of(drive.disks)
+        names = [each.unlisted for each in used if self.stack.needs(each, drive.disks)]
+        return sorted(set(filter(None, names)))
 
     def _is_bare_swap(self, drive: Drive, group: Group) -> bool:
         """Return whether a group is swap space without redundancy: nothing must be copied, but the

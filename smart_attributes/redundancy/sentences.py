@@ -200,7 +200,7 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     use = clean(group.used_as[0], 60) if group.used_as else clean(group.name, 60)
     names = [clean(member.name, 40) for member in members if member.name != use]
     # what lies on a partition that is not in use
-    is_unused = group.kind == 'partition' and not group.used_as
+    is_unused = group.kind in ('partition', 'lvm') and not group.used_as
     details = [clean(member.detail, 100) for member in members] if is_unused else []
     where = ', '.join(filter(None, (*names, *details)))
     return Coded(
@@ -216,6 +216,22 @@ def unknown(group: Group) -> Coded:
         'redundancy-unknown',
         group,
         why=f': {sentence(group.unknown, 200)}' if group.unknown else '',
+    )
+
+
+def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
+    """Return a reason that also says that inactive volumes were not looked for. names: their volume
+    groups.
+    """
+    if not names:
+        return why
+    groups = [clean(name, 40) for name in names]
+    whose = ' and '.join(groups)
+    return Coded(
+        why.code,
+        f'{why}; whether {whose} has inactive volumes on it is not known, see: '
+        f'lvs -o +devices {" ".join(groups)}',
+        **why.fields,
     )
 
 

@@ -229,6 +229,14 @@ class Stack:
             for each in member.on
         )
 
+    def needs(self, group: Group, disks: frozenset[str]) -> bool:
+        """Return whether anything directly below a group is lost without these disks, or may be."""
+        return any(
+            self._survives(each, disks, frozenset()) is not True
+            for member in group.members
+            for each in member.on
+        )
+
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
         return bool(group.used_as) or not any(
