@@ -202,6 +202,30 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
     assert ' [copy] ' in plugin.first_line(survey.verdicts, '', '')
 
 
+UNSEEN = (
+    Device('/dev/sdz', name='sdz'),  # /sys does not show it
+    Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6'),
+)
+
+
+@pytest.mark.parametrize('device', UNSEEN, ids=lambda device: device.name)
+@pytest.mark.parametrize('only_alerting', [True, False], ids=['check', 'triage'])
+@pytest.mark.parametrize('has_sys', [True, False])
+def test_the_data_of_a_drive_of_unknown_use_is_copied_first(
+    machine, tmp_path, device, only_alerting, has_sys
+):
+    """In a check as in triage and explain, which all show this item."""
+    if not has_sys:
+        machine.system = System(*(str(tmp_path / 'no') for _ in machine.system))
+    failing = drive(device.name, FAILED)._replace(device=device)
+    [verdict] = surveyed(machine, [failing], only_alerting=only_alerting).verdicts
+    item = work_list.item(verdict, NOW)
+
+    assert (item.action, bool(item.unknown)) == (actions.COPY, True)
+    assert '[copy]' in plugin.first_line([verdict], '', '')
+    assert explain.head(verdict, False, NOW)[1].startswith(f'What to do: {item.to_do}.')
+
+
 def test_recorded_reports_have_no_groups(machine):
     raid5(machine)
     recorded = drive('sda', FAILED)._replace(

@@ -208,8 +208,14 @@ def _is_gone(verdict: Verdict) -> bool:
 
 
 def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
-    """Return the disks of a drive; none of a missing one, whose name another drive may have."""
-    return () if _is_gone(verdict) else disks(verdict.device, system)
+    """Return the disks of a drive; none of a missing one, whose name another drive may have.
+
+    A drive that was read, but that /sys does not show, has its address: its use is not known.
+    """
+    device = verdict.device
+    if _is_gone(verdict) or device.is_recorded:
+        return ()
+    return disks(device, system) or (device.address,)
 
 
 def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
@@ -226,13 +232,13 @@ def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices; behind a RAID controller, or if /sys does
-    not show them, its address: nothing is known to lie on it.
+    """Return the kernel names of a drive's block devices; behind a RAID controller or without
+    sysfs, its address.
     """
     if device.is_recorded:
         return ()
-    names = [] if device_types.is_raid(device) else disks_of(device, system)
-    return tuple(names) or (device.address,)
+    has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
+    return (device.address,) if has_address else tuple(disks_of(device, system))
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
