@@ -98,11 +98,18 @@ class _Machine(NamedTuple):
         return dropped + others
 
     def _is_dropped(self, drive: Drive) -> bool:
-        return any(
-            member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+        return bool(self._dropped_by(drive))
+
+    def _dropped_by(self, drive: Drive) -> list[Group]:
+        """Return the groups that have dropped a member on a drive."""
+        return [
+            group
             for group in self.stack.of(drive.disks)
-            for member in group.members
-        )
+            if any(
+                member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+                for member in group.members
+            )
+        ]
 
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the preceding drives."""
@@ -115,6 +122,8 @@ class _Machine(NamedTuple):
             if group not in bare
         ] or [sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
         why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
+        if why.code != 'member-not-used':
+            why = sentences.with_dropped(why, self._dropped_by(drive))
         if OF_CODE[why.code][0] == NEXT:
             why = sentences.with_unlisted(why, self._unlisted(drive))
         return self._step(drive, sentences.with_swap(why, swaps))

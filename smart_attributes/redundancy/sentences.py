@@ -219,6 +219,18 @@ def unknown(group: Group) -> Coded:
     )
 
 
+def with_dropped(why: Coded, groups: Sequence[Group]) -> Coded:
+    """Return a reason that also names the groups that have dropped a member on the drive, unless the
+    reason is about them.
+    """
+    about = why.fields.get('group')
+    more = [named(each, *_faults(each)) for each in groups if each.id != about]
+    if not more:
+        return why
+    verb = 'uses' if len(more) == 1 else 'use'
+    return Coded(why.code, f'{why}; {" and ".join(more)} no longer {verb} it', **why.fields)
+
+
 def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
     """Return a reason that also says that inactive volumes were not looked for. names: their volume
     groups.
