@@ -71,12 +71,12 @@ class Server:
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(self.machine.folder(device))
         self.machine.files(self.machine.proc, {f'spl/kstat/zfs/{name}/state': 'ONLINE'})
-        rows = ('mirror-0', f'  /dev/sda{part}', f'  /dev/sdb{part}')
+        rows = (name, '  mirror-0', f'    /dev/sda{part}', f'    /dev/sdb{part}')
+        table = '\n'.join(f'\t{row:<20}  {FINE}' for row in rows)
+        head = f'\t{"NAME":<20}  STATE     READ WRITE CKSUM'
         self.printed[zpool.COMMAND] = (
-            f'  pool: {name}\n state: ONLINE\nconfig:\n\n\tNAME  STATE     READ WRITE CKSUM\n'
-            f'\t{name}  {FINE}\n'
-            + ''.join(f'\t  {row}  {FINE}\n' for row in rows)
-            + '\nerrors: No known data errors\n'
+            f'  pool: {name}\n state: ONLINE\nconfig:\n\n{head}\n{table}\n\n'
+            'errors: No known data errors\n'
         )
 
 

@@ -212,10 +212,10 @@ def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
 
     A drive that was read, but that /sys does not show, has its address: its use is not known.
     """
-    device = verdict.device
-    if _is_gone(verdict) or device.is_recorded:
+    if _is_gone(verdict):
         return ()
-    return disks(device, system) or (device.address,)
+    names = disks(verdict.device, system)
+    return names if names or verdict.device.is_recorded else (verdict.device.address,)
 
 
 def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
