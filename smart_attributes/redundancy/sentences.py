@@ -74,10 +74,19 @@ def tolerance(group: Group, left: int | None) -> str:
     """Return a group's name and its tolerance in words. left: how many further members it can
     lose; None: unknown.
     """
+    if group.kind == 'unknown':
+        return f'{named(group)}, use not known'
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
-    return f'{named(group, *_faults(group))}{doing}, {losses(left, group.level)}'
+    words = (*_faults(group), *dict.fromkeys(_idle(group)))
+    return f'{named(group, *words)}{doing}, {losses(left, group.level)}'
+
+
+def _idle(group: Group) -> list[str]:
+    """Return what lies on the members of a partition or volume that is not in use."""
+    is_idle = group.kind in ('partition', 'lvm') and not group.used_as
+    return [clean(member.detail, 100) for member in group.members] if is_idle else []
 
 
 def losses(left: int, level: str) -> str:
@@ -199,10 +208,7 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     """
     use = clean(group.used_as[0], 60) if group.used_as else clean(group.name, 60)
     names = [clean(member.name, 40) for member in members if member.name != use]
-    # what lies on a partition that is not in use
-    is_unused = group.kind in ('partition', 'lvm') and not group.used_as
-    details = [clean(member.detail, 100) for member in members] if is_unused else []
-    where = ', '.join(filter(None, (*names, *details)))
+    where = ', '.join(filter(None, (*names, *dict.fromkeys(_idle(group)))))
     return Coded(
         'no-redundancy',
         f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
@@ -241,7 +247,7 @@ def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
     whose = ' and '.join(groups)
     return Coded(
         why.code,
-        f'{why}; whether {whose} has inactive volumes on it is not known, see: '
+        f'{why}; inactive volumes of {whose} on it are not known, see: '
         f'lvs -o +devices {" ".join(groups)}',
         **why.fields,
     )
