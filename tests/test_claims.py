@@ -148,6 +148,17 @@ def test_a_dropped_member_is_one_whatever_lies_on_its_array(
     assert found['sdb'].why.fields['group'] == 'md0' and 'sdb1 faulty' in found['sdb'].why
 
 
+def test_a_dropped_member_beside_other_data_is_copied_first_and_named(machine):
+    """Also on a healthy drive."""
+    mirror(machine, '2', sdb1='faulty none')
+    mounted(machine)
+    machine.typed('sdb2', LINUX_DATA, 'ext4')
+    step = steps(machine)['sdb']
+
+    assert (step.label, step.why.code) == (COPY, 'no-redundancy')
+    assert step.why.endswith('md0 (raid1, /, sdb1 faulty) no longer uses it')
+
+
 @pytest.mark.parametrize('lays', LAYERS)
 def test_a_failing_member_of_a_healthy_array_has_its_data_on_others(machine, lays):
     mirror(machine)
