@@ -369,8 +369,8 @@ class Group(NamedTuple):
     id: str
     name: str  # as people call it: "md0", "vg0/home", "tank"
     # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap",
-    # "partition", "hardware" (a volume of a RAID controller), or "dm" for any other target of the
-    # device mapper
+    # "partition", "unknown" (a partition of unknown use), "hardware" (a volume of a RAID
+    # controller), or "dm" for any other target of the device mapper
     kind: str
     # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
     level: str
@@ -385,6 +385,8 @@ class Group(NamedTuple):
     missing: int = 0
     unknown: str = ''  # why its redundancy is not known
     doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
+    # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
+    unlisted: str = ''
 
 
 class Place(NamedTuple):

@@ -15,7 +15,7 @@ from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, Group, Identity, Member, Place, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import arrays, block_devices, dependence, replacement
+from smart_attributes.redundancy import arrays, block_devices, dependence, partitions, replacement
 from smart_attributes.work import actions, work_list
 
 NOW = 1_795_348_800  # 2026-11-22
@@ -32,6 +32,7 @@ RAID5 = {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}
 def machine(tmp_path) -> Machine:
     made = Machine(tmp_path)
     made.disks('sda', 'sdb', 'sdc', 'sdd')
+    made.typed('sdd1', 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b', 'vfat')
     return made
 
 
@@ -199,6 +200,30 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
     assert survey.verdicts[0].replacement
     assert '--controllers' in survey.verdicts[0].replacement.why
     assert ' [copy] ' in plugin.first_line(survey.verdicts, '', '')
+
+
+UNSEEN = (
+    Device('/dev/sdz', name='sdz'),  # /sys does not show it
+    Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6'),
+)
+
+
+@pytest.mark.parametrize('device', UNSEEN, ids=lambda device: device.name)
+@pytest.mark.parametrize('only_alerting', [True, False], ids=['check', 'triage'])
+@pytest.mark.parametrize('has_sys', [True, False])
+def test_the_data_of_a_drive_of_unknown_use_is_copied_first(
+    machine, tmp_path, device, only_alerting, has_sys
+):
+    """In a check as in triage and explain, which all show this item."""
+    if not has_sys:
+        machine.system = System(*(str(tmp_path / 'no') for _ in machine.system))
+    failing = drive(device.name, FAILED)._replace(device=device)
+    [verdict] = surveyed(machine, [failing], only_alerting=only_alerting).verdicts
+    item = work_list.item(verdict, NOW)
+
+    assert (item.action, bool(item.unknown)) == (actions.COPY, True)
+    assert '[copy]' in plugin.first_line([verdict], '', '')
+    assert explain.head(verdict, False, NOW)[1].startswith(f'What to do: {item.to_do}.')
 
 
 def test_recorded_reports_have_no_groups(machine):
@@ -396,7 +421,7 @@ def test_the_state_of_a_pool_is_said_unless_it_is_online(tmp_path, pool, state, 
     if state:
         (folder / 'state').write_text(f'{state}\n')
 
-    told = dependence._zfs_unknown(pool, System(proc=str(tmp_path)))
+    told = partitions.zfs_unknown(pool, System(proc=str(tmp_path)))
     assert told.removesuffix(LAYOUT).endswith(said)
     assert told.endswith(LAYOUT) == (pool == 'tank' and bool(state))
-    assert dependence._zfs_unknown(pool, System(proc='/nonexistent')) == LAYOUT
+    assert partitions.zfs_unknown(pool, System(proc='/nonexistent')) == LAYOUT

@@ -123,7 +123,7 @@ def test_what_another_version_has_stored_does_not_stop_the_display(machine, forg
     assert result.first_line.startswith('SMART CRITICAL - sdb [asleep] ')
     assert result.first_line.count('|') == 0
     page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
-    assert drives_of(page)['sdb'] == ('CRITICAL', 'asleep', 'replace')
+    assert drives_of(page)['sdb'] == ('CRITICAL', 'asleep', 'copy')
 
 
 def test_drives_that_went_together_are_critical_and_counted(machine):

@@ -17,6 +17,8 @@ from smart_attributes.redundancy.survival import Stack
 
 UUID = '6e1961f1-5918-4ecc-a22f-948897b409f7'
 LV = 'LVM-' + 'a' * 64
+EFI = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
+RESERVED = '6a945a3b-1dd2-11b2-99a6-080020736631'
 
 
 @pytest.fixture
@@ -580,6 +582,7 @@ def test_a_mounted_partition_and_swap(machine):
     machine.mounted('/dev/root', '/', number=machine.numbers['nvme0n1p2'])
     machine.mounted('/dev/nvme0n1p2', '/etc/hosts', root='/var/hosts')
     machine.mounted('/dev/sda', '/whole')
+    machine.typed('nvme0n1p1', EFI, 'vfat')
     machine.swap('/dev/nvme0n1p3')
     groups_found = found(machine)
 
@@ -607,13 +610,13 @@ def test_a_mounted_partition_and_swap(machine):
         ('crypto_LUKS', ('luks', 'single')),
         ('bcache', ('bcache', 'single')),
         ('drbd', ('drbd', '')),
-        ('ext4', None),
+        ('ext4', ('partition', 'single')),
         ('swap', None),
-        ('', None),
+        ('', ('unknown', '')),
     ],
 )
 def test_a_member_of_something_that_does_not_run(machine, kind, expected):
-    """It may hold data, but nothing uses it. A file system that is not mounted is not in use."""
+    """It may hold data, but nothing uses it."""
     machine.disks('sda')
     machine.udev('sda1', kind)
 
@@ -628,6 +631,7 @@ def test_a_pool_of_zfs(machine):
     for disk in ('sda', 'sdb', 'sdc'):
         machine.disk(disk, f'{disk}1', f'{disk}9')
         machine.udev(f'{disk}1', 'zfs_member', 'tank' if disk < 'sdc' else 'old')
+        machine.typed(f'{disk}9', RESERVED)
         machine.udev(disk, 'zfs_member', 'tank')  # it finds the labels at the end of the disk, too
     machine.files(machine.proc, {'spl/kstat/zfs/tank/state': 'DEGRADED'})
     machine.mounted('tank/home', '/home', 'zfs', '0:41', '/')
@@ -898,7 +902,7 @@ def test_lines_that_are_no_mounts(machine, line):
     machine.disks('sda')
     machine.files(machine.proc, {'self/mountinfo': line, 'swaps': line})
 
-    assert found(machine) == {}
+    assert list(found(machine)) == ['unknown sda1']
 
 
 @pytest.mark.long
@@ -944,7 +948,7 @@ def test_a_machine_that_changes_while_it_is_read(machine, monkeypatch):
         calls['left'] = left
         for group in groups(None, machine.system):
             assert group.id in {each.id for each in whole} | {'zfs tank'} or group.id.startswith(
-                ('dm-', 'md ')
+                ('dm-', 'md ', 'unknown ')
             )
             assert group.level or group.unknown
 

@@ -1,34 +1,131 @@
-"""Types of partitions, by entries of the udev database."""
+"""What partitions hold, by entries of the udev database, and by what is in use."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
+from block_tree import Machine
 
-from smart_attributes.redundancy.partitions import BIOS_BOOT, EFI, partition_type
+from smart_attributes.redundancy import block_devices, partitions
+from smart_attributes.redundancy.partitions import (
+    BIOS_BOOT,
+    EFI,
+    EXTENDED,
+    MEMBER,
+    MOUNTED,
+    MSR,
+    NOTHING,
+    PREP,
+    RESERVED,
+    SIGNATURE,
+    SWAP,
+    TYPES,
+    UNKNOWN,
+    UNUSED_SWAP,
+    kind_of,
+)
 
-ENTRY = """S:disk/by-partuuid/0a1b2c3d-01
-E:ID_PART_ENTRY_SCHEME={scheme}
-E:ID_PART_ENTRY_TYPE={type}
-E:ID_PART_ENTRY_NUMBER=1
-"""
+LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
+GUID = {kind: entry_type for entry_type, kind in TYPES.items() if '-' in entry_type}
+
+
+def noted(entry_type: str = '', signature: str = '', ambivalent: str = '') -> Mapping[str, str]:
+    """Return udev's properties of a partition, without those that it does not write."""
+    properties = {
+        'ID_PART_ENTRY_TYPE': entry_type,
+        'ID_FS_TYPE': signature,
+        'ID_FS_AMBIVALENT': ambivalent,
+    }
+    return {key: text for key, text in properties.items() if text}
 
 
 @pytest.mark.parametrize(
-    'scheme, entry_type, expected',
+    'notes, expected',
     [
-        ('gpt', 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b', EFI),
-        ('dos', '0xef', EFI),
-        ('gpt', '21686148-6449-6e6f-744e-656564454649', BIOS_BOOT),
-        ('gpt', '0fc63daf-8483-4772-8e79-3d69d8477de4', ''),  # data of Linux
-        ('dos', '0xef0', ''),
-        ('gpt', '', ''),
+        (noted(GUID[EFI], 'vfat'), EFI),
+        (noted(GUID[EFI]), EFI),
+        (noted('0xef', 'vfat'), EFI),
+        (noted(GUID[BIOS_BOOT]), BIOS_BOOT),
+        (noted('e3c9e316-0b5c-4db8-817d-f92df00215ae'), MSR),
+        (noted('9e1a2d38-c612-4316-aa26-8b49521e5a8b'), PREP),
+        (noted('0x41'), PREP),
+        (noted('0x5'), EXTENDED),
+        (noted('0xf'), EXTENDED),
+        (noted('0x85'), EXTENDED),
+        (noted('6a945a3b-1dd2-11b2-99a6-080020736631'), RESERVED),
+        (noted(LINUX_DATA, 'swap'), UNUSED_SWAP),
+        # a signature counts whatever the type says
+        (noted(LINUX_DATA, 'ext4'), SIGNATURE),
+        (noted(GUID[EFI], 'ext4'), SIGNATURE),
+        (noted(GUID[MSR], 'ntfs'), SIGNATURE),
+        (noted('0x5', 'vfat'), SIGNATURE),
+        (noted(GUID[EFI], ambivalent='filesystem:ext4:1.0 filesystem:vfat:FAT32'), SIGNATURE),
+        # not known is not nothing
+        (noted(LINUX_DATA), UNKNOWN),
+        (noted('0x83'), UNKNOWN),
+        (noted('0xef0'), UNKNOWN),
+        (noted('0657fd6d-a4ab-43c4-84e5-0933c84b4f4f'), UNKNOWN),  # swap by its type only
+        ({}, UNKNOWN),
     ],
 )
-def test_a_partition_has_the_type_that_udev_noted(scheme, entry_type, expected):
-    assert partition_type(ENTRY.format(scheme=scheme, type=entry_type)) == expected
+def test_a_partition_that_nothing_uses_holds_what_udev_noted(notes, expected):
+    assert kind_of(notes) == expected
 
 
-@pytest.mark.parametrize('notes', ['', 'E:ID_FS_TYPE=vfat\n', 'E:OLD_ID_PART_ENTRY_TYPE=0xef\n'])
-def test_a_partition_without_a_noted_type_has_none(notes):
-    """The content of a partition does not show its type."""
-    assert partition_type(notes) == ''
+def test_each_type_of_the_table_holds_nothing_that_counts():
+    assert set(TYPES.values()) == set(NOTHING) - {UNUSED_SWAP}
+
+
+def test_each_partition_of_a_disk_is_accounted_for_once(tmp_path):
+    """Also a disk without partitions; a disk with partitions only if it is in use itself."""
+    machine = Machine(tmp_path)
+    machine.disk('sda', *(f'sda{number}' for number in range(1, 9)))
+    machine.disk('sdb')
+    machine.disk('sdc', 'sdc1')
+    machine.disk('sdd', 'sdd1')
+    machine.disk('sde', 'sde1')
+    machine.disk('loop0', bus='virtual')
+    machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdc': 'in_sync'})
+    machine.mounted('/dev/md0', '/')
+    machine.mounted('/dev/sda2', '/boot')
+    machine.swap('/dev/sda3')
+    machine.typed('sda4', LINUX_DATA, 'ext4')
+    machine.typed('sda5', GUID[BIOS_BOOT])
+    machine.typed('sda6', LINUX_DATA, 'swap')
+    machine.typed('sda7', LINUX_DATA)
+    machine.udev('sdd', 'ext4', ID_FS_USAGE='filesystem')
+    machine.udev('sde', 'zfs_member', 'tank')
+    devices = block_devices.listed(machine.system)
+    devices = devices._replace(used=block_devices.uses(machine.system, {}))
+    held = partitions.claims({'sda1', 'sdc'}, devices)
+
+    assert {claim.name: claim.kind for claim in held} == {
+        'md0': MOUNTED,
+        'sda1': MEMBER,
+        'sda2': MOUNTED,
+        'sda3': SWAP,
+        'sda4': SIGNATURE,
+        'sda5': BIOS_BOOT,
+        'sda6': UNUSED_SWAP,
+        'sda7': UNKNOWN,
+        'sda8': UNKNOWN,
+        'sdb': UNKNOWN,
+        'sdc': MEMBER,
+        'sdc1': MEMBER,  # a leftover of the table that the array has overwritten
+        'sdd': SIGNATURE,
+        'sdd1': UNKNOWN,
+        'sde1': UNKNOWN,
+    }
+    assert len(held) == len({claim.name for claim in held})
+
+
+def test_a_partition_in_use_through_another_path_is_in_use(tmp_path):
+    machine = Machine(tmp_path)
+    machine.disks('sda', 'sdb')
+    devices = block_devices.listed(machine.system)._replace(same={'sdb': 'sda'})
+
+    for used in ('sda1', 'sdb1'):
+        assert {claim.kind for claim in partitions.claims({used}, devices)} == {MEMBER}
+    kinds = {claim.name: claim.kind for claim in partitions.claims(set(), devices)}
+    assert kinds == {'sda1': UNKNOWN, 'sdb': MEMBER, 'sdb1': MEMBER}

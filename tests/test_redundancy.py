@@ -737,6 +737,13 @@ def test_more_words_about_a_group_stand_in_the_same_parentheses():
     assert sentences.named(RAID1, 'one', '', 'two') == 'md0 (raid1, /srv, one, two)'
 
 
+IDLE = Member('sda2', 'in_sync', detail='backup, ext4, not mounted')
+
+
+def named(*names: str) -> list[Member]:
+    return [Member(name, 'in_sync') for name in names]
+
+
 NAME_OF_41 = 'x' * 41  # a name is cut at 40 characters
 CUT = 'x' * 37 + '...'
 
@@ -766,6 +773,14 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         (
             sentences.tolerance(RAID1, None),
             'md0 (raid1, /srv), redundancy not known',
+        ),
+        (
+            sentences.tolerance(group('sdd1', '', 'sdd', kind='unknown'), None),
+            'sdd1, use not known',
+        ),
+        (
+            sentences.tolerance(group('sda2', 'single', kind='partition', members=(IDLE,)), 0),
+            'sda2 (backup, ext4, not mounted), no redundancy',
         ),
         (sentences.tolerance(RAID1, 0), 'md0 (raid1, /srv), tolerates no further loss'),
         (sentences.tolerance(RAID1, 1), 'md0 (raid1, /srv), tolerates 1 further loss'),
@@ -841,6 +856,17 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
             'then replace sda',
         ),
+        (sentences.with_unlisted(AT_RISK, []), str(AT_RISK)),
+        (
+            sentences.with_unlisted(AT_RISK, ['vg0', 'vg1']),
+            f'{AT_RISK}; inactive volumes of vg0 and vg1 on it are not known, see: '
+            'lvs -o +devices vg0 vg1',
+        ),
+        (sentences.with_dropped(AT_RISK, [RAID1]), str(AT_RISK)),
+        (
+            sentences.with_dropped(AT_RISK, [FAULTY._replace(id='md1', name='md1')]),
+            f'{AT_RISK}; md1 (raid1, /srv, sdb faulty) no longer uses it',
+        ),
         (sentences.with_swap(AT_RISK, []), str(AT_RISK)),
         (
             sentences.with_swap(AT_RISK, ['sda2', NAME_OF_41]),
@@ -881,12 +907,18 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'drives until the data is recovered',
         ),
         (
-            sentences.no_redundancy(RAID1, ['sda1', '/srv', NAME_OF_41]),
+            sentences.no_redundancy(RAID1, named('sda1', '/srv', NAME_OF_41)),
             f'no redundancy known for /srv (sda1, {CUT}): copy the data first',
         ),
         (
-            sentences.no_redundancy(group('sda1', 'single', 'sda'), ['sda1']),
+            sentences.no_redundancy(group('sda1', 'single', 'sda'), named('sda1')),
             'no redundancy known for sda1: copy the data first',
+        ),
+        (
+            sentences.no_redundancy(
+                group('sda2', 'single', kind='partition', members=(IDLE,)), [IDLE]
+            ),
+            'no redundancy known for sda2 (backup, ext4, not mounted): copy the data first',
         ),
         (
             sentences.unknown(RAID1._replace(unknown=LONG)),

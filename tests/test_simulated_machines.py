@@ -239,7 +239,7 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
     result = check(machine, '-v')
 
     assert result.code == 2
-    assert codes(result) == ['replace'] and ' sde ' in result.first_line
+    assert codes(result) == ['copy'] and ' sde ' in result.first_line
     states = {
         line.split()[1]: line.split()[0]
         for line in result.text.splitlines()[1:]

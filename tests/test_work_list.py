@@ -162,7 +162,9 @@ def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
         (actions.NOTHING, 'next', actions.REJOIN),
         (actions.WATCH, 'last good copy', actions.KEEP),
         (actions.NOTHING, 'wait', actions.NOTHING),
-        (actions.WATCH, 'copy first', actions.WATCH),
+        # a good drive that a group has dropped, and that has other data
+        (actions.NOTHING, 'copy first', actions.COPY),
+        (actions.WATCH, 'unknown', actions.COPY),
         (actions.ORDER, 'last good copy', actions.ORDER),
         (actions.READ, 'next', actions.READ),
     ],

@@ -199,6 +199,16 @@ def test_a_drive_with_only_a_log_is_next_for_a_reason_of_its_own(row, words):
         assert words in step.why
 
 
+@pytest.mark.parametrize('failing', [(), ('sdb',)])
+def test_a_faulted_device_is_one_that_the_pool_has_dropped(failing):
+    """What lies above it in the pool is no data on it."""
+    text = mirror(FAULTED, vdev='DEGRADED     0     0     0', state='DEGRADED')
+    step = steps(groups_of(text), failing)['sdb']
+
+    assert (step.label, step.why.code) == (NEXT, 'member-not-used')
+    assert step.why.fields['group'] == 'zfs tank/mirror-0' and 'sdb1 faulty' in step.why
+
+
 def test_a_faulty_log_is_replaced_although_its_disk_has_no_finding():
     assert {
         name: step.why.code for name, step in steps(groups_of(mirror(log=FAULTED)), ()).items()

@@ -41,6 +41,7 @@ RETRY = 180  # seconds that a hard disk may retry. Source: Linux RAID wiki, "Tim
 NAMED = 24  # disks named in a paragraph
 # steps below the maximum speed; 8 % of healthy disks run one step below the maximum
 FEW_STEPS = 2
+_FOLDERS = ('sys', 'proc', 'run/udev/data', 'etc/lvm/backup')  # of System, below the root
 _SHINGLED = '(SMR)'  # text in the name of a family in smartctl's database
 
 # code of a finding, and the values in its sentences
@@ -60,11 +61,7 @@ def examine(options: Options, deadline: float) -> list[Finding]:
     how, root = options.how_read, system.ROOT
     if not os.path.isdir(os.path.join(root, 'sys/block')):
         return [found('raid-unknown')]
-    arrays = redundant(
-        groups(
-            system=System(*(os.path.join(root, each) for each in ('sys', 'proc', 'run/udev/data')))
-        )
-    )
+    arrays = redundant(groups(system=System(*(os.path.join(root, each) for each in _FOLDERS))))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
         return [found('raid-none')]

@@ -7,7 +7,8 @@ members of a volume are the devices below its inner volumes. /sys lacks the leve
 RAID, which root can read with `dmsetup status`.
 Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and
 filesystems/proc.rst (mountinfo); LVM2, lib/misc/lvm-string.c (names of inner volumes); Linux,
-Documentation/admin-guide/device-mapper/dm-raid.rst and drivers/md/dm-raid.c (raid_status).
+Documentation/admin-guide/device-mapper/dm-raid.rst, drivers/md/dm-raid.c (raid_status) and
+drivers/md/dm-raid1.c (mirror_status).
 """
 
 from __future__ import annotations
@@ -185,6 +186,7 @@ def udev_notes(name: str, devices: Devices) -> dict[str, str]:
 
 NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = 'only the Ceph cluster knows its redundancy'
+PEER = 'only DRBD knows the state of its peer'
 _TARGET = 'its target is not in /sys'
 # Start of the UUID -> kind, level, reason if the level is unknown. The creator of the volume set
 # the UUID.
@@ -359,6 +361,11 @@ def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
+# LVM's older mirrors, which LVM has built instead of raid1 until 2012, and on request since
+COMMAND_OF_MIRRORS = ('dmsetup', 'status', '--target', 'mirror', '--noflush')
+_NOT_REPORTED = 'its level and state are not in /sys, and dmsetup did not report them'
+_NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
+_TWICE = 'dmsetup reports that this volume contains more than one RAID'
 _LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*))?'
 _RAID = (
     '([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) '
@@ -434,11 +441,7 @@ def statuses(text: str) -> Mapping[str, Status]:
         match = re.fullmatch(_LINE, line.rstrip(' '))
         if match:
             found[match[1]] = (
-                _status(match[2] or '')
-                if match[1] not in found
-                else Status(
-                    '', unknown='dmsetup reports that this volume contains more than one RAID'
-                )
+                _status(match[2] or '') if match[1] not in found else Status('', unknown=_TWICE)
             )
     return found
 
@@ -452,7 +455,7 @@ def _status(text: str) -> Status:
         or match[6] not in _ACTIVITIES
         or int(match[2]) != len(match[3])
     ):
-        return Status('', unknown='the output of dmsetup status is not understood')
+        return Status('', unknown=_NOT_UNDERSTOOD)
     done, total = int(match[4]), int(match[5])
     activity = _ACTIVITIES[match[6]]
     progress = min(100.0, 100 * done / total) if activity and total else None
@@ -466,6 +469,42 @@ def _status(text: str) -> Status:
             f'a {activity} is running, and dm-raid does not report which members are complete',
         )
     return Status(_LEVELS[match[1]], match[3], activity, progress, text=text)
+
+
+# Number of copies, their devices, regions in sync, one character for each copy, the log.
+_MIRROR_LINE = (
+    '(.+): [0-9]+ [0-9]+ mirror ([0-9]{1,3}) (?:[0-9]+:[0-9]+ )+([0-9]{1,20})/([0-9]{1,20}) 1 '
+    '([A-Z]+) .*'
+)
+
+
+def statuses_of_mirrors(text: str) -> Mapping[str, Status]:
+    """Return the state of each mirror by its device mapper name, as statuses(). Pure."""
+    found: dict[str, Status] = {}
+    for line in text.split('\n'):
+        match = re.fullmatch(_MIRROR_LINE, line)
+        if match:
+            status = _status_of_mirror(int(match[2]), int(match[3]), int(match[4]), match[5])
+            is_second = match[1] in found
+            found[match[1]] = Status('', unknown=_TWICE) if is_second else status
+    return found
+
+
+def _status_of_mirror(copies: int, done: int, total: int, health: str) -> Status:
+    """Return the state of a mirror. done, total: regions in sync, and all."""
+    if copies != len(health) or not 0 < total >= done:
+        return Status('', unknown=_NOT_UNDERSTOOD)
+    if done < total:
+        return Status(
+            '',
+            health,
+            'resync',
+            100 * done / total,
+            'a resync is running, and only one of its copies is complete',
+        )
+    if set(health) != {'A'}:
+        return Status('', health, unknown=f'dmsetup reports errors of its copies ({health})')
+    return Status('raid1', health)
 
 
 def with_status(group: Group, status: Status) -> Group:
@@ -495,7 +534,7 @@ def with_status(group: Group, status: Status) -> Group:
         activity=status.activity,
         progress=status.progress,
         unknown='',
-        doubts=tuple(doubts.of_dm_raid(fields)),
+        doubts=tuple(doubts.of_dm_raid(fields)) if status.text else (),
     )
 
 
@@ -523,16 +562,20 @@ def completed(
     if not names:
         return known, ()
     text, problem = ask()
-    found = statuses(text)
+    found = {**statuses(text)}
+    if not problem and not found.keys() >= set(names.values()):
+        text, problem = ask(COMMAND_OF_MIRRORS)
+        found = {**statuses_of_mirrors(text), **found}
+    nothing = Status('', unknown=_NOT_REPORTED)
     return tuple(
-        with_status(group, found[names[group.id]]) if names.get(group.id) in found else group
+        with_status(group, found.get(names[group.id], nothing)) if group.id in names else group
         for group in known
     ), (problem,) if problem else ()
 
 
-def ask() -> tuple[str, Coded]:
+def ask(command: tuple[str, ...] = COMMAND) -> tuple[str, Coded]:
     """Return the output of dmsetup status, or '' and the reason for its absence."""
-    text, why = linux.output(COMMAND)
+    text, why = linux.output(command)
     return text, Coded(
         'dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}' if why else ''
     )

@@ -12,8 +12,7 @@ Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import chain
@@ -22,12 +21,11 @@ from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded, DriveGone
 from ..model import Device, Group, Member, Place, State, Verdict
 from ..reading import device_types
-from ..reading.system import LINUX, System, disks_of, names_in, text_of
+from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
-from ..words import clean
-from . import arrays, block_devices, survival
-from .block_devices import NO_DISKS, Devices, listed, udev_notes, uses
+from . import arrays, block_devices, lvm_backup, partitions, survival
+from .block_devices import Devices, listed, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
@@ -232,8 +230,14 @@ def _is_gone(verdict: Verdict) -> bool:
 
 
 def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
-    """Return the disks of a drive; none of a missing one, whose name another drive may have."""
-    return () if _is_gone(verdict) else disks(verdict.device, system)
+    """Return the disks of a drive; none of a missing one, whose name another drive may have.
+
+    A drive that was read, but that /sys does not show, has its address: its use is not known.
+    """
+    if _is_gone(verdict):
+        return ()
+    names = disks(verdict.device, system)
+    return names if names or verdict.device.is_recorded else (verdict.device.address,)
 
 
 def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
@@ -291,23 +295,13 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
 
 # how many are read completely; for all others, only the members are read
 ARRAYS, VOLUMES = 256, 1024
-_PEER = 'only DRBD knows the state of its peer'
 # Name of a block device that is built on others -> kind, level, reason if the level is unknown.
 _DRIVERS = (
     ('bcache', 'bcache', 'single', ''),
-    ('drbd', 'drbd', '', _PEER),
+    ('drbd', 'drbd', '', block_devices.PEER),
     ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
     ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
     ('', 'dm', '', 'this version does not know its driver'),
-)
-# Pattern of the ID_FS_TYPE that udev found on an unused device -> values as in _DRIVERS. For ZFS,
-# see _uses_of_disks.
-_FOUND = (
-    ('ceph_bluestore', 'ceph', '', block_devices.CEPH),
-    ('crypto_LUKS|luks', 'luks', 'single', ''),
-    *_DRIVERS[:2],
-    ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
-    ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'),
 )
 
 
@@ -342,35 +336,30 @@ def _found(devices: Devices) -> Iterator[Group]:
     )
     taken.update(*(arrays.md_members(name, devices) for name in of_md))
     taken.update(*(volume.slaves for volume in every.values()), *others.values())
-    rest = {
-        name: {} if name in devices.used else udev_notes(name, devices)
-        for name in _candidates(taken, devices)
-    }
+    held = partitions.claims(taken, devices)
+    notes = {claim.name: claim.notes for claim in held if claim.notes}
+    inactive = lvm_backup.read(every, devices)
     found = [
         *(
-            arrays.with_removed(group, rest, devices)
+            arrays.with_removed(group, notes, devices)
             for group in (arrays.array(name, devices) for name in of_md)
             if group
         ),
         *(
-            block_devices.group(name, every, devices)
+            block_devices.group(name, every, devices)._replace(
+                unlisted=inactive.unlisted.get(name, '')
+            )
             for name in every
             if name not in devices.inside
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *systems,
+        *inactive.groups,
     ]
     yield from found
     removed = {member.name for group in found if group.kind == 'md' for member in group.members}
-    yield from _uses_of_disks(
-        {group.id for group in found},
-        {
-            name: notes
-            for name, notes in rest.items()
-            if devices.titles.get(name, name) not in removed
-        },
-        devices,
-    )
+    rest = [claim for claim in held if devices.titles.get(claim.name, claim.name) not in removed]
+    yield from partitions.groups(rest, {group.id for group in found}, devices)
 
 
 def _arrays(devices: Devices) -> list[str]:
@@ -403,102 +392,6 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
         members,
         used_as=devices.used.get(name, ()),
         unknown=unknown,
-    )
-
-
-# --- disks and partitions that no other group uses ------------------------------------------------
-
-
-def _uses_of_disks(
-    above: set[str], notes: Mapping[str, Mapping[str, str]], devices: Devices
-) -> Iterator[Group]:
-    """Yield a group for each use of a disk, partition, array or volume: mounted, as swap space or
-    as a member.
-
-    above: the groups found so far. notes: udev's notes on the devices that these groups do not use.
-    """
-    pools: dict[str, list[str]] = {}
-    for name, values in notes.items():
-        if name in devices.used:
-            if name not in above:
-                yield _used(name, devices)
-            continue
-        kind = values.get('ID_FS_TYPE', '')
-        if kind == 'zfs_member':
-            pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(
-                name
-            )
-        yield from _member_of(name, kind, devices)
-    for pool, names in pools.items():
-        members = tuple(devices.member(each, 'unknown') for each in names[:MOST_MEMBERS])
-        yield Group(
-            f'zfs {pool}',
-            pool,
-            'zfs',
-            '',
-            len(members),
-            0,
-            members,
-            used_as=devices.used.get(f'zfs {pool}', ()),
-            unknown=_zfs_unknown(pool, devices.system),
-        )
-
-
-def _candidates(taken: set[str], devices: Devices) -> Iterator[str]:
-    """Yield the devices that no group uses; a disk with partitions is included only if it is
-    mounted itself.
-    """
-    parted = set(devices.parts.values())
-    for name in sorted({*devices.names, *devices.parts} - taken):
-        disk = devices.parts.get(name, name)
-        # Partitions of a disk in use are left out, too: another path to the drive is used.
-        if (
-            disk not in taken
-            and disk.rstrip('0123456789') not in NO_DISKS
-            and (name not in parted or name in devices.used)
-        ):
-            yield name
-
-
-def _used(name: str, devices: Devices) -> Group:
-    points = devices.used[name]
-    kind = 'swap' if points == ('swap',) else 'partition'
-    return Group(
-        f'{kind} {name}',
-        name[:LONGEST_GIVEN_NAME],
-        kind,
-        'single',
-        1,
-        0,
-        (devices.member(name, slot=0),),
-        used_as=points,
-    )
-
-
-def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
-    for pattern, holder, level, unknown in _FOUND if kind else ():
-        if re.fullmatch(pattern, kind):
-            member = devices.member(name, 'in_sync' if level else 'unknown', 0)
-            yield Group(
-                f'{holder} {name}', member.name, holder, level, 1, 0, (member,), unknown=unknown
-            )
-
-
-def _zfs_unknown(pool: str, system: System) -> str:
-    """Return why the redundancy of a pool is unknown, and the pool's state unless this is
-    ONLINE.
-    """
-    folder = f'{system.proc}/spl/kstat/zfs'
-    state = (
-        text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
-    )
-    if not state and os.path.isdir(folder):
-        return 'the pool is not imported'
-    reason = 'its layout is not in /sys; run triage --zpool'
-    return (
-        reason
-        if state in ('', 'ONLINE')
-        else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
     )
 
 

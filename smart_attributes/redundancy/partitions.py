@@ -1,29 +1,241 @@
-"""The types of partitions that hold no data of their own, by the udev database. Pure.
+"""What each partition of a disk holds, and the groups of those that no array, volume, pool or file
+system in use holds.
 
+Nothing is left out: what no group accounts for is a signature that is not in use, a type that
+holds nothing that counts, or unknown. Types and signatures come from the udev database. Without it,
+as in a container, only the partitions that nothing uses are unknown.
 Sources: UEFI 2.10, 5.3.3 (EFI system partition, also its type in an MBR); GNU GRUB manual, BIOS
-installation.
+installation; Microsoft, PARTITION_INFORMATION_GPT (reserved partition); util-linux,
+include/pt-gpt-partnames.h (PReP) and include/pt-mbr-partnames.h (PReP, extended); OpenZFS,
+lib/libefi/rdwr_efi.c (EFI_RESERVED, the ninth partition of a disk); systemd, udev-builtin-blkid.c
+(ID_FS_TYPE, ID_FS_AMBIVALENT, ID_PART_ENTRY_TYPE).
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-EFI, BIOS_BOOT = 'efi', 'bios'
+from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
+from ..model import Group
+from ..reading.system import System, text_of
+from ..typed import NamedTuple
+from ..words import clean
+from . import block_devices
+from .block_devices import NO_DISKS, Devices
+
+# What a partition, or a disk without partitions, holds.
+MEMBER, MOUNTED, SWAP = 'member', 'mounted', 'swap'
+SIGNATURE = 'signature'  # a known signature that is not in use: only this disk has the data
+UNUSED_SWAP, UNKNOWN = 'unused swap', 'unknown'
+EFI, BIOS_BOOT, MSR, PREP = 'efi', 'bios', 'msr', 'prep'
+EXTENDED, RESERVED = 'extended', 'reserved'
 # ID_PART_ENTRY_TYPE, as libblkid writes it: a GUID of GPT in lower case, or the number of an MBR.
+# Such a partition holds nothing that counts.
 TYPES: Mapping[str, str] = {
     'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI,
     '0xef': EFI,
     '21686148-6449-6e6f-744e-656564454649': BIOS_BOOT,
+    'e3c9e316-0b5c-4db8-817d-f92df00215ae': MSR,
+    '9e1a2d38-c612-4316-aa26-8b49521e5a8b': PREP,
+    '0x41': PREP,
+    '0x5': EXTENDED,
+    '0xf': EXTENDED,
+    '0x85': EXTENDED,
+    '6a945a3b-1dd2-11b2-99a6-080020736631': RESERVED,
 }
-_ENTRY_TYPE = re.compile('^E:ID_PART_ENTRY_TYPE=(.*)$', re.MULTILINE)
+NOTHING = (*dict.fromkeys(TYPES.values()), UNUSED_SWAP)  # the kinds that hold nothing that counts
+_EXPECTED = {EFI: 'vfat'}  # type of a partition -> the only signature that belongs to it
+_KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
+_NOT_MOUNTED = 'not mounted'
+_USE_UNKNOWN = 'its use is not known'
+# Pattern of the ID_FS_TYPE of a member that nothing uses -> kind, level, reason if the level is
+# unknown. For ZFS, see _pools.
+_MEMBERS = (
+    ('ceph_bluestore', 'ceph', '', block_devices.CEPH),
+    ('crypto_LUKS|luks', 'luks', 'single', ''),
+    ('bcache', 'bcache', 'single', ''),
+    ('drbd', 'drbd', '', block_devices.PEER),
+    ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
+    ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'),
+)
 
 
-def partition_type(notes: str) -> str:
-    """Return EFI or BIOS_BOOT; '' for any other partition, and for a partition whose type is
-    unknown.
+class Claim(NamedTuple):
+    """What one partition, or one disk without partitions, holds."""
 
-    notes: the partition's entry in the udev database, see block_devices.udev_notes().
+    name: str  # "sda2"
+    kind: str  # MEMBER, MOUNTED, SWAP, SIGNATURE, UNKNOWN or one of NOTHING
+    notes: Mapping[str, str] = {}  # udev's, if no group uses the partition
+
+
+def partition_type(notes: Mapping[str, str]) -> str:
+    """Return the type of a partition that holds nothing that counts; '' for any other partition,
+    and for a partition whose type is unknown.
+
+    notes: the partition's properties in the udev database, see block_devices.udev_notes().
     """
-    entry_type = _ENTRY_TYPE.search(notes)
-    return TYPES.get(entry_type[1], '') if entry_type else ''
+    return TYPES.get(notes.get('ID_PART_ENTRY_TYPE', ''), '')
+
+
+def kind_of(notes: Mapping[str, str]) -> str:
+    """Return what a partition holds that nothing uses: SIGNATURE, UNKNOWN or one of NOTHING.
+
+    A signature counts, whatever the type of the partition is. notes: as for partition_type().
+    """
+    signature = notes.get('ID_FS_TYPE') or notes.get('ID_FS_AMBIVALENT', '')
+    own_type = partition_type(notes)
+    if signature == 'swap':
+        return UNUSED_SWAP
+    if signature and signature != _EXPECTED.get(own_type):
+        return SIGNATURE
+    return own_type or UNKNOWN
+
+
+def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
+    """Return what each partition holds, and each disk, array or volume that has no partitions.
+
+    taken: the devices that are members of groups.
+    """
+    parted = set(devices.parts.values())
+    in_use = {_by_first_path(name, devices) for name in (*taken, *devices.used)}
+    found = (
+        _claim(name, taken, in_use, devices)
+        for name in sorted({*devices.names, *devices.parts})
+        if devices.parts.get(name, name).rstrip('0123456789') not in NO_DISKS
+    )
+    return tuple(each for each in found if each.name not in parted or _is_of_disk(each))
+
+
+def _is_of_disk(claim: Claim) -> bool:
+    """Return whether a disk with partitions is itself in use, or has a file system of its own. The
+    label of a ZFS pool at its end, for example, belongs to its last partition.
+    """
+    if claim.kind in (MEMBER, MOUNTED, SWAP):
+        return True
+    usage = claim.notes.get('ID_FS_USAGE')
+    return claim.kind == SIGNATURE and usage in ('filesystem', 'crypto')
+
+
+def _by_first_path(name: str, devices: Devices) -> str:
+    """Return the name that a disk or partition has on the first path to its disk."""
+    disk = devices.parts.get(name, name)
+    return devices.same.get(disk, disk) + name[len(disk) :]
+
+
+def _claim(name: str, taken: Collection[str], in_use: Collection[str], devices: Devices) -> Claim:
+    disk = devices.parts.get(name, name)
+    # The partitions of a disk in use are no data of their own: another path to the drive is used,
+    # or their table is a leftover.
+    if name in taken or disk in taken or (disk != name and disk in devices.used):
+        return Claim(name, MEMBER)
+    if name in devices.used:
+        return Claim(name, SWAP if devices.used[name] == ('swap',) else MOUNTED)
+    if _by_first_path(name, devices) in in_use or disk in devices.same:
+        return Claim(name, MEMBER)  # the partition counts on the first path to its disk
+    notes = block_devices.udev_notes(name, devices)
+    return Claim(name, kind_of(notes), notes)
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def groups(found: Collection[Claim], above: Collection[str], devices: Devices) -> Iterator[Group]:
+    """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
+    by a group although it may hold data.
+
+    above: the ids of the groups found so far.
+    """
+    pools: dict[str, list[str]] = {}
+    for claim in found:
+        if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
+            yield _used(claim.name, devices)
+        elif claim.kind == UNKNOWN and claim.name in devices.parts:
+            # a disk without any group is of unknown use anyway
+            group = _alone(claim.name, _KIND_UNKNOWN, '', devices)
+            # on an array, it has the redundancy of the array
+            is_on_array = devices.parts[claim.name] in above
+            yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
+        elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
+            label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
+            pools.setdefault(label or claim.name, []).append(claim.name)
+        elif claim.kind == SIGNATURE:
+            unused = _unused(claim, devices)
+            if unused.kind != 'partition' or claim.name not in above:
+                yield unused
+    yield from (_pool(pool, names, devices) for pool, names in pools.items())
+
+
+def is_unknown(group: Group) -> bool:
+    """Return whether a group is a partition of unknown use."""
+    return group.kind == _KIND_UNKNOWN
+
+
+def _used(name: str, devices: Devices) -> Group:
+    kind = 'swap' if devices.used[name] == ('swap',) else 'partition'
+    return _alone(name, kind, '', devices)
+
+
+def _unused(claim: Claim, devices: Devices) -> Group:
+    """Return the group of a signature that is not in use."""
+    signature = claim.notes.get('ID_FS_TYPE', '')
+    for pattern, kind, level, unknown in _MEMBERS:
+        if re.fullmatch(pattern, signature):
+            member = devices.member(claim.name, 'in_sync' if level else 'unknown', 0)
+            return Group(
+                f'{kind} {claim.name}', member.name, kind, level, 1, 0, (member,), unknown=unknown
+            )
+    label = claim.notes.get('ID_FS_LABEL', '')
+    title = f'{clean(label, 40)}, ' if label else ''
+    detail = f'{title}{clean(signature, 40) or "several signatures"}, {_NOT_MOUNTED}'
+    return _alone(claim.name, 'partition', detail, devices)
+
+
+def _alone(name: str, kind: str, detail: str, devices: Devices) -> Group:
+    """Return the group of one partition. detail: what it holds, if it is not in use."""
+    member = devices.member(name, slot=0)._replace(detail=detail)
+    return Group(
+        f'{kind} {name}',
+        name[:LONGEST_GIVEN_NAME],
+        kind,
+        'single',
+        1,
+        0,
+        (member,),
+        used_as=devices.used.get(name, ()),
+    )
+
+
+def _pool(pool: str, names: list[str], devices: Devices) -> Group:
+    """Return the group of a ZFS pool. names: the devices with its label."""
+    members = tuple(devices.member(name, 'unknown') for name in names[:MOST_MEMBERS])
+    return Group(
+        f'zfs {pool}',
+        pool,
+        'zfs',
+        '',
+        len(members),
+        0,
+        members,
+        used_as=devices.used.get(f'zfs {pool}', ()),
+        unknown=zfs_unknown(pool, devices.system),
+    )
+
+
+def zfs_unknown(pool: str, system: System) -> str:
+    """Return why the redundancy of a pool is unknown, and the pool's state unless this is
+    ONLINE.
+    """
+    folder = f'{system.proc}/spl/kstat/zfs'
+    state = (
+        text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
+    )
+    if not state and os.path.isdir(folder):
+        return 'the pool is not imported'
+    reason = 'its layout is not in /sys; run triage --zpool'
+    return (
+        reason
+        if state in ('', 'ONLINE')
+        else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
+    )

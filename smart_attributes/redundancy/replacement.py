@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from ..errors import Coded
-from ..model import Dependence, Group, Member, Replacement, Verdict
+from ..model import Dependence, Group, Replacement, Verdict
 from ..typed import Json, NamedTuple
 from ..words import clean, sentence
-from . import sentences
-from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
+from . import partitions, sentences
+from .survival import TOLERANCE, Stack, is_redundant, stripes
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
@@ -99,25 +99,50 @@ class _Machine(NamedTuple):
         return dropped + others
 
     def _is_dropped(self, drive: Drive) -> bool:
-        return any(
-            member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+        return bool(self._dropped_by(drive))
+
+    def _dropped_by(self, drive: Drive) -> list[Group]:
+        """Return the groups that have dropped a member on a drive."""
+        return [
+            group
             for group in self.stack.of(drive.disks)
-            for member in group.members
-        )
+            if any(
+                member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+                for member in group.members
+            )
+        ]
 
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the preceding drives."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
-        swaps = [
-            'mapper/' * (group.kind == 'luks') + group.name for group in used if _is_swap(group)
-        ]
+        bare = [group for group in used if self._is_bare_swap(drive, group)]
+        swaps = ['mapper/' * (group.kind == 'luks') + group.name for group in bare]
         found = [
             self._unless_doubtful(drive, group, self._advised(drive, group, before))
             for group in used
-            if not _is_swap(group)
+            if group not in bare
         ] or [sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
         why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
+        if why.code != 'member-not-used':
+            why = sentences.with_dropped(why, self._dropped_by(drive))
+        if OF_CODE[why.code][0] == NEXT:
+            why = sentences.with_unlisted(why, self._unlisted(drive))
         return self._step(drive, sentences.with_swap(why, swaps))
+
+    def _unlisted(self, drive: Drive) -> list[str]:
+        """Return the volume groups of which inactive volumes may lie on only this drive."""
+        used = self.stack.of(drive.disks)
+        names = [each.unlisted for each in used if self.stack.needs(each, drive.disks)]
+        return sorted(set(filter(None, names)))
+
+    def _is_bare_swap(self, drive: Drive, group: Group) -> bool:
+        """Return whether a group is swap space without redundancy: nothing must be copied, but the
+        system uses it. Swap space on redundant storage is data of that storage.
+        """
+        chain = self.stack.between(drive.disks, group)
+        return group.used_as == ('swap',) and all(
+            stripes(each) is not None and not is_redundant(each) for each in chain
+        )
 
     def kept(self, drive: Drive) -> Step | None:
         """Return the step for a drive that must stay because it has a redundant group's last
@@ -144,18 +169,22 @@ class _Machine(NamedTuple):
         if self.stack.survives(group) is False:
             return sentences.reason('group-incomplete', group)
         survives = self.stack.survives(group, drive.disks)
-        if survives is None and group.kind == 'ceph':
-            return sentences.reason('leave-cluster', group)
         if survives is None:
-            return sentences.unknown(next((each for each in chain if stripes(each) is None), group))
+            return _of_unknown(group, chain)
         if survives:
             return self._of_redundant(drive, group, chain, before)
         if any(map(is_redundant, chain)):
             return self._needed(chain)
-        return sentences.no_redundancy(
-            group,
-            [member.name for member in chain[0].members if self.stack.is_on(member, drive.disks)],
-        )
+        return self._only_here(drive, group, chain[0])
+
+    def _only_here(self, drive: Drive, group: Group, lowest: Group) -> Coded:
+        """Return the reason to copy the data of a group that needs the drive. lowest: of the groups
+        between them.
+        """
+        if partitions.is_unknown(group):
+            return _of_unknown(group, ())
+        members = [each for each in lowest.members if self.stack.is_on(each, drive.disks)]
+        return sentences.no_redundancy(group, members)
 
     def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
         """Return *why*, or the doubt if *why* means "next" but other members may lack this
@@ -207,15 +236,9 @@ class _Machine(NamedTuple):
         self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]
     ) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""
-        own = [
-            (each, member)
-            for each in chain
-            for member in each.members
-            if self.stack.is_on(member, drive.disks)
-        ]
-        holding = [each for each, member in own if member.state == IN_SYNC and not member.role]
-        if not holding:
-            return self._of_unused(drive, group, chain[0], [member for _, member in own])
+        holding = [each for each in chain if self.stack.holds(each, drive.disks)]
+        if group not in holding:
+            return self._of_unused(drive, group, chain)
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
             return sentences.busy(busy)
@@ -246,12 +269,15 @@ class _Machine(NamedTuple):
             return sentences.reason('data-at-risk', weak, drive=drive_name)
         return sentences.reason('replace-next', weak)
 
-    def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> Coded:
-        """Return the reason for a drive that holds no group data. own: the group members on the
-        drive.
+    def _of_unused(self, drive: Drive, group: Group, chain: Sequence[Group]) -> Coded:
+        """Return the reason for a drive that holds no group data. chain: the groups from the drive
+        up to the group.
         """
+        # The lowest one that keeps the drive's data from the group.
+        lowest = next(each for each in chain if not self.stack.holds(each, drive.disks))
+        own = [each for each in lowest.members if self.stack.is_on(each, drive.disks)]
         if all(member.role for member in own):
-            return sentences.only_aside(group, own)
+            return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
             return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
@@ -267,11 +293,15 @@ class _Machine(NamedTuple):
         return min(living or chain, key=lambda each: self.stack.tolerates(each, lost) or 0)
 
 
-def _is_swap(group: Group) -> bool:
-    """Return whether a group is swap space without redundancy: nothing must be copied, but the
-    system uses it.
+def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
+    """Return the reason to copy the data of a group whose use or redundancy is unknown. chain: the
+    groups from the drive up to the group.
     """
-    return group.used_as == ('swap',) and group.level == 'single'
+    if partitions.is_unknown(group):
+        return sentences.of_drive('use-unknown', clean(group.name, 40))
+    if group.kind == 'ceph':
+        return sentences.reason('leave-cluster', group)
+    return sentences.unknown(next((each for each in chain if stripes(each) is None), group))
 
 
 def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:

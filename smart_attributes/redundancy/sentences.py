@@ -79,10 +79,19 @@ def tolerance(group: Group, left: int | None) -> str:
     """Return a group's name and its tolerance in words. left: how many further members it can
     lose; None: unknown.
     """
+    if group.kind == 'unknown':
+        return f'{named(group)}, use not known'
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
-    return f'{named(group, *_faults(group))}{doing}, {losses(left, group.level)}'
+    words = (*_faults(group), *dict.fromkeys(_idle(group)))
+    return f'{named(group, *words)}{doing}, {losses(left, group.level)}'
+
+
+def _idle(group: Group) -> list[str]:
+    """Return what lies on the members of a partition or volume that is not in use."""
+    is_idle = group.kind in ('partition', 'lvm') and not group.used_as
+    return [clean(member.detail, 100) for member in group.members] if is_idle else []
 
 
 def losses(left: int, level: str) -> str:
@@ -198,12 +207,13 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     return reason('only-log-or-cache', group, devices=roles, todo=told)
 
 
-def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
+def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     """Return the message that the data is on only one drive. members: the partitions on that
     drive.
     """
     use = clean(group.used_as[0], 60) if group.used_as else clean(group.name, 60)
-    where = ', '.join(clean(name, 40) for name in members if name != use)
+    names = [clean(member.name, 40) for member in members if member.name != use]
+    where = ', '.join(filter(None, (*names, *dict.fromkeys(_idle(group)))))
     return Coded(
         'no-redundancy',
         f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
@@ -217,6 +227,34 @@ def unknown(group: Group) -> Coded:
         'redundancy-unknown',
         group,
         why=f': {sentence(group.unknown, 200)}' if group.unknown else '',
+    )
+
+
+def with_dropped(why: Coded, groups: Sequence[Group]) -> Coded:
+    """Return a reason that also names the groups that have dropped a member on the drive, unless the
+    reason is about them.
+    """
+    about = why.fields.get('group')
+    more = [named(each, *_faults(each)) for each in groups if each.id != about]
+    if not more:
+        return why
+    verb = 'uses' if len(more) == 1 else 'use'
+    return Coded(why.code, f'{why}; {" and ".join(more)} no longer {verb} it', **why.fields)
+
+
+def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
+    """Return a reason that also says that inactive volumes were not looked for. names: their volume
+    groups.
+    """
+    if not names:
+        return why
+    groups = [clean(name, 40) for name in names]
+    whose = ' and '.join(groups)
+    return Coded(
+        why.code,
+        f'{why}; inactive volumes of {whose} on it are not known, see: '
+        f'lvs -o +devices {" ".join(groups)}',
+        **why.fields,
     )
 
 

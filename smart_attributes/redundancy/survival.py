@@ -213,6 +213,30 @@ class Stack:
         """Return whether any of these disks is below a member."""
         return bool(self.below(member) & disks)
 
+    def holds(self, group: Group, disks: frozenset[str]) -> bool:
+        """Return whether any of these disks holds data of a group: on the way from the disk to the
+        group, each member is in sync.
+        """
+        return self._holds(group.id, disks, frozenset())
+
+    def _holds(self, name: str, disks: frozenset[str], above: frozenset[str]) -> bool:
+        if name not in self.groups or name in above:
+            return name in disks
+        return any(
+            self._holds(each, disks, above | {name})
+            for member in self.groups[name].members
+            if member.state == IN_SYNC and not member.role
+            for each in member.on
+        )
+
+    def needs(self, group: Group, disks: frozenset[str]) -> bool:
+        """Return whether anything directly below a group is lost without these disks, or may be."""
+        return any(
+            self._survives(each, disks, frozenset()) is not True
+            for member in group.members
+            for each in member.on
+        )
+
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
         return bool(group.used_as) or not any(

@@ -18,7 +18,7 @@ from ..reading import system as linux
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
-from . import zpool_status
+from . import partitions, zpool_status
 from .survival import doubt
 from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
 
@@ -85,12 +85,24 @@ def completed(
     text, problem = ask()
     before = {group.id: group for group in known}
     # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
+    devices = set[str]()
+
+    def disks_of(path: str) -> tuple[str, ...]:
+        devices.add(os.path.basename(os.path.realpath(path)))
+        return below(path, system)
+
     found = {
         group.id: group._replace(
             used_as=known_as.used_as, members=group.members or known_as.members
         )
-        for group in groups(text, lambda path: below(path, system))
+        for group in groups(text, disks_of)
         for known_as in [before.get(group.id, group)]
+    }
+    # without udev, only zpool knows that it uses them
+    before = {
+        key: group
+        for key, group in before.items()
+        if not (partitions.is_unknown(group) and group.name in devices)
     }
     if text.strip() and not found:
         problem = Coded(

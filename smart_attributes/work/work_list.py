@@ -49,8 +49,13 @@ OF_LABEL = {
     LAST: actions.KEEP,
     WAIT: actions.WAIT,
 }
-# for a drive that is itself good enough
-IDLE_OF_LABEL = {NEXT: actions.REJOIN, LAST: actions.KEEP}
+# for a drive that is itself good enough: to be replaced or copied is only one that a group has dropped
+IDLE_OF_LABEL = {
+    NEXT: actions.REJOIN,
+    COPY: actions.COPY,
+    UNKNOWN: actions.COPY,
+    LAST: actions.KEEP,
+}
 # Code of a step -> text that names what is unknown about the drive.
 NOT_KNOWN = {
     'redundancy-unknown': 'its redundancy is not known: copy the data first',
