@@ -380,8 +380,8 @@ def test_limits_that_contradict_each_other_are_refused(words, why):
 def test_the_share_that_failed_is_that_of_the_findings():
     found = Judgement(Reading('pending', 40, '', Source('', 197, 'raw')), State.CRITICAL)
 
-    assert rulebook.risk_of([found], State.CRITICAL, 'hdd', ()) is not None
-    assert rulebook.risk_of([], State.CRITICAL, 'hdd', ()) is None
+    assert rulebook.risk_of([found], 'hdd', ()) is not None
+    assert rulebook.risk_of([], 'hdd', ()) is None
 
 
 def test_what_the_command_line_decides_reaches_limits_and_rules():
