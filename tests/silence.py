@@ -99,6 +99,7 @@ class Site:
         self.knows_serials = dice.random() < 0.5  # the kernel keeps the serial numbers of disks
         self.drives: list[Drive] = []
         self.used: set[str] = set()  # all addresses that drives have had
+        self.is_renamed = False  # addresses have changed since a check has stored them
         for _ in range(24 if dice.random() < 0.05 else dice.randrange(4, 9)):
             self.add(self.free())
 
@@ -231,7 +232,8 @@ def faults_of(seed: int) -> list[str]:
                 happened = []  # no check knows what was here before
                 checked.append(site)
             if Site.is_replaced in happened:  # with other events, nobody could tell what it was
-                happened = [Site.is_replaced]
+                happened = [] if site.is_renamed else [Site.is_replaced]
+            site.is_renamed |= not {Site.moves, Site.restarts}.isdisjoint(happened)
             for event in happened:
                 event(site)
             now += dice.choice([5 * 60, HOUR, DAY])
@@ -272,6 +274,7 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
             if not drive.is_there and drive.serial not in shown:
                 drive.floor, drive.is_accepted = None, True  # of another machine, for a check
     if trouble != 'killed':
+        site.is_renamed = is_lost
         for drive in site.present:
             if drive.condition == 'ok':
                 drive.floor, drive.was_read = drive.state, True
