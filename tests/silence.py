@@ -283,7 +283,13 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
                 for other in site.drives:
                     if other.successor is drive and _is_replaced(site, other):
                         other.floor = None
-            elif site.knows_serials and not site.is_raid and not is_lost:  # it is recognized
+            elif (
+                drive.condition == 'asleep'
+                and site.knows_serials
+                and not site.is_raid
+                and not is_lost
+            ):
+                # it is recognized
                 drive.last_address = drive.last_address and drive.address
     if is_lost and outcome.state is State.OK:
         wrong.append('the history was not read, and this is OK')

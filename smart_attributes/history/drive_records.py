@@ -70,6 +70,8 @@ class DrivePlace(NamedTuple):
     newest: int = 0
     last: int = 0  # when a check last found the drive here
     is_first: bool = False  # the drive was new to the history when it came here
+    # the place among the checks that found drives gone, whatever the clock says; 0: it is still here
+    departure: int = 0
 
     @property
     def is_removable(self) -> bool:
@@ -174,11 +176,12 @@ def updated(
     slots: address -> slot, if known. newest: the highest Record.order before this run.
     """
     after = {}
+    departure = 1 + max((place.departure for place in places), default=0)
     for place in places:
         is_looked_at = not place.gone and (place.address in drive_at or scope.covers(place))
         is_left = is_looked_at and drive_at.get(place.address, -1) not in (None, place.drive)
         after[place.address, place.drive] = (
-            place._replace(gone=now, newest=newest) if is_left else place
+            place._replace(gone=now, newest=newest, departure=departure) if is_left else place
         )
     known = {place.drive for place in places}
     for address, drive in drive_at.items():
@@ -349,11 +352,7 @@ def _successor(
         if place.slot != '' and other.slot == place.slot and (not other.gone or other in newer)
     ]
     later = [other for other in others if other.address == place.address]
-    next_left = [
-        other.newest
-        for other in later
-        if other.gone and (other.newest, other.first) > (place.newest, place.first)
-    ]
+    next_left = [other.newest for other in later if other.departure > place.departure]
     until = min(next_left, default=LATEST)
     at_address = [
         other.drive
