@@ -428,6 +428,29 @@ def test_a_part_that_one_address_lacks_is_that_of_the_other_one(field, value):
 
 
 @pytest.mark.parametrize(
+    'one, other, expected',
+    [
+        (0, 0x80, 0x80),  # the log of self-tests has a failed one, which one report does not list
+        (0x40, 0x10, 0x50),
+        (4, 0, 4),  # a command that failed says nothing of the drive
+        (0, 4, 0),
+    ],
+)
+def test_what_smartctl_found_at_any_address_stays_in_the_exit_status(one, other, expected):
+    reports = [REPORT._replace(exit_status=one), REPORT._replace(exit_status=other)]
+
+    assert merged(reports).exit_status == expected
+
+
+@pytest.mark.parametrize('plain, raid, bit', [(FAILED, ALMOST, 8), (REPORT, ALMOST, 0)])
+def test_the_exit_status_agrees_with_the_status_that_counts(plain, raid, bit):
+    """smartctl derived another one behind the controller."""
+    wrong = raid._replace(exit_status=8 - bit)
+
+    assert merged([wrong, plain._replace(exit_status=bit)]).exit_status == bit
+
+
+@pytest.mark.parametrize(
     'good, bad',
     [
         (REPORT, with_raw(REPORT, 5, 2000)),

@@ -291,7 +291,8 @@ _NO_COUNTS = (
     'critical_temp_threshold',
 )
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
-FAILED = 8  # bit of smartctl's exit status
+# bits of smartctl's exit status: a command failed, the health status was FAILED
+COMMAND_FAILED, FAILED = 4, 8
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
 # what volumes of some RAID controllers report; a drive also reports its errors
 _OF_VOLUMES = _TEMPERATURES | {'grown_defects'}

@@ -42,7 +42,6 @@ _SMARTCTL_KEYS = (
 # First part of a key -> protocol, for documents without "device".
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
 _STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
-_FAILED_COMMAND = 4  # bit of smartctl's exit status
 # both error logs contain the newest errors and the same count
 _EXTENDED_AND_SUMMARY = ('extended', 'summary')
 
@@ -92,7 +91,7 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
         'background' in arguments and report.scsi and 'background_status' not in report.scsi
     )
     return (
-        report._replace(exit_status=(report.exit_status or 0) & ~_FAILED_COMMAND)
+        report._replace(exit_status=(report.exit_status or 0) & ~content.COMMAND_FAILED)
         if is_without
         else report
     )

@@ -8,16 +8,17 @@ witness, and the worst status that the drive itself has reported counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..errors import DriveAsleep
 from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
-from ..typed import NamedTuple
+from ..typed import NamedTuple, T
 from . import drive_facts
+from .content import COMMAND_FAILED, FAILED
 from .device_types import is_raid
 from .identity import NONE, STRONG, WEAK, agreement, identifiers
 
-_COMMAND_FAILED = 4  # bit of smartctl's exit status
+_OF_LOGS = 0xF0  # bits of smartctl's exit status for findings in attributes and logs
 
 Known = Callable[[str, str], str]  # two addresses -> what the history says about them
 
@@ -106,7 +107,7 @@ def _is_of(read: Read, group: Sequence[Read], known: Known) -> bool:
 def _has_failed(read: Read) -> bool:
     """Return whether an address did not report the health status because it did not answer."""
     if isinstance(read.outcome, Report):
-        return read.outcome.smart_status is None and read.outcome.has_exit_bit(_COMMAND_FAILED)
+        return read.outcome.smart_status is None and read.outcome.has_exit_bit(COMMAND_FAILED)
     return read.identity is not None and not isinstance(read.outcome, DriveAsleep)
 
 
@@ -198,15 +199,35 @@ def merged(reports: Sequence[Report]) -> Report:
         attributes=max((report.attributes for report in alike), key=drive_facts.errors_of_table),
         nvme=_nvme([report.nvme for report in alike]),
         scsi=max((report.scsi for report in alike), key=drive_facts.errors_of_scsi),
-        statistics=next(filter(None, (report.statistics for report in alike)), {}),
+        statistics=_first((report.statistics for report in alike), {}),
         self_tests=max((report.self_tests for report in alike), key=_newest_test),
         nvme_errors=tuple(dict.fromkeys(entry for report in alike for entry in report.nvme_errors)),
-        derived=next(filter(None, (report.derived for report in alike)), {}),
+        derived=_first((report.derived for report in alike), {}),
         errors=max(alike, key=_errors_made).errors,
         error_count=max(counts, default=None),
-        farm=next(filter(None, (report.farm for report in alike)), None),
-        vendor_log=next(filter(None, (report.vendor_log for report in alike)), None),
+        exit_status=_exit_status(best, status, alike),
+        farm=_first((report.farm for report in alike), None),
+        vendor_log=_first((report.vendor_log for report in alike), None),
     )
+
+
+def _first(values: Iterable[T], default: T) -> T:
+    """Return the first value that is not empty."""
+    return next(filter(None, values), default)
+
+
+def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int | None:
+    """Return the exit status of the best report, with the bit for FAILED of the status that counts,
+    and what smartctl found in any report.
+    """
+    if best.exit_status is None or best.exit_status < 0:
+        return best.exit_status
+    found = 0
+    for report in reports:
+        if report.exit_status is not None and report.exit_status > 0:
+            found |= report.exit_status & _OF_LOGS
+    failed = FAILED if status.has_exit_bit(FAILED) else 0
+    return best.exit_status & ~FAILED | failed | found
 
 
 def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
@@ -240,13 +261,13 @@ def _status(reports: Sequence[Report]) -> Report | None:
 
 def _completed(identity: Identity, others: Sequence[Identity]) -> Identity:
     """Return an identity with what only the others say."""
+    every = identity, *others
+    rotations = [each.rotation for each in every if each.rotation is not None]
     return identity._replace(
-        serial=next(filter(None, (other.serial for other in (identity, *others))), ''),
-        wwn=next(filter(None, (other.wwn for other in (identity, *others))), ''),
-        capacity=next(filter(None, (other.capacity for other in (identity, *others))), None),
-        rotation=next(
-            (other.rotation for other in (identity, *others) if other.rotation is not None), None
-        ),
+        serial=_first((each.serial for each in every), ''),
+        wwn=_first((each.wwn for each in every), ''),
+        capacity=_first((each.capacity for each in every), None),
+        rotation=rotations[0] if rotations else None,
     )
 
 
