@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
 SELF_TEST, TOO_HOT = 'self_test', 'critical_temperature_time'
+UNKNOWN_MODEL = 'unknown_model'
+CYCLES_A_DAY = 10  # so many power cycles without a restart can be the work of a person
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 # percentage points; a larger difference between two endurance readings is noted
@@ -68,12 +70,6 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
         f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if the '
         f'drive stays on'
     )
-
-
-CYCLES_A_DAY = 10  # so many power cycles without a restart can be the work of a person
-
-
-UNKNOWN_MODEL = 'unknown_model'
 
 
 def unknown_model(device: Device, report: Report, state: State) -> Reading:
@@ -166,7 +162,8 @@ def _exit_status(report: Report, found: Sequence[Reading]) -> int | None:
 
 def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:
     """Return a note with the command of the test that ends the alert about a failed self-test."""
-    # WARNING: smartctl does not show which test failed, nor will it show that one has passed
+    # A WARNING means that smartctl does not show which test failed, so that it would not show that
+    # another one has passed.
     if not any(
         each.reading.metric == SELF_TEST and each.reading.state is State.CRITICAL and each.state
         for each in judgements

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
+    from ..model import LastVerdict
     from .drive_tracking import Whereabouts
     from .rulebook import Judge
 
@@ -121,7 +122,7 @@ class Remembered:
         return self._past(store.likely(identity)) if store else None
 
     def seen_as(self, one: str, other: str) -> str:
-        """Return whether two addresses led to the same drive at the last check."""
+        """Return what the history says about two addresses, as HistoryStore.seen_as does."""
         store = self.store
         return store.seen_as(one, other) if store else SEPARATE
 
@@ -344,14 +345,11 @@ class Remembered:
         drive = self.drive_of(read.device, read.identity)
         if store is None or drive is None:
             return verdict
-        from . import last_verdict
+        last = self._standing(drive, verdict.device, judge)
+        if last and last.findings:
+            from . import last_verdict
 
-        if judge and drive.verdict:
-            last = last_verdict.standing(
-                drive.verdict, verdict.device, drive.record.identity, judge, store.now
-            )
-            if last.findings:
-                return last_verdict.with_floor(verdict, last, store.now)
+            return last_verdict.with_floor(verdict, last, store.now)
         if verdict.code != DriveAsleep.code:
             return verdict
         silence = duration(max(store.now - drive.record.last_read, 0))
@@ -361,17 +359,29 @@ class Remembered:
         """Return the verdict on a drive that was read, with the last health status that the drive
         itself reported, if it reported none now.
         """
-        store = self.store
         drive = self.drive_of(read.device, read.identity)
-        if store is None or drive is None or drive.verdict is None or judge is None:
+        findings = drive.verdict.findings if drive and drive.verdict else ()
+        if drive is None or all(finding.metric != HEALTH for finding in findings):
             return verdict
-        if all(finding.metric != HEALTH for finding in drive.verdict.findings):
+        last = self._standing(drive, verdict.device, judge)
+        if last is None:
             return verdict
         from . import last_verdict
 
-        identity = drive.record.identity
-        last = last_verdict.standing(drive.verdict, verdict.device, identity, judge, store.now)
         return last_verdict.with_status(verdict, last)
+
+    def _standing(
+        self, drive: DriveHistory, device: Device, judge: Judge | None
+    ) -> LastVerdict | None:
+        """Return what still counts of the last verdict on a drive; None without one. judge: None:
+        nothing is compared with the last verdict.
+        """
+        store = self.store
+        if store is None or judge is None or drive.verdict is None:
+            return None
+        from . import last_verdict
+
+        return last_verdict.standing(drive.verdict, device, drive.record.identity, judge, store.now)
 
     def drive_of(self, device: Device, identity: Identity | None) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this
@@ -430,7 +440,7 @@ class Remembered:
         from . import last_verdict
 
         sightings = {
-            address: Sighting(address, slot=slot, sleeps=self._recognized.get(address))
+            address: Sighting(address, slot=slot, recognized=self._recognized.get(address))
             for address, slot in self._slots.items()
         }
         for verdict in verdicts:

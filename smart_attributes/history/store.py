@@ -49,7 +49,9 @@ class Sighting(NamedTuple):
     observations: tuple[Observation, ...] = ()
     slot: str = ''  # see DrivePlace
     verdict: LastVerdict | None = None
-    sleeps: int | None = None  # the drive there, which sleeps; None: unknown, or it was read
+    # number of the drive there, which this check did not judge: it sleeps, or the options exclude it;
+    # None: it is not known, or was judged
+    recognized: int | None = None
     aliases: tuple[Alias, ...] = ()  # other addresses of the drive
 
 
@@ -245,7 +247,9 @@ class HistoryStore:
         ]
 
     def seen_as(self, one: str, other: str) -> str:
-        """Return whether two addresses led to the same drive at the last check."""
+        """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
+        drive at the last check.
+        """
         for drive in self.drives.values():
             doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
             if {one, other} <= self._addresses(drive):
@@ -375,7 +379,7 @@ class HistoryStore:
         address.
         """
         drive_at: dict[str, int | None] = {
-            sighting.address: sighting.sleeps if sighting.sleeps in after.drives else None
+            sighting.address: sighting.recognized if sighting.recognized in after.drives else None
             for sighting in sightings
         }
         seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]

@@ -58,6 +58,9 @@ _ERRORS: tuple[Key, ...] = (
     ('nvme', 'media_errors'),
     ('scsi', 'grown_defects'),
 )
+# raw values that are added up: reallocated, uncorrectable and pending sectors
+_COUNTERS = (5, 187, 196, 197, 198)
+_SCSI_ERRORS = ('total_uncorrected_errors', 'defects')  # ends of the names in the log pages
 
 
 def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> bool:
@@ -123,17 +126,13 @@ def _has_other_capacity(one: Identity, other: Identity) -> bool:
 # --- how bad a report is --------------------------------------------------------------------------
 
 
-# reallocated, uncorrectable and pending sectors
-_COUNTERS = (5, 187, 196, 197, 198)
-
-
 def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int, int]:
     """Return a key by which the ATA attribute table with more errors is the greater one; a table
     without rows is the least.
     """
     raw = _raw_numbers(rows)
     failing = sum(row.when_failed == 'now' for row in rows)
-    return len(rows) and 1, failing, sum(raw.get(id_, 0) for id_ in _COUNTERS)
+    return int(bool(rows)), failing, sum(raw.get(id_, 0) for id_ in _COUNTERS)
 
 
 def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:
@@ -145,10 +144,9 @@ def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:
     )
 
 
-def errors_of_scsi(log: Mapping[str, float]) -> float:
-    """Return a key by which the SCSI log pages with more errors are the greater ones."""
-    return sum(
-        number
-        for name, number in log.items()
-        if name.endswith(('total_uncorrected_errors', 'defects'))
-    ) + bool(log)
+def errors_of_scsi(log: Mapping[str, float]) -> tuple[int, float]:
+    """Return a key by which the SCSI log pages with more errors are the greater ones; no pages are
+    the least.
+    """
+    errors = sum(number for name, number in log.items() if name.endswith(_SCSI_ERRORS))
+    return int(bool(log)), errors

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
+_SHIPPED: dict[str, bytes] = {}  # its content by folder: a check needs it twice
 # an advisory that forbids reading, as the shipped database is formatted, and in other forms
 _FORBIDS = b'"read": false'
 _FORMS = (_FORBIDS, b'"read":false', b'"read" ', b'"read"\n', b'"read":\n')
@@ -41,9 +42,11 @@ def model_of(path: str, device_type: str) -> str:
 
 def shipped() -> bytes:
     """Return the content of the shipped database; b'' if it is missing, which judging reports."""
-    return content_of(f'{files.PROGRAM}/{DATABASE}') or content_of(
-        f'{os.path.dirname(files.PROGRAM)}/{DATABASE}'
-    )
+    if files.PROGRAM not in _SHIPPED:
+        _SHIPPED[files.PROGRAM] = content_of(f'{files.PROGRAM}/{DATABASE}') or content_of(
+            f'{os.path.dirname(files.PROGRAM)}/{DATABASE}'
+        )
+    return _SHIPPED[files.PROGRAM]
 
 
 def content_of(path: str) -> bytes:

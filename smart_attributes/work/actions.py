@@ -13,7 +13,6 @@ from ..model import State
 from ..typed import NamedTuple
 
 REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACTIONS
-REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACTIONS
 COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR, NOTHING = (
     'copy',
     'drain',

@@ -49,7 +49,7 @@ OF_LABEL = {
     LAST: actions.KEEP,
     WAIT: actions.WAIT,
 }
-# for a drive that is itself good enough: to be replaced or copied is only one that a group has dropped
+# For a drive that is itself good enough. Only one that a group has dropped is replaced or copied.
 IDLE_OF_LABEL = {
     NEXT: actions.REJOIN,
     COPY: actions.COPY,
