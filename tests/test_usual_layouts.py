@@ -310,3 +310,12 @@ def test_a_pool_that_is_not_imported_may_have_the_name_of_another(tmp_path, monk
 
     assert failing(server, 'sda').label == COPY
     assert failing(server, 'sdb').label == NEXT
+
+
+def test_swap_space_of_an_appliance_has_no_signature(tmp_path):
+    """TrueNAS makes a partition for swap on each disk, but uses some of them only."""
+    server = Server(Machine(tmp_path))
+    server.disks(('0657fd6d-a4ab-43c4-84e5-0933c84b4f4f', ''), ('', RAID))
+    server.mirror('md0', '2', '/')
+
+    assert failing(server, 'sdb').label == NEXT

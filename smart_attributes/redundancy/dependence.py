@@ -200,11 +200,14 @@ def _in_slot(verdict: Verdict, slots: Mapping[str, Place]) -> Verdict:
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
-    """Return the disks of a drive, each followed by the first path to it."""
+    """Return the disks of a drive, also those of its other namespaces and actuators, each followed
+    by the first path to it.
+    """
     names: dict[str, None] = {}
-    for name in _present_disks(verdict, devices.system):
-        names[name] = None
-        names[devices.same.get(name, name)] = None
+    for present in _present_disks(verdict, devices.system):
+        for name in devices.units.get(present, (present,)):
+            names[name] = None
+            names[devices.same.get(name, name)] = None
     return list(names)
 
 
@@ -357,7 +360,13 @@ def _found(devices: Devices) -> Iterator[Group]:
         *inactive.groups,
     ]
     yield from found
-    removed = {member.name for group in found if group.kind == 'md' for member in group.members}
+    removed = {
+        member.name
+        for group in found
+        if group.kind == 'md'
+        for member in group.members
+        if member.state == 'missing' and member.on
+    }
     rest = [claim for claim in held if devices.titles.get(claim.name, claim.name) not in removed]
     yield from partitions.groups(rest, {group.id for group in found}, devices)
 
