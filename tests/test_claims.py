@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from block_tree import Machine
+from test_severity import FAILED, drive
 
+from smart_attributes.redundancy import dependence
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
 from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
+from smart_attributes.work import work_list
 
 LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
 GUID = {kind: entry_type for entry_type, kind in TYPES.items() if '-' in entry_type}
@@ -91,6 +94,122 @@ def test_a_partition_of_an_array_has_the_redundancy_of_the_array(machine, signat
 
     assert steps(machine, 'sdb')['sdb'].label == NEXT
     assert steps(machine, 'sda', 'sdb')['sda'].label == COPY
+
+
+def idle_thin_pool(machine: Machine) -> None:
+    """The pool of a host whose guests are all stopped."""
+    machine.lv('dm-0', 'vg0', 'pool_tmeta', 'sdb2', suffix='-tmeta')
+    machine.lv('dm-1', 'vg0', 'pool_tdata', 'sdb2', suffix='-tdata')
+    machine.lv('dm-2', 'vg0', 'pool-tpool', 'dm-0', 'dm-1', suffix='-tpool')
+    machine.lv('dm-3', 'vg0', 'pool', 'dm-2', suffix='-pool')
+    machine.volume_group('vg0', ('sdb2',), {'pool_tdata': ('sdb2',), 'vm': ('pool',)})
+
+
+def volume_named_like_an_inner_one(machine: Machine) -> None:
+    machine.dm('dm-0', 'data_cvol_1-home', LV, 'sdb2')
+
+
+def volume_named_like_a_partition(machine: Machine) -> None:
+    """A member of the array has the name of the partition beside it."""
+    machine.disks('sdc')
+    machine.dm('dm-0', 'sdb2', CRYPT, 'sdc1')
+    machine.md('md1', 'raid1', {'dm-0': 'in_sync'})
+    machine.typed('sdb2', LINUX_DATA, 'ext4')
+
+
+def cache_of_the_array(machine: Machine) -> None:
+    machine.stacked('bcache0', 'md0', 'sdb2')
+
+
+def cluster_and_file_system(machine: Machine) -> None:
+    """Only the data of the cluster is moved by it."""
+    machine.dm('dm-0', 'ceph--db-db1', LV, 'sdb2')
+    machine._device('sdb3', machine.folder('sdb') / 'sdb3')
+    machine.mounted('/dev/sdb3', '/srv')
+
+
+@pytest.mark.parametrize(
+    'lays',
+    [
+        idle_thin_pool,
+        volume_named_like_an_inner_one,
+        volume_named_like_a_partition,
+        cache_of_the_array,
+        cluster_and_file_system,
+    ],
+)
+def test_what_lies_only_here_is_copied_first(machine, lays):
+    mirror(machine, '2')
+    lays(machine)
+    found = steps(machine, 'sdb')
+
+    # no drive must stay: the array is complete
+    assert {name: (step.label, step.why.code) for name, step in found.items()} == {
+        'sdb': (COPY, 'no-redundancy')
+    }
+
+
+def test_all_that_lies_only_here_is_named(machine):
+    mirror(machine, '2', '3', '4')
+    machine.mounted('/dev/sdb2', '/srv')
+    machine.typed('sdb3', LINUX_DATA, 'ext4')
+    machine.typed('sdb4', LINUX_DATA)
+
+    assert 'also copy the data of sdb3, sdb4' in steps(machine, 'sdb')['sdb'].why
+
+
+def with_a_second_namespace(machine: Machine) -> str:
+    machine.disk('nvme0n2')
+    machine.disk('nvme0n1', 'nvme0n1p1')
+    return 'nvme0n1p1'
+
+
+def with_a_second_actuator(machine: Machine) -> str:
+    """A file system that is not mounted is on the second one; the drive is read at the first."""
+    for number, disk in enumerate(('sda', 'sdb')):
+        unit = f'0:0:0:{number}'
+        folder = machine.disk(disk, f'{disk}1', bus=f'pci0/host0/target0:0:0/{unit}')
+        (folder / 'device').symlink_to('../..')
+        page = '\0\x80\0\x08ABCD1234'
+        wwid = f'naa.5000c500a1b2c3d{number}'
+        machine.files(folder.parents[1], {'wwid': wwid, 'vpd_pg80': page})
+    machine.typed('sdb1', LINUX_DATA, 'ext4')
+    return 'sda1'
+
+
+@pytest.mark.parametrize(
+    'makes, code',
+    [(with_a_second_namespace, 'use-unknown'), (with_a_second_actuator, 'no-redundancy')],
+)
+def test_who_pulls_a_drive_pulls_all_its_disks(machine, makes, code):
+    part = makes(machine)
+    machine.disks('sdc')
+    machine.md('md0', 'raid1', {part: 'in_sync', 'sdc1': 'in_sync'})
+
+    assert replaced(machine, machine.folder(part).parent.name, 'sdc') == (COPY, code)
+
+
+def replaced(machine: Machine, failing: str, healthy: str) -> tuple[str, str]:
+    """Return the label of a drive that fails, as a run that reads two drives decides it."""
+    found = dependence.examined(
+        (drive(failing, FAILED), drive(healthy)),
+        lambda placed: work_list.drives(placed, 0),
+        system=machine.system,
+    )
+    step = found.verdicts[0].replacement
+    return (step.label, str(step.why.code)) if step else ('', '')
+
+
+def test_two_disks_without_a_serial_number_are_two_disks(machine):
+    """A vendor gave both the same WWN."""
+    mirror(machine)
+    machine.disks('sdc')
+    machine.typed('sdc1', LINUX_DATA, 'ext4')
+    for disk in ('sda', 'sdc'):
+        page = {'device/wwid': 'naa.5000c500a1b2c3d4', 'device/vpd_pg80': '\0\x80\0\0'}
+        machine.files(machine.folder(disk), page)
+
+    assert replaced(machine, 'sdc', 'sdb') == (COPY, 'no-redundancy')
 
 
 # --- dropped members ------------------------------------------------------------------------------

@@ -229,13 +229,13 @@ class Stack:
             for each in member.on
         )
 
-    def needs(self, group: Group, disks: frozenset[str]) -> bool:
-        """Return whether anything directly below a group is lost without these disks, or may be."""
-        return any(
-            self._survives(each, disks, frozenset()) is not True
+    def lost_members(self, group: Group, disks: frozenset[str]) -> list[Member]:
+        """Return the members of a group that are lost without these disks, or may be."""
+        return [
+            member
             for member in group.members
-            for each in member.on
-        )
+            if any(self._survives(each, disks, frozenset()) is not True for each in member.on)
+        ]
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
