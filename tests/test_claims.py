@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from block_tree import Machine
+from block_tree import Machine, metadata
 from test_severity import FAILED, drive
 
 from smart_attributes.redundancy import dependence
@@ -210,6 +210,59 @@ def test_two_disks_without_a_serial_number_are_two_disks(machine):
         machine.files(machine.folder(disk), page)
 
     assert replaced(machine, 'sdc', 'sdb') == (COPY, 'no-redundancy')
+
+
+def drbd(machine: Machine) -> None:
+    machine.stacked('drbd0', 'md0')
+    machine.mounted('/dev/drbd0', '/srv')
+
+
+def idle_volume_group(machine: Machine) -> None:
+    machine.udev('md0', 'LVM2_member')
+
+
+def unknown_target(machine: Machine) -> None:
+    machine.dm('dm-0', 'stratis-1-pool', 'stratis-1-private', 'md0')
+
+
+@pytest.mark.parametrize('lays', [drbd, idle_volume_group, unknown_target])
+def test_of_an_array_nothing_is_lost_with_one_disk(machine, lays):
+    """Whatever is on it, even if its own redundancy is unknown."""
+    mirror(machine)
+    lays(machine)
+
+    assert steps(machine, 'sdb')['sdb'].why.code == 'replace-next'
+    assert [step.why.code for step in steps(machine, 'sda', 'sdb').values()] == [
+        'data-at-risk',
+        'second-failing-member',
+    ]
+
+
+def test_a_partition_of_a_multipath_volume_may_hold_nothing_that_counts(machine):
+    parts = []
+    for number, paths in enumerate(('ab', 'cd')):
+        volume, part, empty = (f'dm-{3 * number + place}' for place in range(3))
+        for path in paths:
+            machine.disk(f'sd{path}')
+        machine.dm(volume, f'mpath{number}', f'mpath-{number}', *(f'sd{path}' for path in paths))
+        machine.dm(part, f'mpath{number}p1', f'part1-mpath-{number}', volume)
+        machine.dm(empty, f'mpath{number}p9', f'part9-mpath-{number}', volume)
+        machine.typed(empty, GUID['reserved'])
+        parts.append(part)
+    machine.md('md0', 'raid1', dict.fromkeys(parts, 'in_sync'))
+
+    assert steps(machine, 'sda')['sda'].label == NEXT
+
+
+def test_a_copy_of_the_backup_of_a_volume_group_may_be_old(machine):
+    mirror(machine, '2')
+    machine.lv('dm-0', 'vg0', 'swap', 'sdb2')
+    machine.swap('/dev/dm-0')
+    machine.volume_group('vg0', ('sdb2',), {'swap': ('sdb2',), 'vm': ('sdb2',)})
+    old = metadata('vg0', ('sdb2',), {'swap': ('sdb2',)})
+    (machine.lvm / 'vg0.old').write_text(old)
+
+    assert steps(machine, 'sdb')['sdb'].label == COPY
 
 
 # --- dropped members ------------------------------------------------------------------------------

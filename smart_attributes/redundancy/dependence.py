@@ -341,6 +341,14 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(*(volume.slaves for volume in every.values()), *others.values())
     held = partitions.claims(taken, devices)
     notes = {claim.name: claim.notes for claim in held if claim.notes}
+    # partitions of multipath volumes, such as the ninth one of a disk of ZFS
+    empty = {
+        claim.name
+        for claim in held
+        if claim.kind in partitions.NOTHING
+        and claim.name in every
+        and every[claim.name].uuid.startswith('part')
+    }
     inactive = lvm_backup.read(every, devices)
     found = [
         *(
@@ -353,7 +361,7 @@ def _found(devices: Devices) -> Iterator[Group]:
                 unlisted=inactive.unlisted.get(name, '')
             )
             for name in every
-            if name not in devices.inside
+            if name not in {*devices.inside, *empty}
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *systems,
