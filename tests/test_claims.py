@@ -8,6 +8,7 @@ import pytest
 from block_tree import Machine, metadata
 from test_severity import FAILED, drive
 
+from smart_attributes.model import Device, Identity, Verdict
 from smart_attributes.redundancy import dependence
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
@@ -186,13 +187,13 @@ def test_who_pulls_a_drive_pulls_all_its_disks(machine, makes, code):
     machine.disks('sdc')
     machine.md('md0', 'raid1', {part: 'in_sync', 'sdc1': 'in_sync'})
 
-    assert replaced(machine, machine.folder(part).parent.name, 'sdc') == (COPY, code)
+    assert replaced(machine, drive(machine.folder(part).parent.name, FAILED), 'sdc') == (COPY, code)
 
 
-def replaced(machine: Machine, failing: str, healthy: str) -> tuple[str, str]:
+def replaced(machine: Machine, failing: Verdict, healthy: str) -> tuple[str, str]:
     """Return the label of a drive that fails, as a run that reads two drives decides it."""
     found = dependence.examined(
-        (drive(failing, FAILED), drive(healthy)),
+        (failing, drive(healthy)),
         lambda placed: work_list.drives(placed, 0),
         system=machine.system,
     )
@@ -209,7 +210,7 @@ def test_two_disks_without_a_serial_number_are_two_disks(machine):
         page = {'device/wwid': 'naa.5000c500a1b2c3d4', 'device/vpd_pg80': '\0\x80\0\0'}
         machine.files(machine.folder(disk), page)
 
-    assert replaced(machine, 'sdc', 'sdb') == (COPY, 'no-redundancy')
+    assert replaced(machine, drive('sdc', FAILED), 'sdb') == (COPY, 'no-redundancy')
 
 
 def drbd(machine: Machine) -> None:
@@ -263,6 +264,18 @@ def test_a_copy_of_the_backup_of_a_volume_group_may_be_old(machine):
     (machine.lvm / 'vg0.old').write_text(old)
 
     assert steps(machine, 'sdb')['sdb'].label == COPY
+
+
+def test_a_controller_may_pass_a_drive_through(machine):
+    """The kernel has a disk with its serial number: the groups on that are its groups."""
+    mirror(machine)
+    for disk, serial in (('sda', 'ABCD1234'), ('sdb', 'ABCD5678')):
+        machine.files(machine.folder(disk), {'device/vpd_pg80': f'\0\x80\0\x08{serial}'})
+    device = Device('/dev/bus/0', 'megaraid,1', 'bus_0_megaraid_1')
+    for serial, code in (('ABCD5678', 'replace-next'), ('ABCD9999', 'redundancy-unknown')):
+        behind = drive('', FAILED)._replace(device=device, identity=Identity(serial=serial))
+
+        assert replaced(machine, behind, 'sda')[1] == code
 
 
 # --- dropped members ------------------------------------------------------------------------------

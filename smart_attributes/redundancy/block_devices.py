@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
@@ -41,6 +41,7 @@ class Devices(NamedTuple):
     used: Mapping[str, tuple[str, ...]] = {}
     titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
     same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
+    serials: Mapping[str, str] = {}  # disk -> serial number (vital product data page 80h)
     # disk -> all disks of its drive, if there are several: namespaces, actuators
     units: Mapping[str, tuple[str, ...]] = {}
 
@@ -74,19 +75,25 @@ def listed(system: System) -> Devices:
         for part in names_in(f'{system.sys}/block/{name}')
         if part.startswith(name) and part[len(name) :].removeprefix('p').isdecimal()
     }
-    same, units = dict(_paths(names, system)), _units(names, system)
-    return Devices(system, frozenset(names), parts, same=same, units=units)
+    serials = {name: _serial(name, system) for name in names}
+    return Devices(
+        system,
+        frozenset(names),
+        parts,
+        same=dict(_paths(serials, system)),
+        serials=serials,
+        units=_units(serials, system),
+    )
 
 
-def _units(names: Sequence[str], system: System) -> dict[str, tuple[str, ...]]:
+def _units(serials: Mapping[str, str], system: System) -> dict[str, tuple[str, ...]]:
     """Return, for each disk of a drive that has several, all of them: the namespaces of an NVMe
     drive, or the logical units of a SAS drive, one for each actuator. Who pulls the drive pulls all.
     """
     drives: dict[tuple[str, ...], list[str]] = {}
-    for name in names:
+    for name, serial in serials.items():
         namespace = re.fullmatch('(nvme[0-9]+)n[0-9]+', name)
         device = f'{system.sys}/block/{name}/device'
-        serial = _serial(name, system)
         if namespace:
             drives.setdefault((namespace[1],), []).append(name)
         elif serial and text_of(f'{device}/wwid').startswith('naa.5'):
@@ -100,7 +107,7 @@ def _serial(name: str, system: System) -> str:
     return text_of(f'{system.sys}/block/{name}/device/vpd_pg80')[PAGE_HEAD:].strip('\0 ')
 
 
-def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
+def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, str]]:
     """Yield each further path to a disk, with the first path; both have the same WWN or the same
     multipath volume.
 
@@ -108,10 +115,9 @@ def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
     SSDs of a batch the same WWN, so the serial number (vital product data page 80h) must be known
     and the same, too.
     """
-    present, first = frozenset(names), dict[tuple[str, ...], str]()
-    for name in names:
+    present, first = frozenset(serials), dict[tuple[str, ...], str]()
+    for name, serial in serials.items():
         wwid = text_of(f'{system.sys}/block/{name}/device/wwid')
-        serial = _serial(name, system)
         if serial and re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
             other = first.setdefault((wwid, serial), name)
             if other != name:

@@ -204,11 +204,21 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     by the first path to it.
     """
     names: dict[str, None] = {}
-    for present in _present_disks(verdict, devices.system):
+    for present in _passed_through(verdict, devices) or _present_disks(verdict, devices.system):
         for name in devices.units.get(present, (present,)):
             names[name] = None
             names[devices.same.get(name, name)] = None
     return list(names)
+
+
+def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
+    """Return the disks with the serial number of a drive behind a RAID controller, which then is in
+    no volume: the kernel has the drive itself (JBOD).
+    """
+    serial, device = verdict.identity.serial.strip(), verdict.device
+    if _is_gone(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
+        return []
+    return [name for name, other in devices.serials.items() if other == serial]
 
 
 def with_others(
@@ -273,7 +283,7 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
     behind: dict[tuple[str, str, bool], list[Device]] = {}
     for verdict in verdicts:
         controller = device_types.controller(verdict.device.type)
-        if controller and verdict.place.disks:
+        if controller and verdict.device.address in verdict.place.disks:
             kind = device_types.base(verdict.device).partition(',')[0]
             key = controller.name, verdict.device.path, kind in WITH_TOOLS
             behind.setdefault(key, []).append(verdict.device)
