@@ -69,6 +69,17 @@ def test_a_partition_that_nothing_uses(machine, entry_type, signature, label, co
     assert (step.label, step.why.code) == (label, code)
 
 
+@pytest.mark.parametrize('entry_type, label', [(GUID['reserved'], NEXT), (LINUX_DATA, COPY)])
+def test_an_old_label_of_a_disk_is_no_signature_of_its_partitions(machine, entry_type, label):
+    """udev gives the signature of a disk also to its partitions that have none."""
+    mirror(machine, '2')
+    label_of_disk = {'ID_FS_USAGE': 'filesystem', 'ID_FS_UUID': '1234'}
+    machine.udev('sdb', 'zfs_member', 'tank', **label_of_disk)
+    machine.udev('sdb2', 'zfs_member', 'tank', ID_PART_ENTRY_TYPE=entry_type, **label_of_disk)
+
+    assert steps(machine, 'sdb')['sdb'].label == label
+
+
 def test_the_file_system_that_is_not_mounted_is_named(machine):
     mirror(machine, '2')
     machine.udev('sdb2', 'ext4', 'backup', ID_PART_ENTRY_TYPE=LINUX_DATA)

@@ -114,12 +114,13 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
 
 def _is_of_disk(claim: Claim) -> bool:
     """Return whether a disk with partitions is itself in use, or has a file system of its own. The
-    label of a ZFS pool at its end, for example, belongs to its last partition.
+    label of a ZFS pool belongs to its last partition, or is older than its partitions.
     """
     if claim.kind in (MEMBER, MOUNTED, SWAP):
         return True
+    is_pool = claim.notes.get('ID_FS_TYPE') == 'zfs_member'
     usage = claim.notes.get('ID_FS_USAGE')
-    return claim.kind == SIGNATURE and usage in ('filesystem', 'crypto')
+    return claim.kind == SIGNATURE and not is_pool and usage in ('filesystem', 'crypto')
 
 
 def _by_first_path(name: str, devices: Devices) -> str:
@@ -138,8 +139,23 @@ def _claim(name: str, taken: Collection[str], in_use: Collection[str], devices: 
         return Claim(name, SWAP if devices.used[name] == ('swap',) else MOUNTED)
     if _by_first_path(name, devices) in in_use or disk in devices.same:
         return Claim(name, MEMBER)  # the partition counts on the first path to its disk
-    notes = block_devices.udev_notes(name, devices)
+    notes = _own_notes(name, devices)
     return Claim(name, kind_of(notes), notes)
+
+
+def _own_notes(name: str, devices: Devices) -> dict[str, str]:
+    """Return udev's notes on a device. A partition without a signature inherits that of its disk,
+    which is left out if the partition has a type that holds nothing.
+
+    Source: systemd, 60-persistent-storage.rules, IMPORT{parent}="ID_*".
+    """
+    notes = block_devices.udev_notes(name, devices)
+    of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
+    signature = {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
+    is_own = signature != {key: value for key, value in of_disk.items() if key.startswith('ID_FS_')}
+    if is_own or not partition_type(notes):
+        return notes
+    return {key: value for key, value in notes.items() if key not in signature}
 
 
 # --- groups ---------------------------------------------------------------------------------------
