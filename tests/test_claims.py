@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from block_tree import Machine
+from block_tree import Machine, metadata
+from test_severity import FAILED, drive
 
+from smart_attributes.model import Device, Identity, Verdict
+from smart_attributes.redundancy import dependence
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
 from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
+from smart_attributes.work import work_list
 
 LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
 GUID = {kind: entry_type for entry_type, kind in TYPES.items() if '-' in entry_type}
@@ -65,6 +69,17 @@ def test_a_partition_that_nothing_uses(machine, entry_type, signature, label, co
     assert (step.label, step.why.code) == (label, code)
 
 
+@pytest.mark.parametrize('entry_type, label', [(GUID['reserved'], NEXT), (LINUX_DATA, COPY)])
+def test_an_old_label_of_a_disk_is_no_signature_of_its_partitions(machine, entry_type, label):
+    """udev gives the signature of a disk also to its partitions that have none."""
+    mirror(machine, '2')
+    label_of_disk = {'ID_FS_USAGE': 'filesystem', 'ID_FS_UUID': '1234'}
+    machine.udev('sdb', 'zfs_member', 'tank', **label_of_disk)
+    machine.udev('sdb2', 'zfs_member', 'tank', ID_PART_ENTRY_TYPE=entry_type, **label_of_disk)
+
+    assert steps(machine, 'sdb')['sdb'].label == label
+
+
 def test_the_file_system_that_is_not_mounted_is_named(machine):
     mirror(machine, '2')
     machine.udev('sdb2', 'ext4', 'backup', ID_PART_ENTRY_TYPE=LINUX_DATA)
@@ -91,6 +106,187 @@ def test_a_partition_of_an_array_has_the_redundancy_of_the_array(machine, signat
 
     assert steps(machine, 'sdb')['sdb'].label == NEXT
     assert steps(machine, 'sda', 'sdb')['sda'].label == COPY
+
+
+def idle_thin_pool(machine: Machine) -> None:
+    """The pool of a host whose guests are all stopped."""
+    machine.lv('dm-0', 'vg0', 'pool_tmeta', 'sdb2', suffix='-tmeta')
+    machine.lv('dm-1', 'vg0', 'pool_tdata', 'sdb2', suffix='-tdata')
+    machine.lv('dm-2', 'vg0', 'pool-tpool', 'dm-0', 'dm-1', suffix='-tpool')
+    machine.lv('dm-3', 'vg0', 'pool', 'dm-2', suffix='-pool')
+    machine.volume_group('vg0', ('sdb2',), {'pool_tdata': ('sdb2',), 'vm': ('pool',)})
+
+
+def volume_named_like_an_inner_one(machine: Machine) -> None:
+    machine.dm('dm-0', 'data_cvol_1-home', LV, 'sdb2')
+
+
+def volume_named_like_a_partition(machine: Machine) -> None:
+    """A member of the array has the name of the partition beside it."""
+    machine.disks('sdc')
+    machine.dm('dm-0', 'sdb2', CRYPT, 'sdc1')
+    machine.md('md1', 'raid1', {'dm-0': 'in_sync'})
+    machine.typed('sdb2', LINUX_DATA, 'ext4')
+
+
+def cache_of_the_array(machine: Machine) -> None:
+    machine.stacked('bcache0', 'md0', 'sdb2')
+
+
+def cluster_and_file_system(machine: Machine) -> None:
+    """Only the data of the cluster is moved by it."""
+    machine.dm('dm-0', 'ceph--db-db1', LV, 'sdb2')
+    machine._device('sdb3', machine.folder('sdb') / 'sdb3')
+    machine.mounted('/dev/sdb3', '/srv')
+
+
+@pytest.mark.parametrize(
+    'lays',
+    [
+        idle_thin_pool,
+        volume_named_like_an_inner_one,
+        volume_named_like_a_partition,
+        cache_of_the_array,
+        cluster_and_file_system,
+    ],
+)
+def test_what_lies_only_here_is_copied_first(machine, lays):
+    mirror(machine, '2')
+    lays(machine)
+    found = steps(machine, 'sdb')
+
+    # no drive must stay: the array is complete
+    assert {name: (step.label, step.why.code) for name, step in found.items()} == {
+        'sdb': (COPY, 'no-redundancy')
+    }
+
+
+def test_all_that_lies_only_here_is_named(machine):
+    mirror(machine, '2', '3', '4')
+    machine.mounted('/dev/sdb2', '/srv')
+    machine.typed('sdb3', LINUX_DATA, 'ext4')
+    machine.typed('sdb4', LINUX_DATA)
+
+    assert 'also copy the data of sdb3, sdb4' in steps(machine, 'sdb')['sdb'].why
+
+
+def with_a_second_namespace(machine: Machine) -> str:
+    machine.disk('nvme0n2')
+    machine.disk('nvme0n1', 'nvme0n1p1')
+    return 'nvme0n1p1'
+
+
+def with_a_second_actuator(machine: Machine) -> str:
+    """A file system that is not mounted is on the second one; the drive is read at the first."""
+    for number, disk in enumerate(('sda', 'sdb')):
+        unit = f'0:0:0:{number}'
+        folder = machine.disk(disk, f'{disk}1', bus=f'pci0/host0/target0:0:0/{unit}')
+        (folder / 'device').symlink_to('../..')
+        page = '\0\x80\0\x08ABCD1234'
+        wwid = f'naa.5000c500a1b2c3d{number}'
+        machine.files(folder.parents[1], {'wwid': wwid, 'vpd_pg80': page})
+    machine.typed('sdb1', LINUX_DATA, 'ext4')
+    return 'sda1'
+
+
+@pytest.mark.parametrize(
+    'makes, code',
+    [(with_a_second_namespace, 'use-unknown'), (with_a_second_actuator, 'no-redundancy')],
+)
+def test_who_pulls_a_drive_pulls_all_its_disks(machine, makes, code):
+    part = makes(machine)
+    machine.disks('sdc')
+    machine.md('md0', 'raid1', {part: 'in_sync', 'sdc1': 'in_sync'})
+
+    assert replaced(machine, drive(machine.folder(part).parent.name, FAILED), 'sdc') == (COPY, code)
+
+
+def replaced(machine: Machine, failing: Verdict, healthy: str) -> tuple[str, str]:
+    """Return the label of a drive that fails, as a run that reads two drives decides it."""
+    found = dependence.examined(
+        (failing, drive(healthy)),
+        lambda placed: work_list.drives(placed, 0),
+        system=machine.system,
+    )
+    step = found.verdicts[0].replacement
+    return (step.label, str(step.why.code)) if step else ('', '')
+
+
+def test_two_disks_without_a_serial_number_are_two_disks(machine):
+    """A vendor gave both the same WWN."""
+    mirror(machine)
+    machine.disks('sdc')
+    machine.typed('sdc1', LINUX_DATA, 'ext4')
+    for disk in ('sda', 'sdc'):
+        page = {'device/wwid': 'naa.5000c500a1b2c3d4', 'device/vpd_pg80': '\0\x80\0\0'}
+        machine.files(machine.folder(disk), page)
+
+    assert replaced(machine, drive('sdc', FAILED), 'sdb') == (COPY, 'no-redundancy')
+
+
+def drbd(machine: Machine) -> None:
+    machine.stacked('drbd0', 'md0')
+    machine.mounted('/dev/drbd0', '/srv')
+
+
+def idle_volume_group(machine: Machine) -> None:
+    machine.udev('md0', 'LVM2_member')
+
+
+def unknown_target(machine: Machine) -> None:
+    machine.dm('dm-0', 'stratis-1-pool', 'stratis-1-private', 'md0')
+
+
+@pytest.mark.parametrize('lays', [drbd, idle_volume_group, unknown_target])
+def test_of_an_array_nothing_is_lost_with_one_disk(machine, lays):
+    """Whatever is on it, even if its own redundancy is unknown."""
+    mirror(machine)
+    lays(machine)
+
+    assert steps(machine, 'sdb')['sdb'].why.code == 'replace-next'
+    assert [step.why.code for step in steps(machine, 'sda', 'sdb').values()] == [
+        'data-at-risk',
+        'second-failing-member',
+    ]
+
+
+def test_a_partition_of_a_multipath_volume_may_hold_nothing_that_counts(machine):
+    parts = []
+    for number, paths in enumerate(('ab', 'cd')):
+        volume, part, empty = (f'dm-{3 * number + place}' for place in range(3))
+        for path in paths:
+            machine.disk(f'sd{path}')
+        machine.dm(volume, f'mpath{number}', f'mpath-{number}', *(f'sd{path}' for path in paths))
+        machine.dm(part, f'mpath{number}p1', f'part1-mpath-{number}', volume)
+        machine.dm(empty, f'mpath{number}p9', f'part9-mpath-{number}', volume)
+        machine.typed(empty, GUID['reserved'])
+        parts.append(part)
+    machine.md('md0', 'raid1', dict.fromkeys(parts, 'in_sync'))
+
+    assert steps(machine, 'sda')['sda'].label == NEXT
+
+
+def test_a_copy_of_the_backup_of_a_volume_group_may_be_old(machine):
+    mirror(machine, '2')
+    machine.lv('dm-0', 'vg0', 'swap', 'sdb2')
+    machine.swap('/dev/dm-0')
+    machine.volume_group('vg0', ('sdb2',), {'swap': ('sdb2',), 'vm': ('sdb2',)})
+    old = metadata('vg0', ('sdb2',), {'swap': ('sdb2',)})
+    (machine.lvm / 'vg0.old').write_text(old)
+
+    assert steps(machine, 'sdb')['sdb'].label == COPY
+
+
+def test_a_controller_may_pass_a_drive_through(machine):
+    """The kernel has a disk with its serial number: the groups on that are its groups."""
+    mirror(machine)
+    for disk, serial in (('sda', 'ABCD1234'), ('sdb', 'ABCD5678')):
+        machine.files(machine.folder(disk), {'device/vpd_pg80': f'\0\x80\0\x08{serial}'})
+    device = Device('/dev/bus/0', 'megaraid,1', 'bus_0_megaraid_1')
+    for serial, code in (('ABCD5678', 'replace-next'), ('ABCD9999', 'redundancy-unknown')):
+        behind = drive('', FAILED)._replace(device=device, identity=Identity(serial=serial))
+
+        assert replaced(machine, behind, 'sda')[1] == code
 
 
 # --- dropped members ------------------------------------------------------------------------------

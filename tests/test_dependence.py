@@ -387,7 +387,7 @@ def test_drives_behind_a_controller_are_members_of_unknown_state():
             Device('/dev/bus/0', f'megaraid,{number}'),
             Identity(),
             State.OK,
-            place=Place(disks=('sdx',)),
+            place=Place(disks=(f'megaraid,{number}@/dev/bus/0',)),
         )
         for number in (4, 5)
     ]
@@ -395,6 +395,7 @@ def test_drives_behind_a_controller_are_members_of_unknown_state():
         [
             *drives,
             drives[0]._replace(place=Place()),
+            drives[0]._replace(place=Place(disks=('sdx',))),  # passed through
             Verdict(Device('/dev/sda'), Identity(), State.OK, place=Place(disks=('sda',))),
         ]
     )

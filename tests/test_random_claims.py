@@ -109,7 +109,7 @@ class Made:
     def on(self, name: str) -> list[str]:
         """Put something on an array or partition; return the data."""
         kind = self.chance.choice(
-            ('mounted', 'mounted', 'swap', 'idle', 'luks', 'lvm', 'lvm', 'parts', 'locked')
+            ('mounted', 'mounted', 'swap', 'idle', 'luks', 'lvm', 'lvm', 'parts', 'locked', 'pool')
         )
         if kind == 'parts' and not name.startswith('md'):
             kind = 'mounted'
@@ -126,6 +126,8 @@ class Made:
             return [f'{kind} {each}' for each in self.on(volume)]
         elif kind == 'lvm':
             return self.lvm(name)
+        elif kind == 'pool':
+            self.thin_pool(name)
         else:
             self.parted(name)
         # swap space on redundant storage is data of that storage
@@ -136,6 +138,16 @@ class Made:
         self.volumes += 1
         self.machine.dm(name, called, uuid, below)
         return name
+
+    def thin_pool(self, name: str) -> None:
+        """Make a physical volume with a thin pool, of which no volume is active."""
+        group = f'vg{self.volumes}'
+        below = name
+        for called, suffix in (('p_tdata', '-tdata'), ('p-tpool', '-tpool'), ('p', '-pool')):
+            volume = f'dm-{self.volumes}'
+            self.volumes += 1
+            self.machine.lv(volume, group, called, below, suffix=suffix)
+            below = volume
 
     def parted(self, name: str) -> None:
         """Partition an array; what is on it has its redundancy, whether it is known or not."""

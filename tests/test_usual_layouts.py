@@ -62,14 +62,28 @@ class Server:
         elif used:
             self.machine.mounted(f'/dev/{name}', used)
 
+    def zfs_member(self, device: str, pool: str) -> None:
+        self.machine.udev(device, 'zfs_member', pool, ID_PART_ENTRY_TYPE=LINUX_DATA)
+        link = self.machine.sys / 'class/block' / device
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(self.machine.folder(device))
+
+    def add_to_pool(self, device: str, pool: str, rows: str = '') -> None:
+        """Add a partition with the label of a pool, and what zpool prints of it."""
+        disk = device[:3]
+        if disk not in self.machine.numbers:
+            self.machine.disk(disk)
+        folder = self.machine._device(device, self.machine.folder(disk) / device)
+        self.machine.files(folder, {'partition': device[3:]})
+        self.zfs_member(device, pool)
+        if rows:
+            before, end, after = self.printed[zpool.COMMAND].partition('\n\nerrors')
+            self.printed[zpool.COMMAND] = f'{before}\n{rows}{end}{after}'
+
     def pool(self, name: str, part: str) -> None:
         """Add a mirror of ZFS."""
         for disk in ('sda', 'sdb'):
-            device = f'{disk}{part}'
-            self.machine.udev(device, 'zfs_member', name, ID_PART_ENTRY_TYPE=LINUX_DATA)
-            link = self.machine.sys / 'class/block' / device
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(self.machine.folder(device))
+            self.zfs_member(f'{disk}{part}', name)
         self.machine.files(self.machine.proc, {f'spl/kstat/zfs/{name}/state': 'ONLINE'})
         rows = (name, '  mirror-0', f'    /dev/sda{part}', f'    /dev/sdb{part}')
         table = '\n'.join(f'\t{row:<20}  {FINE}' for row in rows)
@@ -245,7 +259,8 @@ def failing(server: Server, name: str) -> Step:
     for program in (zpool, block_devices):
         if program.COMMAND in server.printed:
             found, _ = program.completed(found, server.machine.system)
-    drives = [Drive(disk, frozenset((disk,)), *[disk == name] * 2) for disk in ('sda', 'sdb')]
+    disks = [disk for disk in ('sda', 'sdb', 'sdc') if disk in server.machine.numbers]
+    drives = [Drive(disk, frozenset((disk,)), *[disk == name] * 2) for disk in disks]
     return {step.drive.name: step for step in order(Stack(found), drives)}[name]
 
 
@@ -268,5 +283,39 @@ def test_without_udev_zpool_accounts_for_its_devices(tmp_path, monkeypatch):
     for entry in server.machine.udev_data.iterdir():
         entry.unlink()
     monkeypatch.setattr(system, 'output', lambda command: (server.printed[command], ''))
+
+    assert failing(server, 'sdb').label == NEXT
+
+
+@pytest.mark.parametrize(
+    'section, state, code',
+    [('cache', FINE, 'only-log-or-cache'), ('spares', 'AVAIL', 'member-not-used')],
+)
+def test_a_cache_or_spare_of_a_pool_is_next(tmp_path, monkeypatch, section, state, code):
+    """Its label has no name of a pool."""
+    server = Server(Machine(tmp_path))
+    zfs_data_pool(server)
+    server.add_to_pool('sdc1', '', f'\t{section}\n\t{"  /dev/sdc1":<20}  {state}')
+    monkeypatch.setattr(system, 'output', lambda command: (server.printed[command], ''))
+    step = failing(server, 'sdc')
+
+    assert (step.label, step.why.code) == (NEXT, code)
+
+
+def test_a_pool_that_is_not_imported_may_have_the_name_of_another(tmp_path, monkeypatch):
+    server = Server(Machine(tmp_path))
+    zfs_data_pool(server)
+    server.add_to_pool('sda3', 'tank')
+    monkeypatch.setattr(system, 'output', lambda command: (server.printed[command], ''))
+
+    assert failing(server, 'sda').label == COPY
+    assert failing(server, 'sdb').label == NEXT
+
+
+def test_swap_space_of_an_appliance_has_no_signature(tmp_path):
+    """TrueNAS makes a partition for swap on each disk, but uses some of them only."""
+    server = Server(Machine(tmp_path))
+    server.disks(('0657fd6d-a4ab-43c4-84e5-0933c84b4f4f', ''), ('', RAID))
+    server.mirror('md0', '2', '/')
 
     assert failing(server, 'sdb').label == NEXT

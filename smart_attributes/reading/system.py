@@ -34,7 +34,7 @@ from .smartctl_calls import ENVIRONMENT, is_ours
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
-_PAGE_HEAD = 4  # bytes
+PAGE_HEAD = 4  # bytes before the serial number in vital product data page 80h
 _SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 # All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
@@ -199,7 +199,7 @@ def serial_of(device: Device, system: System = LINUX) -> str:
     names = disks_of(device, system)
     path = f'{system.sys}/block/{names[0]}/device/vpd_pg80' if len(names) == 1 else ''
     page = text_of(path) if path else ''
-    return page[_PAGE_HEAD:].strip('\0 ')
+    return page[PAGE_HEAD:].strip('\0 ')
 
 
 def partitioned(name: str, root: str) -> str:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
-from ..reading.system import LINUX, System, names_in, text_of
+from ..reading.system import LINUX, PAGE_HEAD, System, names_in, text_of
 from ..typed import NamedTuple
 from . import doubts
 
@@ -41,6 +41,9 @@ class Devices(NamedTuple):
     used: Mapping[str, tuple[str, ...]] = {}
     titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
     same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
+    serials: Mapping[str, str] = {}  # disk -> serial number (vital product data page 80h)
+    # disk -> all disks of its drive, if there are several: namespaces, actuators
+    units: Mapping[str, tuple[str, ...]] = {}
 
     def below(self, name: str) -> tuple[str, ...]:
         """Return the disks and groups that a member is built on, or () if the device is gone."""
@@ -72,24 +75,51 @@ def listed(system: System) -> Devices:
         for part in names_in(f'{system.sys}/block/{name}')
         if part.startswith(name) and part[len(name) :].removeprefix('p').isdecimal()
     }
-    return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
+    serials = {name: _serial(name, system) for name in names}
+    return Devices(
+        system,
+        frozenset(names),
+        parts,
+        same=dict(_paths(serials, system)),
+        serials=serials,
+        units=_units(serials, system),
+    )
 
 
-def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
+def _units(serials: Mapping[str, str], system: System) -> dict[str, tuple[str, ...]]:
+    """Return, for each disk of a drive that has several, all of them: the namespaces of an NVMe
+    drive, or the logical units of a SAS drive, one for each actuator. Who pulls the drive pulls all.
+    """
+    drives: dict[tuple[str, ...], list[str]] = {}
+    for name, serial in serials.items():
+        namespace = re.fullmatch('(nvme[0-9]+)n[0-9]+', name)
+        device = f'{system.sys}/block/{name}/device'
+        if namespace:
+            drives.setdefault((namespace[1],), []).append(name)
+        elif serial and text_of(f'{device}/wwid').startswith('naa.5'):
+            target = os.path.dirname(os.path.realpath(device))
+            drives.setdefault((target, serial), []).append(name)
+    return {name: tuple(disks) for disks in drives.values() if len(disks) > 1 for name in disks}
+
+
+def _serial(name: str, system: System) -> str:
+    """Return the serial number in vital product data page 80h of a disk; '' if it is not known."""
+    return text_of(f'{system.sys}/block/{name}/device/vpd_pg80')[PAGE_HEAD:].strip('\0 ')
+
+
+def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, str]]:
     """Yield each further path to a disk, with the first path; both have the same WWN or the same
     multipath volume.
 
     Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all
-    SSDs of a batch the same WWN, so the serial number (vital product data page 80h) must be the
-    same, too.
+    SSDs of a batch the same WWN, so the serial number (vital product data page 80h) must be known
+    and the same, too.
     """
-    present, first = frozenset(names), dict[tuple[str, ...], str]()
-    for name in names:
+    present, first = frozenset(serials), dict[tuple[str, ...], str]()
+    for name, serial in serials.items():
         wwid = text_of(f'{system.sys}/block/{name}/device/wwid')
-        if re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
-            other = first.setdefault(
-                (wwid, text_of(f'{system.sys}/block/{name}/device/vpd_pg80')), name
-            )
+        if serial and re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
+            other = first.setdefault((wwid, serial), name)
             if other != name:
                 yield name, other
         if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-'):
@@ -224,14 +254,17 @@ def volumes(names: list[str], system: System) -> dict[str, Volume]:
 
 def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
     """Return the inner volumes of LVM that hold no copies of their own, each with the devices below
-    it.
+    it. A volume that no other volume is built on is shown, whatever its name: the volumes in a thin
+    pool may all be inactive.
 
     '' represents a missing device, which LVM replaces by an empty volume.
     """
+    used = {slave for volume in every.values() for slave in volume.slaves}
     hidden = {
         name
         for name, volume in every.items()
-        if volume.uuid.startswith('LVM-')
+        if name in used
+        and volume.uuid.startswith('LVM-')
         and not _images(volume, every)
         and ('-' in volume.uuid[4:] or re.search(_INNER, volume.name))
     }

@@ -200,12 +200,25 @@ def _in_slot(verdict: Verdict, slots: Mapping[str, Place]) -> Verdict:
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
-    """Return the disks of a drive, each followed by the first path to it."""
+    """Return the disks of a drive, also those of its other namespaces and actuators, each followed
+    by the first path to it.
+    """
     names: dict[str, None] = {}
-    for name in _present_disks(verdict, devices.system):
-        names[name] = None
-        names[devices.same.get(name, name)] = None
+    for present in _passed_through(verdict, devices) or _present_disks(verdict, devices.system):
+        for name in devices.units.get(present, (present,)):
+            names[name] = None
+            names[devices.same.get(name, name)] = None
     return list(names)
+
+
+def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
+    """Return the disks with the serial number of a drive behind a RAID controller, which then is in
+    no volume: the kernel has the drive itself (JBOD).
+    """
+    serial, device = verdict.identity.serial.strip(), verdict.device
+    if _is_gone(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
+        return []
+    return [name for name, other in devices.serials.items() if other == serial]
 
 
 def with_others(
@@ -270,7 +283,7 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
     behind: dict[tuple[str, str, bool], list[Device]] = {}
     for verdict in verdicts:
         controller = device_types.controller(verdict.device.type)
-        if controller and verdict.place.disks:
+        if controller and verdict.device.address in verdict.place.disks:
             kind = device_types.base(verdict.device).partition(',')[0]
             key = controller.name, verdict.device.path, kind in WITH_TOOLS
             behind.setdefault(key, []).append(verdict.device)
@@ -338,6 +351,14 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(*(volume.slaves for volume in every.values()), *others.values())
     held = partitions.claims(taken, devices)
     notes = {claim.name: claim.notes for claim in held if claim.notes}
+    # partitions of multipath volumes, such as the ninth one of a disk of ZFS
+    empty = {
+        claim.name
+        for claim in held
+        if claim.kind in partitions.NOTHING
+        and claim.name in every
+        and every[claim.name].uuid.startswith('part')
+    }
     inactive = lvm_backup.read(every, devices)
     found = [
         *(
@@ -350,14 +371,20 @@ def _found(devices: Devices) -> Iterator[Group]:
                 unlisted=inactive.unlisted.get(name, '')
             )
             for name in every
-            if name not in devices.inside
+            if name not in {*devices.inside, *empty}
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *systems,
         *inactive.groups,
     ]
     yield from found
-    removed = {member.name for group in found if group.kind == 'md' for member in group.members}
+    removed = {
+        member.name
+        for group in found
+        if group.kind == 'md'
+        for member in group.members
+        if member.state == 'missing' and member.on
+    }
     rest = [claim for claim in held if devices.titles.get(claim.name, claim.name) not in removed]
     yield from partitions.groups(rest, {group.id for group in found}, devices)
 

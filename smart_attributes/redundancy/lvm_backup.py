@@ -132,10 +132,13 @@ def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
 
 
 def _backups(system: System) -> dict[str, Backup]:
-    texts = (
-        text_of(f'{system.lvm}/{name}', LARGEST_FILE) for name in names_in(system.lvm)[:_FILES]
-    )
-    return {backup.id: backup for backup in map(parsed, texts) if backup}
+    texts = {
+        name: text_of(f'{system.lvm}/{name}', LARGEST_FILE)
+        for name in names_in(system.lvm)[:_FILES]
+    }
+    found = ((name, parsed(text)) for name, text in texts.items())
+    # a file with another name is a copy that somebody made, and may be old
+    return {backup.id: backup for name, backup in found if backup and backup.name == name}
 
 
 def _groups(

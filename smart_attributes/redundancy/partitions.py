@@ -6,7 +6,7 @@ holds nothing that counts, or unknown. Types and signatures come from the udev d
 as in a container, only the partitions that nothing uses are unknown.
 Sources: UEFI 2.10, 5.3.3 (EFI system partition, also its type in an MBR); GNU GRUB manual, BIOS
 installation; Microsoft, PARTITION_INFORMATION_GPT (reserved partition); util-linux,
-include/pt-gpt-partnames.h (PReP) and include/pt-mbr-partnames.h (PReP, extended); OpenZFS,
+include/pt-gpt-partnames.h (PReP, swap) and include/pt-mbr-partnames.h (PReP, extended); OpenZFS,
 lib/libefi/rdwr_efi.c (EFI_RESERVED, the ninth partition of a disk); systemd, udev-builtin-blkid.c
 (ID_FS_TYPE, ID_FS_AMBIVALENT, ID_PART_ENTRY_TYPE).
 """
@@ -37,6 +37,10 @@ TYPES: Mapping[str, str] = {
     'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI,
     '0xef': EFI,
     '21686148-6449-6e6f-744e-656564454649': BIOS_BOOT,
+    # TrueNAS makes one on each disk, and leaves most of them without a signature (middleware,
+    # plugins/disk_/configure_swap.py).
+    '0657fd6d-a4ab-43c4-84e5-0933c84b4f4f': UNUSED_SWAP,
+    '516e7cb5-6ecf-11d6-8ff8-00022d09712b': UNUSED_SWAP,
     'e3c9e316-0b5c-4db8-817d-f92df00215ae': MSR,
     '9e1a2d38-c612-4316-aa26-8b49521e5a8b': PREP,
     '0x41': PREP,
@@ -45,7 +49,7 @@ TYPES: Mapping[str, str] = {
     '0x85': EXTENDED,
     '6a945a3b-1dd2-11b2-99a6-080020736631': RESERVED,
 }
-NOTHING = (*dict.fromkeys(TYPES.values()), UNUSED_SWAP)  # the kinds that hold nothing that counts
+NOTHING = tuple(dict.fromkeys(TYPES.values()))  # the kinds that hold nothing that counts
 _EXPECTED = {EFI: 'vfat'}  # type of a partition -> the only signature that belongs to it
 _KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
 _NOT_MOUNTED = 'not mounted'
@@ -110,12 +114,13 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
 
 def _is_of_disk(claim: Claim) -> bool:
     """Return whether a disk with partitions is itself in use, or has a file system of its own. The
-    label of a ZFS pool at its end, for example, belongs to its last partition.
+    label of a ZFS pool belongs to its last partition, or is older than its partitions.
     """
     if claim.kind in (MEMBER, MOUNTED, SWAP):
         return True
+    is_pool = claim.notes.get('ID_FS_TYPE') == 'zfs_member'
     usage = claim.notes.get('ID_FS_USAGE')
-    return claim.kind == SIGNATURE and usage in ('filesystem', 'crypto')
+    return claim.kind == SIGNATURE and not is_pool and usage in ('filesystem', 'crypto')
 
 
 def _by_first_path(name: str, devices: Devices) -> str:
@@ -134,8 +139,23 @@ def _claim(name: str, taken: Collection[str], in_use: Collection[str], devices: 
         return Claim(name, SWAP if devices.used[name] == ('swap',) else MOUNTED)
     if _by_first_path(name, devices) in in_use or disk in devices.same:
         return Claim(name, MEMBER)  # the partition counts on the first path to its disk
-    notes = block_devices.udev_notes(name, devices)
+    notes = _own_notes(name, devices)
     return Claim(name, kind_of(notes), notes)
+
+
+def _own_notes(name: str, devices: Devices) -> dict[str, str]:
+    """Return udev's notes on a device. A partition without a signature inherits that of its disk,
+    which is left out if the partition has a type that holds nothing.
+
+    Source: systemd, 60-persistent-storage.rules, IMPORT{parent}="ID_*".
+    """
+    notes = block_devices.udev_notes(name, devices)
+    of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
+    signature = {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
+    is_own = signature != {key: value for key, value in of_disk.items() if key.startswith('ID_FS_')}
+    if is_own or not partition_type(notes):
+        return notes
+    return {key: value for key, value in notes.items() if key not in signature}
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -151,11 +171,11 @@ def groups(found: Collection[Claim], above: Collection[str], devices: Devices) -
     for claim in found:
         if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
             yield _used(claim.name, devices)
-        elif claim.kind == UNKNOWN and claim.name in devices.parts:
-            # a disk without any group is of unknown use anyway
+        elif claim.kind == UNKNOWN and (claim.name in devices.parts or claim.name in devices.units):
+            # a drive without any group is of unknown use anyway
             group = _alone(claim.name, _KIND_UNKNOWN, '', devices)
             # on an array, it has the redundancy of the array
-            is_on_array = devices.parts[claim.name] in above
+            is_on_array = devices.parts.get(claim.name) in above
             yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
         elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
             label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
@@ -168,7 +188,7 @@ def groups(found: Collection[Claim], above: Collection[str], devices: Devices) -
 
 
 def is_unknown(group: Group) -> bool:
-    """Return whether a group is a partition of unknown use."""
+    """Return whether a group is a partition, or a namespace, of unknown use."""
     return group.kind == _KIND_UNKNOWN
 
 

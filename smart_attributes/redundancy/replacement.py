@@ -117,12 +117,19 @@ class _Machine(NamedTuple):
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
         bare = [group for group in used if self._is_bare_swap(drive, group)]
         swaps = ['mapper/' * (group.kind == 'luks') + group.name for group in bare]
-        found = [
-            self._unless_doubtful(drive, group, self._advised(drive, group, before))
+        reasons = [
+            (group, self._unless_doubtful(drive, group, self._advised(drive, group, before)))
             for group in used
             if group not in bare
-        ] or [sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
-        why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
+        ]
+        why = min(
+            (reason for _, reason in reasons),
+            # a cluster moves only its own data
+            key=lambda each: (_strictness(each), each.code == 'leave-cluster'),
+            default=sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name),
+        )
+        further = [group for group, reason in reasons if reason is not why and _is_copied(reason)]
+        why = sentences.with_further(why, further)
         if why.code != 'member-not-used':
             why = sentences.with_dropped(why, self._dropped_by(drive))
         if OF_CODE[why.code][0] == NEXT:
@@ -132,7 +139,7 @@ class _Machine(NamedTuple):
     def _unlisted(self, drive: Drive) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
         used = self.stack.of(drive.disks)
-        names = [each.unlisted for each in used if self.stack.needs(each, drive.disks)]
+        names = [each.unlisted for each in used if self.stack.lost_members(each, drive.disks)]
         return sorted(set(filter(None, names)))
 
     def _is_bare_swap(self, drive: Drive, group: Group) -> bool:
@@ -150,10 +157,20 @@ class _Machine(NamedTuple):
         """
         for group in self.stack.of(drive.disks):
             if self.stack.survives(group) and self.stack.survives(group, drive.disks) is False:
-                chain = self.stack.between(drive.disks, group)
-                if any(map(is_redundant, chain)):
-                    return self._step(drive, self._needed(chain))
+                copies = self._last_copies(drive, self.stack.between(drive.disks, group))
+                if copies:
+                    return self._step(drive, self._needed(copies))
         return None
+
+    def _last_copies(self, drive: Drive, chain: Sequence[Group]) -> list[Group]:
+        """Return the redundant groups of which a drive has the last copy; not those that it shares
+        with a partition that has no copy.
+        """
+        return [
+            group
+            for group in chain
+            if is_redundant(group) and self.stack.survives(group, drive.disks) is False
+        ]
 
     def _step(self, drive: Drive, why: Coded) -> Step:
         return Step(
@@ -173,9 +190,11 @@ class _Machine(NamedTuple):
             return _of_unknown(group, chain)
         if survives:
             return self._of_redundant(drive, group, chain, before)
-        if any(map(is_redundant, chain)):
-            return self._needed(chain)
-        return self._only_here(drive, group, chain[0])
+        copies = self._last_copies(drive, chain)
+        if copies:
+            return self._needed(copies)
+        lost = [each for each in chain if self.stack.survives(each, drive.disks) is False]
+        return self._only_here(drive, group, lost[0])
 
     def _only_here(self, drive: Drive, group: Group, lowest: Group) -> Coded:
         """Return the reason to copy the data of a group that needs the drive. lowest: of the groups
@@ -183,8 +202,7 @@ class _Machine(NamedTuple):
         """
         if partitions.is_unknown(group):
             return _of_unknown(group, ())
-        members = [each for each in lowest.members if self.stack.is_on(each, drive.disks)]
-        return sentences.no_redundancy(group, members)
+        return sentences.no_redundancy(group, self.stack.lost_members(lowest, drive.disks))
 
     def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
         """Return *why*, or the doubt if *why* means "next" but other members may lack this
@@ -293,6 +311,15 @@ class _Machine(NamedTuple):
         return min(living or chain, key=lambda each: self.stack.tolerates(each, lost) or 0)
 
 
+def _strictness(reason: Coded) -> int:
+    return STRICTEST.index(OF_CODE[reason.code][0])
+
+
+def _is_copied(reason: Coded) -> bool:
+    """Return whether an admin copies the data of the group that a reason is about."""
+    return OF_CODE[reason.code][0] == COPY and reason.code != 'leave-cluster'
+
+
 def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
     """Return the reason to copy the data of a group whose use or redundancy is unknown. chain: the
     groups from the drive up to the group.
@@ -308,13 +335,20 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
     """Return a machine's groups and the order of replacement. drives: most severe first."""
     stack = Stack(groups)
     failing = frozenset(disk for drive in drives if drive.is_failing for disk in drive.disks)
-    names = {disk: drive.name for drive in drives for disk in drive.disks}
+    names: dict[str, list[str]] = {}  # two actuators of a drive may be read as two drives
+    for drive in drives:
+        for disk in drive.disks:
+            names.setdefault(disk, []).append(drive.name)
     found = [
         Membership(
             group,
             stack.tolerates(group, failing),
             tuple(
-                tuple(sorted({names.get(disk, disk) for disk in stack.below(member)}))
+                tuple(
+                    sorted(
+                        {name for disk in stack.below(member) for name in names.get(disk, [disk])}
+                    )
+                )
                 for member in group.members
             ),
         )

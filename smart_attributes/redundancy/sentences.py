@@ -211,7 +211,7 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     """Return the message that the data is on only one drive. members: the partitions on that
     drive.
     """
-    use = clean(group.used_as[0], 60) if group.used_as else clean(group.name, 60)
+    use = _use(group)
     names = [clean(member.name, 40) for member in members if member.name != use]
     where = ', '.join(filter(None, (*names, *dict.fromkeys(_idle(group)))))
     return Coded(
@@ -219,6 +219,18 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
         f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
         group=group.id,
     )
+
+
+def _use(group: Group) -> str:
+    return clean(group.used_as[0] if group.used_as else group.name, 60)
+
+
+def with_further(why: Coded, groups: Sequence[Group]) -> Coded:
+    """Return a reason that also names the other groups whose data is copied first."""
+    if not groups:
+        return why
+    names = listed(list(dict.fromkeys(map(_use, groups))), 3)
+    return Coded(why.code, f'{why}; also copy the data of {names}', **why.fields)
 
 
 def unknown(group: Group) -> Coded:

@@ -225,17 +225,24 @@ class Stack:
         return any(
             self._holds(each, disks, above | {name})
             for member in self.groups[name].members
-            if member.state == IN_SYNC and not member.role
+            if member.state in self._complete_states(self.groups[name]) and not member.role
             for each in member.on
         )
 
-    def needs(self, group: Group, disks: frozenset[str]) -> bool:
-        """Return whether anything directly below a group is lost without these disks, or may be."""
-        return any(
-            self._survives(each, disks, frozenset()) is not True
+    @staticmethod
+    def _complete_states(group: Group) -> tuple[str, ...]:
+        """Return the states of members that may hold data. A group of unknown redundancy reports no
+        states; it needs what lies below it, and more than that cannot be lost with a disk.
+        """
+        return (IN_SYNC,) if stripes(group) else (IN_SYNC, 'unknown')
+
+    def lost_members(self, group: Group, disks: frozenset[str]) -> list[Member]:
+        """Return the members of a group that are lost without these disks, or may be."""
+        return [
+            member
             for member in group.members
-            for each in member.on
-        )
+            if any(self._survives(each, disks, frozenset()) is not True for each in member.on)
+        ]
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
@@ -255,10 +262,15 @@ class Stack:
             return name not in lost
         if name in above:  # a loop of groups, which no system builds
             return None
-        members = self._members(group, lost, above | {name})
         found = stripes(group)
         if found is None:
-            return True if all(members) else None
+            is_whole = all(
+                member.state in self._complete_states(group)
+                and self._is_below(member, lost, above | {name})
+                for member in group.members
+            )
+            return True if is_whole else None
+        members = self._members(group, lost, above | {name})
         return _all(_stripe(stripe, group, members) for stripe in found)
 
     def _members(
@@ -282,9 +294,11 @@ class Stack:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and _all(
-            self._survives(each, lost, above) for each in member.on
-        )
+        return member.state == IN_SYNC and self._is_below(member, lost, above)
+
+    def _is_below(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+        """Return whether all that a member is built on is left."""
+        return _all(self._survives(each, lost, above) for each in member.on)
 
     def tolerates(self, group: Group, lost: frozenset[str]) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many

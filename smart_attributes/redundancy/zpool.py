@@ -38,6 +38,7 @@ _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
+_OTHER = 'zpool reports no pool with this device'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
 
 
@@ -98,20 +99,35 @@ def completed(
         for group in groups(text, disks_of)
         for known_as in [before.get(group.id, group)]
     }
-    # without udev, only zpool knows that it uses them
-    before = {
-        key: group
-        for key, group in before.items()
-        if not (partitions.is_unknown(group) and group.name in devices)
-    }
+    before = {group.id: group for group in _left(before.values(), found, devices)}
     if text.strip() and not found:
         problem = Coded(
             'zpool-status-missing',
             'the redundancy of ZFS pools is unknown: zpool status reports no pool',
         )
-    return (*(group for key, group in before.items() if key not in found), *found.values()), (
-        problem,
-    ) * bool(problem)
+    return (*before.values(), *found.values()), (problem,) * bool(problem)
+
+
+def _left(known: Iterable[Group], found: Mapping[str, Group], devices: set[str]) -> Iterator[Group]:
+    """Yield the known groups without the devices that zpool reports.
+
+    Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
+    another pool may have the name of this one. found: the groups of zpool. devices: of its pools.
+    """
+    for group in known:
+        is_pool = group.kind == 'zfs'
+        if not is_pool and not partitions.is_unknown(group):
+            yield group
+            continue
+        left = [each for each in group.members if devices.isdisjoint((each.name, *each.on))]
+        if group.id not in found:
+            if left or not group.members:
+                yield group._replace(members=tuple(left))
+            continue
+        others = tuple(each for each in left if each not in found[group.id].members)
+        if others:
+            name = f'{group.id}, other'
+            yield group._replace(id=name, members=others, used_as=(), unknown=_OTHER)
 
 
 def ask() -> tuple[str, Coded]:
