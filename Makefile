@@ -57,7 +57,7 @@ quick: $(VENV)/.tools  ## run one case of the test functions that run 99 % of th
 test: $(VENV)/.tools $(OLD)/.ready  ## check style and types, and run all tests but the long ones and those of tools/ (make test MARKS= runs these, too)
 	@$(RING) test $(MAKE) --no-print-directory check test-debian12
 
-PARTS := test-bare test-deb test-rpm test-ansible test-pythons test-replace test-kernel test-icinga test-metrics test-zabbix mutants storm year fuzz reproducible
+PARTS := test-bare test-documents test-deb test-rpm test-ansible test-pythons test-replace test-kernel test-icinga test-metrics test-zabbix mutants storm year fuzz reproducible
 proof: $(VENV)/.tools  ## run one part of the proofs: make proof PART=test-deb; without PART, list the parts
 	@if [ -n "$(PART)" ]; then $(RING) proof $(MAKE) --no-print-directory $(PART); else printf '%s\n' $(PARTS); fi
 
@@ -81,6 +81,14 @@ test-bare:       ## run README's commands in fresh Debian with nothing else, as 
 	sh tools/install debootstrap util-linux
 	failed=; for suite in $(SUITES); do for user in $(ACCOUNTS); do \
 		$(AS_ROOT) sh tools/bare $$suite $$user || failed="$$failed $$suite/$$user"; done; done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+
+.PHONY: test-documents
+test-documents: $(VENV)/.tools packages  ## type the commands of README, doc/how-to and doc/tutorial in fresh Debian: make test-documents SUITES=trixie DOCUMENTS=README
+	sh tools/install debootstrap util-linux openssh-client
+	@sh tools/compiler
+	failed=; for suite in $(SUITES); do \
+		$(AS_ROOT) $(BIN)/python tools/documented.py $$suite $(DOCUMENTS) || failed="$$failed $$suite"; done; \
 	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 .PHONY: install uninstall

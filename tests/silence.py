@@ -367,7 +367,7 @@ def _accept_missing(run: Run, site: Site, now: float) -> None:
         result = survey(_options(run, ''), Runner())
         gone = [each.identity.serial for each in result.verdicts if each.code == 'drive-gone']
         common = acknowledge.template('was removed', '')
-        acknowledge.accept(str(run.config), accepted_as_gone(gone, (), common).new)
+        acknowledge.accept(str(run.config), accepted_as_gone(gone, (), common, False).new)
     for drive in site.drives:
         if drive.serial in gone:
             drive.floor, drive.is_accepted = None, True

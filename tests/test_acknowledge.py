@@ -539,6 +539,26 @@ def test_nothing_to_acknowledge_is_said(machine):
     assert done.text.startswith('nothing to acknowledge')
 
 
+@pytest.mark.parametrize('state, code', [('ok', 0), ('warning', 3)])
+def test_a_machine_without_drives_has_nothing_to_acknowledge(machine, state, code):
+    """A playbook accepts on all hosts, and some have no drives."""
+    machine.holds()
+    done = accept(machine, '--all', '--scan', '--no-drives', state, *WHY)
+
+    assert (done.code, 'no drives' in done.text) == (code, True)
+
+
+def test_a_drive_is_acknowledged_by_the_name_and_without_the_serial_number_of_the_check(machine):
+    """With the options of a check that names drives by serial number, or hides these."""
+    hidden = accept(machine, '-d', '/dev/sda', 'pending', '--hide-serial', *WHY)
+    listed = accept(machine, '--list', '--hide-serial')
+    named = accept(machine, '-d', '/dev/sda', 'pending', '--label', 'serial', *WHY)
+
+    assert [done.code for done in (hidden, listed, named)] == [0, 0, 0]
+    assert 'SERIAL01' not in hidden.text + listed.text
+    assert 'acknowledged: serial01 pending' in named.text
+
+
 def test_withdraw_refuses_metrics_beside_the_serial_number(machine):
     """SERIAL alone withdraws everything of the drive."""
     accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)

@@ -42,6 +42,11 @@ SCANNED = (
     '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},'
     '"devices":[{"name":"/dev/sdb","type":"scsi"}]}'
 )
+# The default of the role.
+SIGNERS = re.search(
+    'check_smart_attributes_signers: "(.*)"',
+    (ROLE / 'roles/check_smart_attributes/defaults/main.yml').read_text(),
+)[1]
 LIMITS = {'metrics': {'endurance_used': {'warning': '90', 'why': 'new drives are ordered'}}}
 
 
@@ -81,7 +86,10 @@ def host(managed, tmp_path) -> Iterator[Chroot]:
 def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
     """Run the playbook with these variables; return how many tasks changed something, how many
     failed, and all text.
+
+    Without `signers`, it trusts those who built the files.
     """
+    variables.setdefault('signers', '')
     # not -e, which would change the connection of the controller, too
     inventory = Path(f'{host.root}.hosts')
     inventory.write_text(
@@ -155,6 +163,26 @@ def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
     assert host.runs(plugin, user='nagios').stdout.startswith(
         'SMART WARNING - sdb endurance_used 86 %'
     )
+
+
+def test_a_host_without_drives_is_in_order(host):
+    """For doctor, and where alerts are accepted; a second run changes nothing."""
+    host.writes('/opt/drives/scan', SCANNED.replace('{"name":"/dev/sdb","type":"scsi"}', ''))
+    file = str(newest('*.deb', ROOT / 'dist'))
+    first = play(host, file=file, accept_as_found='as found in a test')
+    second = play(host, file=file, accept_as_found='as found in a test')
+
+    assert first[1] == 0, first[2]
+    assert 'nothing to acknowledge: no drives' in first[2]
+    assert second[:2] == (0, 0), second[2]
+
+
+def test_a_file_that_nobody_signed_is_not_installed_by_default(host):
+    """Only an empty list of signers, which an admin has to write, installs it."""
+    refused = play(host, file=str(newest('*.deb', ROOT / 'dist')), signers=SIGNERS)
+
+    assert refused[:2] == (0, 1), refused[2]
+    assert not host.has(PLUGIN)
 
 
 def test_alerts_are_accepted_once(host):

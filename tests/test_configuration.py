@@ -26,6 +26,8 @@ from daemons import NAGIOS, NRPE, OBJECTS, PATH
 from pages import Block
 
 from smart_attributes.commands import table
+from smart_attributes.constants import TIMEOUT
+from smart_attributes.doctor import drives
 from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import schema_errors
 
@@ -56,6 +58,9 @@ object Host "agent" {
 	vars.smart = true
 }
 """
+ENDPOINT = (
+    'object Endpoint "{0}" {{}}\nobject Zone "{0}" {{ endpoints = [ "{0}" ]; parent = NodeName }}\n'
+)
 EACH = 'vars.smart_drives = [ "/dev/nvme0" ]'
 HOST = """
 object Host "other" {{
@@ -115,18 +120,31 @@ def ran(*command: str) -> str:
 
 def icinga2(text: str, folder: Path) -> None:
     """Load it with our CheckCommand; lines that belong into a host are put into one."""
-    command = (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
-    is_whole = re.match(r'(/\*|object\b|apply\b)', text)
+    is_whole = re.match(r'(/\*|object\b|apply\b|template\b)', text)
     hosts = AGENT + (HOST.format(EACH) if 'smart_drives)' in text else '')
-    config, zone = folder / 'icinga2.conf', folder / 'zones.d/storage1'
-    zone.mkdir(parents=True)
-    config.write_text(ICINGA.replace('FOLDER', str(folder)) + command)
-    (zone / 'shown.conf').write_text(hosts + (text if is_whole else HOST.format(text)))
+    printed, _ = icinga_validates(folder, hosts + (text if is_whole else HOST.format(text)))
+    assert 'does not match anywhere' not in printed
+
+
+def icinga_validates(folder: Path, zone: str, local: str = '') -> tuple[str, list[str]]:
+    """Validate a configuration with our CheckCommand; return what Icinga prints, and the services
+    as HOST!NAME.
+
+    zone: the objects of the master zone; local: those of conf.d.
+    """
+    command = (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
+    config, of_zone = folder / 'icinga2.conf', folder / 'zones.d/storage1'
+    of_zone.mkdir(parents=True)
+    agents = re.findall(r'object Host "([^"]+)" \{[^}]*agent_endpoint = name', zone)
+    endpoints = ''.join(ENDPOINT.format(name) for name in agents if name != 'storage1')
+    config.write_text(ICINGA.replace('FOLDER', str(folder)) + command + endpoints + local)
+    (of_zone / 'shown.conf').write_text(zone)
     folders = [
         f'-D{name}Dir={folder}' for name in ('Config', 'Data', 'Log', 'Cache', 'Spool', 'InitRun')
     ]
     printed = ran(program('icinga2'), 'daemon', '-C', '-c', str(config), *folders)
-    assert 'does not match anywhere' not in printed
+    listed = ran(program('icinga2'), 'object', 'list', '--type', 'Service', *folders)
+    return printed, sorted(re.findall(r"^Object '([^']+)'", listed, re.MULTILINE))
 
 
 def nagios(text: str, folder: Path) -> None:
@@ -312,6 +330,54 @@ def test_every_shipped_file_loads(name, tmp_path):
     """With its commented examples."""
     text = re.sub('^#command', 'command', (ROOT / name).read_text(), flags=re.MULTILINE)
     LOADERS[SHIPPED[name]](text, tmp_path)
+
+
+def test_one_rule_makes_the_services_of_all_kinds_of_hosts(tmp_path):
+    """The hosts of README and of the page on Icinga, the lines that doctor prints, hosts with
+    and without an agent or drives, and the rule twice: in one configuration.
+    """
+    rule = (ROOT / 'contrib/icinga2/services.conf').read_text()
+    shown = [
+        block.text
+        for page in ('README', 'doc/how-to/icinga.md')
+        for block in pages.blocks(page)
+        if block.language == 'icinga2' and re.match('(object|template) ', block.text)
+    ]
+    paste = next(
+        paste.text
+        for paste in drives.pastes(['/dev/sda', '/dev/sdb'], PROGRAM, TIMEOUT, [])
+        if paste.daemon == 'icinga'
+    )
+    hosts = {
+        'doctor': paste,
+        'each': EACH,
+        'each-of-many': f'vars.smart = true\n{EACH}',
+        'virtual': 'vars.agent_endpoint = NodeName',
+        'no-drives': 'import "smart-host"',
+    }
+    made = ''.join(HOST.replace('other', name).format(line) for name, line in hosts.items())
+    printed, services = icinga_validates(tmp_path, rule + ''.join(shown) + made, local=rule)
+
+    assert not re.search('warning|critical', printed)
+    assert services == [
+        'doctor!smart',
+        'each!smart nvme0',
+        'each-of-many!smart nvme0',
+        'no-drives!smart',
+        'storage1!smart',
+        'storage2!smart',
+    ]
+
+
+def test_the_director_selects_hosts_by_the_same_variables():
+    """Its filter says the same as the rule, in its own language."""
+    rule = (ROOT / 'contrib/icinga2/services.conf').read_text()
+    basket = json.loads((ROOT / 'contrib/icinga-director/check-smart-attributes.json').read_text())
+    sets = basket['ServiceSet']
+    filters = [each['assign_filter'].replace('=true', '') for each in sets.values()]
+
+    assert filters[0].replace('&', ' && ') == re.search('assign where (.*)', rule)[1]
+    assert filters[1] == re.search(r'Service for \(address in (\S+)\)', rule)[1]
 
 
 def test_no_text_of_configuration_is_called_plain_text():

@@ -40,6 +40,7 @@ COMMANDS = '/etc/nagios-plugins/config/check_smart_attributes.cfg'
 NRPE = '/etc/nagios/nrpe.d/check-smart-attributes.cfg'
 README = '/etc/check-smart-attributes/README'
 LONG_NAME = 'package-has-long-file-name'  # of the .buildinfo of a snapshot
+NAMED_AS_WE_ARE = re.compile('check[-_]smart|smart[-_]attributes')
 SITE_LIMITS = '/etc/check-smart-attributes/thresholds.d/site.json'
 RULE = '/etc/sudoers.d/check-smart-attributes'
 # A service of Debian's host.
@@ -732,12 +733,16 @@ def test_nagios_starts_after_an_upgrade_and_after_going_back(before_upgrade, is_
         else {COMMANDS_1_6: before_upgrade.reads(COMMANDS_1_6)}
     )
     before_upgrade.starts_nagios()
+    files = before_upgrade.files()
     before_upgrade.installs_ours()
     before_upgrade.starts_nagios()
     installs_earlier(before_upgrade, version_1_6(), '--allow-downgrades')
     before_upgrade.starts_nagios()
 
     assert before_upgrade.reads(COMMANDS_1_6) == commands[COMMANDS_1_6]
+    left = [path for path in before_upgrade.files() - files if NAMED_AS_WE_ARE.search(path)]
+    assert left == []
+    assert 'smart' not in before_upgrade.reads('/var/lib/ucf/hashfile')
 
 
 def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):

@@ -271,7 +271,9 @@ def installed(user, open_place) -> Iterator[Installation]:
 
 
 def test_a_healthy_installation_is_all_good_on_one_screen(installed):
-    """Rule, program, history, files, daemons and drives; and the lines to paste name them."""
+    """Rule, program, history, files, daemons and drives; and the lines to paste check what a scan finds,
+    also a new drive.
+    """
     assert installed.check().code == 0
 
     told = installed.doctor()
@@ -296,9 +298,9 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     body, _, pasted = told.text.partition('Lines to paste')
     lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
     assert len(lines) <= 24 and max(map(len, lines)) < 80
-    assert 'vars.smart_attributes_device = ["/dev/sda", "/dev/sdb"]' in pasted
+    assert 'vars.smart = true' in pasted and 'smart_attributes_device' not in pasted
     [line] = [line.strip() for line in pasted.splitlines() if 'command[' in line]
-    assert shlex.split(line.partition('=')[2])[-4:] == ['-d', '/dev/sda', '-d', '/dev/sdb']
+    assert shlex.split(line.partition('=')[2])[-1] == '--scan'
 
 
 def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):

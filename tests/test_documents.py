@@ -142,17 +142,6 @@ def test_every_option_is_an_argument_of_the_check_command():
     ] == []
 
 
-def test_the_rules_in_the_page_are_those_that_we_ship():
-    """What is shown there is run by test_icinga."""
-    page, services = (
-        (ROOT / path).read_text()
-        for path in ('doc/how-to/icinga.md', 'contrib/icinga2/services.conf')
-    )
-    shipped = re.search(r'apply Service "smart" \{.*?\n\}', services, re.DOTALL)[0]
-
-    assert ' '.join(shipped.split()) in ' '.join(page.split())
-
-
 def test_every_variable_in_the_page_is_one():
     """A mistyped custom variable is silently without effect."""
     page = (ROOT / 'doc/how-to/icinga.md').read_text()

@@ -4,6 +4,7 @@ leaves none.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -108,11 +109,26 @@ def test_each_file_is_readable_and_of_this_prefix(installed):
 
 
 def test_links_between_the_documents_lead_somewhere(installed):
-    text = (installed / 'share/doc/check-smart-attributes/README').read_text()
+    """To a file of the installation; tests and the changelog are in a clone only."""
+    documents = installed / 'share/doc/check-smart-attributes'
+    links = {
+        (page, path)
+        for page in (documents / 'README', *documents.rglob('*.md'))
+        for path in re.findall(r'\]\(((?!https:)[^)#]+)', page.read_text())
+        if not re.search('/(tests|tools|.github)/|CHANGELOG', f'/{path}')
+    }
 
-    assert '](doc/' not in text
-    assert '](how-to/install.md)' in text
-    assert (installed / 'share/doc/check-smart-attributes/how-to/install.md').exists()
+    assert len(links) > 100
+    assert [link for link in links if not (link[0].parent / link[1]).exists()] == []
+
+
+def test_the_examples_hold_the_ansible_role_with_all_that_it_runs(installed):
+    role = installed / 'share/doc/check-smart-attributes/examples/ansible/roles'
+    tasks = (role / 'check_smart_attributes/tasks/main.yml').read_text()
+    used = re.findall(r'role_path \}\}/(\S+?)"?[,\s]', tasks)
+
+    assert set(used) == {'files/verify', 'files/configure-host'}
+    assert [path for path in used if not (role / 'check_smart_attributes' / path).exists()] == []
 
 
 def test_uninstall_leaves_nothing_but_what_is_the_sites(tmp_path):

@@ -197,7 +197,7 @@ def test_autopkgtest_expects_what_the_program_prints(status, words, arguments):
 # --- what strangers verify -----------------------------------------------------------------------
 
 KINDS = (
-    'source.tar.gz',
+    'check_smart_attributes-2.0.0.tar.gz',
     'library.whl',
     'program.pyz',
     'package.deb',
@@ -266,10 +266,15 @@ def verified(folder: Path, signers: str = '../key.signers') -> tuple[bool, str]:
 @needs('ssh-keygen')
 def test_the_files_of_a_release_are_verified_offline(files):
     """All of them, or those that somebody needs."""
-    assert verified(files) == (True, 'verify: OK')
+    right = (True, 'verified: files of release 2.0.0')
+    assert verified(files) == right
     for name in KINDS[2:]:
         (files / name).unlink()
-    assert verified(files) == (True, 'library.whl: OK')
+    assert verified(files) == right
+    assert verified(files, '--unsigned') == (
+        True,
+        'undamaged, but not verified: files of release 2.0.0',
+    )
 
 
 @needs('ssh-keygen')
@@ -312,7 +317,7 @@ def test_checksums_that_fit_changed_files_are_refused(files):
 
 
 @needs('ssh-keygen')
-@pytest.mark.parametrize('name', ['-n.deb', 'with space.rpm'])
+@pytest.mark.parametrize('name', ['-n.deb', 'with space.rpm', '.hidden', '..hidden'])
 def test_a_file_that_is_not_of_the_release_is_refused(files, name):
     """Its name may be like that of the file that somebody looks for."""
     (files / name).write_text('planted')

@@ -43,6 +43,18 @@ DRIVES = OptionGroup(
     ),
     first=('-d', '--scan', '--report'),
 )
+NO_DRIVES = OptionGroup(
+    'drives to check',
+    options=(
+        single(
+            '--no-drives',
+            'STATE',
+            'set the state if the scan finds no drive (default: unknown; with --expect 0: ok)',
+            type=values.state,
+            default=None,
+        ),
+    ),
+)
 CHECKED_DRIVES = OptionGroup(
     'drives to check',
     options=(
@@ -53,13 +65,7 @@ CHECKED_DRIVES = OptionGroup(
             type=values.expected,
             default=None,
         ),
-        single(
-            '--no-drives',
-            'STATE',
-            'set the state if the scan finds no drive (default: unknown; with --expect 0: ok)',
-            type=values.state,
-            default=None,
-        ),
+        *NO_DRIVES.options,
     ),
 )
 READING = OptionGroup(

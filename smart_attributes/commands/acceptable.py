@@ -30,14 +30,16 @@ def acceptable(
     verdicts: Sequence[Verdict],
     metrics: Sequence[str],
     template: Acknowledgement,
+    *,
     is_every_drive: bool = False,
+    hide_serial: bool = False,
 ) -> Choice:
     """Return the acknowledgements for drives, and a sentence for each value that cannot be
     acknowledged.
 
     metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`,
     `until`, `by`, `at`. is_every_drive: nobody named these drives, so the findings of a drive that
-    must be replaced are refused.
+    must be replaced are refused. hide_serial: print no serial number.
     """
     new, said, refused = [], [], []
     for verdict in verdicts:
@@ -56,7 +58,8 @@ def acceptable(
                 value=judgement.reading.number or 0,
             )
             new.append(accepted)
-            said.append(f'{words} (serial number {clean(accepted.serial)})')
+            serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
+            said.append(f'{words}{serial}')
     return Choice(new, said, refused)
 
 
@@ -95,7 +98,7 @@ def _at_risk(verdict: Verdict) -> str:
 
 
 def accepted_as_gone(
-    serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement
+    serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement, hide_serial: bool
 ) -> Choice:
     """Return the acknowledgements of missing drives, and a sentence for each name that no known
     drive has.
@@ -106,7 +109,7 @@ def accepted_as_gone(
         'number; to list them, run: check_smart_attributes history'
         for word in unknown
     ]
-    return Choice(new, [line(each) for each in new], refused)
+    return Choice(new, [line(each, hide_serial) for each in new], refused)
 
 
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
@@ -122,9 +125,10 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     )
 
 
-def line(accepted: Acknowledgement) -> str:
-    """Return one acknowledgement as a line of text."""
+def line(accepted: Acknowledgement, hide_serial: bool) -> str:
+    """Return one acknowledgement as a line of text. hide_serial: without the serial number."""
     ended = ', expired' if accepted.until and accepted.until < today() else ''
     value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
     value += acknowledgements.given_by(accepted, ', ') + ended
-    return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
+    serial = '' if hide_serial else f'{clean(accepted.serial)} '
+    return f'{serial}{accepted.metric}{value}: {clean(accepted.why, 200)}'

@@ -24,7 +24,7 @@ from ..errors import DataError, DriveGone, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import Acknowledgement
-from ..model import Verdict
+from ..model import State, Verdict
 from ..reading import processes
 from ..reading.system import former_place
 from ..typed import Json
@@ -45,25 +45,41 @@ def run(options: Options, runner: processes.Runner) -> int:
     own: AcknowledgeOptions = options.own
     options = person.with_names(options)
     _check_combination(options.which, own)
-    config = options.data.config
+    config, hide_serial = options.data.config, options.naming.hide_serial
     if own.shown:
         before = content(config)
         return _print(
-            [line(each) for each in sorted(before.acknowledgements)] or ['nothing is acknowledged'],
+            [line(each, hide_serial) for each in sorted(before.acknowledgements)]
+            or ['nothing is acknowledged'],
             before.mistakes,
         )
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
-        return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
+        return _print([f'withdrawn: {line(each, hide_serial)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        choice = accepted_as_gone(*_named_missing(options, runner, own), common)
+        choice = accepted_as_gone(*_named_missing(options, runner, own), common, hide_serial)
     else:
         found = survey(options, runner)
         if not found.verdicts:
-            raise UsageError(found.nobody[1])
-        choice = acceptable(found.verdicts, options.which.metrics, common, own.every_alarm)
+            return _print_no_drives(*found.nobody)
+        choice = acceptable(
+            found.verdicts,
+            options.which.metrics,
+            common,
+            is_every_drive=own.every_alarm,
+            hide_serial=hide_serial,
+        )
     return _accept_and_print(config, choice, own.every_alarm)
+
+
+def _print_no_drives(state: State, words: str) -> int:
+    """Print that there is nothing to acknowledge, and return 0; raise UsageError if drives were
+    expected.
+    """
+    if state is not State.OK:
+        raise UsageError(words)
+    return _print([f'nothing to acknowledge: {words}'], ())
 
 
 def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:

@@ -212,26 +212,33 @@ def to_watch(reads: Sequence[Read], addresses: Sequence[str]) -> list[str]:
 
 
 def pastes(
-    addresses: Sequence[str], program: str, timeout: float, more: Sequence[str]
+    addresses: Sequence[str],
+    program: str,
+    timeout: float,
+    more: Sequence[str],
+    is_scan: bool = False,
 ) -> list[Paste]:
     """Return a configuration line for each daemon.
 
     timeout: time limit of the check in seconds. more: other options of the check with their values,
-    such as -p FILE.
+    such as -p FILE. is_scan: a scan finds these drives, so the lines name none, and check a new
+    drive, too.
     """
     if not addresses:
         return []
+    if is_scan:
+        addresses = []
     named = ranges(addresses)
     limit = [] if timeout == TIMEOUT else ['-t', f'{timeout:g}']
     # empty slots are skipped
     expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []
-    drives = [word for address in named for word in ('-d', address)]
+    drives = [word for address in named for word in ('-d', address)] or ['--scan']
     line = shlex.join([*more, *drives, *expected, *limit])
     options = [*more, *expected, *limit]
     listed = json.dumps(named).replace('$', '$$')
     icinga = [
         'vars.smart = true',
-        f'vars.smart_attributes_device = {listed}',
+        *([f'vars.smart_attributes_device = {listed}'] if named else []),
         *(
             f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}'
             for name, value in zip(options[::2], options[1::2])

@@ -213,7 +213,9 @@ class Examiner:
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         # the time limit of a check that fits the daemons on this machine
         timeout = own if own < shortest else daemons.fitting(shortest)
-        self._pastes = drives.pastes(addresses, self._path, timeout, more)
+        self._pastes = drives.pastes(
+            addresses, self._path, timeout, more, is_scan=not self._options.which.devices
+        )
 
     def _scanned(self) -> Sequence[Device]:
         how, nothing = self._options.how_read, machine.DeviceList(())

@@ -27,7 +27,7 @@ COMMAND = Command(
 example:
   check_smart_attributes acknowledge sda --why "stable since 2024"
   check_smart_attributes acknowledge sda reallocated --why "stable since 2024" --until 2027-01-31
-  check_smart_attributes acknowledge --all --why "as found"
+  check_smart_attributes acknowledge --all --no-drives ok --why "as found"
   check_smart_attributes acknowledge --gone sdb EXAMPLE0001
   check_smart_attributes acknowledge --withdraw EXAMPLE0001:reallocated
 
@@ -45,7 +45,7 @@ The command refuses
 It waits at most 10 seconds for another acknowledge command to finish.
 
 exit status: 0 success, 1 a part was refused, 3 everything was refused; with --all, 1 also if everything was""",
-    groups=groups.READ,
+    groups=(*groups.NAMED, groups.NO_DRIVES),
     options=(
         positional(
             'metrics',
