@@ -188,7 +188,9 @@ fails = chapter('The drive reports that it fails')
 
 @fails('The SMART health status is FAILED')
 def failed(scene: Scene) -> None:
-    """The drive expects to fail within a day or so. Do not wait for a second sign."""
+    """The drive itself expects to fail soon. Do not wait for a second sign: `smartctl -H` says "drive
+    failure expected in less than 24 hours" of such a SATA drive.
+    """
     scene.put('/dev/sda', 'seagate-hdd-failing')
 
 
@@ -223,7 +225,7 @@ def worn_bit(scene: Scene) -> None:
 
 @fails('The spare blocks of an NVMe drive are below its threshold')
 def spare(scene: Scene) -> None:
-    """When no spare block is left, the next bad block is lost, or the drive becomes read-only."""
+    """When no spare block is left, the drive can no longer replace a bad block."""
     scene.put('/dev/nvme0n1', 'nvme-warning-spare')
 
 
@@ -254,7 +256,7 @@ def backup(scene: Scene) -> None:
 
 @fails('The power-loss capacitors of an SSD failed their test')
 def capacitor(scene: Scene) -> None:
-    """As above. Most SSDs turn off their write cache, which makes them slow."""
+    """As above, on a SATA SSD."""
     scene.put('/dev/sda', 'intel-capacitor-failed')
 
 
@@ -399,8 +401,8 @@ def worn_soon(scene: Scene) -> None:
 
 @wears('The rated endurance is used up')
 def worn_out(scene: Scene) -> None:
-    """The warranty has ended. Many drives work on for years, but keep data for less time without
-    power, and may become read-only.
+    """The vendor's rating is a promise, not a limit: the SSD can work for longer. It keeps data for a
+    shorter time without power, and may become read-only.
     """
     scene.put('/dev/sda', 'crucial-worn-out')
 
