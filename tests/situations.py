@@ -196,8 +196,8 @@ def failed(scene: Scene) -> None:
 
 @fails('An attribute has reached the threshold of its vendor')
 def at_threshold(scene: Scene) -> None:
-    """The vendor set this threshold; no limit of yours changes it. A pre-fail attribute is
-    CRITICAL, an old-age attribute WARNING.
+    """The vendor set this threshold. A pre-fail attribute is CRITICAL, an old-age attribute
+    WARNING.
     """
     scene.put('/dev/sda', changed('wd-hdd-failing', health='PASSED'))
 
@@ -262,7 +262,7 @@ def capacitor(scene: Scene) -> None:
 
 @fails('The power-loss capacitors could not be tested')
 def capacitor_hot(scene: Scene) -> None:
-    """The SSD was too hot for the test, and repeats it when it is cooler."""
+    """The SSD was too hot for the test, which it repeats later."""
     scene.put('/dev/sda', 'intel-capacitor-too-hot')
 
 
@@ -289,8 +289,9 @@ errors = chapter('Data was lost, or errors increase')
 
 @errors('A hard disk could not return data')
 def uncorrectable(scene: Scene) -> None:
-    """Each uncorrectable error is a sector that a program could not read. An array or a backup has
-    the data."""
+    """Each uncorrectable error is data that a program could not read. Look for it in the array or
+    in a backup.
+    """
     scene.put('/dev/sda', 'hgst-uncorrectable')
 
 
@@ -456,7 +457,7 @@ def too_hot(scene: Scene) -> None:
 
 @outside('An NVMe drive reports a temperature outside its limits')
 def nvme_hot(scene: Scene) -> None:
-    """The drive becomes slower to protect itself."""
+    """The drive may become slower to protect itself."""
     scene.put('/dev/nvme0n1', 'nvme-warning-temperature')
 
 
