@@ -24,7 +24,6 @@ import simulator
 from conftest import ROOT, SHARED, Result
 from days import DAY, HOUR
 from situations import Scene, changed
-from test_controller_slots import storcli
 
 Json = Mapping[str, Any]
 BEST, MOST = 120, 160  # characters within which who, why and action stand; of a first line
@@ -260,6 +259,7 @@ def of_commands(scene: Scene, words: Sequence[str], outputs: Outputs) -> list[Fa
 
 HEALTHY = [name for name in simulator.names() if 'healthy' in name]
 OTHERS = [name for name in simulator.names() if 'volume' not in name and name not in HEALTHY]
+HEALTHY_DISKS = [name for name in HEALTHY if simulator.read(name).protocol == 'ATA']
 GROWING = {'a5': 400, 'a197': 40, 'a187': 3, 'a199': 60}
 LEVELS = ('raid1', 'raid1', 'raid5', 'raid6', 'raid10', 'raid0')
 MEMBERS = ('in_sync', 'in_sync', 'in_sync', 'in_sync', 'faulty none', 'spare')
@@ -284,7 +284,10 @@ class RandomMachine:
         for address, (name, serial) in self.drives.items():
             self.scene.put(address, name, serial)
         if is_raid and dice.random() < 0.5:
-            self._install_tool()
+            numbers = [
+                int(a[9:].partition('@')[0]) for a in self.drives if a.startswith('megaraid')
+            ]
+            self.scene.install_storcli(*((f'32:{n + 3}', n, 'Onln') for n in numbers))
 
     def _lay_arrays(self, disks: list[str]) -> None:
         """Put an array, swap space or nothing on disks; the others get a mounted file system."""
@@ -313,26 +316,13 @@ class RandomMachine:
                 tree.disks(disk)
                 tree.swap(f'/dev/{disk}1')
 
-    def _install_tool(self) -> None:
-        numbers = [int(a[9:].partition('@')[0]) for a in self.drives if a.startswith('megaraid')]
-        rows = [(f'32:{number + 3}', number, 'Onln') for number in numbers]
-        tool = self.scene.folder / 'tools/storcli64'
-        tool.parent.mkdir()
-        (tool.parent / 'printed').write_text(storcli(*rows, pci=''))
-        tool.write_text(f'#!/bin/sh\ncat {tool.parent}/printed\n')
-        tool.chmod(0o755)
-        self.scene.setup = (
-            'from smart_attributes.redundancy import controllers\n'
-            f'controllers.FOLDERS = {str(tool.parent)!r}\n'
-        )
-
     def lives(self) -> None:
         """Check the machine some time ago, and let something happen to its drives."""
         self.scene.check(self.dice.choice((HOUR, DAY, 9 * DAY)))
         for address, (name, serial) in self.drives.items():
             event = self.dice.random()
-            if event < 0.1 and len(self.drives) > 1:
-                self._goes(address)
+            if event < 0.1 and len(self.drives) > 1 and address.startswith('/dev/'):
+                self.scene.pull(address)
             elif event < 0.2:
                 self.scene.put(address, name, serial, asleep=True)
             elif event < 0.25:
@@ -343,14 +333,6 @@ class RandomMachine:
                 metric = self.dice.choice([*GROWING])
                 drive = changed(name, **{metric: GROWING[metric]})
                 self.scene.put(address, drive, serial)
-
-    def _goes(self, address: str) -> None:
-        if address.startswith('megaraid'):
-            return
-        self.scene.pull(address)
-
-
-HEALTHY_DISKS = [name for name in HEALTHY if simulator.read(name).protocol == 'ATA']
 
 
 def of_machine(seed: int, number: int, folder: Path, tally: Tally) -> None:

@@ -128,6 +128,18 @@ class Scene:
         self.tree.md('md0', 'raid1', members, degraded=str(missing))
         self.tree.mounted('/dev/md0', '/srv')
 
+    def install_storcli(self, *drives: tuple[str, int, str]) -> None:
+        """Install a made-up storcli64. drives: as for storcli()."""
+        tool = self.folder / 'tools/storcli64'
+        tool.parent.mkdir()
+        (tool.parent / 'printed').write_text(storcli(*drives, pci=''))
+        tool.write_text(f'#!/bin/sh\ncat {tool.parent}/printed\n')
+        tool.chmod(0o755)
+        self.setup = (
+            'from smart_attributes.redundancy import controllers\n'
+            f'controllers.FOLDERS = {str(tool.parent)!r}\n'
+        )
+
     def check(self, ago: float = 0, *words: str) -> Result:
         """Run a check some seconds ago."""
         return self.run('', *(words or ('--scan',)), now=NOW - ago)
@@ -700,15 +712,7 @@ def behind(scene: Scene) -> None:
 def slot(scene: Scene) -> None:
     """As above; here, root ran `triage --controllers`."""
     behind(scene)
-    tool = scene.folder / 'tools/storcli64'
-    tool.parent.mkdir()
-    (tool.parent / 'printed').write_text(storcli(('32:9', 4, 'Onln'), ('32:4', 5, 'Onln'), pci=''))
-    tool.write_text(f'#!/bin/sh\ncat {tool.parent}/printed\n')
-    tool.chmod(0o755)
-    scene.setup = (
-        'from smart_attributes.redundancy import controllers\n'
-        f'controllers.FOLDERS = {str(tool.parent)!r}\n'
-    )
+    scene.install_storcli(('32:9', 4, 'Onln'), ('32:4', 5, 'Onln'))
     scene.triage_words = ('--controllers',)
 
 
