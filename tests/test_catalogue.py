@@ -27,6 +27,7 @@ def test_the_document_has_each_situation_with_what_it_means_and_no_other():
 
 
 @pytest.mark.skipif(bool(simulator.why_not()), reason=simulator.why_not())
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     'chapter',
     [pytest.param(name, marks=[] if name == QUICK else [pytest.mark.long]) for name in CHAPTERS],

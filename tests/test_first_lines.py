@@ -125,6 +125,7 @@ def test_a_name_that_is_refused_is_found(answer, count):
 
 @simulated
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_random_machines_have_one_answer_and_commands_that_can_be_typed(tmp_path):
     bed = first_lines.Lines(tmp_path, 2026)
 
@@ -134,6 +135,7 @@ def test_random_machines_have_one_answer_and_commands_that_can_be_typed(tmp_path
 
 @simulated
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_what_recorded_reports_print_can_be_typed_and_keeps_the_evidence(tmp_path, shared):
     tally = Tally()
     first_lines.of_reports(tmp_path / 'scene', tally, first_lines.reports()[::4])
