@@ -192,6 +192,11 @@ generate: $(VENV)/.tools  ## write the man page, the tables of the documents and
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/tables.py
 
+.PHONY: catalogue
+catalogue: $(VENV)/.tools  ## write doc/reference/alerts.md: the output in each situation, on simulated drives
+	@sh tools/compiler
+	$(BIN)/python tools/catalogue.py
+
 pictures: $(VENV)/.tools  ## write the pictures of README, with Chromium
 	sh tools/install chromium chromium-driver
 	$(BIN)/python tools/pictures.py

@@ -21,6 +21,7 @@ from typing import Protocol
 
 from damage import Damage
 from endurance import Endurance
+from first_lines import Lines
 from flips import Flips
 from kills import Kills
 from one_drive import OneDrive
@@ -41,6 +42,7 @@ KINDS: Mapping[str, Callable[[Path, int], Bed]] = {
     'endure': Endurance,
     'flips': Flips,
     'kills': Kills,
+    'lines': Lines,
     'silence': Silence,
     'addresses': OneDrive,
 }
