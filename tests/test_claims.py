@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from block_tree import Machine
+from usual_layouts import GUID, LINUX_DATA
 
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
 from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
 
-LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
-GUID = {kind: entry_type for entry_type, kind in TYPES.items() if '-' in entry_type}
 LV, CRYPT = 'LVM-' + 'a' * 64, 'CRYPT-LUKS2-' + 'b' * 32
 
 
