@@ -19,7 +19,7 @@ import abilities
 import pytest
 from chroots import PLUGIN, removed
 from hardware import shelf
-from qemu import QEMU, Machine
+from qemu import PATIENCE, QEMU, Machine
 from test_evidence import unexplained
 
 if 'TEST_KERNEL' not in os.environ:
@@ -49,7 +49,7 @@ NOT_TOLD = {'rebuilding': {SPARE}}
 # Errors of btrfs raise a doubt about all its devices. It is told as soon as one of them is to be
 # replaced.
 IN_DOUBT = {'failed': {'btrfs-0'}}
-TRIAGE = ('triage', '--dmsetup', '--json')
+TRIAGE = ('triage', '--dmsetup', '--json', '-t', '600', '--drive-timeout', '300')
 SITE = '/etc/check-smart-attributes/thresholds.d/failing.json'
 
 # --- what happens in the guest --------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Server:
         if case not in self.orders:
             self.enters(case.state)
             self.machine.shell(f"cat >{SITE} <<'END'\n{json.dumps(limits(case.failing))}\nEND")
-            document = json.loads(self.machine.runs(PLUGIN, *TRIAGE).text)
+            document = json.loads(self.machine.runs(PLUGIN, *TRIAGE, seconds=PATIENCE).text)
             assert {drive['state'] for drive in document['drives']} <= {'OK', 'CRITICAL'}
             self.orders[case] = tuple(
                 (self.serials[step['disks'][0]], step['label'])
@@ -237,10 +237,12 @@ def labelled(steps: Order, *labels: str) -> set[str]:
 def server(tmp_path_factory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp('arrays')
     machine = Machine(guest('trixie', folder), shelf(SERIALS, folder), folder)
-    yield Server(machine)
-    print(f'{machine.cpu_seconds():.0f} s of CPU')
-    machine.ends()
-    removed(folder)
+    try:
+        yield Server(machine)
+        print(f'{machine.cpu_seconds():.0f} s of CPU')
+    finally:
+        machine.ends()
+        removed(folder)
 
 
 # --- what triage says -----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import abilities
 import pytest
 from chroots import PLUGIN, removed
 from hardware import shelf
-from qemu import QEMU, Machine
+from qemu import PATIENCE, QEMU, Machine
 from usual_layouts import DISKS, EXTENDED, LAYOUTS, NEXT, SWAP, Layout, Part, partitions
 
 if 'TEST_KERNEL' not in os.environ:
@@ -38,7 +38,6 @@ MADE = {
     str(number): layout for number, layout in enumerate(LAYOUTS, 10) if layout.name not in NOT_MADE
 }
 SERIALS = [f'{number}-{disk}' for number in MADE for disk in DISKS]
-SECONDS = 600  # QEMU on a busy machine takes its time
 TRIAGE = ('triage', '--dmsetup', '--json', '-t', '600', '--drive-timeout', '300')
 SITE = '/etc/check-smart-attributes/thresholds.d/failing.json'
 PART_MIB, ARRAY_MIB, VOLUME_MIB = 48, 40, 16
@@ -55,6 +54,7 @@ START = f"""
 until [ $(ls /dev/disk/by-id 2>/dev/null | grep -c ata-QEMU-SATA_) = {len(SERIALS)} ]; do sleep 0.2; done
 modprobe -a raid1 dm_raid dm_crypt dm_thin_pool btrfs vfat
 """
+SETTLE = f'udevadm settle -t {PATIENCE}'
 # For the lines of Script. An EFI partition is FAT, also on an array.
 TOOLS = f"""
 format() {{ case $2 in */boot-efi) mkfs.vfat $1 >/dev/null;; *) mkfs.ext4 -q -F -O ^has_journal $1;; esac; }}
@@ -183,22 +183,17 @@ class Server:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         scripts = [Script(number, layout) for number, layout in MADE.items()]
-        self._shell(START, *(line for script in scripts for line in script.parting))
-        self._shell('udevadm settle -t 600')
+        parting = [line for script in scripts for line in script.parting]
+        machine.shell('\n'.join([START, *parting, SETTLE]))
         for script in scripts:
-            self._shell(TOOLS, *script.making)
+            machine.shell('\n'.join([TOOLS, *script.making]))
         self.swaps = [path for script in scripts for path in script.swaps]
         # swap on a partition of a disk holds nothing after "swapoff", which triage asks for
         devices = [path for path in self.swaps if not path.startswith(DISK)]
         devices += [path for script in scripts for path in script.not_mounted]
-        self._shell(SUMS, f'echo {" ".join(devices)} >/run/devices', 'udevadm settle -t 600')
+        machine.shell(f'{SUMS}; echo {" ".join(devices)} >/run/devices; {SETTLE}')
         self.data = self.readable()
         machine.saves('made')
-
-    def _shell(self, *lines: str) -> str:
-        done = self.machine.runs('sh', '-ec', '\n'.join(lines), seconds=SECONDS)
-        assert done.code == 0, done.text
-        return done.text
 
     def labels(self, failing: str) -> dict[str, str]:
         """Return the label of each disk *failing*, "sda" or "sdb", by its serial number."""
@@ -210,8 +205,8 @@ class Server:
             }
             for number in MADE
         ]
-        self._shell(f"cat >{SITE} <<'END'\n{json.dumps({'overrides': limits})}\nEND")
-        document = json.loads(self.machine.runs(PLUGIN, *TRIAGE, seconds=SECONDS).text)
+        self.machine.shell(f"cat >{SITE} <<'END'\n{json.dumps({'overrides': limits})}\nEND")
+        document = json.loads(self.machine.runs(PLUGIN, *TRIAGE, seconds=PATIENCE).text)
         assert {drive['state'] for drive in document['drives']} == {'OK', 'CRITICAL'}
         serials = {
             drive['device'].rpartition('/')[2]: drive['serial'] for drive in document['drives']
@@ -227,11 +222,11 @@ class Server:
             if path.startswith(tuple(f'{DISK}{serial}-' for serial in serials))
         ]
         pulls = [PULL % serial for serial in serials]
-        self._shell(*off, *pulls, 'udevadm settle; sleep 1')
+        self.machine.shell('\n'.join([*off, *pulls, 'udevadm settle; sleep 1']))
 
     def readable(self) -> set[str]:
         """Return the files that have their checksum, and the swap devices that can be read."""
-        return set(self._shell(READ).split())
+        return set(self.machine.shell(READ).split())
 
 
 @pytest.fixture(scope='module')
