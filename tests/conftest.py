@@ -46,6 +46,7 @@ SLOW = (
     'test_icinga',
     'test_kernel',
     'test_kernel_groups',
+    'test_kernel_layouts',
     'test_kernel_ocp',
     'test_nagios',
     'test_prometheus',

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from block_tree import Machine, metadata
 from test_severity import FAILED, drive
+from usual_layouts import GUID, LINUX_DATA
 
 from smart_attributes.model import Device, Identity, Verdict
 from smart_attributes.redundancy import dependence
@@ -16,8 +17,6 @@ from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Driv
 from smart_attributes.redundancy.survival import Stack
 from smart_attributes.work import work_list
 
-LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
-GUID = {kind: entry_type for entry_type, kind in TYPES.items() if '-' in entry_type}
 LV, CRYPT = 'LVM-' + 'a' * 64, 'CRYPT-LUKS2-' + 'b' * 32
 
 

@@ -5,6 +5,7 @@ used partitions.
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 from block_tree import Machine, errors
@@ -477,6 +478,17 @@ def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(machine, la
         machine.mounted('/dev/sda1', mounted, 'btrfs', '0:40')
 
     assert found(machine)[f'btrfs {UUID}'].name == name
+
+
+@pytest.mark.skipif(not os.access('/dev/shm', os.W_OK), reason='no link can be made in /dev')
+def test_a_btrfs_made_by_a_link_in_dev_is_mounted_all_the_same(machine):
+    """Linux 6.12 shows the path under which it was made, such as /dev/disk/by-id/ata-..."""
+    machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {}))
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
+        os.symlink('/dev/sda1', f'{folder}/ata-QEMU-part1')
+        machine.mounted(f'{folder}/ata-QEMU-part1', '/data', 'btrfs', '0:40')
+
+        assert found(machine)[f'btrfs {UUID}'].used_as == ('/data',)
 
 
 @pytest.mark.parametrize(

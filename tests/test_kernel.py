@@ -72,6 +72,7 @@ tried(lambda: open('/dev/kmsg').close())
 tried(lambda: socket.socket(socket.AF_INET))
 tried(lambda: open('/dev/vda', 'rb').read(1))
 """
+PATIENT = ('--drive-timeout', '90', '-t', '110')  # QEMU on a busy machine takes its time
 STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 
@@ -148,6 +149,11 @@ def said(report: dict[str, Any]) -> dict[str, Any]:
     return {metric: value for metric, value in values.items() if value is not None}
 
 
+def without_reason(value: object) -> object:
+    """Return "FAILED" for "FAILED, because of reliability"."""
+    return value.partition(', because of ')[0] if isinstance(value, str) else value
+
+
 def hours(number: int | None) -> int | None:
     return None if number is None else number * 3600
 
@@ -175,7 +181,7 @@ def host_of(machine: Machine, driver: str) -> str:
 @pytest.fixture(scope='module')
 def judged(machine) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Each drive of a scan as the program judges it, beside smartctl's own report."""
-    document = json.loads(machine.runs(PLUGIN, 'triage', '--json', user='nagios').text)
+    document = json.loads(machine.runs(PLUGIN, 'triage', '--json', *PATIENT, user='nagios').text)
     return [
         (drive, smartctl(machine, '-d', drive['type'] or 'auto', drive['device']))
         for drive in document['drives']
@@ -203,7 +209,7 @@ def test_each_verdict_is_smartctls_own(judged):
 def test_each_reading_is_smartctls_own(judged):
     """Status, temperature, hours, wear, errors."""
     ours = {
-        (drive['serial'], reading['metric']): reading['value']
+        (drive['serial'], reading['metric']): without_reason(reading['value'])
         for drive, _ in judged
         for reading in drive['readings']
     }
@@ -364,6 +370,7 @@ def test_the_service_reads_what_root_reads(machine):
     ).text
     written = machine.does('cat', PROM)
     assert sorted(drives_read(written)) == SERIALS
+    assert unconfined.code == 0, unconfined
     assert verdicts(written) == verdicts(unconfined.text)
 
 
@@ -507,10 +514,10 @@ def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine
     )
     machine.controls('device_del', id='warning')
     settled(machine, WARNING, is_there=False)
-    missed = check(machine, '--expect', str(len(SERIALS)))
+    missed = check(machine, *PATIENT, '--expect', str(len(SERIALS)))
     machine.plugs('warning')
     settled(machine, WARNING)
-    found = check(machine, '--expect', str(len(SERIALS)))
+    found = check(machine, *PATIENT, '--expect', str(len(SERIALS)))
     answers = until(
         lambda: four_answers(machine.does('cat', '/tmp/checks')), 120, 'four checks have ended'
     )

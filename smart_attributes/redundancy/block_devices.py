@@ -179,8 +179,11 @@ def _by_number(number: str, system: System) -> str:
 def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
     if kind == 'zfs':
         return f'zfs {unescaped(source).partition("/")[0]}'
-    name = os.path.basename(unescaped(source))
-    return mapped.get(name, name) if source.startswith('/dev/') else ''
+    if not source.startswith('/dev/'):
+        return ''
+    path = unescaped(source)
+    # btrfs keeps the path under which it was made, such as a link in /dev/disk/by-id
+    return mapped.get(os.path.basename(path)) or os.path.basename(os.path.realpath(path))
 
 
 def unescaped(text: str) -> str:
