@@ -197,7 +197,6 @@ def history(tmp_path):
 def met(history: HistoryStore, **how) -> Remembered:
     """Return the history of a check that read one Intel drive."""
     known = Remembered(history, **how)
-    known.expect([SDA])
     known.recall([INTEL], [INTEL], [SDA], is_scan=False)
     return known
 
@@ -216,12 +215,10 @@ def test_without_history_no_drive_has_a_past():
     known = Remembered()
 
     assert (
-        known.expect([SDA]),
-        known.likely_past(Identity()),
         known.past(SDA),
         known.name(SDA),
         history_answers.drive(known, SLEEPING),
-    ) == ([], None, None, None, None)
+    ) == (None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
     assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
     assert history_answers.since(known, SDA) == pytest.approx(time.time(), abs=5)
@@ -326,7 +323,6 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     } == {'crc_errors': [8]}
     assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(START)
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
-    assert second.likely_past(INTEL.outcome.identity).histories == known.histories
     record, series = history_answers.drive(second, SLEEPING)
     assert record.identity.serial == INTEL.outcome.identity.serial
     assert [key.metric for key in series] == ['crc_errors']

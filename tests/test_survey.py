@@ -12,6 +12,7 @@ from conftest import STATE_HOME, drive
 from smart_attributes import alarm
 from smart_attributes.check import (
     drive_tracking,
+    further_logs,
     inventory,
     messages,
     reads,
@@ -20,7 +21,7 @@ from smart_attributes.check import (
     verdicts,
 )
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line.options import Naming, Options, Which
+from smart_attributes.command_line.options import Options, Which
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.history import drive_records
@@ -32,6 +33,7 @@ from smart_attributes.v1_6.command_line import Before
 SDA, SDB = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
 REPORT = json_report.parse(drive('intel-s3500-healthy'))
 SILENT = DriveError('is silent')
+NO_HISTORY = Remembered()
 
 
 def options(*words: str):
@@ -51,12 +53,9 @@ def stage(*answers: Read, asked=(), **found) -> reads.Reads:
 def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     """Return the survey of what devices answered."""
     given, rules = options(*words), judge(*words)
-    judging = verdicts.Verdicts(rules, given, Runner())
-    drives = inventory.inventory(answers, given, judging.history)
-    found = judging.of(drives)
-    return survey.described(
-        messages.Run(given, judging.judge, judging.history, answers, drives, found)
-    )
+    drives = inventory.inventory(answers, given, NO_HISTORY)
+    found = verdicts.Verdicts(drives, NO_HISTORY, rules, hide_serial=False).all()
+    return survey.described(messages.Run(given, rules, NO_HISTORY, answers, drives, found))
 
 
 def wanted(answers, which: Which, late: str = '', before=None):
@@ -361,7 +360,7 @@ def until_time_is_over(*answers: Read):
 
 def test_what_was_not_read_in_time_says_so(monkeypatch):
     monkeypatch.setattr(machine, 'read_all', until_time_is_over(Read(SDB, REPORT)))
-    found = surveyed(reads.finish(STARTED, options(), Runner(), 0, reads.Listener()))
+    found = surveyed(reads.finish(STARTED, options(), Runner(), 0))
 
     assert [verdict.code for verdict in found.verdicts] == ['not-reached', '']
 
@@ -373,31 +372,34 @@ STARTED = reads.Started(
 
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
-    judging = verdicts.Verdicts(judge(), options(), Runner())
     other = Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER')))
-    judging.hear(other)
-    drives = inventory.inventory(
-        stage(Read(SDA, REPORT), other),
-        options(),
-        judging.history,
-    )
-    monkeypatch.setattr(verdicts, 'verdict', lambda *_: next(until_time_is_over()()))
+    drives = inventory.inventory(stage(Read(SDA, REPORT), other), options(), NO_HISTORY)
+    judging = verdicts.Verdicts(drives, NO_HISTORY, judge(), hide_serial=False)
+    form, time_ends = verdicts.verdict, until_time_is_over()
 
-    assert [each.code for each in judging.of(drives)] == ['not-judged', '']
+    def formed(read: Read, *rest: object):
+        return form(read, *rest) if read.device == SDA else next(time_ends())
+
+    monkeypatch.setattr(verdicts, 'verdict', formed)
+
+    assert [each.code for each in judging.all()] == ['', 'not-judged']
 
 
 def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):
     """They are judged without the logs that are missing."""
 
-    def over(*_: object):
-        raise alarm.TimeIsOver('time limit of 55 s exceeded')
+    class Logs:
+        patience = 10.0
 
-    monkeypatch.setattr(verdicts.Verdicts, '_is_asked', over)
-    judging = verdicts.Verdicts(judge(), options(), Runner())
-    drives = inventory.inventory(stage(Read(SDA, REPORT)), options(), judging.history)
+        def call(self, *_: object):
+            raise alarm.TimeIsOver('time limit of 55 s exceeded')
 
-    assert judging.completed(drives, 0) == drives
-    assert [each.problem for each in judging.of(drives)] == ['']
+        def joined(self, read: Read, answers: object) -> Read:
+            return read
+
+    answers = (Read(SDA, REPORT),)
+
+    assert further_logs.joined(answers, [Logs()], NO_HISTORY, Runner(), 0) == answers
 
 
 def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
@@ -408,7 +410,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     monkeypatch.setattr(recorded, 'read_files', read_files)
     given = options('--report', '/tmp')
     found = surveyed(
-        reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0, reads.Listener()),
+        reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0),
         '--report',
         '/tmp',
     )
@@ -427,25 +429,10 @@ def test_a_person_who_waits_is_told_who_is_waited_for(monkeypatch):
         options(),
         Runner(),
         0,
-        reads.Listener(),
         lambda done, waiting: told.append((done, waiting)),
     )
 
     assert told == [(0, ['sda', 'sdb']), (1, ['sdb'])]
-
-
-@pytest.mark.parametrize(
-    'label, outcome, is_judged',
-    [('device', REPORT, True), ('model', REPORT, False), ('device', SILENT, False)],
-)
-def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(
-    label, outcome, is_judged
-):
-    """Other names need all drives; one that is silent has no verdict of its own."""
-    early = verdicts.Verdicts(judge(), Options(naming=Naming(label)), Runner())
-    early.hear(Read(SDA, outcome))
-
-    assert bool(early.formed) is is_judged
 
 
 def test_a_site_file_decides_before_reading_what_is_read(tmp_path):

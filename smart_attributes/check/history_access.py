@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .rulebook import Judge
 
 
-_EXPECTING = 0.5  # seconds to wait for the history while the drives are still being read
+_RECEIVING = 0.5  # seconds to wait for the history while the drives are being read
 # values of Command.history: daemons and timers write, people read
 WRITES, READS = 'writes', 'reads'
 _DOUBTED = (
@@ -93,33 +93,12 @@ class Remembered:
         """Why an enabled history cannot be used; else ''."""
         return '' if self.store else self._trouble
 
-    def expect(self, devices: Sequence[Device]) -> list[Identity]:
-        """Find in advance the drives last seen at these addresses; return their identities.
-
-        Return none if the disk with the history has not answered yet.
+    def receive(self) -> None:
+        """Receive what the history's process has read so far, so that it need not wait for this
+        one. The drives are being read in the meantime.
         """
-        if self._store is None:
-            return []
-        from ..history import past  # noqa: F401  needed only when the drives have answered
-
-        if not self._store.is_ready(_EXPECTING):
-            return []
-        store = self.store
-        there = store.last_at([device.address for device in devices]) if store else []
-        return [record.identity for record in there]
-
-    def likely_past(self, identity: Identity) -> Past | None:
-        """Return the probable result of past() for a drive; None without a history.
-
-        The final result can differ after recall() has compared all drives of the run. Raises
-        LookupError for a drive that the history does not know, or not yet.
-        """
-        if self._store is None:
-            return None
-        if not self._store.is_ready(0):
-            raise LookupError
-        store = self.store
-        return self._past(store.likely(identity)) if store else None
+        if self._store is not None:
+            self._store.is_ready(_RECEIVING)
 
     def seen_as(self, one: str, other: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
@@ -267,12 +246,8 @@ class Remembered:
 
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
-        match = self.recalled(device)
-        return self._past(match) if match else None
-
-    def _past(self, match: Match) -> Past | None:
-        store = self._store
-        if store is None:
+        match, store = self.recalled(device), self._store
+        if match is None or store is None:
             return None
         from ..history.past import Past
 
@@ -397,8 +372,9 @@ class Remembered:
         self, store: HistoryStore, device: Device, identity: Identity | None
     ) -> Record | None:
         if identity is not None:
-            with suppress(LookupError):
-                return store.likely(identity).record
+            record = store.named(identity)
+            if record:
+                return record
         match = self.recalled(device)
         if match:
             return match.record

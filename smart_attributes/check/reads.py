@@ -11,7 +11,7 @@ from .. import alarm
 from ..command_line.options import Options
 from ..constants import PARALLEL
 from ..errors import Coded, DriveNotReached
-from ..model import Answer, Device, Identity, Read
+from ..model import Device, Identity, Read
 from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
@@ -21,19 +21,6 @@ from .rulebook import Site, site_of, today
 
 # number of drives that have answered, and the names of the others
 Watch = Callable[[int, Sequence[str]], object]
-
-
-class Listener:
-    """Work to be done while drives are being read. This base class does nothing."""
-
-    def begin(self, devices: Sequence[Device]) -> None:
-        """Prepare for these drives."""
-
-    def hear(self, read: Read) -> None:
-        """Process the answer of a drive."""
-
-    def take(self, answer: Answer) -> None:
-        """Process the answer to a command that was added to the runner."""
 
 
 class Reads(NamedTuple):
@@ -47,6 +34,7 @@ class Reads(NamedTuple):
     reads: tuple[Read, ...] = ()  # in the order of *found*
     notes: tuple[Coded, ...] = ()
     faults: tuple[Coded, ...] = ()  # recorded reports that were not read in time
+    is_cut: bool = False  # the time limit or a signal ended this stage
 
 
 class Started(NamedTuple):
@@ -171,7 +159,6 @@ def finish(
     options: Options,
     runner: Runner,
     end: float,
-    listener: Listener,
     watch: Watch | None = None,
 ) -> Reads:
     """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
@@ -184,11 +171,9 @@ def finish(
     reads = list(started.harmful)
     why = ''
     try:
-        listener.begin(started.devices)
         _report(watch, started, reads)
-        for read in machine.read_all(started.plans, options.how_read, runner, end, listener.take):
+        for read in machine.read_all(started.plans, options.how_read, runner, end):
             reads.append(read)  # one by one, so that completed reads are kept
-            listener.hear(read)
             _report(watch, started, reads)
     except alarm.TimeIsOver as over:
         why = f'was not read: {over}'
@@ -198,6 +183,7 @@ def finish(
         started.found,
         tuple(sorted(reads, key=lambda read: places[read.device.name])),
         started.notes,
+        is_cut=bool(why),
     )
 
 

@@ -6,16 +6,17 @@ answers of the devices, the drives that exist, and the verdicts on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from .. import alarm
 from ..command_line.options import Options
 from ..errors import Coded
-from ..model import Lately, Read, State, Verdict
+from ..model import Lately, Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory, messages, reads
-from .history_access import Remembered
+from .history_access import Remembered, remembered
 from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
 
@@ -82,21 +83,61 @@ def survey(
     started = reads.start(options, site, runner, deadline)
     # The drives are now being read, so this work overlaps with waiting for them.
     judge = judge_of(options, site)
-    verdicts = Verdicts(judge, options, runner, meanwhile, is_for_a_person)
-    answered = reads.finish(started, options, runner, deadline, verdicts, watch)
-    drives = verdicts.completed(
-        inventory.inventory(answered, options, verdicts.history, judge), deadline
-    )
+    history = remembered(options)
+    meanwhile()
+    history.receive()
+    answered = reads.finish(started, options, runner, deadline, watch)
+    drives = inventory.inventory(answered, options, history, judge)
+    if not answered.is_cut:
+        complete = _with_further_logs(
+            drives.reads, options, judge, history, runner, deadline, is_for_a_person
+        )
+        drives = drives._replace(reads=complete)
+    verdicts = Verdicts(drives, history, judge, options.naming.hide_serial)
 
     def finished(late: str) -> Survey:
-        judged = verdicts.of(drives, late)
-        run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, judged)
+        run = messages.Run(options, judge, history, answered, drives, verdicts.all(late))
         result = described(run)
         if done:
             done(result)
         return result
 
     return alarm.twice(finished)
+
+
+def _with_further_logs(
+    answers: Sequence[Read],
+    options: Options,
+    judge: Judge,
+    history: Remembered,
+    runner: Runner,
+    deadline: float,
+    is_for_a_person: bool,
+) -> tuple[Read, ...]:
+    """Return the results of reading, with the further logs of the drives that have any."""
+    uses_pages = options.judging.vendor_logs is not None
+    if not any(_may_have_logs(read, judge, uses_pages, is_for_a_person) for read in answers):
+        return tuple(answers)
+    from . import further_logs
+
+    kinds = further_logs.kinds_of(judge, options, is_for_a_person)
+    return further_logs.joined(answers, kinds, history, runner, deadline)
+
+
+def _may_have_logs(read: Read, judge: Judge, uses_pages: bool, is_for_a_person: bool) -> bool:
+    """Return whether a drive has a further log that this run may read: a page of a vendor-specific
+    NVMe log or, for a person, the FARM log.
+    """
+    report = read.outcome
+    if not isinstance(report, Report) or read.device.is_recorded:
+        return False
+    may_have_page = bool(report.nvme) and uses_pages
+    if not may_have_page and not is_for_a_person:
+        return False  # true for most drives of a check, so their entry is not looked up
+    with suppress(Exception):  # reported when the drive is judged
+        spec = judge.database.identify(report.identity, [row.id for row in report.attributes])
+        return (may_have_page and spec.log is not None) or (spec.keeps_farm and is_for_a_person)
+    return False
 
 
 def described(run: messages.Run) -> Survey:

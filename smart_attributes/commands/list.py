@@ -50,7 +50,7 @@ def listed(options: Options, runner: Runner) -> Listing:
     end = reads.deadline(options)
     started = reads.start(options, site_of(options.data, options.before), runner, end)
     history = remembered(options)
-    answered = reads.finish(started, options, runner, end, reads.Listener())
+    answered = reads.finish(started, options, runner, end)
     drives = inventory.inventory(answered, options, history)
 
     def named(read: Read) -> Verdict:
