@@ -378,7 +378,7 @@ def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
 
 
 def test_changes_without_history_are_unknown():
-    told = history_answers.lately(Remembered(), [], None, DAY, {}, False)
+    told = history_answers.lately(Remembered(), [], None, DAY, {})
 
     assert (told.grew, told.came, told.went) == ((), (), ())
     assert 'no readings' in told.unknown

@@ -28,6 +28,7 @@ from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
 from smart_attributes.reading import addresses, json_report, machine, recorded
 from smart_attributes.reading.processes import Runner
+from smart_attributes.shown import Shown, shown
 from smart_attributes.v1_6.command_line import Before
 
 SDA, SDB = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
@@ -54,7 +55,7 @@ def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     """Return the survey of what devices answered."""
     given, rules = options(*words), judge(*words)
     drives = inventory.inventory(answers, given, NO_HISTORY)
-    found = verdicts.Verdicts(drives, NO_HISTORY, rules, hide_serial=False).all()
+    found = verdicts.Verdicts(drives, NO_HISTORY, rules).all()
     return survey.described(messages.Run(given, rules, NO_HISTORY, answers, drives, found))
 
 
@@ -206,6 +207,7 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, state, said):
         {1: record},
         drive_records.Scope(is_scan=True),
         9 + days * 24 * 3600,
+        {1: shown(record.identity, '--hide-serial' in words)},
     )
     gone = inventory.gone(there, options(*words), judge())
     run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there, gone=tuple(gone))
@@ -231,7 +233,9 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
         for number in range(count)
     ]
     records = {number: drive_records.Record(number, Identity(), 0, 0) for number in range(count)}
-    there = drive_tracking.Whereabouts(places, records, drive_records.Scope(is_scan=True), 9)
+    there = drive_tracking.Whereabouts(
+        places, records, drive_records.Scope(is_scan=True), 9, dict.fromkeys(records, Shown())
+    )
     gone = tuple(inventory.gone(there, options(), judge()))
     reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
     drives = inventory.Inventory(reads, (), is_bare=False, gone=gone)
@@ -374,7 +378,7 @@ def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
     other = Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER')))
     drives = inventory.inventory(stage(Read(SDA, REPORT), other), options(), NO_HISTORY)
-    judging = verdicts.Verdicts(drives, NO_HISTORY, judge(), hide_serial=False)
+    judging = verdicts.Verdicts(drives, NO_HISTORY, judge())
     form, time_ends = verdicts.verdict, until_time_is_over()
 
     def formed(read: Read, *rest: object):

@@ -69,9 +69,7 @@ def test_further_logs_are_read_if_a_drive_has_one_that_the_run_may_read(
 
 
 def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:
-    return verdicts.Verdicts(
-        Inventory(reads, (), is_bare=False), Remembered(), judge, hide_serial=False
-    )
+    return verdicts.Verdicts(Inventory(reads, (), is_bare=False), Remembered(), judge)
 
 
 def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(judge):

@@ -56,18 +56,21 @@ class Remembered:
         trouble: str = '',
         is_whole: bool = False,
         longest_asleep: int = 0,
+        hide_serial: bool = False,
     ) -> None:
         """Create the access object of a run.
 
         trouble: a message that states why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
-        longest_asleep: for how many seconds a drive in standby may stay unread.
+        longest_asleep: for how many seconds a drive in standby may stay unread. hide_serial:
+        messages about drives do not contain serial numbers.
         """
         self._trouble = trouble
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
         self.is_whole = is_whole
         self._store, self._longest_asleep = history, longest_asleep
+        self._hide_serial = hide_serial
         self._found: dict[tuple[str, str], Match] = {}
         self._slots: dict[str, str] = {}  # the occupied addresses, each with its slot or ''
         # drives that are not judged, by address: in standby, or excluded by the options
@@ -169,7 +172,13 @@ class Remembered:
             for address, number in self._recognized.items()
         ]
         return drive_tracking.found(
-            store.places, store.records, met, self._slots, Scope(*self._scope), store.now
+            store.places,
+            store.records,
+            met,
+            self._slots,
+            Scope(*self._scope),
+            store.now,
+            self._hide_serial,
         )
 
     def _known_to_kernel(self, looked_at: Sequence[Read]) -> dict[str, int]:
@@ -457,7 +466,12 @@ def remembered(options: Options) -> Remembered:
     if use.no_history or options.which.reports or not use.access:
         return Remembered()
     store = _opened(options, use.access == WRITES)
-    return Remembered(store, '', use.access == READS, use.asleep_max_age)
+    return Remembered(
+        store,
+        is_whole=use.access == READS,
+        longest_asleep=use.asleep_max_age,
+        hide_serial=options.naming.hide_serial,
+    )
 
 
 def for_writing(options: Options) -> HistoryStore:

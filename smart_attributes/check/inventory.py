@@ -432,7 +432,6 @@ def described(
     read: Read,
     drives: Inventory,
     history: Remembered,
-    hide_serial: bool,
     judge: Judge | None = None,
 ) -> Verdict:
     """Return a verdict with additions from the history.
@@ -453,11 +452,11 @@ def described(
         verdict = history.with_status(verdict, read, judge)
         return verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
     if isinstance(read.outcome, DriveGone):
-        return _of_gone(verdict, read, drives, history, judge, hide_serial)
+        return _of_gone(verdict, read, drives, history, judge)
     if isinstance(read.outcome, DriveAsleep):
         verdict = history.asleep(verdict)
     else:
-        verdict = _with_last_seen(verdict, read, drives, hide_serial)
+        verdict = _with_last_seen(verdict, read, drives)
     return history.with_last(verdict, read, judge)
 
 
@@ -467,19 +466,17 @@ def _of_gone(
     drives: Inventory,
     history: Remembered,
     judge: Judge | None,
-    hide_serial: bool,
 ) -> Verdict:
     """Return the verdict on a missing drive."""
     from . import drive_tracking
 
     (missing_drive,) = (each for each in drives.gone if each.device == read.device)
     verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
-    serial = '' if hide_serial else clean(verdict.identity.serial)
-    step = drive_tracking.to_find(serial or read.device.name)
+    step = drive_tracking.to_find(missing_drive.missed.shown.serial or read.device.name)
     return verdict._replace(problem=f'{verdict.problem}; {step}')
 
 
-def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory, hide_serial: bool) -> Verdict:
+def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
     """Return the verdict on a drive that does not answer, with the drive last read there."""
     if (
         drives.whereabouts is None
@@ -489,7 +486,7 @@ def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory, hide_serial
         return verdict
     from . import drive_tracking
 
-    seen = drive_tracking.last_seen(drives.whereabouts, read.device.address, hide_serial)
+    seen = drive_tracking.last_seen(drives.whereabouts, read.device.address)
     record = drive_tracking.seen(drives.whereabouts, read.device.address)
     return (
         verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity)

@@ -64,7 +64,6 @@ def moved(run: Run) -> Iterable[Coded]:
     return drive_tracking.news(
         run.drives.whereabouts,
         [gone.missed for gone in run.drives.gone],
-        run.options.naming.hide_serial,
         run.history.is_whole,
     )
 

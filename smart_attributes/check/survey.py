@@ -12,7 +12,7 @@ from contextlib import suppress
 from .. import alarm
 from ..command_line.options import Options
 from ..errors import Coded
-from ..model import Lately, Read, Report, State, Verdict
+from ..model import Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory, messages, reads
@@ -21,7 +21,6 @@ from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from ..redundancy.replacement import Machine
     from .drive_tracking import Whereabouts
     from .reads import Watch
 
@@ -43,9 +42,6 @@ class Survey(NamedTuple):
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
-    # increases, and drives added and removed in a period, if requested
-    lately: Lately | None = None
-    machine: Machine | None = None  # groups on the drives and order of replacement, if read
 
     @property
     def told(self) -> list[tuple[State, Coded]]:
@@ -93,7 +89,7 @@ def survey(
             drives.reads, options, judge, history, runner, deadline, is_for_a_person
         )
         drives = drives._replace(reads=complete)
-    verdicts = Verdicts(drives, history, judge, options.naming.hide_serial)
+    verdicts = Verdicts(drives, history, judge)
 
     def finished(late: str) -> Survey:
         run = messages.Run(options, judge, history, answered, drives, verdicts.all(late))

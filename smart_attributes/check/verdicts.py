@@ -22,12 +22,9 @@ _FAILING = 0b11000
 class Verdicts:
     """The verdicts of a run. A verdict that was formed before the time limit stays."""
 
-    def __init__(
-        self, drives: Inventory, history: Remembered, judge: Judge, hide_serial: bool
-    ) -> None:
+    def __init__(self, drives: Inventory, history: Remembered, judge: Judge) -> None:
         """Start without verdicts."""
         self._drives, self._history, self._judge = drives, history, judge
-        self._hide_serial = hide_serial
         self._formed: dict[Device, Verdict] = {}
         self._late = ''  # why drives are no longer judged
 
@@ -64,9 +61,7 @@ class Verdicts:
         judged = fence.done(unjudged, lambda _: self._on(read), fence.UNJUDGED)
         return fence.done(
             judged,
-            lambda verdict: described(
-                verdict, read, self._drives, self._history, self._hide_serial, self._judge
-            ),
+            lambda verdict: described(verdict, read, self._drives, self._history, self._judge),
             fence.UNCOMPARED,
         )
 
