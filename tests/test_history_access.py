@@ -16,6 +16,7 @@ from days import DAY, HOUR, START, Machine, disk
 from smart_attributes import state_directory
 from smart_attributes.check import history_access, history_answers
 from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.settings import of_history
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from smart_attributes.history.store import HistoryStore
@@ -400,7 +401,7 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     (tmp_path / 'state').mkdir()
     where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
     options = table.understood([*words, *where])[1]
-    known = history_access.remembered(options)
+    known = history_access.remembered(of_history(options))
 
     assert bool(known.store or known.trouble) is is_used
 
@@ -417,7 +418,7 @@ def test_a_check_reads_only_what_it_needs_of_the_history(history, tmp_path, comm
             str(tmp_path / 'state'),
         ]
     )[1]
-    known = history_access.remembered(options)
+    known = history_access.remembered(of_history(options))
 
     assert (known.is_whole, known._longest_asleep) == (is_whole, 7 * DAY)
 

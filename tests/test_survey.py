@@ -17,11 +17,12 @@ from smart_attributes.check import (
     messages,
     reads,
     rulebook,
+    settings,
     survey,
     verdicts,
 )
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line.options import Options, Which
+from smart_attributes.command_line.options import Which
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.history import drive_records
@@ -46,6 +47,10 @@ def judge(*words: str) -> rulebook.Judge:
     return rulebook.judge_of(given, rulebook.site_of(given.data, given.before))
 
 
+def planned(*words: str) -> list[machine.Plan]:
+    return reads.plan([SDA, SDB], settings.of_reads(options(*words)))
+
+
 def stage(*answers: Read, asked=(), **found) -> reads.Reads:
     devices = tuple(asked) or tuple(read.device for read in answers)
     return reads.Reads(machine.DeviceList(devices, **found), answers)
@@ -54,14 +59,16 @@ def stage(*answers: Read, asked=(), **found) -> reads.Reads:
 def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     """Return the survey of what devices answered."""
     given, rules = options(*words), judge(*words)
-    drives = inventory.inventory(answers, given, NO_HISTORY)
+    drives = inventory.inventory(answers, settings.of_run(given), NO_HISTORY)
     found = verdicts.Verdicts(drives, NO_HISTORY, rules).all()
-    return survey.described(messages.Run(given, rules, NO_HISTORY, answers, drives, found))
+    return survey.described(
+        messages.Run(settings.of_run(given), rules, NO_HISTORY, answers, drives, found)
+    )
 
 
 def wanted(answers, which: Which, late: str = '', before=None):
     kept, faults = inventory.wanted(
-        answers, Options(which=which, before=before), Remembered(), {}, late
+        answers, settings.RunSettings(which, before=before), Remembered(), {}, late
     )
     return [read.device.name for read in kept], faults
 
@@ -69,7 +76,7 @@ def wanted(answers, which: Which, late: str = '', before=None):
 def run_of(*words: str, given=None, judged=None, history=None, notes=(), **drives) -> messages.Run:
     """Return a run without drives."""
     return messages.Run(
-        given or options(*words),
+        settings.of_run(given or options(*words)),
         judged or judge(),
         history or Remembered(),
         stage(notes=notes),
@@ -106,7 +113,9 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
 
     monkeypatch.setattr(addresses, 'is_wanted', slow)
     given = options('--ignore', 'x')
-    found = inventory.inventory(stage(Read(SDA, REPORT), Read(SDB, SILENT)), given, Remembered())
+    found = inventory.inventory(
+        stage(Read(SDA, REPORT), Read(SDB, SILENT)), settings.of_run(given), Remembered()
+    )
 
     assert [read.device.name for read in found.reads] == ['sdb']
     [fault] = found.faults
@@ -145,7 +154,7 @@ def test_what_version_1_6_left_out_is_left_out():
 )
 def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
     """--match may mean a model, so only --ignore decides before the answer."""
-    plans = reads.plan([SDA, SDB], options('-p', '/usr/sbin/smartctl', '--nosudo', *words))
+    plans = planned('-p', '/usr/sbin/smartctl', '--nosudo', *words)
 
     assert [planned.device.path for planned in plans] == paths
     assert all(
@@ -156,7 +165,7 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
     with pytest.raises(UsageError, match='valid regular'):
-        reads.plan([SDA], options('--nosudo', '--match', '('))
+        planned('--nosudo', '--match', '(')
 
 
 # --- what is said ---------------------------------------------------------------------------------
@@ -209,7 +218,7 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, state, said):
         9 + days * 24 * 3600,
         {1: shown(record.identity, '--hide-serial' in words)},
     )
-    gone = inventory.gone(there, options(*words), judge())
+    gone = inventory.gone(there, settings.of_run(options(*words)), judge())
     run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there, gone=tuple(gone))
     found = messages.messages(run)
 
@@ -236,7 +245,7 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
     there = drive_tracking.Whereabouts(
         places, records, drive_records.Scope(is_scan=True), 9, dict.fromkeys(records, Shown())
     )
-    gone = tuple(inventory.gone(there, options(), judge()))
+    gone = tuple(inventory.gone(there, settings.of_run(options()), judge()))
     reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
     drives = inventory.Inventory(reads, (), is_bare=False, gone=gone)
     demands = messages.missing(run_of()._replace(drives=drives))
@@ -364,7 +373,7 @@ def until_time_is_over(*answers: Read):
 
 def test_what_was_not_read_in_time_says_so(monkeypatch):
     monkeypatch.setattr(machine, 'read_all', until_time_is_over(Read(SDB, REPORT)))
-    found = surveyed(reads.finish(STARTED, options(), Runner(), 0))
+    found = surveyed(reads.finish(STARTED, settings.ReadSettings(), Runner(), 0))
 
     assert [verdict.code for verdict in found.verdicts] == ['not-reached', '']
 
@@ -377,7 +386,9 @@ STARTED = reads.Started(
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
     other = Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER')))
-    drives = inventory.inventory(stage(Read(SDA, REPORT), other), options(), NO_HISTORY)
+    drives = inventory.inventory(
+        stage(Read(SDA, REPORT), other), settings.RunSettings(), NO_HISTORY
+    )
     judging = verdicts.Verdicts(drives, NO_HISTORY, judge())
     form, time_ends = verdicts.verdict, until_time_is_over()
 
@@ -414,7 +425,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     monkeypatch.setattr(recorded, 'read_files', read_files)
     given = options('--report', '/tmp')
     found = surveyed(
-        reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0),
+        reads.finish(reads.Started(machine.DeviceList(())), settings.of_reads(given), Runner(), 0),
         '--report',
         '/tmp',
     )
@@ -430,7 +441,7 @@ def test_a_person_who_waits_is_told_who_is_waited_for(monkeypatch):
     )
     reads.finish(
         STARTED,
-        options(),
+        settings.ReadSettings(),
         Runner(),
         0,
         lambda done, waiting: told.append((done, waiting)),
@@ -455,7 +466,7 @@ def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
             }
         )
     )
-    plans = reads.plan([SDA, SDB], options('--thresholds', str(tmp_path / 'site.json'), '--nosudo'))
+    plans = planned('--thresholds', str(tmp_path / 'site.json'), '--nosudo')
 
     assert [planned.device.path for planned in plans] == ['/dev/sdb']
     assert not {'selftest', 'error'} & set(' '.join(plans[0].command).replace(',', ' ').split())

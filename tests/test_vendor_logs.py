@@ -16,7 +16,7 @@ from simulator import Machine, read, why_not
 from smart_attributes.check import further_logs, vendor_readings
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.command_line.options import HistoryUse, Judging, Options
+from smart_attributes.check.settings import LogSettings
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
 from smart_attributes.errors import Coded, DriveError, UsageError
@@ -537,12 +537,9 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
 ):
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
-    options = Options(
-        how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo),
-        judging=Judging(vendor_logs=every),
-        history=HistoryUse(no_history=True),
-    )
-    found = further_logs.kinds_of(attributes_with(), options, is_for_a_person)
+    how = HowRead(smartctl='/sbin/smartctl', nosudo=nosudo)
+    settings = LogSettings(how, every, is_for_a_person, state_dir=None)
+    found = further_logs.kinds_of(attributes_with(), settings)
 
     assert [type(kind).__name__ for kind in found] == kinds
     assert all(

@@ -12,6 +12,7 @@ from smart_attributes import alarm
 from smart_attributes.check import rulebook, survey, verdicts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.inventory import Inventory
+from smart_attributes.check.settings import LogSettings
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.model import Device, Identity, Read, State
@@ -63,7 +64,9 @@ WITH_FARM = Read(OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').re
 def test_further_logs_are_read_if_a_drive_has_one_that_the_run_may_read(
     judge, read, is_for_a_person, uses_pages, may_have
 ):
-    found = survey._may_have_logs(read, judge, uses_pages, is_for_a_person)
+    every = 60 if uses_pages else None
+    logs = LogSettings(vendor_logs=every, is_for_a_person=is_for_a_person)
+    found = survey._may_have_logs(read, judge, logs)
 
     assert found is may_have
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from .. import alarm, state_directory
-from ..command_line.options import Options
 from ..constants import DAY
 from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from ..reading.smartctl_calls import Command
     from .history_access import Remembered
     from .rulebook import Judge
+    from .settings import LogSettings
     from .vendor_readings import Log
 
     Answers = Mapping[Command, Answer]
@@ -86,16 +86,14 @@ def _with_logs(read: Read, kinds: Sequence[VendorPages | FarmLogs], answers: Ans
     return read
 
 
-def kinds_of(judge: Judge, options: Options, is_for_a_person: bool) -> list[VendorPages | FarmLogs]:
-    """Return the further logs that a run may read. is_for_a_person: also logs that a check does not
-    read.
-    """
+def kinds_of(judge: Judge, settings: LogSettings) -> list[VendorPages | FarmLogs]:
+    """Return the further logs that a run may read."""
     kinds: list[VendorPages | FarmLogs] = []
-    if options.judging.vendor_logs is not None:
-        prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
-        kinds.append(VendorPages(judge, options.judging.vendor_logs, prefix))
-    if is_for_a_person:
-        kinds.append(FarmLogs(judge, options))
+    if settings.vendor_logs is not None:
+        prefix = smartctl_calls.prefix(settings.how.smartctl, settings.how.nosudo)
+        kinds.append(VendorPages(judge, settings.vendor_logs, prefix))
+    if settings.is_for_a_person:
+        kinds.append(FarmLogs(judge, settings))
     return kinds
 
 
@@ -167,21 +165,21 @@ class FarmLogs:
     users see the latest answer.
     """
 
-    def __init__(self, judge: Judge, options: Options) -> None:
+    def __init__(self, judge: Judge, settings: LogSettings) -> None:
         """Load the stored answers; without a directory for new answers, do not request logs from
         any disk.
         """
         from ..reading import farm_answers
 
-        self._judge, self._how, self._file = judge, options.how_read, farm_answers
-        self._may_ask = os.geteuid() == 0 or options.how_read.nosudo
+        self._judge, self._how, self._file = judge, settings.how, farm_answers
+        self._may_ask = os.geteuid() == 0 or settings.how.nosudo
         self._state: StateDirectory | None = None
         place = state_directory.ready if self._may_ask else state_directory.there
         with suppress(state_directory.Unusable):
-            if not options.history.no_history:
-                self._state = place(options.state_dir)
+            if settings.state_dir is not None:
+                self._state = place(settings.state_dir)
         self._known = self._before = farm_answers.load(self._state) if self._state else {}
-        self.patience = options.how_read.drive_timeout
+        self.patience = settings.how.drive_timeout
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
         """Return the call that reads the log of a disk; () if the log is already known, None if it

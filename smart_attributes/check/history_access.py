@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from .. import files
-from ..command_line.options import Options
 from ..constants import DAY, LARGEST_SMALL_FILE
 from ..errors import (
     Coded,
@@ -26,6 +25,7 @@ from ..errors import (
 from ..model import SEPARATE, Alias, Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, duration
+from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
@@ -458,28 +458,28 @@ class Remembered:
         )
 
 
-def remembered(options: Options) -> Remembered:
+def remembered(settings: HistorySettings) -> Remembered:
     """Return the history of a run, which is empty for recorded reports and without a state
     directory.
     """
-    use = options.history
-    if use.no_history or options.which.reports or not use.access:
+    use = settings.use
+    if use.no_history or settings.is_recorded or not use.access:
         return Remembered()
-    store = _opened(options, use.access == WRITES)
+    store = _opened(settings, use.access == WRITES)
     return Remembered(
         store,
         is_whole=use.access == READS,
         longest_asleep=use.asleep_max_age,
-        hide_serial=options.naming.hide_serial,
+        hide_serial=settings.hide_serial,
     )
 
 
-def for_writing(options: Options) -> HistoryStore:
+def for_writing(settings: HistorySettings) -> HistoryStore:
     """Return the history store for a command that changes it.
 
     Raises HistoryUnusable if it cannot be opened.
     """
-    store = _opened(options, is_writing=True)
+    store = _opened(settings, is_writing=True)
     try:
         store.read()
     except HistoryUnusable as error:
@@ -488,15 +488,15 @@ def for_writing(options: Options) -> HistoryStore:
     return store
 
 
-def _opened(options: Options, is_writing: bool) -> HistoryStore:
+def _opened(settings: HistorySettings, is_writing: bool) -> HistoryStore:
     """Return the history store, which a child process is reading."""
     from ..history.store import MACHINE_ID, PATIENCE, HistoryStore
     from ..reading.identity import is_same_drive
 
     machine = files.text(MACHINE_ID, LARGEST_SMALL_FILE).strip()
-    patience = min(PATIENCE, options.how_read.timeout / 3)
+    patience = min(PATIENCE, settings.timeout / 3)
     return HistoryStore(
-        options.state_dir,
+        settings.state_dir,
         int(time.time()),
         is_same_drive,
         machine,

@@ -15,7 +15,7 @@ from ..errors import Coded
 from ..model import Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import inventory, messages, reads
+from . import inventory, messages, reads, settings
 from .history_access import Remembered, remembered
 from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
@@ -23,6 +23,7 @@ from .verdicts import Verdicts
 if TYPE_CHECKING:
     from .drive_tracking import Whereabouts
     from .reads import Watch
+    from .settings import LogSettings
 
 
 class Survey(NamedTuple):
@@ -73,26 +74,33 @@ def survey(
     if options.which.names:
         from . import named_drives
 
-        options = named_drives.narrowed(options)
-    deadline = reads.deadline(options)
+        which = named_drives.narrowed(options.which, settings.of_history(options))
+        options = options._replace(which=which)
+    deadline = reads.deadline(options.how_read.timeout)
     site = site_of(options.data, options.before)
-    started = reads.start(options, site, runner, deadline)
+    of_reads, of_run = settings.of_reads(options), settings.of_run(options)
+    started = reads.start(of_reads, site, runner, deadline)
     # The drives are now being read, so this work overlaps with waiting for them.
     judge = judge_of(options, site)
-    history = remembered(options)
+    history = remembered(settings.of_history(options))
     meanwhile()
     history.receive()
-    answered = reads.finish(started, options, runner, deadline, watch)
-    drives = inventory.inventory(answered, options, history, judge)
+    answered = reads.finish(started, of_reads, runner, deadline, watch)
+    drives = inventory.inventory(answered, of_run, history, judge)
     if not answered.is_cut:
         complete = _with_further_logs(
-            drives.reads, options, judge, history, runner, deadline, is_for_a_person
+            drives.reads,
+            settings.of_logs(options, is_for_a_person),
+            judge,
+            history,
+            runner,
+            deadline,
         )
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
     def finished(late: str) -> Survey:
-        run = messages.Run(options, judge, history, answered, drives, verdicts.all(late))
+        run = messages.Run(of_run, judge, history, answered, drives, verdicts.all(late))
         result = described(run)
         if done:
             done(result)
@@ -103,36 +111,36 @@ def survey(
 
 def _with_further_logs(
     answers: Sequence[Read],
-    options: Options,
+    logs: LogSettings,
     judge: Judge,
     history: Remembered,
     runner: Runner,
     deadline: float,
-    is_for_a_person: bool,
 ) -> tuple[Read, ...]:
     """Return the results of reading, with the further logs of the drives that have any."""
-    uses_pages = options.judging.vendor_logs is not None
-    if not any(_may_have_logs(read, judge, uses_pages, is_for_a_person) for read in answers):
+    if not any(_may_have_logs(read, judge, logs) for read in answers):
         return tuple(answers)
     from . import further_logs
 
-    kinds = further_logs.kinds_of(judge, options, is_for_a_person)
+    kinds = further_logs.kinds_of(judge, logs)
     return further_logs.joined(answers, kinds, history, runner, deadline)
 
 
-def _may_have_logs(read: Read, judge: Judge, uses_pages: bool, is_for_a_person: bool) -> bool:
+def _may_have_logs(read: Read, judge: Judge, logs: LogSettings) -> bool:
     """Return whether a drive has a further log that this run may read: a page of a vendor-specific
     NVMe log or, for a person, the FARM log.
     """
     report = read.outcome
     if not isinstance(report, Report) or read.device.is_recorded:
         return False
-    may_have_page = bool(report.nvme) and uses_pages
-    if not may_have_page and not is_for_a_person:
+    may_have_page = bool(report.nvme) and logs.vendor_logs is not None
+    if not may_have_page and not logs.is_for_a_person:
         return False  # true for most drives of a check, so their entry is not looked up
     with suppress(Exception):  # reported when the drive is judged
         spec = judge.database.identify(report.identity, [row.id for row in report.attributes])
-        return (may_have_page and spec.log is not None) or (spec.keeps_farm and is_for_a_person)
+        return (may_have_page and spec.log is not None) or (
+            spec.keeps_farm and logs.is_for_a_person
+        )
     return False
 
 
@@ -144,6 +152,6 @@ def described(run: messages.Run) -> Survey:
         judge=run.judge,
         history=run.history,
         whereabouts=run.drives.whereabouts,
-        nobody=inventory.nobody(run.read, run.drives, run.options),
+        nobody=inventory.nobody(run.read, run.drives, run.settings),
         **messages.messages(run),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from ..check import fence, inventory, reads
+from ..check import fence, inventory, reads, settings
 from ..check.history_access import remembered
 from ..check.rulebook import site_of
 from ..command_line.options import Options
@@ -58,11 +58,12 @@ def _unshown(case: Case, error: Exception) -> Case:
 
 def listed(options: Options, runner: Runner) -> Listing:
     """Return the drives that the options select. Raises SmartError if smartctl cannot be used."""
-    end = reads.deadline(options)
-    started = reads.start(options, site_of(options.data, options.before), runner, end)
-    history = remembered(options)
-    answered = reads.finish(started, options, runner, end)
-    drives = inventory.inventory(answered, options, history)
+    end = reads.deadline(options.how_read.timeout)
+    of_reads, of_run = settings.of_reads(options), settings.of_run(options)
+    started = reads.start(of_reads, site_of(options.data, options.before), runner, end)
+    history = remembered(settings.of_history(options))
+    answered = reads.finish(started, of_reads, runner, end)
+    drives = inventory.inventory(answered, of_run, history)
     hide_serial = options.naming.hide_serial
 
     def case(read: Read) -> Case:
@@ -78,7 +79,7 @@ def listed(options: Options, runner: Runner) -> Listing:
         )
         return Case(verdict, shown(verdict.identity, hide_serial))
 
-    return Listing(tuple(map(case, drives.reads)), inventory.nobody(answered, drives, options))
+    return Listing(tuple(map(case, drives.reads)), inventory.nobody(answered, drives, of_run))
 
 
 def as_text(cases: Sequence[Case], addresses: Sequence[str]) -> str:
