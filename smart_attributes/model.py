@@ -200,6 +200,8 @@ class Report(NamedTuple):
 
 
 if TYPE_CHECKING:
+    from .shown import Shown
+
     Outcome = Report | DriveError
 
 
@@ -460,9 +462,7 @@ class Item(NamedTuple):
     again: int  # seconds until someone should look at it again; 0: no time is set
     reason: str  # the worst finding against its limit, in at most 60 characters
     why: str  # all findings, and what follows from the groups on the drive
-    risk: Risk | None = None
     place: Place = Place()
-    depends: tuple[Dependence, ...] = ()
     unknown: str = ''  # what is not known, such as which data is on the drive
     step: Replacement | None = None
     # what the other findings need, most urgent first, unless the action includes it
@@ -533,15 +533,6 @@ class Verdict(NamedTuple):
     last: LastVerdict | None = None
     entry: str | None = None  # family of the database entry that was selected
     risk: Risk | None = None  # None: no failure rate was measured for its alerts
-    place: Place = Place()  # set for interactive commands, not in a check
-    depends: tuple[Dependence, ...] = ()  # the groups on the drive
-    # None: the drive need not be replaced and is not the last copy of anything
-    replacement: Replacement | None = None
-    forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
-    # the action, as soon as the groups on the drives are known; see work.work_list.item
-    item: Item | None = None
-    # metric -> (seconds since 1970, number), from the history
-    past: Mapping[str, tuple[tuple[float, float], ...]] = {}
     # the date of a recorded report, seconds since 1970; 0: read now, or the report has no date
     date: float = 0
 
@@ -550,3 +541,52 @@ class Verdict(NamedTuple):
         report, else *now*.
         """
         return self.date or now
+
+
+class Outlook(NamedTuple):
+    """What the history tells about a drive, beside its verdict."""
+
+    forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
+    # metric -> (seconds since 1970, number)
+    past: Mapping[str, tuple[tuple[float, float], ...]] = {}
+
+
+class Located(NamedTuple):
+    """A drive and its location."""
+
+    verdict: Verdict
+    place: Place = Place()
+
+
+class Use(NamedTuple):
+    """A drive and what depends on it."""
+
+    # as of the check; the verdict on a missing drive is CRITICAL if a group lacks a member
+    verdict: Verdict
+    place: Place = Place()
+    depends: tuple[Dependence, ...] = ()  # the groups on the drive
+    # None: the drive need not be replaced and is not the last copy of anything
+    replacement: Replacement | None = None
+
+
+class Case(NamedTuple):
+    """A drive as the outputs show it: its verdict, and all that follows from it."""
+
+    verdict: Verdict
+    shown: Shown
+    last_seen: Shown | None = None  # see Verdict.last_seen
+    outlook: Outlook = Outlook()
+    use: Use | None = None  # None: groups were not read, because nothing alerts
+    item: Item | None = None  # None: in a check, if the drive is OK
+    transcript: str = ''  # smartctl's call and output
+
+    @property
+    def todo(self) -> Item:
+        """The action for a drive that was asked for."""
+        assert self.item is not None  # noqa: S101  only a check leaves it out
+        return self.item
+
+    @property
+    def place(self) -> Place:
+        """The location of the drive."""
+        return self.use.place if self.use else Place()

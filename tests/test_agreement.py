@@ -10,19 +10,19 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from block_tree import Machine
+from cases import case, on
 from conftest import ROOT, run
 from test_severity import METRICS, drive, found
 
-from smart_attributes.check.survey import Survey
 from smart_attributes.fleet import services
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge import severity
-from smart_attributes.model import Device, Forecast, Identity, Risk, State, Verdict
+from smart_attributes.model import Case, Device, Forecast, Identity, Outlook, Risk, State, Verdict
 from smart_attributes.output import (
     explain,
     json_document,
@@ -63,7 +63,7 @@ LEVELS = ('raid1', 'raid5', 'raid6', 'raid0', 'raid10')
 STATES = ('in_sync', 'in_sync', 'in_sync', 'in_sync', 'faulty none', 'spare none')
 
 
-def verdict(chance: random.Random, name: str) -> Verdict:
+def verdict(chance: random.Random, name: str) -> tuple[Verdict, Outlook]:
     if chance.random() < 0.1:
         made = drive(name, problem='cannot be opened')._replace(code='no-permission')
     else:
@@ -72,17 +72,22 @@ def verdict(chance: random.Random, name: str) -> Verdict:
     wear = {'endurance_used': Forecast(days * DAY, days * DAY / 3, days * DAY * 3, False)}
     metric = chance.choice(('pending', 'reported_uncorrect'))
     risk = Risk(metric, 'ACME disks', chance.random(), chance.random(), 0, 1, 100, 9)
+    outlook = Outlook(wear if chance.random() < 0.5 and not made.problem else {})
     return made._replace(
         identity=Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}', rotation=0),
-        forecasts=wear if chance.random() < 0.5 and not made.problem else {},
         risk=risk if made.state is W and chance.random() < 0.5 else None,
-    )
+    ), outlook
 
 
-def surveyed(chance: random.Random, folder: Path) -> Survey:
-    """Return a survey of some drives of a random machine, of which others may hold members of
-    its arrays.
-    """
+class Surveyed(NamedTuple):
+    """Some drives of a random machine, of which others may hold members of its arrays."""
+
+    cases: list[Case]
+    machine: replacement.Machine | None
+
+
+def surveyed(chance: random.Random, folder: Path) -> Surveyed:
+    """Return some drives of a random machine."""
     shutil.rmtree(folder, ignore_errors=True)
     machine, names = Machine(folder), list(NAMES[: chance.randint(1, 8)])
     machine.disks(*names)
@@ -102,24 +107,20 @@ def surveyed(chance: random.Random, folder: Path) -> Survey:
         machine.mounted(f'/dev/md{number}', f'/srv{number}')
     read = [verdict(chance, name) for name in names if chance.random() < 0.9]
     if chance.random() < 0.3:
-        read.append(
-            verdict(chance, 'bus_0_megaraid_6')._replace(
-                device=Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6')
-            )
-        )
+        behind, outlook = verdict(chance, 'bus_0_megaraid_6')
+        device = Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6')
+        read.append((behind._replace(device=device), outlook))
+    outlooks = {drive.device: outlook for drive, outlook in read}
     seen = dependence.examined(
-        tuple(read), lambda placed: work_list.drives(placed, NOW), system=machine.system
+        [on(drive) for drive, _ in read],
+        lambda placed: work_list.drives(placed, NOW, outlooks),
+        system=machine.system,
     )
-    nothing: Any = None
-    return Survey(
-        tuple(work_list.with_item(verdict, NOW) for verdict in seen.verdicts),
-        (),
-        (),
-        (),
-        nothing,
-        (OK, ''),
-        machine=seen.machine,
-    )
+    cases = [
+        case(**use._asdict(), **outlooks[use.verdict.device]._asdict(), now=NOW)
+        for use in seen.uses
+    ]
+    return Surveyed(cases, seen.machine)
 
 
 def answers(items: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
@@ -144,16 +145,17 @@ def facts_of(found: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def of_lines(verdicts: Sequence[Verdict]) -> list[Any]:
+def of_lines(cases: Sequence[Case]) -> list[Any]:
     """Return what a fleet reads in the output of a check."""
-    text = plugin.render(verdicts, METRICS, plugin.Face()).text
+    text = plugin.render(cases, METRICS, plugin.Face()).text
     lines = services.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
     return Reader(METRICS).drives(lines, (), Origin('db1', now=NOW))
 
 
-def disagreements(survey: Survey) -> list[str]:
+def disagreements(survey: Surveyed) -> list[str]:
     """Return the outputs that say something else than the work list."""
-    verdicts, items = survey.verdicts, work_list.in_order(survey.verdicts, survey.machine, NOW)
+    cases, items = survey.cases, work_list.in_order(survey.cases, survey.machine)
+    verdicts = [drive.verdict for drive in cases]
     mine = {each.drive: each for each in items}
     wanted = answers(items)
     read = {each.device.name: wanted[each.device.name] for each in verdicts}
@@ -161,7 +163,7 @@ def disagreements(survey: Survey) -> list[str]:
     document = json.loads(
         json.dumps(
             {
-                **json_document.document(verdicts, (), False, NOW),
+                **json_document.document(cases, (), NOW),
                 **groups,
                 'work': json_document.work_list(items),
                 'made': NOW,
@@ -211,7 +213,7 @@ def disagreements(survey: Survey) -> list[str]:
         'metrics',
         {
             labels[0]: labels[1:]
-            for family in metrics.metrics(metrics.Run(verdicts, OK, NOW), METRICS)
+            for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
             if family.name == 'smart_drive_action'
             for labels, _ in family.samples
         },
@@ -221,14 +223,14 @@ def disagreements(survey: Survey) -> list[str]:
         'further metrics',
         [
             labels
-            for family in metrics.metrics(metrics.Run(verdicts, OK, NOW), METRICS)
+            for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
             if family.name == 'smart_drive_further_action'
             for labels, _ in family.samples
         ],
         [(name, *each) for name, told in read.items() for each in told[3]],
     )
     of_zabbix = json.loads(
-        metrics_document.as_text(metrics_document.Run(verdicts, OK, '', OK, (), (), 'db1', NOW))
+        metrics_document.as_text(metrics_document.Run(cases, OK, '', OK, (), (), 'db1', NOW))
     )
     same(
         'metrics --json',
@@ -243,7 +245,7 @@ def disagreements(survey: Survey) -> list[str]:
         'check',
         {
             each.facts['name']: (*told_of(each.facts)[:2], told_of(each.facts)[3])
-            for each in of_lines(verdicts)
+            for each in of_lines(cases)
             if each.facts['name'] in {verdict.device.name for verdict in alerting}
         },
         {
@@ -253,9 +255,10 @@ def disagreements(survey: Survey) -> list[str]:
         },
     )
     lines = '\n'.join(triage_table.work_list(items, '')).replace('\n      ', ' ')
-    for each in verdicts:
+    for shown in cases:
+        each = shown.verdict
         told = mine[each.device.name]
-        head = explain.head(each, False, NOW)
+        head = explain.head(shown)
         same('explain', head[1].startswith(f'What to do: {told.to_do}.'), True)
         also = [each.to_do for each in told.also]
         same('explain also', f'Also: {"; ".join(also)}.' in head, bool(also))
@@ -289,7 +292,7 @@ def test_random_machines_have_one_answer_in_all_outputs(tmp_path, monkeypatch, c
     for _ in range(count):
         survey = surveyed(chance, tmp_path / 'machine')
         assert disagreements(survey) == []
-        seen |= {each.action for each in work_list.in_order(survey.verdicts, survey.machine, NOW)}
+        seen |= {each.action for each in work_list.in_order(survey.cases, survey.machine)}
 
     assert len(seen) >= 10, sorted(seen)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import cases
 from conftest import ROOT, drive, perfdata
 
 from smart_attributes.fleet import services
@@ -203,7 +204,7 @@ def test_lines_give_way_from_the_end(counts, kept):
 def rendered(drives: Mapping[str, Mapping[str, float | None] | None], limit: int) -> str:
     """Return the output for drives with these numbers."""
     verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
-    return plugin.render(verdicts, METRICS, plugin.Face(max_output=limit)).text
+    return plugin.render(cases(verdicts), METRICS, plugin.Face(max_output=limit)).text
 
 
 def alike(count: int) -> dict[str, Any]:
@@ -238,7 +239,7 @@ def test_the_worst_drives_are_told_with_their_reasons():
     """In order of severity, OK drives give way."""
     bad = verdict('sdx', None)._replace(state=State.CRITICAL)
     drives = [*(verdict(name, SSD) for name in alike(80)), verdict('sdw', None), bad]
-    text = plugin.render(drives, METRICS, plugin.Face(max_output=4000)).text
+    text = plugin.render(cases(drives), METRICS, plugin.Face(max_output=4000)).text
 
     told = services.plugin_text(text.partition('\n| ')[0])
     assert told and told.counted == 82
@@ -258,7 +259,10 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
         for name in ('sda', 'sdb')
     ]
     text = plugin.render(
-        verdicts, METRICS, plugin.Face(max_output=2000), plugin.Whole(failures=gone, faults=gone)
+        cases(verdicts),
+        METRICS,
+        plugin.Face(max_output=2000),
+        plugin.Whole(failures=gone, faults=gone),
     ).text
 
     assert len(text.encode()) <= 2000

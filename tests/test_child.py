@@ -15,6 +15,7 @@ from typing import Any
 
 import block_tree
 import pytest
+from cases import on
 from days import START, Machine, command_at, disk, environment
 from test_dependence import surveyed
 from test_severity import FAILED, drive
@@ -88,7 +89,7 @@ def failing() -> dict[str, Any]:
 
 
 def question(tree: block_tree.Machine, **more: Any) -> Question:
-    return Question((drive('sda', FAILED), drive('sdb')), system=tree.system, **more)
+    return Question([on(drive('sda', FAILED)), on(drive('sdb'))], system=tree.system, **more)
 
 
 # --- a check --------------------------------------------------------------------------------------
@@ -256,11 +257,11 @@ def test_a_missing_drive_is_no_better_because_groups_hang(tree, is_gone, state):
     verdict = drive('sda', problem='is missing')._replace(state=State.WARNING, code=code)
     problem = in_time.unread('no answer within 1 s')
     found = dependence.examined(
-        (verdict,), lambda _: [], system=tree.system, read=lambda _: Seen(problem=problem)
+        [on(verdict)], lambda _: [], system=tree.system, read=lambda _: Seen(problem=problem)
     )
 
-    assert found.verdicts[0].state is state and found.remarks == (problem,)
-    assert ('lacks a member is not known' in found.verdicts[0].problem) == is_gone
+    assert found.uses[0].verdict.state is state and found.remarks == (problem,)
+    assert ('lacks a member is not known' in found.uses[0].verdict.problem) == is_gone
 
 
 def test_one_child_at_most_waits_for_groups(tree, monkeypatch, tmp_path):

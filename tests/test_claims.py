@@ -9,7 +9,7 @@ from block_tree import Machine, metadata
 from test_severity import FAILED, drive
 from usual_layouts import GUID, LINUX_DATA
 
-from smart_attributes.model import Device, Identity, Verdict
+from smart_attributes.model import Device, Identity, Located, Verdict
 from smart_attributes.redundancy import dependence
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
@@ -203,11 +203,11 @@ def test_who_pulls_a_drive_pulls_all_its_disks(machine, makes, code):
 def replaced(machine: Machine, failing: Verdict, healthy: str) -> tuple[str, str]:
     """Return the label of a drive that fails, as a run that reads two drives decides it."""
     found = dependence.examined(
-        (failing, drive(healthy)),
+        [Located(failing), Located(drive(healthy))],
         lambda placed: work_list.drives(placed, 0),
         system=machine.system,
     )
-    step = found.verdicts[0].replacement
+    step = found.uses[0].replacement
     return (step.label, str(step.why.code)) if step else ('', '')
 
 

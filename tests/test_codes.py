@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import pytest
+from cases import case
 from conftest import ROOT, run
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
@@ -230,7 +231,7 @@ SILENT = Verdict(
 
 
 def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back():
-    line = plugin.line(SILENT, hide_serial=False)
+    line = plugin.line(case(SILENT))
 
     text = plugin.written(line)
 

@@ -15,6 +15,7 @@ import pytest
 
 from smart_attributes import main
 from smart_attributes.check import history_access
+from smart_attributes.check.settings import of_history
 from smart_attributes.command_line import option_groups as groups
 from smart_attributes.command_line.options import GROUPS, Command, Options, option
 from smart_attributes.commands import table
@@ -32,7 +33,7 @@ def count(options: Options, runner: object) -> int:
 
     In a folder without history a writer makes it, and a reader misses it.
     """
-    history = history_access.remembered(options)
+    history = history_access.remembered(of_history(options))
     print(
         json.dumps(
             {

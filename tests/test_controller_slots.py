@@ -17,7 +17,7 @@ from conftest import drive
 
 from smart_attributes import main
 from smart_attributes.errors import DriveGone, Identity
-from smart_attributes.model import Device, Place, State, Verdict
+from smart_attributes.model import Device, State, Verdict
 from smart_attributes.reading import device_types, system
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.redundancy import controller_slots, controllers, dependence
@@ -256,9 +256,8 @@ def hardware(document: Any) -> list[Any]:
 
 def verdict(address: str, serial: str = '', code: str = '') -> Verdict:
     kind, _, path = address.partition('@')
-    place = Place(disks=(address,))
     identity = Identity(serial=serial)
-    return Verdict(Device(path, kind, address), identity, State.OK, place=place, code=code)
+    return Verdict(Device(path, kind, address), identity, State.OK, code=code)
 
 
 def in_tool(

@@ -15,11 +15,12 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from cases import on
 from conftest import ROOT, drive
 
 from smart_attributes import main
 from smart_attributes.errors import Coded, Identity
-from smart_attributes.model import Device, Group, Member, Place, State, Verdict
+from smart_attributes.model import Device, Group, Located, Member, State, Verdict
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import controllers, dependence
@@ -526,10 +527,10 @@ def test_megacli_shows_the_spans(state, second, left):
 # --- the drives of a run --------------------------------------------------------------------------
 
 
-def verdict(kind: str, path: str = '/dev/bus/0', serial: str = '') -> Verdict:
+def verdict(kind: str, path: str = '/dev/bus/0', serial: str = '') -> Located:
     """Return a drive behind a controller."""
     device = Device(path, kind, f'{kind}@{path}')
-    return Verdict(device, Identity(serial=serial), State.OK, place=Place(disks=(device.address,)))
+    return on(Verdict(device, Identity(serial=serial), State.OK), device.address)
 
 
 def below(groups: tuple[Group, ...], name: str) -> list[tuple[str, ...]]:
@@ -569,7 +570,12 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
     # in no volume that is known
     assert below(known, 'MegaRAID /dev/bus/0') == [('megaraid,7@/dev/bus/0',)]
     failing = [
-        Drive(each.device.name, frozenset(each.place.disks), each is drives[0], each is drives[0])
+        Drive(
+            each.verdict.device.name,
+            frozenset(each.place.disks),
+            each is drives[0],
+            each is drives[0],
+        )
         for each in drives
     ]
     found = machine(known, failing)
@@ -579,7 +585,7 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
         'MegaRAID /dev/bus/0': None,
     }
     assert next((step.drive.name, step.label) for step in found.steps) == (
-        drives[0].device.name,
+        drives[0].verdict.device.name,
         'next',
     )
 
@@ -626,7 +632,7 @@ def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(
     name, drives, matched, machine_of
 ):
     known, _ = completed((), lambda: answer(name), machine_of, drives)
-    disks = {each.device.address for each in drives}
+    disks = {each.verdict.device.address for each in drives}
     assert (
         sum(bool(disks.intersection(member.on)) for group in known for member in group.members)
         == matched
@@ -650,7 +656,7 @@ def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
 
 def test_a_volume_is_not_below_itself(machine_of):
     """A controller that passes the serial number of a single drive on: the volume is the drive."""
-    itself = verdict('megaraid,2')._replace(place=Place(disks=('sda',)))
+    itself = on(verdict('megaraid,2').verdict, 'sda')
     known, _ = completed(
         (), lambda: answer('storcli-raid1-of-one-volume.json'), machine_of, [itself]
     )

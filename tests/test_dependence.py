@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from block_tree import Machine
+from cases import of_uses, on
 from conftest import run
 from test_severity import FAILED, drive, found
 
-from smart_attributes.check.survey import Survey
+from smart_attributes.errors import Coded
 from smart_attributes.knowledge import severity
-from smart_attributes.model import Device, Group, Identity, Member, Place, State, Verdict
+from smart_attributes.model import Case, Device, Group, Identity, Member, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import arrays, block_devices, dependence, partitions, replacement
@@ -36,22 +37,28 @@ def machine(tmp_path) -> Machine:
     return made
 
 
-def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Survey:
-    """Return a survey of these verdicts with the groups of a machine."""
-    empty: Any = None
+class Surveyed(NamedTuple):
+    """Drives with the groups of a machine."""
+
+    cases: list[Case]
+    machine: replacement.Machine | None
+    notes: tuple[Coded, ...]
+    remarks: tuple[Coded, ...]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [drive.verdict for drive in self.cases]
+
+
+def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Surveyed:
+    """Return these drives with the groups of a machine."""
     found = dependence.examined(
-        tuple(verdicts), lambda placed: work_list.drives(placed, NOW), system=machine.system, **more
+        [on(verdict) for verdict in verdicts],
+        lambda placed: work_list.drives(placed, NOW),
+        system=machine.system,
+        **more,
     )
-    return Survey(
-        found.verdicts,
-        (),
-        (),
-        found.notes,
-        empty,
-        (State.UNKNOWN, 'no drives'),
-        machine=found.machine,
-        remarks=found.remarks,
-    )
+    return Surveyed(of_uses(found.uses, NOW), found.machine, found.notes, found.remarks)
 
 
 def raid5(machine: Machine, states: dict[str, str] = RAID5, **more: str) -> None:
@@ -59,23 +66,23 @@ def raid5(machine: Machine, states: dict[str, str] = RAID5, **more: str) -> None
     machine.mounted('/dev/md0', '/srv')
 
 
-def labels(survey: Survey) -> dict[str, tuple[str, str]]:
+def labels(survey: Surveyed) -> dict[str, tuple[str, str]]:
     return {
-        verdict.device.name: (verdict.replacement.label, verdict.replacement.why.code)
-        for verdict in survey.verdicts
-        if verdict.replacement
+        drive.todo.drive: (drive.todo.step.label, drive.todo.step.why.code)
+        for drive in survey.cases
+        if drive.todo.step
     }
 
 
 def test_a_failing_member_of_a_healthy_array_is_next(machine):
     raid5(machine)
     survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
-    failing = next(each for each in survey.verdicts if each.device.name == 'sdb')
+    failing = next(each for each in survey.cases if each.verdict.device.name == 'sdb')
 
     assert labels(survey) == {'sdb': ('next', 'replace-next')}
-    assert work_list.item(failing, NOW).action == actions.REPLACE
-    assert [(each.group.id, each.tolerates) for each in failing.depends] == [('md0', 0)]
-    assert work_list.in_order(survey.verdicts, survey.machine)[0].drive == 'sdb'
+    assert failing.todo.action == actions.REPLACE
+    assert [(each.group.id, each.tolerates) for each in failing.use.depends] == [('md0', 0)]
+    assert work_list.in_order(survey.cases, survey.machine)[0].drive == 'sdb'
 
 
 def test_the_last_good_copies_of_a_degraded_array_stay(machine):
@@ -87,7 +94,7 @@ def test_the_last_good_copies_of_a_degraded_array_stay(machine):
         'sdb': ('last good copy', 'last-good-copy'),
         'sdc': ('wait', 'copy-other-first'),
     }
-    assert {each.device.name: work_list.item(each, NOW).action for each in survey.verdicts} == {
+    assert {each.todo.drive: each.todo.action for each in survey.cases} == {
         'sda': actions.KEEP,
         'sdb': actions.KEEP,
         'sdc': actions.WAIT,
@@ -117,7 +124,7 @@ def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
     survey = surveyed(machine, [drive('sda', HEALTHY)])
 
     assert survey.machine and survey.machine.steps == ()
-    assert [each.action for each in work_list.in_order(survey.verdicts, survey.machine)] == [
+    assert [each.action for each in work_list.in_order(survey.cases, survey.machine)] == [
         actions.NOTHING
     ]
 
@@ -127,8 +134,8 @@ def test_a_rebuild_is_waited_for(machine):
     survey = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)])
 
     assert labels(survey)['sdb'] == ('wait', 'group-rebuilding')
-    assert 'recover 37 %' in work_list.item(survey.verdicts[0], NOW).why
-    assert work_list.item(survey.verdicts[0], NOW).action == actions.WAIT
+    assert 'recover 37 %' in survey.cases[0].todo.why
+    assert survey.cases[0].todo.action == actions.WAIT
 
 
 def test_a_check_adds_one_clause_behind_an_alert(machine):
@@ -138,11 +145,11 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
         [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)],
         only_alerting=True,
     )
-    ordered = sorted(survey.verdicts, key=severity.of_verdict)
+    ordered = severity.worst_first(survey.cases)
 
     assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.first_line(ordered, '', '')
     assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
-    assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.line(ordered[0], False).findings
+    assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.line(ordered[0]).findings
 
 
 def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
@@ -165,8 +172,8 @@ def test_a_drive_that_was_not_read_is_named(machine):
     survey = surveyed(machine, [drive('sdb', FAILED)])
 
     assert labels(survey) == {'sdb': ('unknown', 'members-not-checked')}
-    assert ' sda, sdc,' in survey.verdicts[0].replacement.why
-    assert work_list.item(survey.verdicts[0], NOW).action == actions.COPY
+    assert ' sda, sdc,' in survey.cases[0].todo.step.why
+    assert survey.cases[0].todo.action == actions.COPY
 
 
 # --- doubts about the other members ---------------------------------------------------------------
@@ -197,9 +204,9 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
     survey = surveyed(machine, [drive('sda', FAILED)._replace(device=device)])
 
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
-    assert survey.verdicts[0].replacement
-    assert '--controllers' in survey.verdicts[0].replacement.why
-    assert ' [copy] ' in plugin.first_line(survey.verdicts, '', '')
+    assert survey.cases[0].todo.step
+    assert '--controllers' in survey.cases[0].todo.step.why
+    assert ' [copy] ' in plugin.first_line(survey.cases, '', '')
 
 
 UNSEEN = (
@@ -218,12 +225,12 @@ def test_the_data_of_a_drive_of_unknown_use_is_copied_first(
     if not has_sys:
         machine.system = System(*(str(tmp_path / 'no') for _ in machine.system))
     failing = drive(device.name, FAILED)._replace(device=device)
-    [verdict] = surveyed(machine, [failing], only_alerting=only_alerting).verdicts
-    item = work_list.item(verdict, NOW)
+    [shown] = surveyed(machine, [failing], only_alerting=only_alerting).cases
+    item = shown.todo
 
     assert (item.action, bool(item.unknown)) == (actions.COPY, True)
-    assert '[copy]' in plugin.first_line([verdict], '', '')
-    assert explain.head(verdict, False, NOW)[1].startswith(f'What to do: {item.to_do}.')
+    assert '[copy]' in plugin.first_line([shown], '', '')
+    assert explain.head(shown)[1].startswith(f'What to do: {item.to_do}.')
 
 
 def test_recorded_reports_have_no_groups(machine):
@@ -242,7 +249,7 @@ def test_the_document_has_groups_and_the_order(machine):
     told = replacement.document(survey.machine, survey.verdicts)
     of_sdb = next(
         each
-        for each in json_document.document(survey.verdicts, (), False, NOW)['drives']
+        for each in json_document.document(survey.cases, (), NOW)['drives']
         if each['name'] == 'sdb'
     )
 
@@ -278,7 +285,7 @@ def test_metrics_count_members_and_tolerance(machine):
     told = {
         each.name: each.samples
         for each in metrics.metrics(
-            metrics.Run(survey.verdicts, State.OK, NOW, groups=survey.machine.groups), {}
+            metrics.Run(survey.cases, State.OK, NOW, groups=survey.machine.groups), {}
         )
     }
 
@@ -291,14 +298,12 @@ def test_metrics_count_members_and_tolerance(machine):
 
 def test_explain_tells_what_the_groups_allow(machine):
     raid5(machine)
-    [verdict] = surveyed(
+    [shown] = surveyed(
         machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)]
-    ).verdicts[:1]
+    ).cases[:1]
 
-    assert explain.head(verdict, False, NOW)[2] == f'Redundancy: {REBUILT}'
-    assert any(
-        line.endswith(f' {verdict.depends[0].said}') for line in explain.details(verdict, False)
-    )
+    assert explain.head(shown)[2] == f'Redundancy: {REBUILT}'
+    assert any(line.endswith(f' {shown.use.depends[0].said}') for line in explain.details(shown))
 
 
 def test_the_name_of_an_array_is_hostile(machine):
@@ -306,9 +311,9 @@ def test_the_name_of_an_array_is_hostile(machine):
     machine.mounted('/dev/md127', '/srv/\x1b[31m|\u202e' + 'x' * 5000)
     survey = surveyed(machine, [drive('sda', FAILED)])
 
-    assert survey.verdicts[0].replacement
-    said = survey.verdicts[0].replacement.why
-    assert said.isprintable() and '|' not in plugin.clause(survey.verdicts[0]) and len(said) < 400
+    assert survey.cases[0].todo.step
+    said = survey.cases[0].todo.step.why
+    assert said.isprintable() and '|' not in plugin.clause(survey.cases[0]) and len(said) < 400
 
 
 def test_triage_of_this_machine_runs():
@@ -383,20 +388,18 @@ def test_progress_is_a_share_or_unknown(completed, percent):
 
 def test_drives_behind_a_controller_are_members_of_unknown_state():
     drives = [
-        Verdict(
-            Device('/dev/bus/0', f'megaraid,{number}'),
-            Identity(),
-            State.OK,
-            place=Place(disks=(f'megaraid,{number}@/dev/bus/0',)),
+        on(
+            Verdict(Device('/dev/bus/0', f'megaraid,{number}'), Identity(), State.OK),
+            f'megaraid,{number}@/dev/bus/0',
         )
         for number in (4, 5)
     ]
     [group] = dependence._of_controllers(
         [
             *drives,
-            drives[0]._replace(place=Place()),
-            drives[0]._replace(place=Place(disks=('sdx',))),  # passed through
-            Verdict(Device('/dev/sda'), Identity(), State.OK, place=Place(disks=('sda',))),
+            on(drives[0].verdict),
+            on(drives[0].verdict, 'sdx'),  # passed through
+            on(Verdict(Device('/dev/sda'), Identity(), State.OK), 'sda'),
         ]
     )
 

@@ -23,6 +23,7 @@ from smart_attributes.errors import (
 from smart_attributes.history.drive_records import DrivePlace, Record, Scope
 from smart_attributes.model import Device, Identity, Read, Report, State, Verdict
 from smart_attributes.output import doctor_findings
+from smart_attributes.shown import shown as shown_identity
 
 X1 = Identity(model='ACME X1', serial='SERIAL1')
 NOBODY = Identity()
@@ -32,7 +33,8 @@ CHECK = ['check', '-t', '9']
 def known(drive: Identity | None) -> Whereabouts:
     """Return what a history with this drive at /dev/sda knows."""
     places = [DrivePlace('/dev/sda', 1, 0)] if drive else []
-    return Whereabouts(places, {1: Record(1, drive or NOBODY, 0, 0)}, Scope((), True), 0)
+    records = {1: Record(1, drive or NOBODY, 0, 0)}
+    return Whereabouts(places, records, Scope((), True), 0, {1: shown_identity(drive, False)})
 
 
 def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, '')):

@@ -466,20 +466,6 @@ def test_an_entry_matches_where_model_and_conditions_hold(entry, held):
     assert drive_database.matches(entry, SSD.plain_model, SSD, [9]) is held
 
 
-def test_work_done_beforehand_changes_no_answer():
-    """A check compiles patterns while its drives think."""
-    site = {'entries': [{'family': 'any letter', 'models': ['[A-Z]CME X2'], 'attributes': {}}]}
-    prepared, asked = spec_database(site), spec_database(site)
-    prepared.prepare()
-
-    for identity, numbers in (
-        (SSD, [9]),
-        (SSD._replace(model=''), [12]),
-        (SSD._replace(model='ACME X2'), []),
-    ):
-        assert prepared.identify(identity, numbers) == asked.identify(identity, numbers)
-
-
 # --- entries that contradict each other ----------------------------------------------------------
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from cases import cases
 
+from smart_attributes import words
 from smart_attributes.commands import list as drive_list
 from smart_attributes.model import Device, Identity, State, Verdict
 
@@ -33,17 +35,17 @@ megaraid,6@/dev/bus/0  -        -    [device-open-failed] cannot be opened"""
 def test_columns_are_as_wide_as_their_widest_cell(hide_serial, text):
     addresses = ['/dev/sda', 'megaraid,6@/dev/bus/0']
 
-    assert drive_list.as_text([SDA, SLOT], addresses, hide_serial) == text
-    assert drive_list.as_text([], [], False) == ''
+    assert drive_list.as_text(cases([SDA, SLOT], hide_serial=hide_serial), addresses) == text
+    assert drive_list.as_text([], []) == ''
 
 
 @pytest.mark.parametrize('field', ['model', 'firmware', 'serial', 'wwn'])
-def test_a_long_cell_is_cut_after_60_characters(field):
-    long = SDA._replace(identity=Identity()._replace(**{field: 'x' * 99}))
+def test_a_long_cell_is_cut(field):
+    long = SDA._replace(identity=Identity()._replace(**{field: 'x' * 199}))
 
-    text = drive_list.as_text([long], ['/dev/sda'], False)
+    text = drive_list.as_text(cases([long]), ['/dev/sda'])
 
-    assert [len(cell) for cell in text.split() if 'x' in cell] == [60]
+    assert [len(cell) for cell in text.split() if 'x' in cell] == [words.LIMIT]
 
 
 OF_SDA = {
@@ -75,7 +77,9 @@ def test_json_names_every_field_and_has_null_for_what_is_unknown():
     bare = SDA._replace(device=Device('/dev/sda', name='sda'), problem='x' * 900)
     drives, addresses = [SDA, SLOT, bare], ['/dev/sda', 'megaraid,6@/dev/bus/0', '/dev/sda']
     told, hidden = (
-        json.loads(drive_list.as_json(drives, addresses, is_hidden, {'state': 'OK'}))
+        json.loads(
+            drive_list.as_json(cases(drives, hide_serial=is_hidden), addresses, {'state': 'OK'})
+        )
         for is_hidden in (False, True)
     )
 
@@ -86,4 +90,4 @@ def test_json_names_every_field_and_has_null_for_what_is_unknown():
 
 
 def test_json_is_indented_by_one():
-    assert drive_list.as_json([], [], False) == '{\n "version": 2,\n "drives": []\n}'
+    assert drive_list.as_json([], []) == '{\n "version": 2,\n "drives": []\n}'

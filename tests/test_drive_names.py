@@ -15,7 +15,8 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.check import history_answers, named_drives
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line.options import Options, Which
+from smart_attributes.check.settings import HistorySettings, RunSettings
+from smart_attributes.command_line.options import Which
 from smart_attributes.errors import DriveError, UsageError
 from smart_attributes.model import Device, Identity, Place, Read
 from smart_attributes.reading import addresses, system
@@ -274,16 +275,16 @@ def test_a_name_is_read_where_it_is_known_before_reading(monkeypatch, word, read
     ids=['device', 'scan', 'report'],
 )
 def test_names_within_given_drives_narrow_nothing_before_reading(which):
-    options = Options(which=which._replace(names=('zero',)))
+    named = which._replace(names=('zero',))
 
-    assert named_drives.narrowed(options) == options
+    assert named_drives.narrowed(named, HistorySettings()) == named
 
 
 @pytest.mark.parametrize('address', ['/dev/sd?', ''])
 def test_an_address_that_somebody_wrote_into_the_history_is_not_read(monkeypatch, address):
     monkeypatch.setattr(history_answers, 'in_use', lambda *_: [address, '/dev/sdxa'])
 
-    assert [each.path for each in named_drives._known(Options())] == ['/dev/sdxa']
+    assert [each.path for each in named_drives._known(HistorySettings())] == ['/dev/sdxa']
 
 
 @pytest.mark.parametrize(
@@ -442,14 +443,14 @@ def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
     ]
 
     for word in ('ata-ACME_X1_S0001', 'ata_acme_x1_s0001', 'wwn-0x5000c500a1b2c3d4'):
-        asked = named_drives.narrowed(Options(which=Which(names=(word,))))
-        assert (asked.which.devices, asked.which.names, asked.which.scan) == (
+        asked = named_drives.narrowed(Which(names=(word,)), HistorySettings())
+        assert (asked.devices, asked.names, asked.scan) == (
             ('/dev/sdxa',),
             (),
             False,
         )
     for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
-        asked = Options(which=Which(names=(word,)))
+        asked = RunSettings(Which(names=(word,)))
         assert named_drives.selected(reads, (), asked, Remembered()) == (reads[:1], [])
 
 

@@ -254,7 +254,7 @@ def accepts_none(identity: Identity, change: Change) -> bool:
     return False
 
 
-def known(*identities: Identity, **more: Any) -> Whereabouts:
+def known(*identities: Identity, hide_serial: bool = False, **more: Any) -> Whereabouts:
     """Drives that history has known for a day and a scan has found at sda, sdb and so on; where
     they are now.
     """
@@ -270,7 +270,13 @@ def known(*identities: Identity, **more: Any) -> Whereabouts:
     ]
     met = more.get('met', ())
     return drive_tracking.found(
-        places, records, met, {address: '' for address, _, _ in met}, SCAN, START
+        places,
+        records,
+        met,
+        {address: '' for address, _, _ in met},
+        SCAN,
+        START,
+        hide_serial,
     )
 
 
@@ -295,7 +301,7 @@ def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
     found = known(DISK, met=[('/dev/sda', Identity(), Match(note='has no serial number'))])
 
     assert list(found.records) == [1]
-    assert drive_tracking.news(found, [], False, False) == []
+    assert drive_tracking.news(found, [], False) == []
 
 
 def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
@@ -378,13 +384,13 @@ def test_if_only_new_drives_are_here_none_is_missed_but_one_that_sleeps_may_be_k
 )
 def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, later, fields, ago):
     """A check that takes its time tells of its own moment."""
-    gone = known(identity)._replace(now=START + later)
+    gone = known(identity, hide_serial=hides_serial)._replace(now=START + later)
 
-    [news] = drive_tracking.news(gone, [], hides_serial, False)
+    [news] = drive_tracking.news(gone, [], False)
     assert (news.code, news.fields) == ('drive-gone', {'address': '/dev/sda', **fields})
     assert (', noticed ' in news) is ago
     shown = drive_tracking.missed(gone, accepts_none)
-    assert drive_tracking.news(gone, shown, hides_serial, True) == []
+    assert drive_tracking.news(gone, shown, True) == []
 
 
 def test_who_took_another_one_s_place_did_not_just_come():
@@ -395,10 +401,10 @@ def test_who_took_another_one_s_place_did_not_just_come():
         met=[('/dev/sda', DISK, Match(Record(1, DISK, 0, START))), ('/dev/sdb', OTHER, Match())],
     )
 
-    assert drive_tracking.came(replaced, False, DAY, START - 9 * DAY) == []
-    [news] = drive_tracking.went(replaced, False, DAY)
+    assert drive_tracking.came(replaced, DAY, START - 9 * DAY) == []
+    [news] = drive_tracking.went(replaced, DAY)
     assert (news.code, news.fields['serial']) == ('drive-replaced', 'SERIAL01')
-    [news] = drive_tracking.came(came, False, DAY, START - 9 * DAY)
+    [news] = drive_tracking.came(came, DAY, START - 9 * DAY)
     assert (news.code, news.fields['serial']) == ('drive-new', 'SERIAL02')
 
 
@@ -414,13 +420,13 @@ def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
         START,
     )
 
-    assert drive_tracking.went(found, False, DAY) == []
-    [news] = drive_tracking.came(found, False, DAY, START - 30 * DAY)
+    assert drive_tracking.went(found, DAY) == []
+    [news] = drive_tracking.came(found, DAY, START - 30 * DAY)
     assert news == 'ACME HD4000 SERIAL02 came to /dev/sda'
 
 
 def test_where_nobody_was_seen_nothing_is_said():
-    assert drive_tracking.last_seen(known(DISK), '/dev/sdz', False) == ''
+    assert drive_tracking.last_seen(known(DISK), '/dev/sdz') == ''
 
 
 @pytest.mark.parametrize('silence, state', [(DAY, State.OK), (DAY + 1, State.WARNING)])

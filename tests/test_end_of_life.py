@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from cases import case
 from conftest import ROOT
 
 from smart_attributes.check import judging, last_verdict
@@ -20,7 +21,7 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.work import actions, work_list
+from smart_attributes.work import actions
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 LIMITS = json.loads((ROOT / 'thresholds/default.json').read_text())
@@ -42,7 +43,7 @@ def verdict_on(report, limits=LIMITS):
 
 
 def outcome(verdict):
-    return verdict.state, work_list.item(verdict, 0).action
+    return verdict.state, case(verdict).todo.action
 
 
 def nvme(**log):

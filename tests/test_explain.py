@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import pytest
+from cases import case
 from conftest import ROOT
 
 from smart_attributes.errors import Coded
@@ -16,6 +17,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (
     AttributeRow,
+    Case,
     Dependence,
     Device,
     Farm,
@@ -34,6 +36,7 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import explain
+from smart_attributes.shown import shown as shown_identity
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 DAY = 86400
@@ -84,14 +87,16 @@ VERDICT = Verdict(
     READINGS,
     notes=('a note',),
     entry='ACME X1',
-    place=Place(
+)
+USE: dict[str, Any] = {
+    'place': Place(
         'slot 7', 'ledctl locate=/dev/sda', ('sda',), locate_off='ledctl locate_off=/dev/sda'
     ),
-    depends=(
+    'depends': (
         Dependence(Group('md0', 'md0', 'md', 'raid1'), 'sda1', 'in_sync', 1, 'md0'),
         Dependence(Group('dm-0', 'vg0', 'lvm', 'single'), 'sda2', 'in_sync', 0, 'vg0'),
     ),
-)
+}
 REPORT = Report(
     X1,
     attributes=(
@@ -105,11 +110,18 @@ NOBODY = Verdict(
     State.UNKNOWN,
     problem='cannot be opened',
     code='no-such-device',
-    forecasts={'endurance_used': Forecast(0, 0, 0, is_estimate=False)},
 )
+USED_UP = {'forecasts': {'endurance_used': Forecast(0, 0, 0, is_estimate=False)}}
 
 
 LONG = 'x' * 600
+
+
+def hidden(verdict: Verdict, **facts: Any) -> Case:
+    """Return a drive on which groups depend, without its serial number."""
+    return case(verdict, hide_serial=True, **USE, **facts)
+
+
 MEANING = 'About 1 in 3 such ACME disks failed within a year.'
 
 
@@ -148,7 +160,7 @@ def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
     ids=['replace', 'watch', 'not-read', 'ok', 'standby'],
 )
 def test_the_head_names_the_drive_and_what_to_do_about_it_and_why(verdict, end, action):
-    first, second = explain.head(verdict, hide_serial=False, now=0)
+    first, second = explain.head(case(verdict, **USE))
 
     assert first.endswith(end)
     assert second == f'What to do: {action}'
@@ -191,12 +203,14 @@ def test_no_text_of_an_alert_or_a_place_is_longer_than_its_limit():
         reason=LONG,
     )
     shown, grown, reason = explain._alerts(VERDICT._replace(judgements=(alert,)))
-    long = VERDICT._replace(
-        depends=(VERDICT.depends[0]._replace(said=LONG),),
+    long = case(
+        VERDICT,
+        place=USE['place'],
+        depends=(USE['depends'][0]._replace(said=LONG),),
         replacement=Replacement('next', Coded('replace-next', LONG)),
     )
-    *_, used = explain.details(long, False)
-    redundancy = explain.head(long, False, 0)[2]
+    *_, used = explain.details(long)
+    redundancy = explain.head(long)[2]
 
     lines = (shown, grown, used, redundancy)
 
@@ -206,18 +220,18 @@ def test_no_text_of_an_alert_or_a_place_is_longer_than_its_limit():
 
 
 @pytest.mark.parametrize(
-    'verdict, line, start',
+    'shown, line, start',
     [
-        (VERDICT, 2, 'serial      SERIAL1, WWN 5000c500a1b2c3d4'),
-        (NOBODY, 1, 'model       -, firmware -, type -'),
-        (NOBODY, 2, 'serial      -, WWN -'),
-        (NOBODY, 3, 'entry       none; '),
-        (NOBODY, 4, 'wears out   endurance_used: '),
+        (case(VERDICT), 2, 'serial      SERIAL1, WWN 5000c500a1b2c3d4'),
+        (case(NOBODY, **USED_UP), 1, 'model       -, firmware -, type -'),
+        (case(NOBODY, **USED_UP), 2, 'serial      -, WWN -'),
+        (case(NOBODY, **USED_UP), 3, 'entry       none; '),
+        (case(NOBODY, **USED_UP), 4, 'wears out   endurance_used: '),
     ],
 )
-def test_the_details_name_the_drive_or_have_dashes(verdict, line, start):
+def test_the_details_name_the_drive_or_have_dashes(shown, line, start):
     """What else is known of a drive stands in OUTPUT."""
-    assert explain.details(verdict, hide_serial=False)[line].startswith(start)
+    assert explain.details(shown)[line].startswith(start)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +317,7 @@ note: a note
 def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
     known = VERDICT._replace(risk=Risk('endurance_used', 'SSDs', 0.2, 0.5, 0.4, 0.6, 9, 5, MEANING))
-    explain.print_drive(known, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+    explain.print_drive(hidden(known), REPORT, DATABASE, LIMITS, is_verbose=True)
 
     assert '\n'.join([*lines_of(capsys), '']) == OUTPUT
 
@@ -322,7 +336,9 @@ def test_a_farm_log_that_was_read_has_a_line(farm, lines):
     shown, hidden = (
         [
             line.removeprefix('FARM log    ')
-            for line in explain._farm(Report(X1, farm=farm), DATABASE, is_hidden, True)
+            for line in explain._farm(
+                Report(X1, farm=farm), DATABASE, shown_identity(X1, is_hidden), True
+            )
         ]
         for is_hidden in (False, True)
     )
@@ -335,7 +351,7 @@ def test_the_heads_of_a_disk_are_a_table_of_their_own(capsys):
     """Without -v, too."""
     heads = Farm('S1', heads=(Head(3, 10, 2, 1),))
     explain.print_drive(
-        VERDICT, REPORT._replace(farm=heads), DATABASE, LIMITS, hide_serial=True, is_verbose=False
+        hidden(VERDICT), REPORT._replace(farm=heads), DATABASE, LIMITS, is_verbose=False
     )
     lines = lines_of(capsys)
     start = lines.index('heads')
@@ -349,13 +365,9 @@ def test_the_heads_of_a_disk_are_a_table_of_their_own(capsys):
 def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
     monkeypatch.setattr('time.time', lambda: 0)
-    fades = VERDICT._replace(
-        state=State.OK,
-        judgements=(),
-        notes=(),
-        forecasts={'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)},
-    )
-    explain.print_drive(fades, None, DATABASE, LIMITS, hide_serial=True, is_verbose=False)
+    lasts = {'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)}
+    fades = VERDICT._replace(state=State.OK, judgements=(), notes=())
+    explain.print_drive(hidden(fades, forecasts=lasts), None, DATABASE, LIMITS, is_verbose=False)
     _, action, *_, last = lines_of(capsys)
 
     assert ' order ' in action
@@ -374,7 +386,7 @@ def test_a_title_and_the_head_of_a_table_are_bold_on_a_terminal(monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
     with monkeypatch.context() as patch:
         patch.setattr(sys, 'stdout', Terminal())
-        explain.print_drive(VERDICT, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+        explain.print_drive(hidden(VERDICT), REPORT, DATABASE, LIMITS, is_verbose=True)
         text = sys.stdout.getvalue()
 
     assert '\x1b[1mreadings\x1b[0m\n\x1b[1mstate ' in text
@@ -385,11 +397,10 @@ def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '1000')
     odd = AttributeRow(251, f'[red]{LONG}', None, None, None, None, '', '1')
     explain.print_drive(
-        VERDICT._replace(notes=(f'[b]{LONG}',)),
+        hidden(VERDICT._replace(notes=(f'[b]{LONG}',))),
         Report(X1, attributes=(odd,)),
         DATABASE,
         LIMITS,
-        hide_serial=True,
         is_verbose=True,
     )
 
@@ -404,25 +415,26 @@ def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):
 def test_tables_need_verbosity_and_a_report(report, is_verbose, capsys, monkeypatch):
     """Half of the lines used to be about limits that no one had asked for."""
     monkeypatch.setenv('COLUMNS', '140')
-    explain.print_drive(VERDICT, report, DATABASE, LIMITS, hide_serial=True, is_verbose=is_verbose)
+    explain.print_drive(hidden(VERDICT), report, DATABASE, LIMITS, is_verbose=is_verbose)
     lines = capsys.readouterr().out.splitlines()
 
     assert lines[2:] == [
         '',
         *explain._alerts(VERDICT),
         '',
-        *explain.details(VERDICT, hide_serial=True),
+        *explain.details(hidden(VERDICT)),
         'note: a note',
     ]
 
 
 def test_a_table_without_rows_is_left_out(capsys):
     bare = Verdict(SDA, X1, State.OK)
-    explain.print_drive(bare, Report(X1), DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+    shown = case(bare, hide_serial=True)
+    explain.print_drive(shown, Report(X1), DATABASE, LIMITS, is_verbose=True)
 
     assert capsys.readouterr().out.splitlines()[2:] == [
         '',
-        *explain.details(bare, hide_serial=True),
+        *explain.details(shown),
     ]
 
 
@@ -437,7 +449,7 @@ def test_faults_of_the_run_are_printed_before_the_drives(capsys):
 def test_no_name_of_a_metric_is_cut(capsys, monkeypatch):
     """A person copies it into -w, or into a limits file."""
     monkeypatch.setenv('COLUMNS', '60')
-    explain.print_drive(VERDICT, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+    explain.print_drive(hidden(VERDICT), REPORT, DATABASE, LIMITS, is_verbose=True)
     text = capsys.readouterr().out
     names = re.findall(r'^(?:OK|WARNING|-) +(\S+)', text, re.MULTILINE)
 

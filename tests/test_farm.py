@@ -19,6 +19,7 @@ from simulator import Machine, library, read, why_not
 from smart_attributes import state_directory
 from smart_attributes.check import further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
+from smart_attributes.check.settings import LogSettings
 from smart_attributes.command_line.options import Options
 from smart_attributes.knowledge import drive_logs
 from smart_attributes.model import (
@@ -640,7 +641,7 @@ def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
 def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
     farm_answers.keep(state_directory.there(str(tmp_path)), known)
     logs = further_logs.FarmLogs(
-        SHIPPED, Options(how_read=HowRead(nosudo=True), state_dir=str(tmp_path))
+        SHIPPED, LogSettings(HowRead(nosudo=True), state_dir=str(tmp_path))
     )
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
     call = logs.call(disk, None, True)
@@ -670,10 +671,10 @@ def test_the_monitoring_user_does_not_ask_what_sudo_refuses(
     """sudo would refuse the call and log that."""
     os.chown(tmp_path, user, -1)
     monkeypatch.setattr(os, 'geteuid', lambda: user)
-    options = Options(how_read=HowRead(nosudo=nosudo), state_dir=str(tmp_path))
+    settings = LogSettings(HowRead(nosudo=nosudo), state_dir=str(tmp_path))
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
 
-    assert bool(further_logs.FarmLogs(SHIPPED, options).call(disk, None, True)) is is_asked
+    assert bool(further_logs.FarmLogs(SHIPPED, settings).call(disk, None, True)) is is_asked
 
 
 @as_root

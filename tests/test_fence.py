@@ -5,9 +5,8 @@ as usual.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from conftest import ROOT, drive
@@ -15,7 +14,7 @@ from conftest import ROOT, drive
 from smart_attributes import main
 from smart_attributes.check import fence, history_access, judging
 from smart_attributes.commands import list as drive_list
-from smart_attributes.model import Device, Identity, Place, State, Verdict
+from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import (
     explain,
     json_document,
@@ -155,10 +154,10 @@ def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(
     """
     own = work_list._own
 
-    def broken(verdict, now):
+    def broken(verdict, *facts):
         if verdict.device.name == 'odd' and not verdict.problem:
             raise ZeroDivisionError
-        return own(verdict, now)
+        return own(verdict, *facts)
 
     monkeypatch.setattr(work_list, '_own', broken)
     monkeypatch.setenv('COLUMNS', '400')
@@ -233,8 +232,8 @@ def test_a_file_that_was_meant_as_a_report_is_never_left_out(
         (State.OK, State.UNKNOWN),
     ],
 )
-def test_a_drive_that_fails_us_keeps_its_place_and_its_worst_state(before, after):
-    verdict = Verdict(Device('/dev/sda'), Identity(model='X1'), before, place=Place('md0'))
+def test_a_drive_that_fails_us_keeps_its_worst_state(before, after):
+    verdict = Verdict(Device('/dev/sda'), Identity(model='X1'), before)
     found = fence.failed(verdict, ZeroDivisionError(), 'cannot be shown')
 
     assert found.problem.startswith('is CRITICAL, but ') is (after is State.CRITICAL)
@@ -291,22 +290,12 @@ def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(
     assert json.loads(drive('intel-worn'))['model_name'] in models
 
 
-def test_each_drive_is_shown_alone_with_its_own_report():
-    class Run(NamedTuple):
-        verdicts: tuple[Verdict, ...]
-        reads: tuple[str, ...]
-
-    def show(run: Run) -> list[str]:
-        if any(
-            not verdict.problem and read == 'odd' for verdict, read in zip(run.verdicts, run.reads)
-        ):
+def test_each_drive_is_shown_alone():
+    def show(drives: Sequence[str]) -> str:
+        if 'odd' in drives:
             raise ZeroDivisionError
-        return [verdict.problem for verdict in run.verdicts]
+        return ' '.join(drives)
 
-    run = Run(
-        tuple(Verdict(Device(f'/dev/{name}'), Identity(), State.OK) for name in ('sda', 'sdb')),
-        ('odd', 'good'),
-    )
-    told, fenced = fence.shown(run, show)
+    found = fence.shown(('odd', 'good'), show, lambda drive, error: f'{drive}: failed')
 
-    assert [bool(problem) for problem in told] == [True, False] and fenced.reads == run.reads
+    assert found == ('odd: failed good', ('odd: failed', 'good'))

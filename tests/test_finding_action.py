@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cases import case
 from conftest import ROOT
 from test_severity import METRICS, drive
 
@@ -33,7 +34,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.output import plugin
 from smart_attributes.reading.processes import Runner
-from smart_attributes.work import statements, work_list
+from smart_attributes.work import statements
 
 NOW = 1_795_348_800
 STATES = [State.CRITICAL, State.UNKNOWN, State.WARNING]  # worst first
@@ -73,7 +74,7 @@ def wrong(verdict: Verdict) -> list[str]:
     """Return what breaks the rule in the outputs about a drive that alerts and was read."""
     alerting = [each for each in verdict.judgements if each.state is not State.OK]
     first, risk = alerting[0], verdict.risk
-    told, line = work_list.item(verdict, NOW), plugin.line(verdict, hide_serial=True).findings
+    told, line = case(verdict, NOW).todo, plugin.line(case(verdict, NOW)).findings
     codes = {told.action, *(each.action for each in told.also)}
     words = [told.to_do, *(each.to_do for each in told.also)]
     wanted = {needed(each, risk) for each in alerting}
@@ -221,5 +222,5 @@ def test_lost_data_is_not_hidden_by_a_health_status_that_means_wear():
     verdict = drive('sda', *severity.in_order([worn, lost]))
 
     assert [each.reading.metric for each in verdict.judgements] == ['media_errors', 'smart_status']
-    assert work_list.item(verdict, NOW).action == 'replace'
+    assert case(verdict, NOW).todo.action == 'replace'
     assert wrong(verdict) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import case, of_uses, on
 from conftest import ROOT, run
 from test_hostile import WRONG
 
@@ -21,7 +22,6 @@ from smart_attributes.model import (
     Group,
     Identity,
     Member,
-    Place,
     Replacement,
     State,
     Verdict,
@@ -92,14 +92,14 @@ def made(**facts: Any) -> dict[str, Any]:
             Device(f'/dev/{name}', name=name),
             Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}'),
             State.OK,
-            place=Place(disks=(name,)),
         )
         for name in ('sda', 'sdb', 'sdc', 'sdd')
     ]
-    found = replacement.machine(GROUPS, work_list.drives(verdicts, NOW))
-    told = replacement.with_replacements(verdicts, found)
-    document = json_document.document(told, (), False, NOW)
-    items = work_list.in_order(told, found, NOW)
+    located = [on(verdict, verdict.device.name) for verdict in verdicts]
+    found = replacement.machine(GROUPS, work_list.drives(located, NOW))
+    told = of_uses(replacement.uses(located, found), NOW)
+    document = json_document.document(told, (), NOW)
+    items = work_list.in_order(told, found)
     of_groups = {**replacement.document(found, verdicts), 'work': json_document.work_list(items)}
     return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
@@ -501,9 +501,9 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
         State.UNKNOWN,
         problem='no answer',
         code='timeout',
-        replacement=Replacement('wait', Coded('group-rebuilding', 'md0: wait')),
     )
-    text = plugin.written(plugin.line(silent, hide_serial=False))
+    wait = Replacement('wait', Coded('group-rebuilding', 'md0: wait'))
+    text = plugin.written(plugin.line(case(silent, replacement=wait)))
     read = services.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
     facts = drive(read.lines[0])
 

@@ -9,6 +9,7 @@ import tempfile
 
 import pytest
 from block_tree import Machine, errors
+from cases import on
 
 from smart_attributes.model import Device, Identity, Member, State, Verdict
 from smart_attributes.reading.system import System, disks_of, text_of
@@ -765,13 +766,13 @@ def test_a_drive_that_was_read_through_its_second_path_is_in_the_group(machine):
     machine.mounted('/dev/mapper/mpatha', '/srv', number=machine.numbers['dm-0'])
     drive = Verdict(Device('/dev/sdb', name='sdb'), Identity('SCSI', 'ACME'), State.OK)
     seen = examined(
-        (drive,),
+        [on(drive)],
         lambda placed: [Drive('sdb', frozenset(placed[0].place.disks))],
         system=machine.system,
     )
 
-    assert seen.verdicts[0].place.disks == ('sdb', 'sda')
-    assert [each.group.id for each in seen.verdicts[0].depends] == ['dm-0']
+    assert seen.uses[0].place.disks == ('sdb', 'sda')
+    assert [each.group.id for each in seen.uses[0].depends] == ['dm-0']
 
 
 @pytest.mark.parametrize('name', ['loop0', 'zram0', 'sr0', 'zd0'])

@@ -16,6 +16,7 @@ from days import DAY, HOUR, START, Machine, disk
 from smart_attributes import state_directory
 from smart_attributes.check import history_access, history_answers
 from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.settings import of_history
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from smart_attributes.history.store import HistoryStore
@@ -197,7 +198,6 @@ def history(tmp_path):
 def met(history: HistoryStore, **how) -> Remembered:
     """Return the history of a check that read one Intel drive."""
     known = Remembered(history, **how)
-    known.expect([SDA])
     known.recall([INTEL], [INTEL], [SDA], is_scan=False)
     return known
 
@@ -216,12 +216,10 @@ def test_without_history_no_drive_has_a_past():
     known = Remembered()
 
     assert (
-        known.expect([SDA]),
-        known.likely_past(Identity()),
         known.past(SDA),
         known.name(SDA),
         history_answers.drive(known, SLEEPING),
-    ) == ([], None, None, None, None)
+    ) == (None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
     assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
     assert history_answers.since(known, SDA) == pytest.approx(time.time(), abs=5)
@@ -326,7 +324,6 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     } == {'crc_errors': [8]}
     assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(START)
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
-    assert second.likely_past(INTEL.outcome.identity).histories == known.histories
     record, series = history_answers.drive(second, SLEEPING)
     assert record.identity.serial == INTEL.outcome.identity.serial
     assert [key.metric for key in series] == ['crc_errors']
@@ -382,7 +379,7 @@ def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
 
 
 def test_changes_without_history_are_unknown():
-    told = history_answers.lately(Remembered(), [], None, DAY, {}, False)
+    told = history_answers.lately(Remembered(), [], None, DAY, {})
 
     assert (told.grew, told.came, told.went) == ((), (), ())
     assert 'no readings' in told.unknown
@@ -404,7 +401,7 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     (tmp_path / 'state').mkdir()
     where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
     options = table.understood([*words, *where])[1]
-    known = history_access.remembered(options)
+    known = history_access.remembered(of_history(options))
 
     assert bool(known.store or known.trouble) is is_used
 
@@ -421,7 +418,7 @@ def test_a_check_reads_only_what_it_needs_of_the_history(history, tmp_path, comm
             str(tmp_path / 'state'),
         ]
     )[1]
-    known = history_access.remembered(options)
+    known = history_access.remembered(of_history(options))
 
     assert (known.is_whole, known._longest_asleep) == (is_whole, 7 * DAY)
 

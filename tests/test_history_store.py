@@ -246,22 +246,25 @@ def test_a_drive_that_fits_two_records_has_no_history(tmp_path):
     assert found.record is None and 'cannot be distinguished from another' in found.note
 
 
-def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path, monkeypatch):
-    """While drives think."""
+def test_a_drive_that_sleeps_is_found_by_its_identity(tmp_path):
     check(tmp_path, 1)
     check(tmp_path, 2, START + STEP, OTHER, address='/dev/sdb')
     opened = history(tmp_path, START + 2 * STEP)
 
-    with monkeypatch.context() as slow, pytest.raises(LookupError):
-        slow.setattr(opened, 'is_ready', lambda seconds: seconds > 0)
-        opened.likely(DRIVE)  # it does not wait for the disk
+    assert [opened.named(each) for each in (DRIVE, OTHER)] == [
+        match.record for match in opened.recall([DRIVE, OTHER])
+    ]
+    assert opened.named(DRIVE._replace(serial='S3RIAL03')) is None
+
+
+def test_what_was_read_while_the_drives_were_read_is_received_after_that(tmp_path):
+    """They can take longer than a check waits for the history."""
+    check(tmp_path, 1)
+    opened = history(tmp_path, START + STEP)
     assert opened.is_ready(20)
-    assert [record.identity for record in opened.last_at(['/dev/sda', '/dev/sdc'])] == [DRIVE]
-    assert opened.likely(DRIVE) == opened.recall([DRIVE])[0]
-    assert histories(opened, opened.likely(DRIVE))[CRC].points == (Point(START, 1),)
-    assert opened.likely(OTHER) == opened.recall([OTHER])[0]
-    with pytest.raises(LookupError):
-        opened.likely(DRIVE._replace(serial='S3RIAL03'))
+    opened._until = 0.0
+
+    assert opened.is_complete and opened.named(DRIVE) is not None
 
 
 def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
@@ -391,18 +394,15 @@ def test_a_drive_that_has_left_its_address_is_not_expected_there(tmp_path):
     check(tmp_path, 2, START + 1, OTHER)  # at the same address
     opened = history(tmp_path, START + STEP)
 
-    assert [record.identity for record in opened.last_at(['/dev/sda'])] == [OTHER]
     record = opened.at('/dev/sda')
     assert record is not None and record.identity.serial == 'S3RIAL02'
 
 
-def test_after_a_drive_was_read_ahead_others_are_still_found(tmp_path):
-    """Some of the drives of a run were expected, some not, and some are new."""
+def test_known_and_new_drives_are_told_apart(tmp_path):
     check(tmp_path, 1)
     check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
     new = DRIVE._replace(serial='S3RIAL03', wwn='5000c500a1b2c3d6')
     opened = history(tmp_path, START + STEP)
-    opened.last_at(['/dev/sda'])
     found = opened.recall([OTHER, new, DRIVE])
 
     assert [

@@ -11,6 +11,7 @@ import shutil
 from typing import Any
 
 import pytest
+from cases import case
 from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes.check import fence, judging
@@ -116,13 +117,13 @@ def limits() -> thresholds.Thresholds:
 
 def spoken(verdict: Verdict) -> list[str]:
     """Return what each face that is no daemon's says of a drive."""
-    addresses = [verdict.device.address]
+    addresses, drives = [verdict.device.address], [case(verdict)]
     return [
-        '\n'.join((*explain.head(verdict, False, 0), *explain.details(verdict, False))),
-        '\n'.join(map(str, triage_table.rows([verdict], False, 0)[0])),
-        json_document.as_text(json_document.document([verdict], [], False, 0)),
-        drive_list.as_text([verdict], addresses, False),
-        drive_list.as_json([verdict], addresses, False),
+        '\n'.join((*explain.head(drives[0]), *explain.details(drives[0]))),
+        '\n'.join(map(str, triage_table.rows(drives, 0)[0])),
+        json_document.as_text(json_document.document(drives, [], 0)),
+        drive_list.as_text(drives, addresses),
+        drive_list.as_json(drives, addresses),
     ]
 
 
@@ -139,7 +140,7 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database
             report = spoilt(text, chance)
             verdict = judging.judge(SDA, report, database, limits, judging.Rules())
             face = plugin.Face(verbose=2, all_perfdata=True)
-            assert_answer_is_harmless(plugin.render([verdict], database.metrics, face).text)
+            assert_answer_is_harmless(plugin.render([case(verdict)], database.metrics, face).text)
             for said in spoken(verdict):
                 assert_harmless(said)
             judged += 1
@@ -160,14 +161,14 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     report = json_report.from_json(document)
     verdict = judging.judge(SDA, report, database, limits, judging.Rules())
 
-    answer = plugin.render([verdict], database.metrics, plugin.Face(verbose=2)).text
+    answer = plugin.render([case(verdict)], database.metrics, plugin.Face(verbose=2)).text
     assert_answer_is_harmless(answer)
     assert not set(answer) & set('$\\')
     assert 'note: Warning:' in answer
     for text in spoken(verdict):
         assert_harmless(text)
     told = [Coded('drive-gone', nasty)]
-    shown = page.page(json_document.document([verdict], told, False, 0, told), 'Drives', 0)
+    shown = page.page(json_document.document([case(verdict)], told, 0, told), 'Drives', 0)
     assert_harmless(shown, forbidden='')
     assert (shown.count('<script'), shown.count('</script>')) == (2, 2)
 
@@ -179,7 +180,7 @@ def test_a_problem_and_a_note_are_harmless(problem, database):
     whole = plugin.Whole(notes=[problem])
 
     answer = plugin.render(
-        [verdict._replace(notes=(problem,))], database.metrics, plugin.Face(verbose=1), whole
+        [case(verdict._replace(notes=(problem,)))], database.metrics, plugin.Face(verbose=1), whole
     ).text
 
     assert_answer_is_harmless(answer)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from cases import case, of_uses, on
 
 from smart_attributes.errors import Coded
 from smart_attributes.knowledge import ranges
 from smart_attributes.model import (
+    Case,
     Device,
     Forecast,
     Group,
@@ -38,7 +40,8 @@ C, W, U = State.CRITICAL, State.WARNING, State.UNKNOWN
 
 
 def made(*verdicts, failures=(), hide_serial=False, **more):
-    return json_document.document(verdicts, failures, hide_serial, NOW, **more)
+    drives = [each if isinstance(each, Case) else case(each, NOW, hide_serial) for each in verdicts]
+    return json_document.document(drives, failures, NOW, **more)
 
 
 def said(text, code='old-event', **fields):
@@ -274,7 +277,7 @@ def test_a_silent_drive_has_who_was_there_last(hide_serial, serial):
 
 
 def test_the_place_of_a_drive_is_there_if_it_is_known():
-    [told] = made(SDA._replace(place=Place('slot 7', 'ledctl locate=/dev/sda', ('sda',))))['drives']
+    [told] = made(case(SDA, place=Place('slot 7', 'ledctl locate=/dev/sda', ('sda',))))['drives']
     [bare] = made(SDA)['drives']
 
     assert (told['bay'], told['locate']) == ('slot 7', 'ledctl locate=/dev/sda')
@@ -299,11 +302,11 @@ MIRROR = Group(
 
 def of_groups(*groups, verdict=SDA):
     """Return the document of a machine with one drive and its groups."""
-    placed = verdict._replace(place=Place(disks=('sda',)))
+    placed = on(verdict, 'sda')
     found = replacement.machine(groups, work_list.drives([placed], NOW))
     return {
-        **made(*replacement.with_replacements([placed], found)),
-        **replacement.document(found, [placed]),
+        **made(*of_uses(replacement.uses([placed], found), NOW)),
+        **replacement.document(found, [verdict]),
     }
 
 
@@ -385,7 +388,9 @@ def test_a_group_of_unknown_level_has_its_reason():
 
 def test_forecasts_and_history_are_whole_seconds():
     [told] = made(
-        SDA._replace(
+        case(
+            SDA,
+            NOW,
             forecasts={'endurance_used': Forecast(1.6, 0.4, 2.6, True)},
             past={'endurance_used': ((1.6, 3.5),)},
         )

@@ -34,10 +34,11 @@ pytestmark = pytest.mark.xdist_group('layout')
 MAY_IMPORT = {
     'errors': 'typed',
     'failures': 'alarm errors files',
-    'model': 'constants errors typed',
+    'model': 'constants errors shown typed',
     'constants': '',
     'words': '',
     'wording': 'constants model typed',
+    'shown': 'errors typed words',
     'trust': '',
     'alarm': '',
     'state_directory': 'constants trust',
@@ -225,6 +226,7 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     assert [name for name in modules if name in HEAVY or name.startswith(HEAVY_SUBPACKAGES)] == []
     assert {name for name in modules if name.startswith('smart_attributes.commands.')} == {
         'smart_attributes.commands.table',
+        'smart_attributes.commands.cases',
         'smart_attributes.commands.check',
     }
     for name in ('redundancy.dependence', 'work.work_list', 'work.actions', 'work.dates'):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from block_tree import Machine, lvm_id, metadata
+from cases import on
 from test_claims import steps
 
 from smart_attributes.model import Device, Identity, State, Verdict
@@ -182,7 +183,7 @@ def test_an_inactive_volume_on_a_failing_drive_is_copied_first(machine):
 def test_a_child_process_sends_what_is_not_known(machine):
     machine.lv('dm-0', 'vg0', 'root', 'sda1')
     failing = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL)
-    question = Question((failing,), system=machine.system)
+    question = Question([on(failing)], system=machine.system)
     sent = in_time.read(question, str(machine.sys))
 
     assert sent == read_here(question)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import case, cases
 from conftest import ROOT, Result, drive, run
 from days import HOUR, START, Machine, asleep, disk
 from prometheus_client import parser
@@ -107,7 +108,7 @@ def everything() -> dict[str, metrics.Family]:
     """Return a metric for every metric there is, graphed or not, and the others."""
     device = Device('/dev/sda', name='sda')
     others = metrics.metrics(
-        metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), METRICS
+        metrics.Run(cases([Verdict(device, Identity(), State.OK)]), State.OK, 0), METRICS
     )
     named = [
         metrics.Family(
@@ -179,7 +180,9 @@ def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
     """
     identity = Identity('ATA', model=nasty, firmware=nasty, serial=nasty)
     verdict = Verdict(Device(nasty, name='sda'), identity, State.CRITICAL)
-    text = metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS))
+    text = metrics.text(
+        metrics.metrics(metrics.Run(cases([verdict], START), State.OK, START), METRICS)
+    )
 
     assert Scraped(text).of('smart_drive_state', device='sda') == State.CRITICAL
     assert len([line for line in text.splitlines() if not line.startswith('#')]) == 6
@@ -317,11 +320,11 @@ SDA = Verdict(
     Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', rotation=0),
     State.WARNING,
     OF_SDA,
-    forecasts={
-        'endurance_used': Forecast(9.6, 5.2, 20.4, is_estimate=True),
-        'endurance_left': Forecast(1, 2, 3, is_estimate=False),
-    },
 )
+LASTS = {
+    'endurance_used': Forecast(9.6, 5.2, 20.4, is_estimate=True),
+    'endurance_left': Forecast(1, 2, 3, is_estimate=False),
+}
 SDB = Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, problem='cannot be opened')
 
 
@@ -341,9 +344,11 @@ UNKNOWN = Membership(Group('zfs tank', 'tank', 'zfs', ''), None, ())
 
 
 def families(hide_serial: bool = False) -> dict[str, tuple[str, tuple[str, ...], Any]]:
-    found = metrics.metrics(
-        metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial, [MD0, UNKNOWN]), METRICS
-    )
+    drives = [
+        case(SDA, 1000.6, hide_serial, forecasts=LASTS),
+        case(SDB, 1000.6, hide_serial),
+    ]
+    found = metrics.metrics(metrics.Run(drives, State.WARNING, 1000.6, [MD0, UNKNOWN]), METRICS)
     return {family.name: (family.help, family.labels, list(family.samples)) for family in found}
 
 

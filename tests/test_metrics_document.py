@@ -8,6 +8,7 @@ import shlex
 from typing import Any
 
 import pytest
+from cases import cases
 from conftest import ROOT, run
 from days import DAY, START, Machine, disk
 
@@ -115,7 +116,7 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hi
     ]
     text = metrics_document.as_text(
         metrics_document.Run(
-            verdicts,
+            cases(verdicts, START, hide),
             State.UNKNOWN,
             'first line',
             State.WARNING,
@@ -123,7 +124,6 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hi
             [Coded('result-old', 'r')],
             'host',
             START + 0.7,
-            hide,
         )
     )
 
@@ -216,7 +216,9 @@ def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
     string.
     """
     found = metrics_document.ids(
-        metrics_document.Run(verdicts, State.OK, '', State.OK, [], [], 'host', START, hide)
+        metrics_document.Run(
+            cases(verdicts, START, hide), State.OK, '', State.OK, [], [], 'host', START
+        )
     )
 
     assert [found[verdict.device] for verdict in verdicts] == keys

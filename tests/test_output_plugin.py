@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from cases import case, cases
 from conftest import ROOT
 
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -49,7 +50,7 @@ LINE_B = (
 
 
 def render(*verdicts, whole=plugin.NOTHING_MORE, transcript=(), **face):
-    outcome = plugin.render(verdicts, METRICS, Face(**face), whole, transcript)
+    outcome = plugin.render(cases(verdicts), METRICS, Face(**face), whole, transcript)
     return outcome.text.splitlines(), outcome.state
 
 
@@ -133,7 +134,7 @@ def test_files_that_were_left_out_end_the_first_line_and_change_no_state(state):
     ],
 )
 def test_each_v_adds_lines_to_a_drive(verbose, more):
-    lines = plugin.drive_lines(WORN, Face(verbose=verbose))
+    lines = plugin.drive_lines(case(WORN), Face(verbose=verbose))
 
     assert lines[0] == LINE_B and len(lines) == 1 + len(more)
     assert [line for line, wanted in zip(lines[1:], more) if wanted not in (None, line)] == []
@@ -141,7 +142,7 @@ def test_each_v_adds_lines_to_a_drive(verbose, more):
 
 
 def test_a_drive_without_an_entry_says_none_and_hides_its_serial():
-    lines = plugin.drive_lines(WORN._replace(entry=None), Face(verbose=1, hide_serial=True))
+    lines = plugin.drive_lines(case(WORN._replace(entry=None), hide_serial=True), Face(verbose=1))
 
     assert lines[-1] == '  entry: none' and 'SERIAL1' not in lines[0]
 
@@ -157,7 +158,9 @@ def test_remarks_are_shown_always_and_notes_with_v(verbose, notes):
 
 def test_long_sentences_are_cut_at_500_characters():
     lines, _ = render(NEW, whole=Whole(remarks=('r' * 600,), faults=('f' * 600,)))
-    notes = plugin.drive_lines(NEW._replace(notes=('n' * 600,), entry='e' * 200), Face(verbose=1))
+    notes = plugin.drive_lines(
+        case(NEW._replace(notes=('n' * 600,), entry='e' * 200)), Face(verbose=1)
+    )
 
     assert [len(line) for line in lines[1:4:2]] == [
         len('UNKNOWN   (check)  ') + 500,
@@ -205,7 +208,7 @@ def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
     ],
 )
 def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
-    found = plugin.first_line(verdicts, extra, 'nobody', most)
+    found = plugin.first_line(cases(verdicts), extra, 'nobody', most)
 
     assert (len(found) if isinstance(line, int) else found) == line
 

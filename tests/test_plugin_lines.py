@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import case
 from conftest import ROOT, run, texts
 from simulator import Machine, names, read, why_not
 from test_hostile import NASTY
 
+from smart_attributes import words
 from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
 from smart_attributes.fleet import plugin_output, services
@@ -143,7 +145,7 @@ def verdict(word: str) -> Verdict:
 @pytest.mark.parametrize('word', WORDS)
 def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     """A name that looks like another column must not become one."""
-    line = plugin.line(verdict(word), hide_serial)
+    line = plugin.line(case(verdict(word), hide_serial=hide_serial))
     found = services.plugin_text(f'SMART UNKNOWN - x\n{plugin.written(line)}\n')
 
     assert found is not None
@@ -275,11 +277,11 @@ def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
     assert plugin.count(verdicts) == said
 
 
-@pytest.mark.parametrize('field, most', [('model', 60), ('serial', 40), ('firmware', 20)])
-def test_long_words_of_a_drive_are_cut_in_its_line(field, most):
-    given = Verdict(SDA, Identity()._replace(**{field: 'x' * 99}), OK)
+@pytest.mark.parametrize('field', ['model', 'serial', 'firmware'])
+def test_long_words_of_a_drive_are_cut_in_its_line(field):
+    given = Verdict(SDA, Identity()._replace(**{field: 'x' * 199}), OK)
 
-    assert len(getattr(plugin.line(given, hide_serial=False), field)) == most
+    assert len(getattr(plugin.line(case(given)), field)) == words.LIMIT
 
 
 @pytest.mark.parametrize(
@@ -308,8 +310,8 @@ def test_lines_that_are_not_of_drives_do_not_end_the_reading():
 def test_a_hidden_serial_number_is_not_in_the_line():
     shown = Verdict(SDA, Identity(model='X1', serial='SERIAL1'), OK)
 
-    assert plugin.line(shown, hide_serial=True).serial is None
-    assert plugin.line(shown, hide_serial=False).serial == 'SERIAL1'
+    assert plugin.line(case(shown, hide_serial=True)).serial is None
+    assert plugin.line(case(shown)).serial == 'SERIAL1'
 
 
 def test_a_headline_may_hold_a_dash():

@@ -12,26 +12,30 @@ from conftest import STATE_HOME, drive
 from smart_attributes import alarm
 from smart_attributes.check import (
     drive_tracking,
+    further_logs,
     inventory,
     messages,
     reads,
     rulebook,
+    settings,
     survey,
     verdicts,
 )
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line.options import Naming, Options, Which
+from smart_attributes.command_line.options import Which
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
 from smart_attributes.reading import addresses, json_report, machine, recorded
 from smart_attributes.reading.processes import Runner
+from smart_attributes.shown import Shown, shown
 from smart_attributes.v1_6.command_line import Before
 
 SDA, SDB = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
 REPORT = json_report.parse(drive('intel-s3500-healthy'))
 SILENT = DriveError('is silent')
+NO_HISTORY = Remembered()
 
 
 def options(*words: str):
@@ -43,6 +47,10 @@ def judge(*words: str) -> rulebook.Judge:
     return rulebook.judge_of(given, rulebook.site_of(given.data, given.before))
 
 
+def planned(*words: str) -> list[machine.Plan]:
+    return reads.plan([SDA, SDB], settings.of_reads(options(*words)))
+
+
 def stage(*answers: Read, asked=(), **found) -> reads.Reads:
     devices = tuple(asked) or tuple(read.device for read in answers)
     return reads.Reads(machine.DeviceList(devices, **found), answers)
@@ -51,17 +59,16 @@ def stage(*answers: Read, asked=(), **found) -> reads.Reads:
 def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     """Return the survey of what devices answered."""
     given, rules = options(*words), judge(*words)
-    judging = verdicts.Verdicts(rules, given, Runner())
-    drives = inventory.inventory(answers, given, judging.history)
-    found = judging.of(drives)
+    drives = inventory.inventory(answers, settings.of_run(given), NO_HISTORY)
+    found = verdicts.Verdicts(drives, NO_HISTORY, rules).all()
     return survey.described(
-        messages.Run(given, judging.judge, judging.history, answers, drives, found)
+        messages.Run(settings.of_run(given), rules, NO_HISTORY, answers, drives, found)
     )
 
 
 def wanted(answers, which: Which, late: str = '', before=None):
     kept, faults = inventory.wanted(
-        answers, Options(which=which, before=before), Remembered(), {}, late
+        answers, settings.RunSettings(which, before=before), Remembered(), {}, late
     )
     return [read.device.name for read in kept], faults
 
@@ -69,7 +76,7 @@ def wanted(answers, which: Which, late: str = '', before=None):
 def run_of(*words: str, given=None, judged=None, history=None, notes=(), **drives) -> messages.Run:
     """Return a run without drives."""
     return messages.Run(
-        given or options(*words),
+        settings.of_run(given or options(*words)),
         judged or judge(),
         history or Remembered(),
         stage(notes=notes),
@@ -106,7 +113,9 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
 
     monkeypatch.setattr(addresses, 'is_wanted', slow)
     given = options('--ignore', 'x')
-    found = inventory.inventory(stage(Read(SDA, REPORT), Read(SDB, SILENT)), given, Remembered())
+    found = inventory.inventory(
+        stage(Read(SDA, REPORT), Read(SDB, SILENT)), settings.of_run(given), Remembered()
+    )
 
     assert [read.device.name for read in found.reads] == ['sdb']
     [fault] = found.faults
@@ -145,7 +154,7 @@ def test_what_version_1_6_left_out_is_left_out():
 )
 def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
     """--match may mean a model, so only --ignore decides before the answer."""
-    plans = reads.plan([SDA, SDB], options('-p', '/usr/sbin/smartctl', '--nosudo', *words))
+    plans = planned('-p', '/usr/sbin/smartctl', '--nosudo', *words)
 
     assert [planned.device.path for planned in plans] == paths
     assert all(
@@ -156,7 +165,7 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
     with pytest.raises(UsageError, match='valid regular'):
-        reads.plan([SDA], options('--nosudo', '--match', '('))
+        planned('--nosudo', '--match', '(')
 
 
 # --- what is said ---------------------------------------------------------------------------------
@@ -207,8 +216,9 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, state, said):
         {1: record},
         drive_records.Scope(is_scan=True),
         9 + days * 24 * 3600,
+        {1: shown(record.identity, '--hide-serial' in words)},
     )
-    gone = inventory.gone(there, options(*words), judge())
+    gone = inventory.gone(there, settings.of_run(options(*words)), judge())
     run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there, gone=tuple(gone))
     found = messages.messages(run)
 
@@ -232,8 +242,10 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
         for number in range(count)
     ]
     records = {number: drive_records.Record(number, Identity(), 0, 0) for number in range(count)}
-    there = drive_tracking.Whereabouts(places, records, drive_records.Scope(is_scan=True), 9)
-    gone = tuple(inventory.gone(there, options(), judge()))
+    there = drive_tracking.Whereabouts(
+        places, records, drive_records.Scope(is_scan=True), 9, dict.fromkeys(records, Shown())
+    )
+    gone = tuple(inventory.gone(there, settings.of_run(options()), judge()))
     reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
     drives = inventory.Inventory(reads, (), is_bare=False, gone=gone)
     demands = messages.missing(run_of()._replace(drives=drives))
@@ -361,7 +373,7 @@ def until_time_is_over(*answers: Read):
 
 def test_what_was_not_read_in_time_says_so(monkeypatch):
     monkeypatch.setattr(machine, 'read_all', until_time_is_over(Read(SDB, REPORT)))
-    found = surveyed(reads.finish(STARTED, options(), Runner(), 0, reads.Listener()))
+    found = surveyed(reads.finish(STARTED, settings.ReadSettings(), Runner(), 0))
 
     assert [verdict.code for verdict in found.verdicts] == ['not-reached', '']
 
@@ -373,31 +385,36 @@ STARTED = reads.Started(
 
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
-    judging = verdicts.Verdicts(judge(), options(), Runner())
     other = Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER')))
-    judging.hear(other)
     drives = inventory.inventory(
-        stage(Read(SDA, REPORT), other),
-        options(),
-        judging.history,
+        stage(Read(SDA, REPORT), other), settings.RunSettings(), NO_HISTORY
     )
-    monkeypatch.setattr(verdicts, 'verdict', lambda *_: next(until_time_is_over()()))
+    judging = verdicts.Verdicts(drives, NO_HISTORY, judge())
+    form, time_ends = verdicts.verdict, until_time_is_over()
 
-    assert [each.code for each in judging.of(drives)] == ['not-judged', '']
+    def formed(read: Read, *rest: object):
+        return form(read, *rest) if read.device == SDA else next(time_ends())
+
+    monkeypatch.setattr(verdicts, 'verdict', formed)
+
+    assert [each.code for each in judging.all()] == ['', 'not-judged']
 
 
 def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):
     """They are judged without the logs that are missing."""
 
-    def over(*_: object):
-        raise alarm.TimeIsOver('time limit of 55 s exceeded')
+    class Logs:
+        patience = 10.0
 
-    monkeypatch.setattr(verdicts.Verdicts, '_is_asked', over)
-    judging = verdicts.Verdicts(judge(), options(), Runner())
-    drives = inventory.inventory(stage(Read(SDA, REPORT)), options(), judging.history)
+        def call(self, *_: object):
+            raise alarm.TimeIsOver('time limit of 55 s exceeded')
 
-    assert judging.completed(drives, 0) == drives
-    assert [each.problem for each in judging.of(drives)] == ['']
+        def joined(self, read: Read, answers: object) -> Read:
+            return read
+
+    answers = (Read(SDA, REPORT),)
+
+    assert further_logs.joined(answers, [Logs()], NO_HISTORY, Runner(), 0) == answers
 
 
 def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
@@ -408,7 +425,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     monkeypatch.setattr(recorded, 'read_files', read_files)
     given = options('--report', '/tmp')
     found = surveyed(
-        reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0, reads.Listener()),
+        reads.finish(reads.Started(machine.DeviceList(())), settings.of_reads(given), Runner(), 0),
         '--report',
         '/tmp',
     )
@@ -424,28 +441,13 @@ def test_a_person_who_waits_is_told_who_is_waited_for(monkeypatch):
     )
     reads.finish(
         STARTED,
-        options(),
+        settings.ReadSettings(),
         Runner(),
         0,
-        reads.Listener(),
         lambda done, waiting: told.append((done, waiting)),
     )
 
     assert told == [(0, ['sda', 'sdb']), (1, ['sdb'])]
-
-
-@pytest.mark.parametrize(
-    'label, outcome, is_judged',
-    [('device', REPORT, True), ('model', REPORT, False), ('device', SILENT, False)],
-)
-def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(
-    label, outcome, is_judged
-):
-    """Other names need all drives; one that is silent has no verdict of its own."""
-    early = verdicts.Verdicts(judge(), Options(naming=Naming(label)), Runner())
-    early.hear(Read(SDA, outcome))
-
-    assert bool(early.formed) is is_judged
 
 
 def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
@@ -464,7 +466,7 @@ def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
             }
         )
     )
-    plans = reads.plan([SDA, SDB], options('--thresholds', str(tmp_path / 'site.json'), '--nosudo'))
+    plans = planned('--thresholds', str(tmp_path / 'site.json'), '--nosudo')
 
     assert [planned.device.path for planned in plans] == ['/dev/sdb']
     assert not {'selftest', 'error'} & set(' '.join(plans[0].command).replace(',', ' ').split())

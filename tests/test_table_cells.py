@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import case, cases
 from test_severity import C, W, drive, found
 
 from smart_attributes.constants import DAY, YEAR
@@ -27,8 +28,8 @@ def read(metric, number, unit='', judged=True, state=State.OK):
     return Judgement(Reading(metric, number, unit, Source('log'), judged=judged), state)
 
 
-def row(verdict, hide_serial=False):
-    return triage_table.rows([verdict], hide_serial, NOW)[0]
+def row(verdict, hide_serial=False, **facts):
+    return triage_table.rows([case(verdict, NOW, hide_serial, **facts)], NOW)[0]
 
 
 def test_a_healthy_drive_has_a_cell_for_each_number():
@@ -40,9 +41,9 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
         read('power_on_time', 2.5 * YEAR, 's'),
         read('host_written', 398 * TB, 'B'),
         read('rated_written', 700 * TB, 'B'),
-    )._replace(identity=Identity('ATA', 'ACME X1', 'FW', 'SERIAL1'), place=Place('slot 7'))
+    )._replace(identity=Identity('ATA', 'ACME X1', 'FW', 'SERIAL1'))
 
-    assert row(given) == triage_table.DriveRow(
+    assert row(given, place=Place('slot 7')) == triage_table.DriveRow(
         State.OK,
         'sda',
         'slot 7',
@@ -108,7 +109,7 @@ def test_long_names_are_cut(field, limit):
 
 
 def test_a_long_bay_and_a_long_problem_are_cut():
-    told = row(drive('sda', problem='p' * 3000)._replace(place=Place('b' * 99)))
+    told = row(drive('sda', problem='p' * 3000), place=Place('b' * 99))
 
     assert (len(told.bay), len(told.what), len(told.what[0])) == (60, 1, 2000)
 
@@ -120,15 +121,13 @@ def test_the_worst_drive_is_first():
         drive('c', found('endurance_used', 86, W, '85')),
     ]
 
-    assert [each.drive for each in triage_table.rows(drives, False, NOW)] == ['b', 'c', 'a']
+    assert [each.drive for each in triage_table.rows(cases(drives, NOW), NOW)] == ['b', 'c', 'a']
 
 
 def test_only_what_is_wrong_is_told_of_a_drive():
     soon = {'endurance_used': Forecast(192 * DAY, 100 * DAY, 300 * DAY, False)}
     told = row(
-        drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0))._replace(
-            forecasts=soon
-        )
+        drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0)), forecasts=soon
     )
 
     assert [words.partition(',')[0] for words in told.what] == ['endurance_used 86 %']
@@ -140,10 +139,12 @@ def test_only_what_is_wrong_is_told_of_a_drive():
     [((), ''), ((192,), '2027-06'), ((900, 192), '2027-06'), ((192, 900), '2027-06')],
 )
 def test_the_soonest_forecast_is_shown(lefts, until):
-    given = drive('sda')._replace(
+    given = case(
+        drive('sda'),
+        NOW,
         forecasts={
             str(number): Forecast(left * DAY, 0, 0, False) for number, left in enumerate(lefts)
-        }
+        },
     )
 
     assert triage_table.until(given, NOW) == until

@@ -15,6 +15,7 @@ import abilities
 import described
 import picture
 import pytest
+from cases import case
 from conftest import ROOT, drive, drive_path, run
 from picture import plain
 
@@ -293,14 +294,10 @@ def test_several_forms_are_written_by_one_call(tmp_path):
 )
 def test_a_forecast_is_a_month(left, is_estimate, told):
     """2027-01-15 and what is left."""
-    verdict = Verdict(
-        Device('/dev/sda'),
-        Identity(),
-        State.OK,
-        forecasts={'endurance_used': Forecast(left, left / 2, left * 2, is_estimate)},
-    )
+    lasts = {'endurance_used': Forecast(left, left / 2, left * 2, is_estimate)}
+    drive = case(Verdict(Device('/dev/sda'), Identity(), State.OK), NOW, forecasts=lasts)
 
-    assert triage_table.until(verdict, NOW) == told
+    assert triage_table.until(drive, NOW) == told
 
 
 @pytest.mark.parametrize(

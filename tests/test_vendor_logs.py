@@ -14,8 +14,9 @@ from foreign import shipped
 from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, vendor_readings
+from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.command_line.options import HistoryUse, Judging, Options
+from smart_attributes.check.settings import LogSettings
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
 from smart_attributes.errors import Coded, DriveError, UsageError
@@ -448,10 +449,22 @@ def attributes_with(**changed):
     )
 
 
-def logs_of(runner, every=3600):
-    return further_logs.FurtherLogs(
-        runner, [further_logs.VendorPages(attributes_with(), every, SUDO)]
-    )
+class Answers:
+    """A runner that gives these answers to the calls that they belong to."""
+
+    def __init__(self, *answers):
+        self.answers, self.calls = answers, []
+
+    def run(self, calls, patience, deadline):
+        self.calls += calls
+        assert (patience, deadline) == (nvme_log.PATIENCE, 60)
+        return (answer for answer in self.answers if answer.command in calls)
+
+
+def joined(*reads, runner):
+    """Return the reads with the pages that were due and that the runner could read."""
+    kinds = [further_logs.VendorPages(attributes_with(), 0, SUDO)]
+    return further_logs.joined(reads, kinds, Remembered(), runner, deadline=60)
 
 
 @pytest.mark.parametrize(
@@ -493,18 +506,13 @@ def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
     assert further_logs.log_of(READ, attributes_with(**changed)) is None
 
 
-def test_a_drive_with_two_addresses_is_asked_once():
-    """The survey waits for its page at both."""
-    runner = Runner()
-    logs = logs_of(runner)
-    second = READ._replace(device=Device('/dev/nvme0n1', 'nvme', 'nvme0n1'))
+@pytest.mark.parametrize('every, is_asked', [(0, True), (3600, False)])
+def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(every, is_asked):
+    runner = Answers()
+    kinds = [further_logs.VendorPages(attributes_with(), every, SUDO)]
+    further_logs.joined([READ], kinds, Remembered(), runner, deadline=60)
 
-    assert (logs.ask(READ, None, True), logs.ask(second, None, True)) == (True, True)
-    assert (runner._added, runner._patience) == ([CALL], {CALL: nvme_log.PATIENCE})
-    logs.take(Answer(CALL, 'timeout'))
-    assert [each.outcome.vendor_log for each in logs.joined([READ, second])] == [
-        LogPage('0xC0', status=vendor_logs.HANGS)
-    ] * 2
+    assert runner.calls == [CALL] * is_asked
 
 
 @pytest.mark.parametrize(
@@ -529,12 +537,9 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
 ):
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
-    options = Options(
-        how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo),
-        judging=Judging(vendor_logs=every),
-        history=HistoryUse(no_history=True),
-    )
-    found = further_logs.of_run(attributes_with(), options, Runner(), is_for_a_person)._kinds
+    how = HowRead(smartctl='/sbin/smartctl', nosudo=nosudo)
+    settings = LogSettings(how, every, is_for_a_person, state_dir=None)
+    found = further_logs.kinds_of(attributes_with(), settings)
 
     assert [type(kind).__name__ for kind in found] == kinds
     assert all(
@@ -552,10 +557,7 @@ def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypat
 
     monkeypatch.setattr(further_logs.VendorPages, 'joined', broken)
     second = READ._replace(device=Device('/dev/nvme1', name='nvme1'))
-    logs = logs_of(Runner())
-    logs.ask(second, None, True)
-    logs.take(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout'))
-    found = logs.joined([READ, second])
+    found = joined(READ, second, runner=Answers(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout')))
 
     assert (found[0], found[1].outcome.vendor_log) == (
         READ,
@@ -576,10 +578,8 @@ REMARK = Coded('sudo-rule-old', 'another remark')
 )
 def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     """Each other drive keeps its own remark."""
-    logs = logs_of(Runner())
-    logs.ask(READ, None, True)
-    logs.take(Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr))
-    [found] = logs.joined([READ._replace(remark=REMARK)])
+    answer = Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr)
+    [found] = joined(READ._replace(remark=REMARK), runner=Answers(answer))
 
     assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
 
@@ -596,10 +596,7 @@ def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     ],
 )
 def test_what_was_not_asked_stays_as_it_is(read):
-    logs = logs_of(Runner())
-    logs.take(Answer(CALL, 'timeout'))
-
-    assert logs.joined([read]) == (read,)
+    assert joined(read, runner=Answers()) == (read,)
 
 
 def read_before(points, age=0):

@@ -7,10 +7,11 @@ import re
 from typing import Any
 
 import pytest
+from cases import case, cases, of_uses, on
 from conftest import ROOT, run
 from test_severity import FAILED, drive, found
 
-from smart_attributes.commands import check
+from smart_attributes.commands import cases as drive_cases
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.errors import Coded
 from smart_attributes.fleet.plugin_output import Origin, Reader
@@ -19,6 +20,7 @@ from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.severity import Alarm
 from smart_attributes.model import (
+    Case,
     Device,
     Forecast,
     Group,
@@ -27,7 +29,6 @@ from smart_attributes.model import (
     LastFinding,
     LastVerdict,
     Member,
-    Place,
     Replacement,
     State,
     Verdict,
@@ -75,14 +76,13 @@ MIRROR = Group(
 )
 
 
-def lasting(days: tuple[int, ...], verdict: Verdict) -> Verdict:
+def lasting(days: tuple[int, ...], verdict: Verdict, **facts: Any) -> Case:
     metrics = ('endurance_used', 'spare_available')
-    return verdict._replace(
-        forecasts={
-            metric: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
-            for metric, each in zip(metrics, days)
-        }
-    )
+    forecasts = {
+        metric: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
+        for metric, each in zip(metrics, days)
+    }
+    return case(verdict, NOW, forecasts=forecasts, **facts)
 
 
 def of_document(given: dict[str, Any]) -> dict[str, Any]:
@@ -94,11 +94,10 @@ def of_document(given: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize('days, to_do, quarter', ORDERS)
 def test_an_order_names_its_date_everywhere(days, to_do, quarter):
     """The middle of the forecast minus the lead time, where other members have the data."""
-    worn = lasting(days, drive('sda', WORN))._replace(
-        replacement=Replacement('next', Coded('replace-next', 'md0'))
-    )
-    shown = json_document.document([worn], (), False, NOW)
-    [listed] = work_list.in_order([worn], None, NOW)
+    step = Replacement('next', Coded('replace-next', 'md0'))
+    worn = lasting(days, drive('sda', WORN), replacement=step)
+    shown = json_document.document([worn], (), NOW)
+    [listed] = work_list.in_order([worn])
     facts = of_document(shown)
 
     assert shown['drives'][0]['to_do'] == listed.to_do == facts['to_do'] == to_do
@@ -124,7 +123,7 @@ def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
 @pytest.mark.parametrize('days, action', [(91, actions.NOTHING), (90, actions.ORDER)])
 def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
     """With the reason: the date on which it is used up."""
-    told = work_list.item(lasting((days,), drive('sda')), NOW)
+    told = lasting((days,), drive('sda')).todo
 
     assert (told.action, '2027-02-20' in told.why) == (action, days == 90)
 
@@ -142,9 +141,9 @@ def test_a_forecast_that_is_no_date_gives_none(left):
 
 def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     """Whoever pulled both removed the last copy."""
-    halves = [drive(name, FAILED)._replace(place=Place(disks=(name,))) for name in ('sda', 'sdb')]
+    halves = [on(drive(name, FAILED), name) for name in ('sda', 'sdb')]
     found = replacement.machine([MIRROR], work_list.drives(halves, NOW))
-    shown = json_document.document(replacement.with_replacements(halves, found), (), False, NOW)
+    shown = json_document.document(of_uses(replacement.uses(halves, found), NOW), (), NOW)
 
     assert [each['action'] for each in shown['drives']] == [actions.COPY, actions.WAIT]
     assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == [
@@ -189,17 +188,14 @@ def test_a_cluster_copies_its_data_itself(action, wanted):
 
 
 def test_an_order_of_replacement_knows_which_drives_fail_and_which_are_to_be_replaced():
-    def at(disk: str, verdict: Verdict) -> Verdict:
-        return verdict._replace(place=Place(disks=(disk,)))
-
     silent = HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN)
     given = [
-        at('sda', drive('a')),
-        at('sdb', drive('b', WORN)),
-        at('sdc', silent),
-        at('sdd', drive('d', FAILED)),
-        at('sde', HEALTHY._replace(problem='is asleep', code='asleep')),
-        drive('elsewhere', FAILED),
+        on(drive('a'), 'sda'),
+        on(drive('b', WORN), 'sdb'),
+        on(silent, 'sdc'),
+        on(drive('d', FAILED), 'sdd'),
+        on(HEALTHY._replace(problem='is asleep', code='asleep'), 'sde'),
+        on(drive('elsewhere', FAILED)),
     ]
 
     assert [
@@ -220,7 +216,7 @@ def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
         Coded('last-good-copy', 'of md0'),
         ('md0',),
     )
-    (only,) = work_list.in_order([], replacement.Machine((), (kept,)), NOW)
+    (only,) = work_list.in_order([], replacement.Machine((), (kept,)))
 
     assert only._replace(to_do='', unknown='') == Item(
         'sdb',
@@ -236,37 +232,24 @@ def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
     assert only.to_do and only.unknown
 
 
-def test_a_check_decides_only_about_drives_that_alert_or_that_their_groups_need():
-    kept = HEALTHY._replace(
-        replacement=Replacement('last good copy', Coded('last-good-copy', 'of md0'))
-    )
-    worn = drive('sdb', WORN)
-
-    drives = (HEALTHY, kept, worn)
-    found = [work_list.with_item(each, NOW, is_only_alerting=True) for each in drives]
-    assert [bool(each.item) for each in found] == [False, True, True]
-    assert all(work_list.with_item(each, NOW).item for each in drives)
-
-
 def test_drives_with_the_same_action_are_ordered_by_severity():
     few, many = (
         drive(name, found('reallocated', 30, WARNING, '1000', grown=grown))
         for name, grown in (('sda', 2), ('sdb', 20))
     )
 
-    assert [each.drive for each in work_list.in_order([few, many], None, NOW)] == ['sdb', 'sda']
+    assert [each.drive for each in work_list.in_order(cases([few, many], NOW))] == ['sdb', 'sda']
 
 
 def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
-    apart = drive('sda', FAILED)._replace(
-        replacement=Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds'))
-    )
+    wait = Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds'))
+    failed = drive('sda', FAILED)
 
     assert (
-        work_list.item(apart, NOW).why
-        == f'{work_list.item(drive("sda", FAILED), NOW).why}; md0 rebuilds'
+        case(failed, NOW, replacement=wait).todo.why
+        == f'{case(failed, NOW).todo.why}; md0 rebuilds'
     )
-    idle = work_list.item(apart._replace(state=OK, judgements=()), NOW)
+    idle = case(drive('sda'), NOW, replacement=wait).todo
     assert idle.why == idle.reason == 'md0 rebuilds'
 
 
@@ -282,25 +265,25 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
 
 
 @pytest.mark.parametrize(
-    'verdict, action, why',
+    'shown, action, why',
     [
-        (HEALTHY, actions.NOTHING, ''),
-        (HEALTHY._replace(forecasts={'endurance_used': FAR}), actions.NOTHING, ''),
+        (case(HEALTHY, NOW), actions.NOTHING, ''),
+        (case(HEALTHY, NOW, forecasts={'endurance_used': FAR}), actions.NOTHING, ''),
         (
-            HEALTHY._replace(forecasts={'endurance_used': SOON, 'spare_available': SOON}),
+            case(HEALTHY, NOW, forecasts={'endurance_used': SOON, 'spare_available': SOON}),
             actions.ORDER,
             'endurance_used: used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
             'spare_available: used up 2027-02-10 (between 2026-11-22 and 2026-11-22)',
         ),
-        (HEALTHY._replace(problem='is asleep', code='asleep'), actions.NOTHING, ''),
+        (case(HEALTHY._replace(problem='is asleep', code='asleep'), NOW), actions.NOTHING, ''),
         (
-            HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN),
+            case(HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN), NOW),
             actions.READ,
             'is silent',
         ),
         *(
             (
-                HEALTHY._replace(problem='is not there', code=code, state=UNKNOWN),
+                case(HEALTHY._replace(problem='is not there', code=code, state=UNKNOWN), NOW),
                 actions.SEARCH,
                 'is not there',
             )
@@ -308,8 +291,8 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
         ),
     ],
 )
-def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
-    told = work_list.item(verdict, NOW)
+def test_what_to_do_follows_from_state_code_and_forecasts(shown, action, why):
+    told = shown.todo
 
     assert (told.action, told.why) == (action, why)
 
@@ -412,7 +395,7 @@ DIED = LastVerdict(NOW, (LastFinding(CRITICAL, 'pending', 'pending 800', 800, co
 def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(code, last, codes, reason):
     """After those that are CRITICAL, and before the others, it counts that it was not read."""
     silent = HEALTHY._replace(problem='not read', code=code, state=UNKNOWN, last=last)
-    told = work_list.item(silent, NOW)
+    told = case(silent, NOW).todo
 
     assert [told.action, *(each.action for each in told.also)] == codes
     assert told.reason == reason
@@ -422,14 +405,14 @@ def test_a_further_action_has_its_date_and_its_place_in_the_order():
     """A hot, worn drive is cooled first; its replacement is planned nevertheless."""
     hot = found('temperature', 90, CRITICAL, '70')
     worn = lasting((192,), drive('sda', hot, WORN))
-    told = work_list.item(worn, NOW)
-    shown = json_document.document([worn], (), False, NOW)
+    told = worn.todo
+    shown = json_document.document([worn], (), NOW)
 
     assert (told.action, [each.action for each in told.also]) == ('cooling', ['order'])
     assert told.order_by == told.also[0].to_do.split()[4] == '2026-11-28'
     assert due(of_document(shown), NOW) == '2026-Q4'
     cable = drive('sdb', found('crc_errors', 9, CRITICAL, '1'))
-    assert [each.drive for each in work_list.in_order([cable, worn], None, NOW)] == ['sda', 'sdb']
+    assert [each.drive for each in work_list.in_order([case(cable, NOW), worn])] == ['sda', 'sdb']
 
 
 def test_a_further_action_of_a_line_is_read_by_its_code():
@@ -482,10 +465,8 @@ def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action
     ],
 )
 def test_without_redundancy_the_earliest_end_of_a_forecast_counts(label, to_do):
-    worn = lasting((192,), drive('sda', WORN))
-    told = work_list.item(
-        worn._replace(replacement=label and Replacement(label, Coded('replace-next', 'y'))), NOW
-    )
+    step = label and Replacement(label, Coded('replace-next', 'y'))
+    told = lasting((192,), drive('sda', WORN), replacement=step).todo
 
     assert to_do in told.to_do
 
@@ -493,8 +474,7 @@ def test_without_redundancy_the_earliest_end_of_a_forecast_counts(label, to_do):
 def test_a_last_copy_that_is_dying_is_copied():
     last = Replacement('last good copy', Coded('last-good-copy', 'of md0'))
     found = [
-        work_list.item(each._replace(replacement=last), NOW)
-        for each in (drive('sda', FAILED), drive('sdb'))
+        case(each, NOW, replacement=last).todo for each in (drive('sda', FAILED), drive('sdb'))
     ]
 
     assert [each.action for each in found] == ['keep', 'keep']
@@ -505,11 +485,11 @@ def test_what_is_not_known_stands_beside_the_action():
     """A drive whose disk is not in /sys is in the work list all the same."""
     lost, recorded = drive('sda', FAILED), drive('sdb', FAILED)
     recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
-    found = work_list.in_order([drive('sdc'), recorded, lost], None, NOW)
+    found = work_list.in_order(cases([drive('sdc'), recorded, lost], NOW))
 
     doubtful = Replacement('unknown', Coded('redundancy-doubtful', 'md0 differs'))
 
-    assert 'uncertain' in work_list.item(lost._replace(replacement=doubtful), NOW).unknown
+    assert 'uncertain' in case(lost, NOW, replacement=doubtful).todo.unknown
     assert [(each.drive, each.unknown[:10]) for each in found] == [
         ('sda', 'its use is'),
         ('sdb', ''),
@@ -518,7 +498,7 @@ def test_what_is_not_known_stands_beside_the_action():
 
 
 def test_a_reason_has_at_most_sixty_characters():
-    told = work_list.item(drive('sda', FAILED, found('vendor_threshold', 0, CRITICAL)), NOW)
+    told = case(drive('sda', FAILED, found('vendor_threshold', 0, CRITICAL)), NOW).todo
 
     assert len(told.reason) <= 60 and told.reason.startswith('smart_status: in words')
 
@@ -551,11 +531,11 @@ def test_the_table_of_actions_names_each_code_of_a_remedy():
 )
 def test_one_service_per_drive_knows_the_other_members_by_their_last_state(others, label, code):
     """Two services that each see half of a mirror must not both say "replace now"."""
-    failing = [drive('sda', FAILED)._replace(place=Place(disks=('sda',)))]
-    others_of_run = check.others(others)
+    failing = [on(drive('sda', FAILED), 'sda')]
+    others_of_run = drive_cases.others(others)
     disks = [(other.device.path[5:],) for other in others_of_run]
     drives = dependence.with_others(work_list.drives(failing, NOW), others_of_run, disks)
     found = replacement.machine([MIRROR], drives)
-    (verdict,) = replacement.with_replacements(failing, found)
+    (use,) = replacement.uses(failing, found)
 
-    assert (verdict.replacement.label, verdict.replacement.why.code) == (label, code)
+    assert (use.replacement.label, use.replacement.why.code) == (label, code)

@@ -22,6 +22,7 @@ BASE = {
     'failures',
     'words',
     'wording',
+    'shown',
     'trust',
     'alarm',
     'state_directory',

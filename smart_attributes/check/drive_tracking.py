@@ -13,10 +13,11 @@ from ..errors import Coded
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
 from ..model import Device, Identity, State, Verdict, worst
+from ..shown import Shown, shown
 from ..typed import NamedTuple
 from ..wording import duration, listed, local_minute
-from ..words import clean
 
+A_DRIVE = 'a drive'
 Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
 
 
@@ -27,6 +28,7 @@ class Whereabouts(NamedTuple):
     records: Mapping[int, Record]
     scope: Scope
     now: int
+    shown: Mapping[int, Shown]  # the identity of each drive as outputs show it, by number
     unread: frozenset[str] = frozenset()  # addresses of drives that did not say which they are
 
 
@@ -35,6 +37,7 @@ class Missed(NamedTuple):
 
     change: Change
     identity: Identity
+    shown: Shown  # the identity as outputs show it
     is_one_of_many: bool  # another one disappeared at the same time
     # addresses of drives that did not say which they are: one of them may be this drive
     confusable: tuple[str, ...]
@@ -55,6 +58,7 @@ def found(
     there: Mapping[str, str],
     scope: Scope,
     now: int,
+    hide_serial: bool = False,
 ) -> Whereabouts:
     """Return the current address of each drive.
 
@@ -76,24 +80,23 @@ def found(
             at[address] = match.record.number if match.record else None
     after = drive_records.updated(places, at, scope, now, there, newest)
     unread = frozenset(there).difference(address for address, _, _ in met_drives)
-    return Whereabouts(after, known, scope, now, unread)
+    names = {number: shown(record.identity, hide_serial) for number, record in known.items()}
+    return Whereabouts(after, known, scope, now, names, unread)
 
 
-def news(
-    known: Whereabouts, shown: Sequence[Missed], hide_serial: bool, is_for_a_person: bool
-) -> list[Coded]:
+def news(known: Whereabouts, with_verdict: Sequence[Missed], is_for_a_person: bool) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed recently.
 
-    shown: the missing drives that have a verdict. is_for_a_person: cover one month instead of one
+    with_verdict: the missing drives that have a verdict. is_for_a_person: cover one month instead of one
     day, and add each other missing drive until it is back or retired.
     """
     told = _recent(known, MONTH if is_for_a_person else DAY)
     left = _missing(known) if is_for_a_person else []
-    with_verdict = [missed.change for missed in shown]
+    shown_elsewhere = [missed.change for missed in with_verdict]
     return [
-        _sentence(known, change, hide_serial)
+        _sentence(known, change)
         for change in (*(change for change in left if change not in told), *told)
-        if change not in with_verdict
+        if change not in shown_elsewhere
     ]
 
 
@@ -114,14 +117,14 @@ def _changes(known: Whereabouts) -> list[Change]:
     return drive_records.with_successors(changes, known.places, known.records)
 
 
-def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
+def went(known: Whereabouts, within: int) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed in the last *within*
     seconds.
     """
-    return [_sentence(known, change, hide_serial) for change in _recent(known, within)]
+    return [_sentence(known, change) for change in _recent(known, within)]
 
 
-def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
+def came(known: Whereabouts, within: int, begun: int) -> list[Coded]:
     """Return a message for each drive that was added in the last *within* seconds without replacing
     another drive.
 
@@ -135,9 +138,8 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
     return [
         Coded(
             'drive-new',
-            f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
-            f'{_ago(known.now - place.first)}',
-            **_fields(known, place.drive, place.address, hide_serial),
+            f'{_name(known, place.drive)} came to {place.address}{_ago(known.now - place.first)}',
+            **_fields(known, place.drive, place.address),
         )
         for place in new
         if place.drive not in successors
@@ -168,6 +170,7 @@ def missed(known: Whereabouts, is_accepted: Callable[[Identity, Change], bool]) 
         Missed(
             change,
             known.records[change.drive].identity,
+            known.shown[change.drive],
             together[change.since] > 1,
             _confusable(known, change),
         )
@@ -203,24 +206,24 @@ def seen(known: Whereabouts, address: str) -> Record | None:
     return known.records[there[0]] if is_certain else None
 
 
-def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
+def last_seen(known: Whereabouts, address: str) -> str:
     """Return a phrase that names the drive last seen at an address and when it was read, or ''
     if unknown.
     """
     record = seen(known, address)
     if record is None:
         return ''
-    serial = '' if hide_serial else clean(record.identity.serial)
-    name = _name(record.identity, hide_serial=True)
-    if serial:
-        name += f' (serial {serial})'
+    identity = known.shown[record.number]
+    name = identity.model or A_DRIVE
+    if identity.serial:
+        name += f' (serial {identity.serial})'
     return f'last seen there: {name}, {duration(known.now - record.last_read)} ago'
 
 
-def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
-    drive = _name(known.records[change.drive].identity, hide_serial)
+def _sentence(known: Whereabouts, change: Change) -> Coded:
+    drive = _name(known, change.drive)
     ago = _ago(known.now - change.since)
-    fields = _fields(known, change.drive, change.address, hide_serial)
+    fields = _fields(known, change.drive, change.address)
     if change.kind == 'moved':
         return Coded(
             'drive-moved',
@@ -228,7 +231,7 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
             **fields,
         )
     if change.successor is not None:
-        successor = _name(known.records[change.successor].identity, hide_serial)
+        successor = _name(known, change.successor)
         return Coded(
             'drive-replaced',
             f'{change.address}: {drive} was replaced by {successor}{ago}',
@@ -237,14 +240,12 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
     return Coded('drive-gone', f'{drive} is gone from {change.address}{ago}', **fields)
 
 
-def _fields(
-    known: Whereabouts, drive: int, address: str, hide_serial: bool
-) -> dict[str, str | None]:
-    identity = known.records[drive].identity
+def _fields(known: Whereabouts, drive: int, address: str) -> dict[str, str | None]:
+    identity = known.shown[drive]
     return {
         'address': address,
-        'model': clean(identity.model) or None,
-        'serial': None if hide_serial else clean(identity.serial) or None,
+        'model': identity.model or None,
+        'serial': identity.serial or None,
     }
 
 
@@ -252,9 +253,8 @@ def _ago(seconds: int) -> str:
     return f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
 
 
-def _name(identity: Identity, hide_serial: bool) -> str:
-    serial = '' if hide_serial else clean(identity.serial)
-    return f'{clean(identity.model)} {serial}'.strip() or 'a drive'
+def _name(known: Whereabouts, drive: int) -> str:
+    return known.shown[drive].name or A_DRIVE
 
 
 def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:

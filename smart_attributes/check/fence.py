@@ -8,7 +8,7 @@ whole run, such as a missing Python package, are left to `main`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from .. import alarm
 from ..errors import DriveAsleep, DriveError, ReadingHarms, SmartError
@@ -18,11 +18,12 @@ from ..typed import TYPE_CHECKING, Any, T
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Found = TypeVar('Found', bound=Any)  # has the fields verdicts and reads, in the same order
+    Drive = TypeVar('Drive', bound=Any)
 
 UNJUDGED = 'cannot be evaluated'
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'
+UNSHOWN = 'cannot be shown'
 
 
 def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
@@ -39,7 +40,6 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
         worst([verdict.state, State.UNKNOWN]),
         problem=str(problem),
         code=problem.code,
-        place=verdict.place,
     )
 
 
@@ -53,11 +53,16 @@ def _problem(error: Exception, what: str) -> SmartError:
     return inside(error, what)
 
 
-def each(
-    verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str
-) -> tuple[Verdict, ...]:
-    """Return the result of *work* for each verdict. what: as for failed()."""
-    return tuple(done(verdict, work, what) for verdict in verdicts)
+def tried(
+    verdict: Verdict, work: Callable[[Verdict], T], what: str, otherwise: T
+) -> tuple[Verdict, T]:
+    """Return a verdict and the result of *work*; after an exception, the result of failed() and
+    *otherwise*. what: as for failed().
+    """
+    try:
+        return verdict, work(verdict)
+    except Exception as error:
+        return failed(verdict, error, what), otherwise
 
 
 def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
@@ -70,35 +75,31 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
         return failed(verdict, error, what)
 
 
-def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
-    """Call *work* to show a drive; if this fails, call *work* with a verdict that states the
-    failure.
-    """
-    try:
-        work(verdict)
-    except Exception as error:
-        work(failed(verdict, error, 'cannot be shown'))
-
-
-def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
-    """Return the result of *show* for a run, and the run with an error for each drive that cannot
-    be shown.
+def shown(
+    drives: Sequence[Drive],
+    show: Callable[[Sequence[Drive]], T],
+    failed: Callable[[Drive, Exception], Drive],
+) -> tuple[T, tuple[Drive, ...]]:
+    """Return the result of *show* for the drives, and the drives as they were shown.
 
     If *show* fails, each drive is shown separately, to find the drives that cannot be shown. If no
     single drive causes the error, the error is raised again.
+
+    failed: returns what is shown instead of a drive after an exception.
     """
 
-    def alone(verdict: Verdict) -> Verdict:
-        show(
-            found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],))
-        )
-        return verdict
+    def alone(drive: Drive) -> Drive:
+        try:
+            show((drive,))
+            return drive
+        except Exception as error:
+            return failed(drive, error)
 
     try:
-        return show(found), found
+        return show(drives), tuple(drives)
     except Exception:
-        fenced = found._replace(verdicts=each(found.verdicts, alone, 'cannot be shown'))
-        if fenced == found:
+        fenced = tuple(map(alone, drives))
+        if fenced == tuple(drives):
             raise
         return show(fenced), fenced
 

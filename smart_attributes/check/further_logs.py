@@ -1,8 +1,8 @@
 """The second pass of reading: read logs that the first call to smartctl does not read.
 
 They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's
-FARM log. A drive is asked for these logs as soon as it has answered the first call, while others
-are still being read. A missing log changes no state.
+FARM log. The drives are asked for these logs when all have answered the first call. A missing log
+changes no state.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import product
 
-from .. import state_directory
-from ..command_line.options import Options
+from .. import alarm, state_directory
 from ..constants import DAY
 from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
@@ -30,7 +28,9 @@ from . import vendor_readings
 if TYPE_CHECKING:
     from ..history.past import Past
     from ..reading.smartctl_calls import Command
+    from .history_access import Remembered
     from .rulebook import Judge
+    from .settings import LogSettings
     from .vendor_readings import Log
 
     Answers = Mapping[Command, Answer]
@@ -45,63 +45,56 @@ SINCE = (7, 4)  # the version of smartctl that introduced -l farm
 _NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome
 
 
-class FurtherLogs:
-    """The further logs that a run reads.
+def joined(
+    reads: Sequence[Read],
+    kinds: Sequence[VendorPages | FarmLogs],
+    history: Remembered,
+    runner: Runner,
+    deadline: float,
+) -> tuple[Read, ...]:
+    """Read the logs that are due; return the results of reading, each with the further logs of the
+    drive. After the time limit, the drives are without the missing logs.
 
-    Each drive is asked once, no matter how many addresses it has.
+    deadline: value of time.monotonic().
     """
-
-    def __init__(self, runner: Runner, kinds: Sequence[VendorPages | FarmLogs]) -> None:
-        self._runner, self._kinds = runner, kinds
-        self._asked: list[Command] = []
-        self._answers: dict[Command, Answer] = {}
-
-    def ask(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Let the runner read the logs of a drive that are due; return whether any log is being
-        read or already known.
-
-        past: the earlier readings of the drive. is_stored: this run stores when the logs were read.
-        """
-        calls = [(kind, kind.call(read, past, is_stored)) for kind in self._kinds]
-        for kind, call in calls:
-            if call and call not in self._asked:
-                self._asked.append(call)
-                self._runner.add(call, kind.patience)
-        return any(call is not None for _, call in calls)
-
-    def take(self, answer: Answer) -> None:
-        """Keep the answer of a drive that was asked for a log."""
-        if answer.command in self._asked:
-            self._answers[answer.command] = answer
-
-    def wait(self, deadline: float) -> None:
-        """Wait for drives that were asked after all others had answered. deadline: value of
-        time.monotonic().
-        """
-        if time.monotonic() < deadline:
-            for answer in self._runner.run((), nvme_log.PATIENCE, deadline):
-                self.take(answer)
-
-    def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:
-        """Return the results of reading, each with the further logs of the drive."""
-        found = list(reads)
-        for place, kind in product(range(len(found)), self._kinds):
-            with suppress(Exception):  # this drive is judged without that log
-                found[place] = kind.joined(found[place], self._answers)
-        return tuple(found)
+    answers: dict[Command, Answer] = {}
+    with suppress(alarm.TimeIsOver):
+        for kind in kinds:
+            calls = _calls(reads, kind, history)
+            for answer in runner.run(calls, kind.patience, deadline):
+                answers[answer.command] = answer
+    return tuple(_with_logs(read, kinds, answers) for read in reads)
 
 
-def of_run(judge: Judge, options: Options, runner: Runner, is_for_a_person: bool) -> FurtherLogs:
-    """Return the further logs of a run. is_for_a_person: logs that a check does not read may be
-    read, too.
-    """
+def _calls(
+    reads: Sequence[Read], kind: VendorPages | FarmLogs, history: Remembered
+) -> list[Command]:
+    """Return the calls that read the logs of one kind that are due."""
+    calls = []
+    for read in reads:
+        with suppress(Exception):  # this drive is judged without its log
+            call = kind.call(read, history.past(read.device), history.keeps(read.device))
+            calls += [call] if call else []
+    return calls
+
+
+def _with_logs(read: Read, kinds: Sequence[VendorPages | FarmLogs], answers: Answers) -> Read:
+    """Return the result of reading a drive with its further logs."""
+    for kind in kinds:
+        with suppress(Exception):  # this drive is judged without that log
+            read = kind.joined(read, answers)
+    return read
+
+
+def kinds_of(judge: Judge, settings: LogSettings) -> list[VendorPages | FarmLogs]:
+    """Return the further logs that a run may read."""
     kinds: list[VendorPages | FarmLogs] = []
-    if options.judging.vendor_logs is not None:
-        prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
-        kinds.append(VendorPages(judge, options.judging.vendor_logs, prefix))
-    if is_for_a_person:
-        kinds.append(FarmLogs(judge, options))
-    return FurtherLogs(runner, kinds)
+    if settings.vendor_logs is not None:
+        prefix = smartctl_calls.prefix(settings.how.smartctl, settings.how.nosudo)
+        kinds.append(VendorPages(judge, settings.vendor_logs, prefix))
+    if settings.is_for_a_person:
+        kinds.append(FarmLogs(judge, settings))
+    return kinds
 
 
 class VendorPages:
@@ -115,8 +108,9 @@ class VendorPages:
         self.patience = nvme_log.PATIENCE
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
-        """Return the call that reads the page of a drive, or None if it is not due; arguments:
-        as for ask().
+        """Return the call that reads the page of a drive, or None if it is not due.
+
+        past: the earlier readings of the drive. is_stored: this run stores when the page was read.
         """
         log, command = log_of(read, self._judge), self._command(read)
         is_known = is_stored or not self._every
@@ -171,21 +165,21 @@ class FarmLogs:
     users see the latest answer.
     """
 
-    def __init__(self, judge: Judge, options: Options) -> None:
+    def __init__(self, judge: Judge, settings: LogSettings) -> None:
         """Load the stored answers; without a directory for new answers, do not request logs from
         any disk.
         """
         from ..reading import farm_answers
 
-        self._judge, self._how, self._file = judge, options.how_read, farm_answers
-        self._may_ask = os.geteuid() == 0 or options.how_read.nosudo
+        self._judge, self._how, self._file = judge, settings.how, farm_answers
+        self._may_ask = os.geteuid() == 0 or settings.how.nosudo
         self._state: StateDirectory | None = None
         place = state_directory.ready if self._may_ask else state_directory.there
         with suppress(state_directory.Unusable):
-            if not options.history.no_history:
-                self._state = place(options.state_dir)
+            if settings.state_dir is not None:
+                self._state = place(settings.state_dir)
         self._known = self._before = farm_answers.load(self._state) if self._state else {}
-        self.patience = options.how_read.drive_timeout
+        self.patience = settings.how.drive_timeout
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
         """Return the call that reads the log of a disk; () if the log is already known, None if it

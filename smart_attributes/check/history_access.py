@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from .. import files
-from ..command_line.options import Options
 from ..constants import DAY, LARGEST_SMALL_FILE
 from ..errors import (
     Coded,
@@ -26,6 +25,7 @@ from ..errors import (
 from ..model import SEPARATE, Alias, Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, duration
+from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .rulebook import Judge
 
 
-_EXPECTING = 0.5  # seconds to wait for the history while the drives are still being read
+_RECEIVING = 0.5  # seconds to wait for the history while the drives are being read
 # values of Command.history: daemons and timers write, people read
 WRITES, READS = 'writes', 'reads'
 _DOUBTED = (
@@ -56,18 +56,21 @@ class Remembered:
         trouble: str = '',
         is_whole: bool = False,
         longest_asleep: int = 0,
+        hide_serial: bool = False,
     ) -> None:
         """Create the access object of a run.
 
         trouble: a message that states why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
-        longest_asleep: for how many seconds a drive in standby may stay unread.
+        longest_asleep: for how many seconds a drive in standby may stay unread. hide_serial:
+        messages about drives do not contain serial numbers.
         """
         self._trouble = trouble
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
         self.is_whole = is_whole
         self._store, self._longest_asleep = history, longest_asleep
+        self._hide_serial = hide_serial
         self._found: dict[tuple[str, str], Match] = {}
         self._slots: dict[str, str] = {}  # the occupied addresses, each with its slot or ''
         # drives that are not judged, by address: in standby, or excluded by the options
@@ -93,33 +96,12 @@ class Remembered:
         """Why an enabled history cannot be used; else ''."""
         return '' if self.store else self._trouble
 
-    def expect(self, devices: Sequence[Device]) -> list[Identity]:
-        """Find in advance the drives last seen at these addresses; return their identities.
-
-        Return none if the disk with the history has not answered yet.
+    def receive(self) -> None:
+        """Receive what the history's process has read so far, so that it need not wait for this
+        one. The drives are being read in the meantime.
         """
-        if self._store is None:
-            return []
-        from ..history import past  # noqa: F401  needed only when the drives have answered
-
-        if not self._store.is_ready(_EXPECTING):
-            return []
-        store = self.store
-        there = store.last_at([device.address for device in devices]) if store else []
-        return [record.identity for record in there]
-
-    def likely_past(self, identity: Identity) -> Past | None:
-        """Return the probable result of past() for a drive; None without a history.
-
-        The final result can differ after recall() has compared all drives of the run. Raises
-        LookupError for a drive that the history does not know, or not yet.
-        """
-        if self._store is None:
-            return None
-        if not self._store.is_ready(0):
-            raise LookupError
-        store = self.store
-        return self._past(store.likely(identity)) if store else None
+        if self._store is not None:
+            self._store.is_ready(_RECEIVING)
 
     def seen_as(self, one: str, other: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
@@ -190,7 +172,13 @@ class Remembered:
             for address, number in self._recognized.items()
         ]
         return drive_tracking.found(
-            store.places, store.records, met, self._slots, Scope(*self._scope), store.now
+            store.places,
+            store.records,
+            met,
+            self._slots,
+            Scope(*self._scope),
+            store.now,
+            self._hide_serial,
         )
 
     def _known_to_kernel(self, looked_at: Sequence[Read]) -> dict[str, int]:
@@ -267,12 +255,8 @@ class Remembered:
 
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
-        match = self.recalled(device)
-        return self._past(match) if match else None
-
-    def _past(self, match: Match) -> Past | None:
-        store = self._store
-        if store is None:
+        match, store = self.recalled(device), self._store
+        if match is None or store is None:
             return None
         from ..history.past import Past
 
@@ -397,8 +381,9 @@ class Remembered:
         self, store: HistoryStore, device: Device, identity: Identity | None
     ) -> Record | None:
         if identity is not None:
-            with suppress(LookupError):
-                return store.likely(identity).record
+            record = store.named(identity)
+            if record:
+                return record
         match = self.recalled(device)
         if match:
             return match.record
@@ -473,23 +458,28 @@ class Remembered:
         )
 
 
-def remembered(options: Options) -> Remembered:
+def remembered(settings: HistorySettings) -> Remembered:
     """Return the history of a run, which is empty for recorded reports and without a state
     directory.
     """
-    use = options.history
-    if use.no_history or options.which.reports or not use.access:
+    use = settings.use
+    if use.no_history or settings.is_recorded or not use.access:
         return Remembered()
-    store = _opened(options, use.access == WRITES)
-    return Remembered(store, '', use.access == READS, use.asleep_max_age)
+    store = _opened(settings, use.access == WRITES)
+    return Remembered(
+        store,
+        is_whole=use.access == READS,
+        longest_asleep=use.asleep_max_age,
+        hide_serial=settings.hide_serial,
+    )
 
 
-def for_writing(options: Options) -> HistoryStore:
+def for_writing(settings: HistorySettings) -> HistoryStore:
     """Return the history store for a command that changes it.
 
     Raises HistoryUnusable if it cannot be opened.
     """
-    store = _opened(options, is_writing=True)
+    store = _opened(settings, is_writing=True)
     try:
         store.read()
     except HistoryUnusable as error:
@@ -498,15 +488,15 @@ def for_writing(options: Options) -> HistoryStore:
     return store
 
 
-def _opened(options: Options, is_writing: bool) -> HistoryStore:
+def _opened(settings: HistorySettings, is_writing: bool) -> HistoryStore:
     """Return the history store, which a child process is reading."""
     from ..history.store import MACHINE_ID, PATIENCE, HistoryStore
     from ..reading.identity import is_same_drive
 
     machine = files.text(MACHINE_ID, LARGEST_SMALL_FILE).strip()
-    patience = min(PATIENCE, options.how_read.timeout / 3)
+    patience = min(PATIENCE, settings.timeout / 3)
     return HistoryStore(
-        options.state_dir,
+        settings.state_dir,
         int(time.time()),
         is_same_drive,
         machine,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..history import growth, past
 from ..history.drive_records import Record
 from ..history.series import History, Key
-from ..model import Device, Grown, Lately, Verdict
+from ..model import Device, Grown, Lately, Outlook, Verdict
 from ..wording import duration
 from . import drive_tracking, forecasts
 from .drive_tracking import Whereabouts
@@ -23,7 +23,6 @@ def lately(
     whereabouts: Whereabouts | None,
     within: int,
     worse: Mapping[str, str],
-    hide_serial: bool,
 ) -> Lately:
     """Return the increases, the counter resets, and the added and removed drives of the last
     *within* seconds.
@@ -37,8 +36,8 @@ def lately(
     found = Lately(
         now - within,
         tuple(_grew(history, verdicts, within, worse)),
-        tuple(drive_tracking.came(whereabouts, hide_serial, within, begun)),
-        tuple(drive_tracking.went(whereabouts, hide_serial, within)),
+        tuple(drive_tracking.came(whereabouts, within, begun)),
+        tuple(drive_tracking.went(whereabouts, within)),
         fell=tuple(_fell(history, verdicts, within)),
     )
     before = 'only smartd logs are known' if history.store.has_taken else 'nothing is known'
@@ -95,15 +94,13 @@ def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
     return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
 
-def told(history: Remembered, verdict: Verdict) -> Verdict:
-    """Return a verdict with the forecasts and the stored points of the drive's metrics, for
-    interactive commands.
-    """
+def outlook(history: Remembered, verdict: Verdict) -> Outlook:
+    """Return the forecasts and the stored points of a drive's metrics, for interactive commands."""
     match = history.recalled(verdict.device)
     if verdict.problem:
-        return _with_last_readings(history, verdict)
+        return Outlook(past=_last_readings(history, verdict))
     if history.store is None or match is None:
-        return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
+        return Outlook(forecasts.forecasts(verdict, None))
     series = history.store.all_of(match.record.number) if history.is_whole and match.record else {}
     points = {
         judgement.reading.metric: tuple(
@@ -112,23 +109,22 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
         for judgement in verdict.judgements
         if judgement.reading.judged and past.key(judgement.reading) in series
     }
-    return verdict._replace(
-        past=points, forecasts=forecasts.forecasts(verdict, history.past(verdict.device))
-    )
+    return Outlook(forecasts.forecasts(verdict, history.past(verdict.device)), points)
 
 
-def _with_last_readings(history: Remembered, verdict: Verdict) -> Verdict:
-    """Return the verdict on a drive that was not read, with its stored points."""
+def _last_readings(
+    history: Remembered, verdict: Verdict
+) -> Mapping[str, tuple[tuple[float, float], ...]]:
+    """Return the stored points of a drive that was not read, by metric."""
     found = drive(history, verdict)
     if found is None:
-        return verdict
+        return {}
     _, series = found
-    points = {
+    return {
         key.metric: tuple((point.time, point.number) for point in stored.points)
         for key, stored in series.items()
         if stored.points and ',' not in key.metric
     }
-    return verdict._replace(past=points)
 
 
 def drive(history: Remembered, verdict: Verdict) -> tuple[Record, Mapping[Key, History]] | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from .. import alarm
-from ..command_line.options import Options
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import (
     Coded,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from .history_access import Remembered
     from .reads import Reads
     from .rulebook import Judge
+    from .settings import RunSettings
 
 
 _UNDECIDED = (
@@ -59,7 +59,7 @@ class Inventory(NamedTuple):
 
 
 def inventory(
-    stage: Reads, options: Options, history: Remembered, judge: Judge | None = None
+    stage: Reads, settings: RunSettings, history: Remembered, judge: Judge | None = None
 ) -> Inventory:
     """Return the drives of a run, with their history.
 
@@ -70,12 +70,12 @@ def inventory(
 
     def before_the_end(late: str) -> Inventory:
         why = f'{late} before the patterns were matched' if late else ''
-        kept, faults = wanted(stage.reads, options, history, decided, why)
+        kept, faults = wanted(stage.reads, settings, history, decided, why)
         if not all(isinstance(read.outcome, Report) for read in kept):
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
-        drives = counted(kept, asked, is_scan, options.naming.label, history.seen_as)
+        drives = counted(kept, asked, is_scan, settings.label, history.seen_as)
         whereabouts = history.recall(
             drives.reads,
             drives.candidates,
@@ -88,14 +88,14 @@ def inventory(
         missing_drives: list[Gone] = []
         unmatched: list[Coded] = []
         if whereabouts and judge:
-            missing_drives = gone(whereabouts, options, judge)
-            missing_drives, unmatched = wanted_gone(missing_drives, options, history, why)
-            missing_drives = with_free_names(missing_drives, drives.reads, options.naming.label)
-        if options.which.names:
+            missing_drives = gone(whereabouts, settings, judge)
+            missing_drives, unmatched = wanted_gone(missing_drives, settings, history, why)
+            missing_drives = with_free_names(missing_drives, drives.reads, settings.label)
+        if settings.which.names:
             from . import named_drives
 
-            kept, missing_drives = named_drives.selected(kept, missing_drives, options, history)
-            drives = counted(kept, asked, is_scan, options.naming.label, history.seen_as)
+            kept, missing_drives = named_drives.selected(kept, missing_drives, settings, history)
+            drives = counted(kept, asked, is_scan, settings.label, history.seen_as)
         drives = with_gone(drives, missing_drives)
         return drives._replace(
             faults=(*faults, *unmatched, *drives.faults), whereabouts=whereabouts
@@ -104,7 +104,7 @@ def inventory(
     return alarm.twice(before_the_end)
 
 
-def gone(whereabouts: Whereabouts, options: Options, judge: Judge) -> list[Gone]:
+def gone(whereabouts: Whereabouts, settings: RunSettings, judge: Judge) -> list[Gone]:
     """Return the drives that are missing, unless --gone ok is given or root has acknowledged it.
 
     An acknowledgement ends when the drive is found again. Drives that disappear together share the
@@ -121,7 +121,7 @@ def gone(whereabouts: Whereabouts, options: Options, judge: Judge) -> list[Gone]
         device = _device_at(change.address)
         return judge.thresholds.exceptions(device, identity, '').is_optional
 
-    state = options.history.gone
+    state = settings.history.gone
     if state is State.OK:
         return []
     return [
@@ -135,7 +135,7 @@ def gone(whereabouts: Whereabouts, options: Options, judge: Judge) -> list[Gone]
 
 
 def wanted_gone(
-    missing_drives: Sequence[Gone], options: Options, history: Remembered, late: str
+    missing_drives: Sequence[Gone], settings: RunSettings, history: Remembered, late: str
 ) -> tuple[list[Gone], list[Coded]]:
     """Return the missing drives that --match, --ignore and --ssdonly select, and a fault for each
     undecided one. late: as for wanted().
@@ -144,7 +144,7 @@ def wanted_gone(
     for missing_drive in missing_drives:
         outcome = DriveGone('is missing').of(missing_drive.missed.identity)
         read = Read(missing_drive.device, outcome)
-        selected, undecided = wanted([read], options, history, {}, late)
+        selected, undecided = wanted([read], settings, history, {}, late)
         kept += [missing_drive] if selected else []
         faults += undecided
     return kept, faults
@@ -212,7 +212,7 @@ def _free_name(each: Gone, names: Collection[str], label: str) -> str:
 
 def wanted(
     reads: Sequence[Read],
-    options: Options,
+    settings: RunSettings,
     history: Remembered,
     decided: dict[Device, bool],
     late: str = '',
@@ -222,8 +222,8 @@ def wanted(
 
     decided: receives each decision. late: the reason why patterns are no longer evaluated.
     """
-    match = addresses.patterns(options.which.match)
-    ignore = addresses.patterns(options.which.ignore)
+    match = addresses.patterns(settings.which.match)
+    ignore = addresses.patterns(settings.which.ignore)
     faults = []
     for read in reads:
         why = late if match or ignore else ''
@@ -244,7 +244,7 @@ def wanted(
                 why = f'matching took more than {slow}'
         if read.device not in decided:
             faults.append(Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)))
-    before = options.before
+    before = settings.before
     return [
         read
         for read in reads
@@ -380,13 +380,13 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     )
 
 
-def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, str]:
+def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[State, str]:
     """Return the state and the message of a run that found no drive.
 
     The state given by --no-drives applies only if a complete scan found no drive, so a mistyped
     pattern or a range of empty slots stays UNKNOWN.
     """
-    wish, expected = options.which.no_drives, options.which.expect
+    wish, expected = settings.which.no_drives, settings.which.expect
     if stage.found.is_scan and stage.found.is_whole and drives.is_bare and wish is not None:
         return wish, f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})'
     if expected == 0:
@@ -432,7 +432,6 @@ def described(
     read: Read,
     drives: Inventory,
     history: Remembered,
-    hide_serial: bool,
     judge: Judge | None = None,
 ) -> Verdict:
     """Return a verdict with additions from the history.
@@ -453,11 +452,11 @@ def described(
         verdict = history.with_status(verdict, read, judge)
         return verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
     if isinstance(read.outcome, DriveGone):
-        return _of_gone(verdict, read, drives, history, judge, hide_serial)
+        return _of_gone(verdict, read, drives, history, judge)
     if isinstance(read.outcome, DriveAsleep):
         verdict = history.asleep(verdict)
     else:
-        verdict = _with_last_seen(verdict, read, drives, hide_serial)
+        verdict = _with_last_seen(verdict, read, drives)
     return history.with_last(verdict, read, judge)
 
 
@@ -467,19 +466,17 @@ def _of_gone(
     drives: Inventory,
     history: Remembered,
     judge: Judge | None,
-    hide_serial: bool,
 ) -> Verdict:
     """Return the verdict on a missing drive."""
     from . import drive_tracking
 
     (missing_drive,) = (each for each in drives.gone if each.device == read.device)
     verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
-    serial = '' if hide_serial else clean(verdict.identity.serial)
-    step = drive_tracking.to_find(serial or read.device.name)
+    step = drive_tracking.to_find(missing_drive.missed.shown.serial or read.device.name)
     return verdict._replace(problem=f'{verdict.problem}; {step}')
 
 
-def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory, hide_serial: bool) -> Verdict:
+def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
     """Return the verdict on a drive that does not answer, with the drive last read there."""
     if (
         drives.whereabouts is None
@@ -489,7 +486,7 @@ def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory, hide_serial
         return verdict
     from . import drive_tracking
 
-    seen = drive_tracking.last_seen(drives.whereabouts, read.device.address, hide_serial)
+    seen = drive_tracking.last_seen(drives.whereabouts, read.device.address)
     record = drive_tracking.seen(drives.whereabouts, read.device.address)
     return (
         verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity)

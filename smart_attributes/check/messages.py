@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..command_line.options import Options
 from ..constants import DAY
 from ..errors import Coded
 from ..knowledge import patterns
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from .history_access import Remembered
     from .inventory import Inventory
     from .reads import Reads
+    from .settings import RunSettings
 
     Demand = tuple[State, Coded]
 
@@ -26,9 +26,9 @@ LEFT_OUT = 'file-skipped'
 
 
 class Run(NamedTuple):
-    """The options of a run, and the result of each stage."""
+    """The settings of a run, and the result of each stage."""
 
-    options: Options
+    settings: RunSettings
     judge: Judge
     history: Remembered
     read: Reads
@@ -64,14 +64,13 @@ def moved(run: Run) -> Iterable[Coded]:
     return drive_tracking.news(
         run.drives.whereabouts,
         [gone.missed for gone in run.drives.gone],
-        run.options.naming.hide_serial,
         run.history.is_whole,
     )
 
 
 def notes(run: Run) -> Iterable[Coded]:
     """Yield the notes on addresses that were left out, and on options of version 1.6."""
-    before = run.options.before
+    before = run.settings.before
     of_reading = (*run.read.found.notes, *run.read.notes)
     return (
         *(note for note in of_reading if note.code != LEFT_OUT),
@@ -92,7 +91,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     It is CRITICAL if they disappeared together, because then they share the cause, and if none is
     left.
     """
-    if run.options.which.names:
+    if run.settings.which.names:
         return ()  # it is not known how many others there are
     gone = run.drives.gone
     present = len(run.drives.reads) - len(gone)
@@ -106,7 +105,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
         count = f'{count}, including {gone[0].device.name}'
     return (
         (
-            State.CRITICAL if is_critical else run.options.history.gone,
+            State.CRITICAL if is_critical else run.settings.history.gone,
             Coded(
                 'drives-gone',
                 f'{count}: check cabling and controller, and dmesg -T',
@@ -148,11 +147,11 @@ def other_machine(run: Run) -> tuple[Demand, ...]:
 
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
-    history, required = run.history, run.options.history.history_required
+    history, required = run.history, run.settings.history.history_required
     has_own_state = history.trouble and (required is not None or history.is_lost)
     troubles = history.remarks if has_own_state else history.losses
     return {
-        'failures': inventory.missing(run.drives.reads, run.options.which.expect),
+        'failures': inventory.missing(run.drives.reads, run.settings.which.expect),
         'faults': (
             *run.read.faults,
             *run.drives.faults,

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
-from ..command_line.options import Options
+from ..command_line.options import Which
 from ..constants import YEAR
 from ..errors import HistoryUnusable, UsageError
 from ..model import Device, Identity, Read
@@ -21,49 +21,49 @@ from ..reading.machine import DeviceList
 from ..reading.same_drive import distinct
 from ..typed import TYPE_CHECKING
 from .history_access import Remembered, remembered
+from .settings import HistorySettings, RunSettings
 
 if TYPE_CHECKING:
     from .drive_tracking import Gone
 
 
-def narrowed(options: Options) -> Options:
-    """Return options that read only the named drives, or all drives of this machine if a name
+def narrowed(which: Which, history: HistorySettings) -> Which:
+    """Return a selection of only the named drives, or all drives of this machine if a name
     cannot be resolved.
 
     Raises UsageError for an invalid address.
     """
-    which = options.which
     if which.devices or which.scan or which.reports:
-        return options
-    known = _known(options)
+        return which
+    known = _known(history)
     found = [_read_as(word, known) for word in which.names]
     if all(found):
         devices = tuple(address for each in found for address in each)
-        others = _other_addresses(options, devices)
+        others = _other_addresses(history, devices)
         names = which.names if others else ()
-        return options._replace(which=which._replace(devices=(*devices, *others), names=names))
+        return which._replace(devices=(*devices, *others), names=names)
     # a scan finds all others
     everywhere = tuple(device.address for device in known if is_raid(device))
-    return options._replace(which=which._replace(devices=everywhere, scan=True))
+    return which._replace(devices=everywhere, scan=True)
 
 
-def _other_addresses(options: Options, devices: Collection[str]) -> list[str]:
+def _other_addresses(history: HistorySettings, devices: Collection[str]) -> list[str]:
     """Return the other addresses at which the last check reached these drives: one of them may be
     the only one at which a drive reports its health status.
     """
     with suppress(HistoryUnusable):
-        store = remembered(options).store
+        store = remembered(history).store
         return store.with_aliases(devices) if store and store.is_own else []
     return []
 
 
-def _known(options: Options) -> list[Device]:
+def _known(history: HistorySettings) -> list[Device]:
     """Return the drives that earlier checks have read."""
     from . import history_answers
 
     devices = []
     with suppress(HistoryUnusable):
-        for address in history_answers.in_use(remembered(options), int(YEAR)):
+        for address in history_answers.in_use(remembered(history), int(YEAR)):
             with suppress(UsageError):  # written by another user
                 devices += addresses.parse(address)
     return addresses.named(devices)
@@ -99,29 +99,28 @@ def links() -> dict[str, list[str]]:
     return found
 
 
-def listed(found: DeviceList, options: Options) -> DeviceList:
-    """Return only the devices that the options name, with the other addresses of these drives, if
+def listed(found: DeviceList, names: Sequence[str], history: HistorySettings) -> DeviceList:
+    """Return only the named devices, with the other addresses of these drives, if
     each name belongs to a listed device; else all devices.
     """
-    names = options.which.names
     by_name = {name: device for device in found.devices for name in (device.name, device.address)}
     if not all(name in by_name for name in names):
         return found
     chosen = [by_name[name] for name in names]
-    others = _other_addresses(options, [device.address for device in chosen])
+    others = _other_addresses(history, [device.address for device in chosen])
     chosen += [device for device in found.devices if device.address in others]
     return found._replace(devices=tuple(dict.fromkeys(chosen)), is_scan=False, selects=None)
 
 
 def selected(
-    reads: Sequence[Read], missing: Sequence[Gone], options: Options, history: Remembered
+    reads: Sequence[Read], missing: Sequence[Gone], settings: RunSettings, history: Remembered
 ) -> tuple[list[Read], list[Gone]]:
     """Return the results of reading the named drives, one for each address of a drive, and those
     of the named drives that are missing.
 
     Raises UsageError.
     """
-    wanted, by_id = Wanted(options.which.names, options.naming.hide_serial), links()
+    wanted, by_id = Wanted(settings.which.names, settings.hide_serial), links()
     drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
     for place, addressed in enumerate(drives):
         wanted.see([_named(read, by_id, history) for read in addressed], place)

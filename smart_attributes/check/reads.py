@@ -8,32 +8,19 @@ from collections.abc import Callable, Sequence
 from re import Pattern
 
 from .. import alarm
-from ..command_line.options import Options
 from ..constants import PARALLEL
 from ..errors import Coded, DriveNotReached
-from ..model import Answer, Device, Identity, Read
+from ..model import Device, Identity, Read
 from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
 from ..typed import NamedTuple
 from . import harmful
 from .rulebook import Site, site_of, today
+from .settings import ReadSettings
 
 # number of drives that have answered, and the names of the others
 Watch = Callable[[int, Sequence[str]], object]
-
-
-class Listener:
-    """Work to be done while drives are being read. This base class does nothing."""
-
-    def begin(self, devices: Sequence[Device]) -> None:
-        """Prepare for these drives."""
-
-    def hear(self, read: Read) -> None:
-        """Process the answer of a drive."""
-
-    def take(self, answer: Answer) -> None:
-        """Process the answer to a command that was added to the runner."""
 
 
 class Reads(NamedTuple):
@@ -47,6 +34,7 @@ class Reads(NamedTuple):
     reads: tuple[Read, ...] = ()  # in the order of *found*
     notes: tuple[Coded, ...] = ()
     faults: tuple[Coded, ...] = ()  # recorded reports that were not read in time
+    is_cut: bool = False  # the time limit or a signal ended this stage
 
 
 class Started(NamedTuple):
@@ -63,29 +51,32 @@ class Started(NamedTuple):
         return [plan.device for plan in self.plans]
 
 
-def deadline(options: Options) -> float:
-    """Return the time until which a run may read drives, as a value of time.monotonic()."""
-    return time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
+def deadline(timeout: float) -> float:
+    """Return the time until which a run may read drives, as a value of time.monotonic().
+
+    timeout: seconds for the whole command.
+    """
+    return time.monotonic() + timeout - 2 * alarm.reserve(timeout)
 
 
-def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
+def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Started:
     """Start the first PARALLEL reads, or none for recorded reports.
 
     Raises SmartError if smartctl cannot be used.
 
     end: when a scan must have ended, as a value of time.monotonic().
     """
-    if options.which.reports:
+    if settings.which.reports:
         return Started(DeviceList(()))
-    how, as_root = options.how_read, os.geteuid() == 0
+    how, as_root = settings.how, os.geteuid() == 0
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
-    runner.keep(options.state_dir)
-    found = find(options, runner, end)
-    if options.which.names:
+    runner.keep(settings.state_dir)
+    found = find(settings, runner, end)
+    if settings.which.names:
         from . import named_drives
 
-        found = named_drives.listed(found, options)
-    plans, unread = _planned(found.devices, options, site)
+        found = named_drives.listed(found, settings.which.names, settings.history)
+    plans, unread = _planned(found.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
     notes = (
@@ -102,40 +93,40 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
     return Started(found, plans, notes, unread)
 
 
-def find(options: Options, runner: Runner, end: float) -> DeviceList:
-    """Return the devices that the options name, or the devices that smartctl --scan finds."""
+def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
+    """Return the devices that the command line names, or the devices that smartctl --scan finds."""
     named = (
-        options.before.named(options.which.devices)
-        if options.before
-        else machine.named(options.which.devices)
+        settings.before.named(settings.which.devices)
+        if settings.before
+        else machine.named(settings.which.devices)
     )
-    return machine.find(named, options.which.scan, options.how_read, runner, end)
+    return machine.find(named, settings.which.scan, settings.how, runner, end)
 
 
-def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
+def plan(found: Sequence[Device], settings: ReadSettings, site: Site | None = None) -> list[Plan]:
     """Return a plan of how to read each device, without devices that options or local files
     exclude.
 
     site: the local files, if already loaded.
     """
-    return _planned(found, options, site)[0]
+    return _planned(found, settings, site)[0]
 
 
 def _planned(
-    found: Sequence[Device], options: Options, site: Site | None
+    found: Sequence[Device], settings: ReadSettings, site: Site | None
 ) -> tuple[list[Plan], list[Read]]:
     """Return the plans, and the results of the drives that are not read because that can harm
     them.
     """
-    prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
-    site, limits = site or site_of(options.data, options.before), None
+    prefix = smartctl_calls.prefix(settings.how.smartctl, settings.how.nosudo)
+    site, limits = site or site_of(settings.data, settings.before), None
     if site.thresholds:
         from ..knowledge.thresholds import Thresholds
 
         files = [(file.name, file.data) for file in site.thresholds]
         limits = Thresholds({}, files, today=today())
-    match = addresses.patterns(options.which.match)
-    ignore = addresses.patterns(options.which.ignore)
+    match = addresses.patterns(settings.which.match)
+    ignore = addresses.patterns(settings.which.ignore)
     plans, allowed = [], set()
     for device in found:
         exceptions = limits.exceptions(device, Identity(), '') if limits else None
@@ -147,7 +138,7 @@ def _planned(
         if exceptions and exceptions.is_allowed:
             allowed.add(device)
     harmed = harmful.harmed(
-        [each.device for each in plans if each.device not in allowed], site, options.data.config
+        [each.device for each in plans if each.device not in allowed], site, settings.data.config
     )
     left = [each for each in plans if each.device not in harmed]
     return left, [Read(device, error) for device, error in harmed.items()]
@@ -168,10 +159,9 @@ def _is_excluded(
 
 def finish(
     started: Started,
-    options: Options,
+    settings: ReadSettings,
     runner: Runner,
     end: float,
-    listener: Listener,
     watch: Watch | None = None,
 ) -> Reads:
     """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
@@ -179,16 +169,14 @@ def finish(
 
     watch: called at each change.
     """
-    if options.which.reports:
-        return _recorded(options.which.reports)
+    if settings.which.reports:
+        return _recorded(settings.which.reports)
     reads = list(started.harmful)
     why = ''
     try:
-        listener.begin(started.devices)
         _report(watch, started, reads)
-        for read in machine.read_all(started.plans, options.how_read, runner, end, listener.take):
+        for read in machine.read_all(started.plans, settings.how, runner, end):
             reads.append(read)  # one by one, so that completed reads are kept
-            listener.hear(read)
             _report(watch, started, reads)
     except alarm.TimeIsOver as over:
         why = f'was not read: {over}'
@@ -198,6 +186,7 @@ def finish(
         started.found,
         tuple(sorted(reads, key=lambda read: places[read.device.name])),
         started.notes,
+        is_cut=bool(why),
     )
 
 

@@ -12,11 +12,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from .. import alarm
 from ..command_line.options import DataFiles, Options
-from ..errors import Coded, DataError, UsageError
+from ..errors import Coded, UsageError
 from ..files import CONFIG, is_there
-from ..model import Identity, Judgement, Report, Risk, Verdict
+from ..model import Judgement, Report, Risk, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import local_day
 from ..words import clean, visible
@@ -54,16 +53,6 @@ class Judge(NamedTuple):
     rules: Rules
     mistakes: tuple[Coded, ...] = ()  # mistakes in the local data files
     warnings: tuple[Coded, ...] = ()  # files of version 1.6 whose limits are not in force
-
-    def prepare(self, expected: Sequence[Identity]) -> None:
-        """Look up the database entries of the expected drives in advance, while the drives are
-        still being read.
-        """
-        self.database.prepare()
-        with suppress(DataError, alarm.TakesTooLong):  # reported when the drive is judged
-            for identity in expected:
-                alarm.limited(self.database.identify, identity, ())
-                alarm.limited(self.database.advisories, identity)
 
     def contradictions(self, verdict: Verdict, report: Report | None) -> list[str]:
         """Return a message for each contradiction between local files that affects a drive."""

@@ -6,23 +6,24 @@ answers of the devices, the drives that exist, and the verdicts on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from .. import alarm
 from ..command_line.options import Options
 from ..errors import Coded
-from ..model import Lately, Read, State, Verdict
+from ..model import Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import inventory, messages, reads
-from .history_access import Remembered
+from . import inventory, messages, reads, settings
+from .history_access import Remembered, remembered
 from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from ..redundancy.replacement import Machine
     from .drive_tracking import Whereabouts
     from .reads import Watch
+    from .settings import LogSettings
 
 
 class Survey(NamedTuple):
@@ -42,9 +43,6 @@ class Survey(NamedTuple):
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
-    # increases, and drives added and removed in a period, if requested
-    lately: Lately | None = None
-    machine: Machine | None = None  # groups on the drives and order of replacement, if read
 
     @property
     def told(self) -> list[tuple[State, Coded]]:
@@ -76,27 +74,74 @@ def survey(
     if options.which.names:
         from . import named_drives
 
-        options = named_drives.narrowed(options)
-    deadline = reads.deadline(options)
+        which = named_drives.narrowed(options.which, settings.of_history(options))
+        options = options._replace(which=which)
+    deadline = reads.deadline(options.how_read.timeout)
     site = site_of(options.data, options.before)
-    started = reads.start(options, site, runner, deadline)
+    of_reads, of_run = settings.of_reads(options), settings.of_run(options)
+    started = reads.start(of_reads, site, runner, deadline)
     # The drives are now being read, so this work overlaps with waiting for them.
     judge = judge_of(options, site)
-    verdicts = Verdicts(judge, options, runner, meanwhile, is_for_a_person)
-    answered = reads.finish(started, options, runner, deadline, verdicts, watch)
-    drives = verdicts.completed(
-        inventory.inventory(answered, options, verdicts.history, judge), deadline
-    )
+    history = remembered(settings.of_history(options))
+    meanwhile()
+    history.receive()
+    answered = reads.finish(started, of_reads, runner, deadline, watch)
+    drives = inventory.inventory(answered, of_run, history, judge)
+    if not answered.is_cut:
+        complete = _with_further_logs(
+            drives.reads,
+            settings.of_logs(options, is_for_a_person),
+            judge,
+            history,
+            runner,
+            deadline,
+        )
+        drives = drives._replace(reads=complete)
+    verdicts = Verdicts(drives, history, judge)
 
     def finished(late: str) -> Survey:
-        judged = verdicts.of(drives, late)
-        run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, judged)
+        run = messages.Run(of_run, judge, history, answered, drives, verdicts.all(late))
         result = described(run)
         if done:
             done(result)
         return result
 
     return alarm.twice(finished)
+
+
+def _with_further_logs(
+    answers: Sequence[Read],
+    logs: LogSettings,
+    judge: Judge,
+    history: Remembered,
+    runner: Runner,
+    deadline: float,
+) -> tuple[Read, ...]:
+    """Return the results of reading, with the further logs of the drives that have any."""
+    if not any(_may_have_logs(read, judge, logs) for read in answers):
+        return tuple(answers)
+    from . import further_logs
+
+    kinds = further_logs.kinds_of(judge, logs)
+    return further_logs.joined(answers, kinds, history, runner, deadline)
+
+
+def _may_have_logs(read: Read, judge: Judge, logs: LogSettings) -> bool:
+    """Return whether a drive has a further log that this run may read: a page of a vendor-specific
+    NVMe log or, for a person, the FARM log.
+    """
+    report = read.outcome
+    if not isinstance(report, Report) or read.device.is_recorded:
+        return False
+    may_have_page = bool(report.nvme) and logs.vendor_logs is not None
+    if not may_have_page and not logs.is_for_a_person:
+        return False  # true for most drives of a check, so their entry is not looked up
+    with suppress(Exception):  # reported when the drive is judged
+        spec = judge.database.identify(report.identity, [row.id for row in report.attributes])
+        return (may_have_page and spec.log is not None) or (
+            spec.keeps_farm and logs.is_for_a_person
+        )
+    return False
 
 
 def described(run: messages.Run) -> Survey:
@@ -107,6 +152,6 @@ def described(run: messages.Run) -> Survey:
         judge=run.judge,
         history=run.history,
         whereabouts=run.drives.whereabouts,
-        nobody=inventory.nobody(run.read, run.drives, run.options),
+        nobody=inventory.nobody(run.read, run.drives, run.settings),
         **messages.messages(run),
     )

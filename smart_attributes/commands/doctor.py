@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ..check.survey import Survey
 from ..command_line.options import OK, PARTLY, CheckOptions, Options
 from ..doctor.examination import Examiner
 from ..output import doctor_findings
 from ..reading.processes import Runner
 from . import check, person
+from .cases import without_groups
 from .records.doctor import DoctorOptions
 
 
@@ -15,11 +17,16 @@ def run(options: Options, runner: Runner) -> int:
     else 1.
     """
     own: DoctorOptions = options.own
+
+    def output(survey: Survey) -> str:
+        overview = without_groups(survey, options)
+        return check.rendered(overview.cases, overview, options, CheckOptions()).text
+
     examination = Examiner(
         options,
         runner,
-        lambda survey: check.rendered(survey, options, CheckOptions()).text,
-        lambda survey: person.addresses(survey, options),
+        output,
+        lambda survey: person.addresses(survey.verdicts, options),
     ).examine()
     print((doctor_findings.as_json if own.as_json else doctor_findings.as_text)(examination))
     return OK if examination.is_good else PARTLY

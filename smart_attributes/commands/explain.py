@@ -4,42 +4,37 @@ attributes.
 
 from __future__ import annotations
 
-from ..check import fence
-from ..check.survey import Survey
+from ..check.rulebook import Judge
 from ..command_line.options import Options
-from ..model import Read, Report, State, Verdict
+from ..model import Case, Report, State
 from ..reading.processes import Runner
 from . import person
+from .cases import unshown
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print the details of each drive; return 0 if at least one drive was read, else 3."""
-    found = person.surveyed(options, runner, options.own.asked)
+    overview = person.surveyed(options, runner, options.own.asked)
+    survey = overview.survey
     from ..output import explain
 
-    explain.print_faults(found.faults)
-    explain.print_faults(found.judge.warnings, State.WARNING)
-    for verdict, read in zip(found.verdicts, found.reads):
-        _print_drive(found, verdict, read, options)
-    if not found.verdicts:
+    explain.print_faults(survey.faults)
+    explain.print_faults(survey.judge.warnings, State.WARNING)
+    for case, read in zip(overview.cases, survey.reads):
+        report = read.outcome if isinstance(read.outcome, Report) else None
+        _print_drive(case, report, survey.judge, options)
+    if not overview.cases:
         print('no drives; name one with -d or --report')
-    person.print_remarks(found)
-    return person.status(found)
+    person.print_remarks(overview.remarks, overview.notes)
+    return person.status(overview)
 
 
-def _print_drive(found: Survey, verdict: Verdict, read: Read, options: Options) -> None:
+def _print_drive(case: Case, report: Report | None, judge: Judge, options: Options) -> None:
+    """Print a drive; if this fails, print the failure."""
     from ..output import explain
 
-    report = read.outcome if isinstance(read.outcome, Report) else None
-
-    def show(verdict: Verdict) -> None:
-        explain.print_drive(
-            verdict,
-            report,
-            found.judge.database,
-            found.judge.thresholds,
-            options.naming.hide_serial,
-            options.verbose > 0,
-        )
-
-    fence.show(verdict, show)
+    database, thresholds, is_verbose = judge.database, judge.thresholds, options.verbose > 0
+    try:
+        explain.print_drive(case, report, database, thresholds, is_verbose)
+    except Exception as error:
+        explain.print_drive(unshown(case, error), report, database, thresholds, is_verbose)

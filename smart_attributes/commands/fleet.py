@@ -20,7 +20,7 @@ from ..fleet import summary, table
 from ..fleet.gathering import Fleet
 from ..fleet.plugin_output import AGE, ENDURANCE, FleetDrive
 from ..fleet.table import Kept
-from ..model import WORST_FIRST, Device, Identity, State, Verdict
+from ..model import WORST_FIRST, Device, Identity, Outlook, State, Verdict
 from ..output.json_document import document, note
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
@@ -131,21 +131,23 @@ def _of_reports(
     """
     from ..check import history_answers
     from ..check.survey import survey
+    from .cases import alone
 
     found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
-    by_host: dict[str, list[Verdict]] = {}
+    by_host: dict[str, list[tuple[Verdict, Outlook]]] = {}
     skipped = []
     for verdict, read in zip(found.verdicts, found.reads):
         if isinstance(read.outcome, NotAReport):
             skipped.append(visible(read.device.path))
         else:
             folder = os.path.dirname(os.path.abspath(read.device.path))
-            told = history_answers.told(found.history, verdict)
-            by_host.setdefault(visible(os.path.basename(folder)), []).append(told)
-    return {
-        host: document(verdicts, (), options.naming.hide_serial, now)
-        for host, verdicts in by_host.items()
-    }, skipped
+            outlook = history_answers.outlook(found.history, verdict)
+            host = visible(os.path.basename(folder))
+            by_host.setdefault(host, []).append((verdict, outlook))
+    documents = {
+        host: document(alone(drives, options, now), (), now) for host, drives in by_host.items()
+    }
+    return documents, skipped
 
 
 def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:

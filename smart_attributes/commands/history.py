@@ -9,6 +9,7 @@ from shutil import get_terminal_size
 
 from ..check import history_answers
 from ..check.history_access import for_writing
+from ..check.settings import of_history
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..errors import DriveGone, UsageError
@@ -37,7 +38,7 @@ def run(options: Options, runner: Runner) -> int:
     for line in smartd_import.imported(
         person.answered(drives),
         drives.judge.database,
-        for_writing(options),
+        for_writing(of_history(options)),
         options.naming.hide_serial,
     ):
         # printed at once, in case the time limit ends the next drive
@@ -68,7 +69,7 @@ def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')
         return UNKNOWN
-    print(f'{sum(map(for_writing(options).forget, known))} forgotten')
+    print(f'{sum(map(for_writing(of_history(options)).forget, known))} forgotten')
     return OK
 
 

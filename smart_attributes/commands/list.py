@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from ..check import fence, inventory, reads
+from ..check import fence, inventory, reads, settings
 from ..check.history_access import remembered
 from ..check.rulebook import site_of
 from ..command_line.options import Options
 from ..constants import DOCUMENTS
-from ..model import Identity, Read, Report, State, Verdict
+from ..model import Case, Read, Report, State, Verdict
 from ..reading.processes import Runner
+from ..shown import Shown, shown
 from ..typed import NamedTuple
 from ..wording import columns
-from ..words import clean, coded, sentence, visible
+from ..words import coded, sentence, visible
 from ..work.statements import kind, problem
 from . import person
 from .records.list import ListOptions
@@ -25,9 +26,13 @@ class Listing(NamedTuple):
     unknown.
     """
 
-    verdicts: tuple[Verdict, ...]
-    reads: tuple[Read, ...]  # reads, in the order of the verdicts
+    cases: tuple[Case, ...]
     nobody: tuple[State, str]  # state and message for a run without drives
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The drives, which are not judged."""
+        return tuple(case.verdict for case in self.cases)
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -35,91 +40,86 @@ def run(options: Options, runner: Runner) -> int:
     else 3.
     """
     own: ListOptions = options.own
+    listing = listed(options, runner)
+    nobody = person.nobody(listing)
 
-    def show(found: Listing) -> str:
-        asked = found.verdicts, person.addresses(found, options), options.naming.hide_serial
-        return as_json(*asked, person.nobody(found)) if own.as_json else as_text(*asked)
+    def show(cases: Sequence[Case]) -> str:
+        addresses = person.addresses([case.verdict for case in cases], options)
+        return as_json(cases, addresses, nobody) if own.as_json else as_text(cases, addresses)
 
-    text, found = fence.shown(listed(options, runner), show)
+    text, cases = fence.shown(listing.cases, show, _unshown)
     print(text)
-    return person.status(found)
+    return person.status(Listing(cases, listing.nobody))
+
+
+def _unshown(case: Case, error: Exception) -> Case:
+    return case._replace(verdict=fence.failed(case.verdict, error, fence.UNSHOWN))
 
 
 def listed(options: Options, runner: Runner) -> Listing:
     """Return the drives that the options select. Raises SmartError if smartctl cannot be used."""
-    end = reads.deadline(options)
-    started = reads.start(options, site_of(options.data, options.before), runner, end)
-    history = remembered(options)
-    answered = reads.finish(started, options, runner, end, reads.Listener())
-    drives = inventory.inventory(answered, options, history)
+    end = reads.deadline(options.how_read.timeout)
+    of_reads, of_run = settings.of_reads(options), settings.of_run(options)
+    started = reads.start(of_reads, site_of(options.data, options.before), runner, end)
+    history = remembered(settings.of_history(options))
+    answered = reads.finish(started, of_reads, runner, end)
+    drives = inventory.inventory(answered, of_run, history)
+    hide_serial = options.naming.hide_serial
 
-    def named(read: Read) -> Verdict:
-        found = (
-            Verdict(read.device, read.outcome.identity, State.OK)
-            if isinstance(read.outcome, Report)
-            else fence.unreadable(read.device, read.outcome, options.judging.asleep, read.identity)
-        )
-        return fence.done(
-            found,
-            lambda each: inventory.described(
-                each, read, drives, history, options.naming.hide_serial
-            ),
+    def case(read: Read) -> Case:
+        if isinstance(read.outcome, Report):
+            unjudged = Verdict(read.device, read.outcome.identity, State.OK)
+        else:
+            asleep = options.judging.asleep
+            unjudged = fence.unreadable(read.device, read.outcome, asleep, read.identity)
+        verdict = fence.done(
+            unjudged,
+            lambda drive: inventory.described(drive, read, drives, history),
             fence.UNCOMPARED,
         )
+        return Case(verdict, shown(verdict.identity, hide_serial))
 
-    return Listing(
-        tuple(map(named, drives.reads)), drives.reads, inventory.nobody(answered, drives, options)
-    )
+    return Listing(tuple(map(case, drives.reads)), inventory.nobody(answered, drives, of_run))
 
 
-def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
+def as_text(cases: Sequence[Case], addresses: Sequence[str]) -> str:
     """Return one line per drive: the address, the identity and, if the drive cannot be read, the
     reason.
     """
     rows = [
-        [visible(address), *_identity(verdict.identity, hide_serial), coded(problem(verdict))]
-        for verdict, address in zip(verdicts, addresses)
+        [visible(address), *_identity(case.shown), coded(problem(case.verdict))]
+        for case, address in zip(cases, addresses)
     ]
     return '\n'.join(columns(rows))
 
 
-def _identity(identity: Identity, hide_serial: bool) -> list[str]:
-    cells = [
-        identity.model,
-        identity.firmware,
-        *([] if hide_serial else [identity.serial, identity.wwn]),
-    ]
-    return [clean(cell, limit=60) or '-' for cell in cells]
+def _identity(identity: Shown) -> list[str]:
+    cells = [identity.model, identity.firmware, identity.serial, identity.wwn]
+    return [cell or '-' for cell in cells if cell is not None]
 
 
-def as_json(
-    verdicts: Sequence[Verdict],
-    addresses: Sequence[str],
-    hide_serial: bool,
-    more: Mapping[str, str] = {},
-) -> str:
+def as_json(cases: Sequence[Case], addresses: Sequence[str], more: Mapping[str, str] = {}) -> str:
     """Return the drives as JSON, for apply rules and imports; "problem" is the reason why a drive
     cannot be read.
 
     more: further keys of the document: "state", "error".
     """
-    drives = [
-        _drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)
-    ]
+    drives = [_drive(case, address) for case, address in zip(cases, addresses)]
     return json.dumps({'version': DOCUMENTS['list'], **more, 'drives': drives}, indent=1)
 
 
-def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:
-    device, identity = verdict.device, verdict.identity
+def _drive(case: Case, address: str) -> object:
+    verdict, identity = case.verdict, case.shown
+    device = verdict.device
     return {
         'address': address,
         'name': device.name,
         'device': device.path,
         'type': device.type or None,
-        'model': clean(identity.model) or None,
-        'firmware': clean(identity.firmware) or None,
-        'serial': None if hide_serial else clean(identity.serial) or None,
-        'wwn': None if hide_serial else clean(identity.wwn) or None,
+        'model': identity.model or None,
+        'firmware': identity.firmware or None,
+        'serial': identity.serial or None,
+        'wwn': identity.wwn or None,
         'kind': kind(verdict) or None,
         'code': verdict.code or None,
         'problem': sentence(verdict.problem, 500) or None,

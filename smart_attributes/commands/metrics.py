@@ -5,16 +5,18 @@ from __future__ import annotations
 import socket
 import sys
 import time
+from collections.abc import Sequence
 
-from ..check import fence, history_answers
-from ..check.survey import Survey, survey
+from ..check import fence
+from ..check.survey import survey
 from ..command_line.options import OK, UNKNOWN, CheckOptions, Options
-from ..model import State, worst
+from ..model import Case, State, worst
 from ..reading.processes import Runner
 from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
-from .check import rendered, whole, with_groups
+from .cases import Overview, for_programs, unshown
+from .check import rendered, whole
 from .records.metrics import MetricsOptions
 
 
@@ -25,99 +27,87 @@ def run(options: Options, runner: Runner) -> int:
     from ..output import metrics
 
     own: MetricsOptions = options.own
-    found = survey(options, runner, tuple if own.as_json else metrics.library)
-    history = found.history
-    found = with_groups(
-        found._replace(
-            verdicts=fence.each(
-                found.verdicts,
-                lambda verdict: history_answers.told(history, verdict),
-                fence.UNCOMPARED,
-            )
+    judged = survey(options, runner, tuple if own.as_json else metrics.library)
+    overview = for_programs(judged, options)
+    text, cases = fence.shown(
+        overview.cases,
+        lambda drives: (
+            _document(drives, overview, options)
+            if own.as_json
+            else _exposition(drives, overview, own.openmetrics)
         ),
-        options,
-    )
-    text, found = fence.shown(
-        found,
-        lambda each: (
-            _document(each, options) if own.as_json else _exposition(each, options, own.openmetrics)
-        ),
+        unshown,
     )
     if not own.as_json:
-        _complain(found)
+        _complain(cases, overview)
     if own.output:
         person.write(text, own.output)
     else:
         print(text, end='')
-    runner.later.append(lambda: found.history.keep(found.verdicts))
-    return (
-        OK
-        if any(not verdict.problem or verdict.state is State.OK for verdict in found.verdicts)
-        else UNKNOWN
-    )
+    verdicts = [case.verdict for case in cases]
+    runner.later.append(lambda: judged.history.keep(verdicts))
+    is_read = any(not verdict.problem or verdict.state is State.OK for verdict in verdicts)
+    return OK if is_read else UNKNOWN
 
 
-def _exposition(found: Survey, options: Options, is_openmetrics: bool) -> str:
+def _exposition(drives: Sequence[Case], overview: Overview, is_openmetrics: bool) -> str:
     """Return the metrics for Prometheus."""
     from ..output import metrics
 
-    told = metrics.Run(
-        found.verdicts,
-        _state_of_the_run(found),
+    run = metrics.Run(
+        drives,
+        _state_of_the_run(overview),
         time.time(),
-        options.naming.hide_serial,
-        found.machine.groups if found.machine else (),
+        overview.machine.groups if overview.machine else (),
     )
-    return metrics.text(metrics.metrics(told, found.judge.database.metrics), is_openmetrics)
+    definitions = overview.survey.judge.database.metrics
+    return metrics.text(metrics.metrics(run, definitions), is_openmetrics)
 
 
-def _document(found: Survey, options: Options) -> str:
+def _document(drives: Sequence[Case], overview: Overview, options: Options) -> str:
     """Return the JSON document.
 
     All problems are in the document, because Zabbix reads stderr as a part of it.
     """
     from ..output import metrics_document
 
-    outcome = rendered(found, options._replace(verbose=0), CheckOptions())
-    problems = (*(words for _, words in found.told), *(() if found.verdicts else [found.nobody[1]]))
-    return (
-        metrics_document.as_text(
-            metrics_document.Run(
-                found.verdicts,
-                outcome.state,
-                outcome.text.partition('\n')[0],
-                _state_of_the_run(found),
-                problems,
-                found.remarks,
-                socket.gethostname(),
-                time.time(),
-                options.naming.hide_serial,
-            )
-        )
-        + '\n'
+    outcome = rendered(drives, overview, options._replace(verbose=0), CheckOptions())
+    problems: list[str] = [words for _, words in overview.survey.told]
+    if not drives:
+        problems.append(overview.nobody[1])
+    run = metrics_document.Run(
+        drives,
+        outcome.state,
+        outcome.text.partition('\n')[0],
+        _state_of_the_run(overview),
+        problems,
+        overview.remarks,
+        socket.gethostname(),
+        time.time(),
     )
+    return f'{metrics_document.as_text(run)}\n'
 
 
-def _state_of_the_run(found: Survey) -> State:
+def _state_of_the_run(overview: Overview) -> State:
     """Return the worst state of the messages about the run as a whole."""
     from ..output import plugin
 
-    return worst([*plugin.states(whole(found)), *([] if found.verdicts else [found.nobody[0]])])
+    nobody = [] if overview.cases else [overview.nobody[0]]
+    return worst([*plugin.states(whole(overview)), *nobody])
 
 
-def _complain(found: Survey) -> None:
+def _complain(drives: Sequence[Case], overview: Overview) -> None:
     """Print the problems of the run to stderr, for a journal, because the metrics contain only
     numbers.
     """
-    said = whole(found)
-    for words in (
-        *map(coded, (*said.failures, *said.faults, *(words for _, words in said.demands))),
-        *said.remarks,
-        *(() if found.verdicts else [coded(found.nobody[1])]),
-        *(
-            f'{verdict.device.name} {coded(problem(verdict))}'
-            for verdict in found.verdicts
-            if verdict.problem
-        ),
-    ):
+    run = whole(overview)
+    complaints = list(map(coded, (*run.failures, *run.faults)))
+    complaints += [coded(words) for _, words in run.demands]
+    complaints += run.remarks
+    if not drives:
+        complaints.append(coded(overview.nobody[1]))
+    for drive in drives:
+        if drive.verdict.problem:
+            complaints.append(f'{drive.verdict.device.name} {coded(problem(drive.verdict))}')
+    for words in complaints:
         print(sentence(words, 500), file=sys.stderr)

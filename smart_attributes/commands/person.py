@@ -11,10 +11,9 @@ import time
 from collections.abc import Collection, Sequence
 
 from .. import files
-from ..check import fence
 from ..command_line.options import OK, UNKNOWN, Options
-from ..errors import DriveGone, SmartError
-from ..model import Place, Report, State, Verdict
+from ..errors import Coded, SmartError
+from ..model import Report, State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Protocol, TextIO
 
     from ..check.survey import Survey
+    from .cases import Overview
 
     class Drives(Protocol):
         """The drives of a run, judged or not."""
@@ -39,38 +39,21 @@ NAMED = 3  # pending drives listed by name
 FORGET = '\r\x1b[K'
 
 
-def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
-    """Return a survey with the place, the forecasts and the groups of each drive; show the progress
-    on a terminal.
+def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Overview:
+    """Return the drives with their place, their forecasts and their groups; show the progress on a
+    terminal.
 
-    asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
+    asked: as for cases.for_a_person().
     """
-    from ..check import history_answers
     from ..check.survey import survey
-    from .check import with_groups
+    from . import cases
 
     line = ProgressLine()
     try:
         result = survey(options, runner, watch=line, is_for_a_person=True)
     finally:
         line.end()
-    told = fence.each(
-        result.verdicts,
-        lambda verdict: history_answers.told(result.history, verdict),
-        fence.UNCOMPARED,
-    )
-    placed = fence.each(
-        told, lambda verdict: verdict._replace(place=_place(verdict)), 'cannot be located'
-    )
-    return with_groups(result._replace(verdicts=placed), options, asked=asked)
-
-
-def _place(verdict: Verdict) -> Place:
-    """Return the location of a drive, also of a missing one."""
-    from ..reading.system import former_place, place
-
-    is_missing = verdict.code == DriveGone.code
-    return former_place(verdict.device) if is_missing else place(verdict.device)
+    return cases.for_a_person(result, options, asked)
 
 
 def with_names(options: Options) -> Options:
@@ -106,9 +89,9 @@ def nobody(result: Drives) -> Json:
     )
 
 
-def print_remarks(result: Survey) -> None:
-    """Print a survey's remarks and notes about the run as a whole."""
-    for note in (*result.remarks, *result.notes):
+def print_remarks(remarks: Sequence[Coded], notes: Sequence[Coded]) -> None:
+    """Print the messages about the run as a whole."""
+    for note in (*remarks, *notes):
         print(f'note: {sentence(note, 500)}')
 
 
@@ -126,12 +109,12 @@ def answered(result: Survey) -> list[tuple[Verdict, Report]]:
     ]
 
 
-def addresses(result: Drives, options: Options) -> list[str]:
+def addresses(verdicts: Sequence[Verdict], options: Options) -> list[str]:
     """Return the address of each drive, as an argument of -d."""
     if options.naming.label != 'by-id':
-        return [verdict.device.address for verdict in result.verdicts]
+        return [verdict.device.address for verdict in verdicts]
     names = links()
-    return [stable(verdict.device, names).address for verdict in result.verdicts]
+    return [stable(verdict.device, names).address for verdict in verdicts]
 
 
 def write(text: str | Sequence[str], path: str) -> None:

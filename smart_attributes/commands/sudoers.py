@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from ..check import reads
+from ..check.settings import of_reads
 from ..command_line.options import OK, Options
 from ..reading import sudoers
 from ..reading.machine import DeviceList, Plan
@@ -40,5 +41,6 @@ def _exists(user: str) -> bool:
 
 def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
     """Return the drives of this machine or of the command line, and how to read each drive."""
-    found = reads.find(options, runner, time.monotonic() + options.how_read.timeout)
-    return found, reads.plan(found.devices, options)
+    settings = of_reads(options)
+    found = reads.find(settings, runner, time.monotonic() + options.how_read.timeout)
+    return found, reads.plan(found.devices, settings)

@@ -4,30 +4,45 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Sequence
 
 from ..check import fence, history_answers
 from ..check.survey import Survey
 from ..command_line.options import Options
 from ..errors import Coded
+from ..model import Case, Lately
 from ..reading.processes import Runner
-from ..typed import Json, MutableJson
+from ..typed import Json, MutableJson, NamedTuple
 from ..words import sentence
 from . import person, smartd_import
+from .cases import Overview, unshown
 from .records.triage import TriageOptions
+
+
+class Triage(NamedTuple):
+    """The drives of a machine, and the changes that a person asked for."""
+
+    overview: Overview
+    remarks: tuple[Coded, ...]
+    lately: Lately | None  # None: nobody asked
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
-    found = _with_lately(
-        _with_unread_logs(person.surveyed(options, runner, own.asked), options), options, own.since
-    )
-    is_document = own.as_json or own.html is not None
-    return person.status((_write if is_document else _print_table)(found, options))
+    overview = person.surveyed(options, runner, own.asked)
+    lately = _lately(overview, options, own.since) if own.since else None
+    remarks = (*_new_remarks(overview, lately), *_unread_logs(overview.survey, options))
+    triage = Triage(overview, remarks, lately)
+    if own.as_json or own.html is not None:
+        _write(triage, options)
+    else:
+        _print_table(triage, options)
+    return person.status(overview)
 
 
-def _write(found: Survey, options: Options) -> Survey:
-    """Print the document, or write it as a page; return the survey shown.
+def _write(triage: Triage, options: Options) -> None:
+    """Print the document, or write it as a page.
 
     Programs read only the printed document, so this document states why it has no drives.
     """
@@ -35,18 +50,18 @@ def _write(found: Survey, options: Options) -> Survey:
 
     own: TriageOptions = options.own
 
-    def shown(each: Survey) -> tuple[str, str]:
-        document = _document(each, options)
+    def documents(cases: Sequence[Case]) -> tuple[str, str]:
+        document = _document(cases, triage, options)
+        nobody = person.nobody(triage.overview)
         return (
-            json_document.as_text({**person.nobody(each), **document}) if own.as_json else '',
+            json_document.as_text({**nobody, **document}) if own.as_json else '',
             '' if own.html is None else _page(document),
         )
 
-    (text, html), found = fence.shown(found, shown)
+    (text, html), _ = fence.shown(triage.overview.cases, documents, unshown)
     if own.html is not None:
         person.write(html, own.html)
     print(text or f'written: {own.html}')
-    return found
 
 
 def _page(document: Json) -> str:
@@ -55,85 +70,80 @@ def _page(document: Json) -> str:
     return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
 
-def _print_table(found: Survey, options: Options) -> Survey:
-    """Print the table and the lines below it; return the survey that it shows."""
+def _print_table(triage: Triage, options: Options) -> None:
+    """Print the table and the lines below it."""
     from ..output import plugin, triage_table
     from ..work.work_list import in_order
 
-    rows, found = fence.shown(
-        found,
-        lambda each: triage_table.rows(each.verdicts, options.naming.hide_serial, time.time()),
+    overview = triage.overview
+    rows, cases = fence.shown(
+        overview.cases, lambda drives: triage_table.rows(drives, time.time()), unshown
     )
-    triage_table.print_rows(rows, found.told)
-    person.print_remarks(found)
-    for verdict in found.verdicts if options.verbose else ():
+    triage_table.print_rows(rows, overview.survey.told)
+    person.print_remarks(triage.remarks, overview.notes)
+    verdicts = [case.verdict for case in cases]
+    for verdict in verdicts if options.verbose else ():
         for note in verdict.notes:
             print(f'{verdict.device.name}: {sentence(note, 500)}')
-    for line in triage_table.lately_lines(found.lately) if found.lately else ():
+    for line in triage_table.lately_lines(triage.lately) if triage.lately else ():
         print(line)
-    if found.verdicts:  # printed last, because a terminal shows the last lines
-        items = in_order(found.verdicts, found.machine)
-        for line in triage_table.work_list(items, plugin.count(found.verdicts)):
+    if cases:  # printed last, because a terminal shows the last lines
+        items = in_order(cases, overview.machine)
+        for line in triage_table.work_list(items, plugin.count(verdicts)):
             print(line)
-    return found
 
 
-def _with_lately(found: Survey, options: Options, since: int) -> Survey:
-    """Return a survey with the increases and the added and removed drives of the last *since*
-    seconds.
-    """
-    if not since:
-        return found
-    worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
-    lately = history_answers.lately(
-        found.history, found.verdicts, found.whereabouts, since, worse, options.naming.hide_serial
-    )
-    return found._replace(
-        lately=lately,
-        remarks=tuple(
-            each for each in found.remarks if not any(map(each.is_about_the_same, lately.went))
-        ),
+def _lately(overview: Overview, options: Options, since: int) -> Lately:
+    """Return the increases and the added and removed drives of the last *since* seconds."""
+    survey = overview.survey
+    worse = {name: metric.worse for name, metric in survey.judge.database.metrics.items()}
+    return history_answers.lately(
+        survey.history,
+        overview.verdicts,
+        survey.whereabouts,
+        since,
+        worse,
     )
 
 
-def _with_unread_logs(found: Survey, options: Options) -> Survey:
-    """Return a survey with a remark if smartd has logged values that the history does not have."""
-    if options.history.no_history or options.which.reports or found.history.trouble:
-        return found
+def _new_remarks(overview: Overview, lately: Lately | None) -> list[Coded]:
+    """Return the remarks of which *lately* does not tell the same."""
+    went = lately.went if lately else ()
+    return [remark for remark in overview.remarks if not any(map(remark.is_about_the_same, went))]
+
+
+def _unread_logs(survey: Survey, options: Options) -> list[Coded]:
+    """Return a remark if smartd has logged values that the history does not have."""
+    if options.history.no_history or options.which.reports or survey.history.trouble:
+        return []
     words = smartd_import.unread(
-        person.answered(found),
-        found.judge.database,
-        lambda device: history_answers.since(found.history, device),
+        person.answered(survey),
+        survey.judge.database,
+        lambda device: history_answers.since(survey.history, device),
     )
-    return (
-        found._replace(remarks=(*found.remarks, Coded('smartd-logs-unread', words)))
-        if words
-        else found
-    )
+    return [Coded('smartd-logs-unread', words)] if words else []
 
 
-def _document(found: Survey, options: Options) -> MutableJson:
+def _document(cases: Sequence[Case], triage: Triage, options: Options) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
     from ..work.work_list import in_order
 
-    now = time.time()
+    now, survey, machine = time.time(), triage.overview.survey, triage.overview.machine
+    verdicts = [case.verdict for case in cases]
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
-    of_groups = {**replacement.document(found.machine, found.verdicts)} if found.machine else {}
-    items = in_order(found.verdicts, found.machine, now)
     return {
         **json_document.document(
-            found.verdicts,
-            found.failures,
-            options.naming.hide_serial,
+            cases,
+            survey.failures,
             now,
-            found.faults,
-            found.demands,
-            found.remarks,
-            found.lately,
+            survey.faults,
+            survey.demands,
+            triage.remarks,
+            triage.lately,
         ),
-        **of_groups,
-        'work': json_document.work_list(items),
+        **(replacement.document(machine, verdicts) if machine else {}),
+        'work': json_document.work_list(in_order(cases, machine)),
         **of_this_host,
         'made': int(now),
     }

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..check import reads
 from ..check.rulebook import site_of
+from ..check.settings import of_reads
 from ..command_line.options import Options, Parser
 from ..errors import SmartError, UsageError
 from ..model import Device
@@ -88,7 +89,7 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
         for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ())):
             with suppress(UsageError):  # no check can use this name either
                 devices += addresses.parse(path)
-        if len(reads.plan(devices, options, site)) == len(devices):
+        if len(reads.plan(devices, of_reads(options), site)) == len(devices):
             wanted.append(disk)
     return wanted
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from .. import alarm
 from ..check import history_answers, reads, survey
+from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError
@@ -56,7 +57,7 @@ class Examiner:
         places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
         # as daemons call it
         self._path = next((place for place in places if os.path.realpath(place) == here), here)
-        self._deadline = reads.deadline(options)
+        self._deadline = reads.deadline(options.how_read.timeout)
         self._sudoers = SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
@@ -150,7 +151,8 @@ class Examiner:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
             now = time.monotonic()  # a scan may hang: half of the time remains for everything else
-            return reads.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
+            end = now + (self._deadline - now) / 2
+            return reads.find(of_reads(self._options), self._runner, end).devices
         except SmartError as error:  # reported with the drives
             self._unfound = error
             return ()
@@ -161,7 +163,7 @@ class Examiner:
         with suppress(SmartError):
             lines += [
                 smartctl_calls.split(planned.command)[1]
-                for planned in reads.plan(devices, self._options)
+                for planned in reads.plan(devices, of_reads(self._options))
             ]
         return lines
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from .. import files, state_directory, trust
 from ..check.history_access import for_writing
+from ..check.settings import of_history
 from ..command_line.options import Options
 from ..constants import MOST_DRIVES
 from ..errors import HistoryUnusable
@@ -156,7 +157,7 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
         return HistoryFiles(state.path, owner)
     if _is_denied(path):
         raise HistoryUnusable(f'{path}: Permission denied; {folder.ADVICE}')
-    opened = for_writing(options)
+    opened = for_writing(of_history(options))
     faults = (*opened.damage, opened.not_written, opened.slowness, *opened.examine())
     fault = next(filter(None, faults), '')
     repaired = next(iter(opened.old_damage), '')

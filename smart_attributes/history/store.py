@@ -30,6 +30,8 @@ from .series import History, Key, Observation, Point
 MACHINE_ID = '/etc/machine-id'
 SHOWN = 7 * DAY  # for how long damage is reported
 PATIENCE = 10.0  # seconds that a run waits for the history; less if -t is short
+# Share of this time that always remains, to receive what was read while the drives were being read
+LAST_SHARE = 0.1
 # seconds that a check waits, after its output, until the readings are on the disk
 WRITING_TIME = 2.5
 NEWER = (
@@ -106,7 +108,8 @@ class HistoryStore:
     def read(self) -> Contents:
         """Wait for the reading child, at the first call, and return what it has sent."""
         if self._contents is None:
-            self._contents = folder.contents_of(self._child, self._until)
+            last = time.monotonic() + LAST_SHARE * self._patience
+            self._contents = folder.contents_of(self._child, max(self._until, last))
             self._parsed = _parsed(self._contents.files)
             self._named = {drive_records.name(record.identity): record for record in self.records}
         if self._contents.is_absent:
@@ -270,28 +273,17 @@ class HistoryStore:
         here = [place.address for place in self._places_in({0: drive}) if not place.gone]
         return {*here, *(alias.address for alias in drive.aliases)}
 
-    def likely(self, identity: Identity) -> Match:
-        """Return the probable result of recall() for a drive, without waiting.
-
-        The actual result can differ if another drive of this run looks the same. Raises
-        LookupError for other drives, and if the history is not read yet.
-        """
-        if not self.is_ready(0):
-            raise LookupError
+    def named(self, identity: Identity) -> Record | None:
+        """Return the record with exactly this identity; None if there is none."""
         self.read()
-        return Match(self._named[drive_records.name(identity)])
-
-    def last_at(self, addresses: Collection[str]) -> list[Record]:
-        """Return the drives last seen at these addresses, for example now in standby."""
-        there = {
-            place.drive for place in self.places if place.address in addresses and not place.gone
-        }
-        return [record for record in self.records if record.number in there]
+        return self._named.get(drive_records.name(identity))
 
     def at(self, address: str) -> Record | None:
-        """Return the drive last seen at an address; None if unknown."""
-        there = self.last_at([address])
-        return there[0] if len(there) == 1 else None
+        """Return the drive last seen at an address, for example now in standby; None if unknown."""
+        there = {
+            place.drive for place in self.places if place.address == address and not place.gone
+        }
+        return self.drives[there.pop()].record if len(there) == 1 else None
 
     def all_of(self, number: int) -> dict[Key, History]:
         """Return all series of a drive with all their points."""

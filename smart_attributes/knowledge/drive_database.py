@@ -212,13 +212,6 @@ class SpecDatabase:
                 best.append(candidate)
         return [(candidate.file, candidate.entry) for candidate in best]
 
-    def prepare(self) -> None:
-        """Sort entries and advisories by the beginnings of model names while smartctl is still
-        running.
-        """
-        self._candidates('')
-        self.advisories(Identity())
-
     def _candidates(self, model: str) -> list[Candidate]:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:

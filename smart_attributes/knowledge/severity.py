@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import UsageError
-from ..model import Judgement, LastFinding, Risk, State, Verdict
+from ..model import Case, Judgement, LastFinding, Risk, State, Verdict
 from ..typed import NamedTuple
 from . import ranges
 
@@ -111,6 +111,11 @@ def in_order(judgements: Iterable[Judgement], risk: Risk | None = None) -> tuple
 def of_last(finding: LastFinding) -> Weight:
     """Return the weight of a finding of an earlier check."""
     return weight(Alarm(finding.remedy, finding.concern, finding.state), None, '')
+
+
+def worst_first(cases: Iterable[Case]) -> list[Case]:
+    """Return the drives in order of severity."""
+    return sorted(cases, key=lambda case: of_verdict(case.verdict))
 
 
 def of_verdict(verdict: Verdict) -> Rank:

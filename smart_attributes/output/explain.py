@@ -10,24 +10,23 @@ from typing import Any
 
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
-from ..model import Judgement, Place, Reading, Report, State, Verdict
+from ..model import Case, Judgement, Place, Reading, Report, State, Verdict
+from ..shown import Shown
 from ..wording import amount, local_minute, quantity
 from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import lasting
 from ..work.statements import findings, headline, kind
-from ..work.work_list import item
 from .triage_table import console
 
 WIDTH_WITHOUT_TERMINAL = 140
 
 
 def print_drive(
-    verdict: Verdict,
+    case: Case,
     report: Report | None,
     database: SpecDatabase,
     thresholds: Thresholds,
-    hide_serial: bool,
     is_verbose: bool,
 ) -> None:
     """Print the action, the alerts and the drive. is_verbose: also all readings, limits and
@@ -35,14 +34,14 @@ def print_drive(
     """
     from rich.text import Text
 
-    screen = console(WIDTH_WITHOUT_TERMINAL)
-    alerting = [*_alerts(verdict), *_last_readings(verdict, database.units)]
+    screen, verdict = console(WIDTH_WITHOUT_TERMINAL), case.verdict
+    alerting = [*_alerts(verdict), *_last_readings(case, database.units)]
     blocks = (
-        head(verdict, hide_serial, time.time()),
+        head(case),
         *([alerting] if alerting else []),
         [
-            *details(verdict, hide_serial),
-            *(_farm(report, database, hide_serial, is_verbose) if report else ()),
+            *details(case),
+            *(_farm(report, database, case.shown, is_verbose) if report else ()),
         ],
     )
     screen.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
@@ -92,16 +91,13 @@ def print_faults(faults: Sequence[str], state: State = State.UNKNOWN) -> None:
         print(f'{state.name}: {sentence(coded(fault), 500)}')
 
 
-def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
+def head(case: Case) -> list[str]:
     """Return the drive with its state, the action with the reason, further actions and, if known,
     the effect of groups.
-
-    now: seconds since 1970.
     """
-    identity, device = verdict.identity, verdict.device
-    serial = '' if hide_serial or not identity.serial else f'serial {clean(identity.serial)}'
-    drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
-    told = item(verdict, now)
+    verdict, identity, told = case.verdict, case.shown, case.todo
+    serial = f'serial {identity.serial}' if identity.serial else ''
+    drive = '  '.join(part for part in (verdict.device.address, identity.model, serial) if part)
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
     reason = (
         headline(verdict)
@@ -156,16 +152,17 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
             yield f'  {sentence(reason, 500)}'
 
 
-def _last_readings(verdict: Verdict, units: Mapping[str, str]) -> Iterator[str]:
+def _last_readings(case: Case, units: Mapping[str, str]) -> Iterator[str]:
     """Yield what was found when a drive that was not read now was last read, and its numbers."""
-    if not verdict.problem or not (verdict.last or verdict.past):
+    verdict, past = case.verdict, case.outlook.past
+    if not verdict.problem or not (verdict.last or past):
         return
-    newest = max((points[-1][0] for points in verdict.past.values()), default=0)
+    newest = max((points[-1][0] for points in past.values()), default=0)
     moment = verdict.last.time if verdict.last else newest
     yield f'Last read {local_minute(moment)}:'
     for finding in verdict.last.findings if verdict.last else ():
         yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
-    for metric, points in sorted(verdict.past.items()):
+    for metric, points in sorted(past.items()):
         yield f'  {clean(metric)} {amount(points[-1][1], units.get(metric, ""))}'
 
 
@@ -173,29 +170,31 @@ def _value(reading: Reading) -> str:
     return reading.verdict if reading.state is not None else quantity(reading)
 
 
-def details(verdict: Verdict, hide_serial: bool) -> list[str]:
+def details(case: Case) -> list[str]:
     """Return the drive's identity, database entry, location and forecasts, one line each."""
-    identity, device = verdict.identity, verdict.device
+    verdict, identity = case.verdict, case.shown
+    device = verdict.device
     lines = [
         f'device      {device.address}, name {device.name}',
-        f'model       {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, '
+        f'model       {identity.model or "-"}, firmware {identity.firmware or "-"}, '
         f'type {kind(verdict) or "-"}',
     ]
-    if not hide_serial:
-        lines.append(
-            f'serial      {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}'
-        )
+    if identity.serial is not None:
+        lines.append(f'serial      {identity.serial or "-"}, WWN {identity.wwn or "-"}')
     lines.append(
         'entry       '
         f'{verdict.entry or "none; only metrics that every drive reports in the same way"}'
     )
     return [
         *lines,
-        *_place(verdict.place),
-        *(f'in use by   {sentence(each.said, 300)}' for each in verdict.depends),
+        *_place(case.place),
+        *(
+            f'in use by   {sentence(group.said, 300)}'
+            for group in (case.use.depends if case.use else ())
+        ),
         *(
             f'wears out   {lasting(metric, each, verdict.read_at(time.time()))}'
-            for metric, each in verdict.forecasts.items()
+            for metric, each in case.outlook.forecasts.items()
         ),
     ]
 
@@ -210,10 +209,11 @@ def _place(place: Place) -> Iterator[str]:
 
 
 def _farm(
-    report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool
+    report: Report, database: SpecDatabase, identity: Shown, is_verbose: bool
 ) -> Iterator[str]:
-    """Yield the line about a disk's FARM log, if the log was read. is_verbose: also if the log
-    was not read.
+    """Yield the line about a disk's FARM log, if the log was read.
+
+    identity: of the disk. is_verbose: also if the log was not read.
     """
     farm = report.farm
     if (
@@ -228,7 +228,11 @@ def _farm(
     elif farm and (farm.hours or farm.serial):
         parts = (
             f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
-            *([f'serial {clean(farm.serial)}'] if farm.serial and not hide_serial else ()),
+            *(
+                [f'serial {clean(farm.serial)}']
+                if farm.serial and identity.serial is not None
+                else ()
+            ),
             *(
                 [time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))]
                 if farm.asked

@@ -14,14 +14,13 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Item, Judgement, LastVerdict, Lately, Risk, State, Verdict, worst
+from ..model import Case, Item, Judgement, LastVerdict, Lately, Risk, State, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
 from ..words import clean, sentence, visible
 from ..work import actions
 from ..work.statements import finding, kind
-from ..work.work_list import item
 
 NOTE = 500  # characters
 # Metrics whose value is a status in words -> the code of their findings. All other metrics have
@@ -46,31 +45,30 @@ STATUS = 'status-reported'  # for metrics that the local configuration defines
 
 
 def document(
-    verdicts: Sequence[Verdict],
+    cases: Sequence[Case],
     failures: Sequence[Coded],
-    hide_serial: bool,
     now: float,
     faults: Sequence[Coded] = (),
     demands: Sequence[tuple[State, Coded]] = (),
     remarks: Sequence[Coded] = (),
     lately: Lately | None = None,
 ) -> Json:
-    """Return the document, with the verdicts in order of severity. An unknown value becomes null.
+    """Return the document, with the drives in order of severity. An unknown value becomes null.
 
     now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
     """
     state = worst(
         [
-            *(verdict.state for verdict in verdicts),
+            *(case.verdict.state for case in cases),
             *(state for state, _ in demands),
             *([State.CRITICAL] if failures else []),
-            *([] if verdicts and not faults else [State.UNKNOWN]),
+            *([] if cases and not faults else [State.UNKNOWN]),
         ]
     )
     data: MutableJson = {
         'version': DOCUMENTS['triage'],
         'state': state.name,
-        'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)],
+        'drives': [_drive(case, now) for case in severity.worst_first(cases)],
     }
     notes = [
         {**note(text), 'state': state.name}
@@ -99,18 +97,18 @@ def note(text: Coded) -> MutableJson:
     return {'code': text.code, 'text': sentence(text, NOTE), **text.fields}
 
 
-def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
-    device, identity, place = verdict.device, verdict.identity, verdict.place
-    told, ago = item(verdict, now), now - verdict.read_at(now)
+def _drive(case: Case, now: float) -> Json:
+    verdict, told, place, use = case.verdict, case.todo, case.place, case.use
+    device, ago = verdict.device, now - verdict.read_at(now)
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.problem), *notes)
     drive: MutableJson = {
         'device': device.path,
         'type': device.type or None,
-        'model': clean(identity.model) or None,
-        'serial': None if hide_serial else clean(identity.serial) or None,
-        'firmware': clean(identity.firmware) or None,
+        'model': case.shown.model or None,
+        'serial': case.shown.serial or None,
+        'firmware': case.shown.firmware or None,
         'kind': kind(verdict) or None,
         'entry': verdict.entry,
         'state': verdict.state.name,
@@ -129,22 +127,18 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'order_by': told.order_by,
         'reason': told.reason or None,
     }
-    seen, grade = verdict.last_seen, told.step
+    seen, grade = case.last_seen, told.step
     more = {
         'also': _also(told),
         'again': told.again,
         'not_known': told.unknown,
-        'risk': told.risk and _risk(told.risk),
+        'risk': verdict.risk and _risk(verdict.risk),
         'bay': clean(place.bay),
         'drive_id': place.drive_id,
         'locate': visible(place.locate),
-        'depends': replacement.depends(verdict),
+        'depends': replacement.depends(use) if use else [],
         'replacement': grade and {'label': grade.label, **note(grade.why)},
-        'last_seen': seen
-        and {
-            'model': clean(seen.model) or None,
-            'serial': None if hide_serial else clean(seen.serial) or None,
-        },
+        'last_seen': seen and {'model': seen.model or None, 'serial': seen.serial or None},
         'last': verdict.last and _last(verdict.last),
         'forecasts': {
             metric: {
@@ -153,11 +147,11 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
                 'latest': round(f.latest - ago),
                 'estimate': f.is_estimate,
             }
-            for metric, f in verdict.forecasts.items()
+            for metric, f in case.outlook.forecasts.items()
         },
         'past': {
             metric: [[round(time), number] for time, number in points]
-            for metric, points in verdict.past.items()
+            for metric, points in case.outlook.past.items()
         },
     }
     return {**drive, **{key: value for key, value in more.items() if value}}

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 from ..errors import SmartError
 from ..failures import installing
 from ..knowledge.drive_database import Metric
-from ..model import Judgement, State, Verdict, worst
+from ..model import Case, Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership
 from ..words import clean
 from ..work.statements import kind
-from ..work.work_list import item
 from .perfdata import is_graphed
 
 PREFIX = 'smart_'
@@ -59,11 +58,10 @@ class Family(NamedTuple):
 class Run(NamedTuple):
     """The result of one run."""
 
-    verdicts: Sequence[Verdict]
+    cases: Sequence[Case]
     # state of the run as a whole: missing drives, errors in the local configuration
     state: State
     now: float  # seconds since 1970
-    hide_serial: bool = False
     groups: Sequence[Membership] = ()
 
 
@@ -72,7 +70,7 @@ def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
     return [
         *_of_the_run(run),
         *_of_drives(run),
-        *_of_readings(run.verdicts, metrics),
+        *_of_readings([case.verdict for case in run.cases], metrics),
         *_of_forecasts(run),
         *_of_groups(run.groups),
     ]
@@ -115,12 +113,12 @@ def _of_the_run(run: Run) -> Iterator[Family]:
 
 
 def _of_drives(run: Run) -> Iterator[Family]:
-    drives = run.verdicts
+    drives = [case.verdict for case in run.cases]
     yield Family(
         f'{PREFIX}drive_info',
         'Drive identity as labels; the value is always 1',
         WHO,
-        [(_who(v, run.hide_serial), 1) for v in drives],
+        [(_who(case), 1) for case in run.cases],
     )
     yield Family(
         f'{PREFIX}drive_read_ok',
@@ -138,20 +136,16 @@ def _of_drives(run: Run) -> Iterator[Family]:
         f'{PREFIX}drive_action',
         'Recommended action, as a code and in words; the value is always 1',
         TO_DO,
-        [
-            ((v.device.name, told.action, told.to_do), 1)
-            for v in drives
-            for told in [item(v, run.now)]
-        ],
+        [((case.todo.drive, case.todo.action, case.todo.to_do), 1) for case in run.cases],
     )
     yield Family(
         f'{PREFIX}drive_further_action',
         'Further action that other findings of the drive need; the value is always 1',
         TO_DO,
         [
-            ((v.device.name, each.action, each.to_do), 1)
-            for v in drives
-            for each in item(v, run.now).also
+            ((case.todo.drive, further.action, further.to_do), 1)
+            for case in run.cases
+            for further in case.todo.also
         ],
     )
     yield Family(
@@ -162,15 +156,15 @@ def _of_drives(run: Run) -> Iterator[Family]:
     )
 
 
-def _who(verdict: Verdict, hide_serial: bool) -> tuple[str, ...]:
-    who = verdict.identity
+def _who(case: Case) -> tuple[str, ...]:
+    device, identity = case.verdict.device, case.shown
     return (
-        verdict.device.name,
-        clean(who.model),
-        '' if hide_serial else clean(who.serial),
-        clean(who.firmware),
-        kind(verdict),
-        clean(verdict.device.address),
+        device.name,
+        identity.model,
+        identity.serial or '',
+        identity.firmware,
+        kind(case.verdict),
+        clean(device.address),
     )
 
 
@@ -210,12 +204,16 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
 def _of_forecasts(run: Run) -> Iterator[Family]:
     told = [
         (
-            (verdict.device.name, metric, 'use and age' if forecast.is_estimate else 'readings'),
+            (
+                case.verdict.device.name,
+                metric,
+                'use and age' if forecast.is_estimate else 'readings',
+            ),
             forecast,
-            run.now - verdict.read_at(run.now),
+            run.now - case.verdict.read_at(run.now),
         )
-        for verdict in run.verdicts
-        for metric, forecast in sorted(verdict.forecasts.items())
+        for case in run.cases
+        for metric, forecast in sorted(case.outlook.forecasts.items())
     ]
     for field, meaning in FORECAST.items():
         yield Family(

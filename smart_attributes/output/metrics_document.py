@@ -17,10 +17,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import severity
-from ..model import Device, State, Verdict
+from ..model import Case, Device, State, Verdict
 from ..typed import Json, NamedTuple
 from ..words import clean, coded, sentence
-from ..work.work_list import item
 from . import json_document, plugin
 from .metrics import graphed
 
@@ -30,7 +29,7 @@ TEXT = 500  # characters
 class Run(NamedTuple):
     """The result of one run."""
 
-    verdicts: Sequence[Verdict]
+    cases: Sequence[Case]
     state: State  # the worst state
     summary: str  # the first line of a check
     # state of the run as a whole: missing drives, errors in the local configuration
@@ -39,14 +38,14 @@ class Run(NamedTuple):
     remarks: Sequence[Coded]
     host: str
     now: float  # seconds since 1970
-    hide_serial: bool = False
 
 
 def as_text(run: Run) -> str:
     """Return the document of a run as JSON text on one line."""
-    keys, ordered = ids(run), sorted(run.verdicts, key=severity.of_verdict)
+    keys, ordered = ids(run), severity.worst_first(run.cases)
+    verdicts = [case.verdict for case in ordered]
     # A drive in standby is OK unless options give it another state.
-    unread = [verdict for verdict in ordered if verdict.problem and verdict.state is not State.OK]
+    unread = [verdict for verdict in verdicts if verdict.problem and verdict.state is not State.OK]
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],
@@ -57,10 +56,10 @@ def as_text(run: Run) -> str:
             'unread': len(unread),
             'host': run.host,
             'made': int(run.now),
-            'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
+            'drives': [_drive(case, keys[case.verdict.device]) for case in ordered],
             'readings': [
                 reading
-                for verdict in ordered
+                for verdict in verdicts
                 for reading in _readings(verdict, keys[verdict.device])
             ],
         },
@@ -76,9 +75,7 @@ def ids(run: Run) -> Mapping[Device, str]:
     that equals another drive's serial number gets the prefix "device:". All characters except
     letters, digits and ._- become _, so that a key never needs quotes.
     """
-    serials = {
-        verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts
-    }
+    serials = {case.verdict.device: _serial(case) for case in run.cases}
     times = Counter(serials.values())
     return {
         device: serial if serial and times[serial] == 1 else _name(device, times)
@@ -91,10 +88,8 @@ def _name(device: Device, serials: Container[str]) -> str:
     return f'device:{name}' if name in serials else name
 
 
-def _serial(verdict: Verdict) -> str:
-    return _plain(
-        verdict.identity.serial or (verdict.last_seen.serial if verdict.last_seen else '')
-    )
+def _serial(case: Case) -> str:
+    return _plain(case.shown.serial or (case.last_seen and case.last_seen.serial) or '')
 
 
 def _plain(text: str) -> str:
@@ -103,15 +98,15 @@ def _plain(text: str) -> str:
 
 def _of_the_run(run: Run) -> str:
     words = '; '.join(sentence(coded(each), TEXT) for each in run.problems)
-    return f'{run.of_itself.name}: {words or plugin.count(run.verdicts)}'
+    return f'{run.of_itself.name}: {words or plugin.count([case.verdict for case in run.cases])}'
 
 
-def _drive(verdict: Verdict, key: str, run: Run) -> Json:
+def _drive(case: Case, key: str) -> Json:
     """Return the JSON object of a drive.
 
     Unknown values are left out, because Zabbix would store null as a word.
     """
-    line, told = plugin.line(verdict, run.hide_serial), item(verdict, run.now)
+    verdict, line, told = case.verdict, plugin.line(case), case.todo
     return {
         'id': key,
         'name': line.name,

@@ -14,10 +14,10 @@ from ..constants import OUTPUT_LIMIT
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
-from ..model import WORST_FIRST, Place, State, Verdict, worst
+from ..model import WORST_FIRST, Case, Place, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
-from ..words import clean, coded, sentence
+from ..words import coded, sentence
 from ..work.statements import findings, headline, reading_line
 from . import budget, perfdata
 
@@ -45,7 +45,6 @@ class Face(NamedTuple):
     """The level of detail of the output."""
 
     verbose: int = 0
-    hide_serial: bool = False
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT  # bytes
 
@@ -87,7 +86,7 @@ class Outcome(NamedTuple):
 
 
 def first_line(
-    verdicts: Sequence[Verdict],
+    cases: Sequence[Case],
     extra: str,
     nobody: str,
     most: int = 0,
@@ -96,33 +95,33 @@ def first_line(
 ) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
-    verdicts: in order of severity. extra: messages that determine the state of the check as a
-    whole; milder: less
-    severe messages. nobody: the message if *verdicts* is empty. most: maximum characters of each
+    cases: in order of severity. extra: messages that determine the state of the check as a whole;
+    milder: less severe messages. nobody: the message if *cases* is empty. most: maximum characters of each
     part; 0: unlimited.
     """
     nobody = coded(nobody)
     if most:
         extra, nobody, milder = (each and sentence(each, most) for each in (extra, nobody, milder))
-    if not verdicts:
+    if not cases:
         return '; '.join(filter(None, (extra or nobody, milder, left_out)))
-    first = verdicts[0]
+    first, verdicts = cases[0], [case.verdict for case in cases]
     action = action_of(first)
-    told = most_telling(verdicts) if first.state is State.OK else _worst(first)
+    told = most_telling(verdicts) if first.verdict.state is State.OK else _worst(first)
     told = '; '.join(filter(None, (sentence(told, most) if most else told, action)))
     parts = extra, told, milder, count(verdicts), left_out
     return '; '.join(part for part in parts if part)
 
 
-def _worst(verdict: Verdict) -> str:
+def _worst(case: Case) -> str:
     """Return the worst finding of a drive and, if known, whether to replace the drive now."""
-    is_known = verdict.replacement and verdict.replacement.why.code not in NOT_KNOWN
-    parts = f'{verdict.device.name} {headline(verdict)}', clause(verdict) if is_known else ''
+    verdict, step = case.verdict, case.use.replacement if case.use else None
+    is_known = step and step.why.code not in NOT_KNOWN
+    parts = f'{verdict.device.name} {headline(verdict)}', clause(case) if is_known else ''
     return '; '.join(filter(None, parts))
 
 
 def render(
-    verdicts: Iterable[Verdict],
+    cases: Iterable[Case],
     metrics: Mapping[str, Metric],
     face: Face,
     whole: Whole = NOTHING_MORE,
@@ -133,13 +132,15 @@ def render(
     transcript: lines of smartctl's output. With a transcript, nothing is omitted, because a person
     reads the output.
     """
-    ordered = sorted(verdicts, key=severity.of_verdict)
+    ordered = severity.worst_first(cases)
+    verdicts = [case.verdict for case in ordered]
     state, extra, milder = state_and_reasons(ordered, whole)
     left_out = sentence(whole.left_out, 200)
     first = summary(
         state, first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out)
     )
-    text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
+    text = lines(ordered, face, whole)
+    values = perfdata.values(verdicts, metrics, face.all_perfdata)
     if transcript:
         return _outcome(
             state, [first, *(line for part in text for line in part), *transcript], values
@@ -150,7 +151,7 @@ def render(
             state, first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out)
         )
     kept = budget.metrics(
-        budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output
+        budget.needed(verdicts, values, metrics, face.all_perfdata), metrics, face.max_output
     )
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, metrics)
@@ -164,13 +165,13 @@ def render(
     )
 
 
-def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, str, str]:
+def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str, str]:
     """Return the check's state, the messages about the whole check that determine this state, and
     milder messages.
 
-    ordered: verdicts in order of severity.
+    ordered: drives in order of severity.
     """
-    state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
+    state = worst([*states(whole), ordered[0].verdict.state if ordered else whole.nobody[0]])
     worse = [
         *map(coded, whole.failures),
         # each fault has its own line
@@ -181,15 +182,15 @@ def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, 
     return state, '; '.join(worse), '; '.join(milder)
 
 
-def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
-    """Return all lines after the first line. ordered: verdicts in order of severity."""
+def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
+    """Return all lines after the first line. ordered: drives in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(
         [
             GAP.join((_padded(demanded), CHECK, sentence(coded(said), 500)))
             for demanded, said in demands
         ],
-        [line for verdict in ordered for line in drive_lines(verdict, face)],
+        [line for case in ordered for line in drive_lines(case, face)],
         [
             NOTE + sentence(note, 500)
             for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))
@@ -230,9 +231,9 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
     return ''
 
 
-def drive_lines(verdict: Verdict, face: Face) -> list[str]:
+def drive_lines(case: Case, face: Face) -> list[str]:
     """Return the line of a drive and, with -v, the drive's notes."""
-    told = [written(line(verdict, face.hide_serial))]
+    told, verdict = [written(line(case))], case.verdict
     if face.verbose >= 1:
         told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
         told.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
@@ -241,22 +242,23 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
     return told
 
 
-def line(verdict: Verdict, hide_serial: bool) -> Line:
+def line(case: Case) -> Line:
     """Return the fields of a drive's line.
 
     The findings end with the clause about its groups, then the action.
     """
-    identity, told = verdict.identity, findings(verdict)
-    where = '' if verdict.state is State.OK else _where(verdict.place)
-    parts = told, clause(verdict), where, action_of(verdict)
+    verdict, identity = case.verdict, case.shown
+    told = findings(verdict)
+    where = '' if verdict.state is State.OK else _where(case.place)
+    parts = told, clause(case), where, action_of(case)
     joined = '; '.join(part for part in parts if part)
     return Line(
         verdict.state,
         verdict.device.name,
-        clean(identity.model, limit=60),
+        identity.model,
         Coded(told.code, joined) if isinstance(told, Coded) else joined,
-        None if hide_serial else clean(identity.serial, limit=40),
-        clean(identity.firmware, limit=20),
+        identity.serial,
+        identity.firmware,
     )
 
 
@@ -265,26 +267,26 @@ def _where(place: Place) -> str:
     return coded(Coded('slot-unknown', place.where)) if place.drive_id else ''
 
 
-def clause(verdict: Verdict) -> str:
+def clause(case: Case) -> str:
     """Return the coded clause on whether the groups on an alerting drive allow its replacement;
     '' if unknown.
     """
-    if verdict.state is State.OK or not verdict.replacement:
+    step = case.use.replacement if case.use else None
+    if case.verdict.state is State.OK or not step:
         return ''
-    return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
+    return coded(Coded(step.why.code, sentence(step.why, 400)))
 
 
-def action_of(verdict: Verdict) -> str:
+def action_of(case: Case) -> str:
     """Return the coded action for an alerting drive; '' for an unread drive whose message has the
     next step.
     """
-    if verdict.state is State.OK:
+    if case.verdict.state is State.OK:
         return ''
     from ..work import actions  # a check without an alert does not need it
-    from ..work.work_list import item
 
-    told = item(verdict)
-    if verdict.problem and told.action in (actions.SEARCH, actions.READ) and not told.also:
+    told = case.todo
+    if case.verdict.problem and told.action in (actions.SEARCH, actions.READ) and not told.also:
         return ''
     also = ''.join(f'; also [{each.action}] {each.to_do}' for each in told.also)
     return f'[{told.action}] {told.to_do}{also}'

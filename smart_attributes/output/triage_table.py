@@ -14,7 +14,7 @@ from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
-from ..model import Item, Judgement, Lately, State, Verdict
+from ..model import Case, Item, Judgement, Lately, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, listed
 from ..words import clean, coded, sentence, visible
@@ -294,15 +294,13 @@ def _number_line(
 # --- the cells of a row: plain text and bars ------------------------------------------------------
 
 
-def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> list[DriveRow]:
+def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
     """Return the rows, worst drive first. now: seconds since 1970."""
-    return [
-        _row(verdict, hide_serial, now) for verdict in sorted(verdicts, key=severity.of_verdict)
-    ]
+    return [_row(case, now) for case in severity.worst_first(cases)]
 
 
-def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
-    identity = verdict.identity
+def _row(case: Case, now: float) -> DriveRow:
+    verdict, identity = case.verdict, case.shown
     judged: dict[str, Judgement] = {}  # the worst one of each metric
     for judgement in verdict.judgements:
         if judgement.reading.judged and judgement.reading.number is not None:
@@ -315,13 +313,13 @@ def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
     return DriveRow(
         verdict.state,
         verdict.device.name,
-        clean(verdict.place.bay, limit=PLACE),
-        clean(identity.model, limit=MODEL) or '-',
-        '' if hide_serial else clean(identity.serial, limit=SERIAL),
+        clean(case.place.bay, limit=PLACE),
+        sentence(identity.model, MODEL) or '-',
+        sentence(identity.serial or '', SERIAL),
         said.get('endurance_used', ''),
         None if used is None else max(0.0, min(used / 100, 1.0)),
         worn.state if worn else State.OK,
-        until(verdict, now),
+        until(case, now),
         said.get('spare_available', ''),
         said.get('temperature', ''),
         f'{(age.reading.number or 0) / YEAR:.1f} y' if age else '',
@@ -351,12 +349,13 @@ def _what(verdict: Verdict) -> tuple[str, ...]:
     )
 
 
-def until(verdict: Verdict, now: float) -> str:
+def until(case: Case, now: float) -> str:
     """Return the earliest predicted wear-out date of a drive, or '' without a forecast."""
-    soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
+    forecasts = case.outlook.forecasts.values()
+    soonest = min(forecasts, key=lambda forecast: forecast.left, default=None)
     if soonest is None:
         return ''
-    return date(soonest.left, verdict.read_at(now), '~' if soonest.is_estimate else '')
+    return date(soonest.left, case.verdict.read_at(now), '~' if soonest.is_estimate else '')
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:

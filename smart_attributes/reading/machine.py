@@ -100,26 +100,16 @@ def _text_of(answer: Answer) -> str:
 
 
 def read_all(
-    plans: Sequence[Plan],
-    how: HowRead,
-    runner: Runner,
-    deadline: float,
-    beside: Callable[[Answer], object] = bool,
+    plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: float
 ) -> Iterator[Read]:
-    """Yield each device with its report, in the order in which the drives answer.
-
-    beside: called with each answer to a command that the caller has added to the runner in the
-    meantime.
-    """
+    """Yield each device with its report, in the order in which the drives answer."""
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
     untunnelled: list[Plan] = []
     absent: dict[Device, Read] = {}
     for answer in runner.run(list(by_command), how.drive_timeout, deadline):
-        if answer.command not in by_command:
-            beside(answer)
-        for plan in by_command.get(answer.command, ()):
+        for plan in by_command[answer.command]:
             read = _read(plan, answer)
             other = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
             if other:
@@ -127,8 +117,9 @@ def read_all(
                 absent[other.device] = read
             else:
                 yield read
-    for read in read_all(untunnelled, how, runner, deadline, beside) if untunnelled else ():
-        yield read if read.identity else absent[read.device]
+    if untunnelled:
+        for read in read_all(untunnelled, how, runner, deadline):
+            yield read if read.identity else absent[read.device]
 
 
 def _read(plan: Plan, answer: Answer) -> Read:

@@ -123,7 +123,7 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
 
     sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks
     POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
-    judge answers while other drives are read.
+    parse answers while other drives are read.
     """
 
     def start(**apart: Any) -> int:
@@ -170,14 +170,6 @@ class Runner:
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
         self._dying: list[_Process] = []
-        self._added: list[Command] = []
-        # seconds, for commands that have less time than the others
-        self._patience: dict[Command, float] = {}
-
-    def add(self, command: Command, patience: float) -> None:
-        """Let the current run() run another command for at most *patience* seconds."""
-        self._added.append(command)
-        self._patience[command] = patience
 
     def start(self, command: Command) -> None:
         """Start *command* unless PARALLEL commands are running.
@@ -206,9 +198,7 @@ class Runner:
                 waiting.remove(process.command)
             else:
                 self._end(process)
-        while waiting or self._active or self._added:
-            waiting += self._added
-            self._added.clear()
+        while waiting or self._active:
             answers = self._fill(waiting, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
             # Collect all answers before yielding the first, so that the time that the caller spends
@@ -289,7 +279,7 @@ class Runner:
     def _not_begun(self, command: Command, is_late: bool, drive_timeout: float) -> Answer | None:
         """Return the answer for a command that was not started, or None if it may still start."""
         earlier = self._met[command][0] if command in self._met else None
-        if earlier and earlier.is_stuck(self._patience.get(command, drive_timeout)):
+        if earlier and earlier.is_stuck(drive_timeout):
             return _not_started(command, str(earlier), 'busy')
         if not is_late:
             return None
@@ -306,13 +296,7 @@ class Runner:
         # millisecond. If it takes longer, the interval between polls grows.
         over = [now - process.since for process in self._active if not process.streams]
         beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
-        ends = [
-            deadline,
-            *(
-                process.started + self._patience.get(process.command, drive_timeout)
-                for process in self._active
-            ),
-        ]
+        ends = [deadline, *(process.started + drive_timeout for process in self._active)]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
@@ -370,9 +354,8 @@ class Runner:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
             return 'done', ''
-        patience = self._patience.get(process.command, drive_timeout)
-        if now - process.started >= patience:
-            return 'timeout', f'no answer within {patience:g} s'
+        if now - process.started >= drive_timeout:
+            return 'timeout', f'no answer within {drive_timeout:g} s'
         if now >= deadline:
             return (
                 'cut short',

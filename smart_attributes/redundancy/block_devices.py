@@ -586,7 +586,7 @@ def _member(member: Member, state: str) -> Member:
 def completed(
     known: Iterable[Group],
     system: System = LINUX,
-    _verdicts: object = (),
+    _drives: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the known groups, in which LVM volumes of unknown level are completed, and the notes."""
     known = tuple(known)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from .. import files
 from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
 from ..errors import Coded
-from ..model import Group, Member, Place, Verdict
+from ..model import Group, Located, Member, Place, Verdict
 from ..reading import system as linux
 from ..reading.device_types import base
 from ..reading.system import LINUX, System
@@ -471,19 +471,23 @@ class Completed(NamedTuple):
 def completed(
     known: Iterable[Group],
     system: System = LINUX,
-    verdicts: Sequence[Verdict] = (),
+    located: Sequence[Located] = (),
 ) -> Completed:
     """Return the known groups and the groups from ask(), whose drives are removed from other
     hardware groups.
     """
     answer = ask()
+    verdicts = [drive.verdict for drive in located]
     same = joined(answer.drives, verdicts)
     slots = {
         drive.fields['key']: slot(drive.fields, drive.tool, drive.program)
         for drive in answer.drives
     }
     names = _called(slots, same)
-    disks = {key: verdict.place.disks for key, verdict in same.items() if verdict.place.disks}
+    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
+    disks = {
+        key: disks_of[verdict.device] for key, verdict in same.items() if disks_of[verdict.device]
+    }
     taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
     made = [
         group._replace(members=tuple(_on_disks(each, names, disks) for each in group.members))

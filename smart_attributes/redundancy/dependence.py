@@ -19,18 +19,19 @@ from itertools import chain
 
 from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded, DriveGone
-from ..model import Device, Group, Member, Place, State, Verdict
+from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
 from . import arrays, block_devices, lvm_backup, partitions, survival
 from .block_devices import Devices, listed, uses
-from .replacement import Drive, Machine, machine, with_replacements
+from .replacement import Drive, Machine, machine
+from .replacement import uses as uses_of
 
 if TYPE_CHECKING:
     # returns the drives that have disks, most severe first
-    Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]
+    Drives = Callable[[Sequence[Located]], Sequence[Drive]]
 
 _ASK = 'as root, run triage --controllers'
 _ASKED = 'the tool of its controller gave no answer in time'
@@ -53,7 +54,7 @@ class Other(NamedTuple):
 class Question(NamedTuple):
     """What to read about the groups of a machine."""
 
-    verdicts: Sequence[Verdict]
+    drives: Sequence[Located]
     others: Sequence[Other] = ()
     only_alerting: bool = False  # read only the groups on drives that alert
     asked: Sequence[str] = ()  # the programs in PROGRAMS to run
@@ -63,7 +64,7 @@ class Question(NamedTuple):
 class Seen(NamedTuple):
     """What was read about the groups of a machine."""
 
-    disks: tuple[tuple[str, ...], ...] = ()  # kernel names of the disks of each verdict's drive
+    disks: tuple[tuple[str, ...], ...] = ()  # kernel names of the disks of each drive
     others: tuple[tuple[str, ...], ...] = ()  # of each other drive
     groups: tuple[Group, ...] | None = None  # None: no group had to be read
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
@@ -73,11 +74,9 @@ class Seen(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """Verdicts that show which groups depend on each drive, and whether the drive may be
-    replaced.
-    """
+    """The groups that depend on each drive, and whether the drive may be replaced."""
 
-    verdicts: tuple[Verdict, ...]
+    uses: tuple[Use, ...]
     machine: Machine | None = None  # the groups on the drives; None: groups were not read
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     remarks: tuple[Coded, ...] = ()
@@ -88,16 +87,16 @@ def seen(question: Question) -> Iterator[Seen]:
 
     Recorded reports have no groups.
     """
-    verdicts, system = question.verdicts, question.system
+    system = question.system
     devices = listed(system)
-    placed = [_placed(verdict, _all_paths(verdict, devices)) for verdict in verdicts]
+    placed = [_placed(drive, _all_paths(drive.verdict, devices)) for drive in question.drives]
     found = Seen(
-        tuple(verdict.place.disks for verdict in placed),
+        tuple(drive.place.disks for drive in placed),
         tuple(disks(other.device, system) for other in question.others),
     )
     wanted = None
-    if question.only_alerting and not any(map(_is_gone, placed)):
-        wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks]
+    if question.only_alerting and not any(_is_gone(drive.verdict) for drive in placed):
+        wanted = [name for drive in placed if drive.verdict.state for name in drive.place.disks]
     if not any(found.disks) or wanted == []:
         yield found
         return
@@ -120,7 +119,7 @@ def read_here(question: Question) -> Seen:
 
 
 def examined(
-    verdicts: tuple[Verdict, ...],
+    located: Sequence[Located],
     drives: Drives,
     only_alerting: bool = False,
     asked: Sequence[str] = (),
@@ -128,35 +127,33 @@ def examined(
     others: Callable[[], Sequence[Other]] = tuple,
     read: Callable[[Question], Seen] = read_here,
 ) -> Examined:
-    """Return the verdicts, each with the groups that depend on its drive.
+    """Return the groups that depend on each drive.
 
     only_alerting, asked: see Question. others: returns the drives of other runs. read: answers the
-    question. After an exception, the verdicts lack groups, and a remark gives the reason.
+    question. After an exception, there are no groups, and a remark gives the reason.
     """
     try:
         further = others()
-        found = read(Question(verdicts, further, only_alerting, asked, system))
+        found = read(Question(located, further, only_alerting, asked, system))
         if found.problem and not found.disks:
-            return unexamined(verdicts, drives, found.problem)
-        return _decided(verdicts, found, drives, further)
+            return unexamined(located, drives, found.problem)
+        return _decided(located, found, drives, further)
     except Exception as error:
-        return unexamined(verdicts, drives, problem_of(error))
+        return unexamined(located, drives, problem_of(error))
 
 
 def _decided(
-    verdicts: tuple[Verdict, ...], found: Seen, drives: Drives, others: Sequence[Other]
+    located: Sequence[Located], found: Seen, drives: Drives, others: Sequence[Other]
 ) -> Examined:
-    """Return the verdicts with what follows from the groups."""
+    """Return what follows from the groups."""
     if found.groups is None:
-        return Examined(verdicts)
+        return Examined(tuple(Use(*drive) for drive in located))
     slots = dict(found.places)
-    placed = [
-        _in_slot(_placed(verdict, names), slots) for verdict, names in zip(verdicts, found.disks)
-    ]
+    placed = [_in_slot(_placed(drive, names), slots) for drive, names in zip(located, found.disks)]
     whole = machine(found.groups, with_others(drives(placed), others, found.others))
-    judged = [_with_degraded(verdict, found.groups) for verdict in placed]
+    judged = [Located(_with_degraded(drive.verdict, found.groups), drive.place) for drive in placed]
     remarks = (found.problem,) if found.problem else ()
-    return Examined(with_replacements(judged, whole), whole, found.notes, remarks)
+    return Examined(uses_of(judged, whole), whole, found.notes, remarks)
 
 
 def problem_of(error: Exception) -> Coded:
@@ -167,36 +164,41 @@ def problem_of(error: Exception) -> Coded:
     return Coded(problem.code, str(problem))
 
 
-def unexamined(verdicts: Sequence[Verdict], drives: Drives, problem: Coded) -> Examined:
-    """Return the verdicts without groups. problem: why nothing was read.
+def unexamined(located: Sequence[Located], drives: Drives, problem: Coded) -> Examined:
+    """Return the drives without groups. problem: why nothing was read.
 
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
     copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
     """
-    judged = tuple(_as_degraded(verdict) if _is_gone(verdict) else verdict for verdict in verdicts)
+    judged = [Located(_as_degraded(drive.verdict), drive.place) for drive in located]
+    order = Machine((), ())
     with suppress(Exception):  # the problem may be with the verdicts
-        here = [verdict for verdict in judged if not verdict.device.is_recorded]
-        named = [_placed(verdict, (verdict.device.name,)) for verdict in here]
-        judged = with_replacements(judged, machine((), drives(named)))
-    return Examined(judged, remarks=(problem,))
+        here = [drive for drive in judged if not drive.verdict.device.is_recorded]
+        order = machine(
+            (), drives([_placed(drive, (drive.verdict.device.name,)) for drive in here])
+        )
+    return Examined(uses_of(judged, order), remarks=(problem,))
 
 
 def _as_degraded(verdict: Verdict) -> Verdict:
+    """Return the verdict; CRITICAL on a missing drive."""
+    if not _is_gone(verdict):
+        return verdict
     words = f'{verdict.problem}; whether a group lacks a member is not known'
     return verdict._replace(state=State.CRITICAL, problem=words)
 
 
-def _placed(verdict: Verdict, names: Sequence[str]) -> Verdict:
-    return verdict._replace(place=verdict.place._replace(disks=tuple(names)))
+def _placed(drive: Located, names: Sequence[str]) -> Located:
+    return Located(drive.verdict, drive.place._replace(disks=tuple(names)))
 
 
-def _in_slot(verdict: Verdict, slots: Mapping[str, Place]) -> Verdict:
-    """Return a verdict with the slot that a controller's tool reports, unless the system does."""
-    slot, place = slots.get(verdict.device.address), verdict.place
+def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
+    """Return a drive in the slot that a controller's tool reports, unless the system does."""
+    slot, place = slots.get(drive.verdict.device.address), drive.place
     if slot is None or place.bay:
-        return verdict
+        return drive
     place = place._replace(bay=slot.bay, locate=slot.locate, locate_off=slot.locate_off)
-    return verdict._replace(place=place)
+    return Located(drive.verdict, place)
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
@@ -276,17 +278,18 @@ def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     return (device.address,) if has_address else tuple(disks_of(device, system))
 
 
-def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iterable[Group]:
+def _of_controllers(drives: Sequence[Located], is_asked: bool = False) -> Iterable[Group]:
     """Yield a group for each RAID controller, because it is unknown which drives belong to which
     volume. is_asked: this run asks their tools.
     """
     behind: dict[tuple[str, str, bool], list[Device]] = {}
-    for verdict in verdicts:
-        controller = device_types.controller(verdict.device.type)
-        if controller and verdict.device.address in verdict.place.disks:
-            kind = device_types.base(verdict.device).partition(',')[0]
-            key = controller.name, verdict.device.path, kind in WITH_TOOLS
-            behind.setdefault(key, []).append(verdict.device)
+    for drive in drives:
+        device = drive.verdict.device
+        controller = device_types.controller(device.type)
+        if controller and device.address in drive.place.disks:
+            kind = device_types.base(device).partition(',')[0]
+            key = controller.name, device.path, kind in WITH_TOOLS
+            behind.setdefault(key, []).append(device)
     for (name, path, has_tool), devices in behind.items():
         unknown = _NO_TOOL
         if has_tool:

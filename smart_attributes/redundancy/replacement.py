@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from ..errors import Coded
-from ..model import Dependence, Group, Replacement, Verdict
+from ..model import Dependence, Group, Located, Replacement, Use, Verdict
 from ..typed import Json, NamedTuple
 from ..words import clean, sentence
 from . import partitions, sentences
@@ -363,17 +363,17 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
 # --- in the outputs -------------------------------------------------------------------------------
 
 
-def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
-    """Return the verdicts, each with the groups that depend on its drive and whether the drive
-    may be replaced.
-    """
+def uses(drives: Sequence[Located], found: Machine) -> tuple[Use, ...]:
+    """Return the groups that depend on each drive, and whether the drive may be replaced."""
     steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
     return tuple(
-        verdict._replace(
-            depends=tuple(_depends(verdict.device.name, found.groups)),
-            replacement=steps.get(verdict.device.name),
+        Use(
+            drive.verdict,
+            drive.place,
+            tuple(_depends(drive.verdict.device.name, found.groups)),
+            steps.get(drive.verdict.device.name),
         )
-        for verdict in verdicts
+        for drive in drives
     )
 
 
@@ -444,7 +444,7 @@ def _step(step: Step) -> Json:
     }
 
 
-def depends(verdict: Verdict) -> list[Json]:
+def depends(use: Use) -> list[Json]:
     """Return the groups that a drive is a member of."""
     return [
         {
@@ -455,7 +455,7 @@ def depends(verdict: Verdict) -> list[Json]:
             'member_state': state,
             'text': sentence(said, TEXT),
         }
-        for group, member, state, tolerates, said in verdict.depends
+        for group, member, state, tolerates, said in use.depends
     ]
 
 

@@ -78,7 +78,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 def completed(
     known: Iterable[Group],
     system: System = LINUX,
-    _verdicts: object = (),
+    _drives: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return two values: the known groups, in which zpool's groups replace others of the same
     pools, and notes.

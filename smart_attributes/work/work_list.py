@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import DriveAsleep, ReadingHarms
 from ..knowledge import severity
 from ..knowledge.severity import Alarm
-from ..model import Further, Item, Replacement, State
+from ..model import Further, Item, Outlook, Replacement, State, Use
 from ..redundancy.replacement import (
     COPY,
     LABELS,
@@ -33,7 +33,9 @@ from .dates import day, is_due, lasting, order_by
 from .statements import findings, headline
 
 if TYPE_CHECKING:
-    from ..model import Judgement, Verdict
+    from collections.abc import Mapping
+
+    from ..model import Case, Device, Judgement, Located, Place, Verdict
     from ..redundancy.replacement import Machine, Step
 
 # Problem codes of a drive that must be found before it can be read.
@@ -41,6 +43,7 @@ GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'
 # The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
 UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
 REASON = 60  # characters
+UNKNOWN_FUTURE = Outlook()
 MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
 OF_LABEL = {
     NEXT: actions.REPLACE,
@@ -79,54 +82,44 @@ class Need(NamedTuple):
     kind: str = ''  # the kind of its text
 
 
-def item(verdict: Verdict, now: float | None = None) -> Item:
-    """Return the item of a drive: the verdict's item if set, else a new item. now: seconds since
-    1970; None: today.
-    """
-    return verdict.item or _item(verdict, time.time() if now is None else now)
-
-
-def with_item(verdict: Verdict, now: float, is_only_alerting: bool = False) -> Verdict:
-    """Return a verdict with its item. is_only_alerting: an OK drive gets no item."""
-    if is_only_alerting and verdict.state is State.OK and not verdict.replacement:
-        return verdict
-    return verdict._replace(item=_item(verdict, now))
-
-
-def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
+def drives(
+    located: Iterable[Located], now: float, outlooks: Mapping[Device, Outlook] = {}
+) -> list[Drive]:
     """Return the drives with known block devices, most severe first, with the facts that affect
     their groups.
 
     now: seconds since 1970.
     """
+    in_severity = sorted(located, key=lambda drive: severity.of_verdict(drive.verdict))
     return [
-        _drive(verdict, now)
-        for verdict in sorted(verdicts, key=severity.of_verdict)
-        if verdict.place.disks
+        _drive(drive.verdict, drive.place, outlooks.get(drive.verdict.device, UNKNOWN_FUTURE), now)
+        for drive in in_severity
+        if drive.place.disks
     ]
 
 
-def _drive(verdict: Verdict, now: float) -> Drive:
-    now = verdict.read_at(now)
+def _drive(verdict: Verdict, place: Place, outlook: Outlook, now: float) -> Drive:
     is_unread = bool(verdict.problem) and verdict.state is not State.OK
     return Drive(
         verdict.device.name,
-        frozenset(verdict.place.disks),
+        frozenset(place.disks),
         verdict.state is State.CRITICAL or is_unread,
-        _is_to_replace(_own(verdict, now)),
-        bay=verdict.place.bay,
+        _is_to_replace(_own(verdict, outlook, verdict.read_at(now))),
+        bay=place.bay,
     )
 
 
-def _item(verdict: Verdict, now: float) -> Item:
+def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
+    """Return the action for a drive. now: seconds since 1970."""
+    verdict, step = use.verdict, use.replacement
     now = verdict.read_at(now)
-    step, own = verdict.replacement, _own(verdict, now)
+    own = _own(verdict, outlook, now)
     needs = _with_groups(own, step)
     code = needs[0].code
-    dues = [_due(verdict, each, now) for each in needs]
-    dates = [each.order_by for each in dues if each.order_by and code not in actions.REPLACING]
-    again = [actions.action(*each).again for each in needs]
-    why, of_groups = _why(verdict, now), step.why if step else ''
+    dues = [_due(use, outlook, need, now) for need in needs]
+    dates = [due.order_by for due in dues if due.order_by and code not in actions.REPLACING]
+    again = [actions.action(*need).again for need in needs]
+    why, of_groups = _why(verdict, outlook, now), step.why if step else ''
     return Item(
         verdict.device.name,
         verdict.state,
@@ -136,12 +129,10 @@ def _item(verdict: Verdict, now: float) -> Item:
         min(filter(None, again), default=0),
         _reason(verdict, own[0].code, why or of_groups),
         '; '.join(filter(None, (why, of_groups))),
-        verdict.risk,
-        verdict.place,
-        verdict.depends,
-        _unknown(verdict, [each.code for each in needs]),
+        use.place,
+        _unknown(use, [need.code for need in needs]),
         step,
-        tuple(Further(each.code, due.to_do) for each, due in zip(needs[1:], dues[1:])),
+        tuple(Further(need.code, due.to_do) for need, due in zip(needs[1:], dues[1:])),
     )
 
 
@@ -168,23 +159,23 @@ def rescue(verdict: Verdict) -> str:
     if none of its actions does.
     """
     now = verdict.read_at(time.time())
-    for need in _with_groups(_own(verdict, now), verdict.replacement):
+    for need in _own(verdict, UNKNOWN_FUTURE, now):
         if actions.needs_spare(need.code, verdict.state) or actions.copies(*need):
-            return _due(verdict, need, now).to_do
+            return _due(Use(verdict), UNKNOWN_FUTURE, need, now).to_do
     return ''
 
 
-def _due(verdict: Verdict, need: Need, now: float) -> Due:
+def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     """Return an action of a drive in words, with its date."""
-    step = verdict.replacement
+    step = use.replacement
     # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early
     # enough.
     is_early = (
         need.code == actions.ORDER
-        and verdict.state is not State.OK
+        and use.verdict.state is not State.OK
         and (step is None or step.label not in (NEXT, WAIT))
     )
-    left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
+    left = [each.earliest if is_early else each.left for each in outlook.forecasts.values()]
     return due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
 
 
@@ -201,7 +192,7 @@ def _is_to_replace(needs: Iterable[Need]) -> bool:
     return any(each.code in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY) for each in needs)
 
 
-def _own(verdict: Verdict, now: float) -> list[Need]:
+def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
     """Return what the drive's own findings need, without its groups, as of_alarms() does."""
     if verdict.problem and verdict.state is not State.OK:
         return _of_unread(verdict)
@@ -211,7 +202,7 @@ def _own(verdict: Verdict, now: float) -> list[Need]:
         if each.state is not State.OK
     ]
     accepted = [_accepted(each) for each in verdict.judgements if each.acknowledged]
-    is_worn = is_due([each.left for each in verdict.forecasts.values()], now)
+    is_worn = is_due([forecast.left for forecast in outlook.forecasts.values()], now)
     return of_alarms(alarms, is_worn, accepted)
 
 
@@ -329,26 +320,26 @@ def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str
     return Due(f'{words} {f"by {day(by)}" if by > now else "now"}{why}', day(by))
 
 
-def _why(verdict: Verdict, now: float) -> str:
+def _why(verdict: Verdict, outlook: Outlook, now: float) -> str:
     if verdict.state is not State.OK:
         return findings(verdict)
     return '; '.join(
         lasting(metric, forecast, now)
-        for metric, forecast in verdict.forecasts.items()
+        for metric, forecast in outlook.forecasts.items()
         if is_due([forecast.left], now)
     )
 
 
-def _unknown(verdict: Verdict, codes: Iterable[str]) -> str:
+def _unknown(use: Use, codes: Iterable[str]) -> str:
     """Return the missing facts about a drive to replace; '' if enough is known. codes: all its
     actions.
     """
     replacing = {*actions.REPLACING, actions.ORDER, actions.ORDER_COPY}
-    if replacing.isdisjoint(codes) or verdict.device.is_recorded:
+    if replacing.isdisjoint(codes) or use.verdict.device.is_recorded:
         return ''
-    if verdict.replacement is None:
-        return '' if verdict.place.disks else NOT_KNOWN['use-unknown']
-    return NOT_KNOWN.get(verdict.replacement.why.code or '', '')
+    if use.replacement is None:
+        return '' if use.place.disks else NOT_KNOWN['use-unknown']
+    return NOT_KNOWN.get(use.replacement.why.code or '', '')
 
 
 def _unread(step: Step) -> Item:
@@ -371,15 +362,14 @@ def _unread(step: Step) -> Item:
 # --- the order of a machine -----------------------------------------------------------------------
 
 
-def in_order(
-    verdicts: Sequence[Verdict], machine: Machine | None = None, now: float | None = None
-) -> list[Item]:
+def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item]:
     """Return the items of all drives, and of disks that this run did not read, most urgent first.
 
     Groups that lose data at the next failure come first; the drives of a group are adjacent,
     ordered by action.
     """
-    known = [item(verdict, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
+    verdicts = [case.verdict for case in cases]
+    known = [case.todo for case in severity.worst_first(cases)]
     names = {each.drive for each in known}
     steps = machine.steps if machine else ()
     known += [_unread(step) for step in steps if step.drive.name not in names]

@@ -1,0 +1,280 @@
+"""The drives of a run as the outputs show them: each verdict with its forecasts, with what depends
+on the drive, and with the action.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+from ..check import fence
+from ..check.survey import Survey
+from ..errors import Coded, DriveGone, UsageError
+from ..model import Case, Device, Item, Located, Outlook, Place, State, Use, Verdict
+from ..shown import shown
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..command_line.options import Options
+    from ..redundancy.dependence import Examined, Other
+    from ..redundancy.replacement import Machine
+
+UNKNOWN_FUTURE = Outlook()
+UNPLACED = 'cannot be located'
+
+
+class Overview(NamedTuple):
+    """A survey, with its drives as the outputs show them."""
+
+    survey: Survey
+    cases: tuple[Case, ...]
+    notes: tuple[Coded, ...]
+    remarks: tuple[Coded, ...]
+    machine: Machine | None = None  # groups on the drives and order of replacement, if read
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts on the drives."""
+        return tuple(case.verdict for case in self.cases)
+
+    @property
+    def nobody(self) -> tuple[State, str]:
+        """The state and the message if no drive was found."""
+        return self.survey.nobody
+
+
+class _Foreseen(NamedTuple):
+    """The drives of a survey before their groups are read."""
+
+    located: list[Located]
+    outlooks: dict[Device, Outlook]
+
+
+def of_alerts(survey: Survey, options: Options) -> Overview:
+    """Return the drives of a check: those that alert with the groups on them."""
+    if not any(verdict.state for verdict in survey.verdicts):
+        return without_groups(survey, options)
+    from ..check import forecasts
+    from ..reading.system import former_place
+
+    def outlook(verdict: Verdict) -> Outlook:
+        past = survey.history.past(verdict.device)
+        return Outlook(forecasts.forecasts(verdict, past))
+
+    def place(verdict: Verdict) -> Place:
+        return former_place(verdict.device)  # what the address alone tells
+
+    foreseen = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
+    return _with_groups(survey, foreseen, options, only_alerting=True)
+
+
+def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
+    """Return the drives of a check if no time is left to read groups. why: the reason."""
+    if not any(verdict.state for verdict in survey.verdicts):
+        return without_groups(survey, options)
+    from ..redundancy import in_time
+    from ..redundancy.dependence import unexamined
+    from ..work.work_list import drives
+
+    now = time.time()
+    located = [Located(verdict) for verdict in survey.verdicts]
+    examined = unexamined(located, lambda placed: drives(placed, now), in_time.unread(why))
+    return _overview(survey, examined, {}, options, only_alerting=True)
+
+
+def for_programs(survey: Survey, options: Options) -> Overview:
+    """Return the drives with their forecasts and groups; nobody needs to find the drives."""
+    from ..check import history_answers
+
+    foreseen = _foreseen(
+        survey.verdicts,
+        lambda verdict: history_answers.outlook(survey.history, verdict),
+        lambda verdict: Place(),
+    )
+    return _with_groups(survey, foreseen, options)
+
+
+def for_a_person(survey: Survey, options: Options, asked: Sequence[str] = ()) -> Overview:
+    """Return the drives with their place, their forecasts and their groups.
+
+    asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
+    """
+    from ..check import history_answers
+
+    foreseen = _foreseen(
+        survey.verdicts, lambda verdict: history_answers.outlook(survey.history, verdict), _place
+    )
+    return _with_groups(survey, foreseen, options, asked=asked)
+
+
+def _place(verdict: Verdict) -> Place:
+    """Return the location of a drive, also of a missing one."""
+    from ..reading.system import former_place, place
+
+    is_missing = verdict.code == DriveGone.code
+    return former_place(verdict.device) if is_missing else place(verdict.device)
+
+
+def without_groups(survey: Survey, options: Options) -> Overview:
+    """Return the drives of a check without the groups on them."""
+    uses = [Use(verdict) for verdict in survey.verdicts]
+    cases = _cases(survey, uses, {}, options, only_alerting=True)
+    return Overview(survey, cases, survey.notes, survey.remarks)
+
+
+def _foreseen(
+    verdicts: Sequence[Verdict],
+    outlook: Callable[[Verdict], Outlook],
+    place: Callable[[Verdict], Place],
+    only_alerting: bool = False,
+) -> _Foreseen:
+    """Return the drives with what the history and the system tell about each; an error affects only
+    its drive.
+    """
+    now = time.time()
+    foreseen = _Foreseen([], {})
+    for verdict in verdicts:
+        if only_alerting and not verdict.state:
+            foreseen.located.append(Located(verdict))
+            continue
+        known, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
+        known, where = fence.tried(known, place, UNPLACED, Place())
+        # an error here affects only this drive; later, it would affect all
+        decide = partial(_item_without_groups, outlook=future, now=now)
+        known, _ = fence.tried(known, decide, fence.UNDECIDED, None)
+        foreseen.located.append(Located(known, where))
+        foreseen.outlooks[verdict.device] = future
+    return foreseen
+
+
+def _item_without_groups(verdict: Verdict, outlook: Outlook, now: float) -> Item:
+    from ..work.work_list import item
+
+    return item(Use(verdict), now, outlook)
+
+
+def _with_groups(
+    survey: Survey,
+    foreseen: _Foreseen,
+    options: Options,
+    only_alerting: bool = False,
+    asked: Sequence[str] = (),
+) -> Overview:
+    """Return the drives with the groups that depend on each. only_alerting: read only the groups on
+    drives that alert.
+    """
+    from ..redundancy import in_time
+    from ..redundancy.dependence import examined
+    from ..work.work_list import drives
+
+    now, outlooks = time.time(), foreseen.outlooks
+    groups = examined(
+        foreseen.located,
+        lambda placed: drives(placed, now, outlooks),
+        only_alerting,
+        asked,
+        others=lambda: others(survey.history.others()),
+        read=lambda question: in_time.read(question, options.state_dir),
+    )
+    return _overview(survey, groups, outlooks, options, only_alerting)
+
+
+def _overview(
+    survey: Survey,
+    groups: Examined,
+    outlooks: Mapping[Device, Outlook],
+    options: Options,
+    only_alerting: bool,
+) -> Overview:
+    """Return the drives of a survey after their groups were examined."""
+    return Overview(
+        survey,
+        _cases(survey, groups.uses, outlooks, options, only_alerting),
+        notes=(*survey.notes, *groups.notes),
+        remarks=(*survey.remarks, *groups.remarks),
+        machine=groups.machine,
+    )
+
+
+def _cases(
+    survey: Survey,
+    uses: Sequence[Use],
+    outlooks: Mapping[Device, Outlook],
+    options: Options,
+    only_alerting: bool,
+) -> tuple[Case, ...]:
+    """Return the drives of a survey. only_alerting: no action is decided for the others."""
+    now = time.time()
+    cases = []
+    for use, read in zip(uses, survey.reads):
+        if only_alerting and not use.verdict.state:
+            cases.append(_case(use.verdict, read.transcript, options))
+            continue
+        outlook = outlooks.get(use.verdict.device, UNKNOWN_FUTURE)
+        cases.append(_decided(use, outlook, read.transcript, options, now))
+    return tuple(cases)
+
+
+def _decided(use: Use, outlook: Outlook, transcript: str, options: Options, now: float) -> Case:
+    """Return a drive with its action; an error affects only this drive."""
+    from ..work.work_list import item
+
+    verdict, decision = fence.tried(
+        use.verdict, lambda _: item(use, now, outlook), fence.UNDECIDED, None
+    )
+    if decision is None:
+        use = Use(verdict, use.place)
+        decision = item(use, now)
+    return _case(verdict, transcript, options, outlook, use, decision)
+
+
+def _case(
+    verdict: Verdict,
+    transcript: str,
+    options: Options,
+    outlook: Outlook = UNKNOWN_FUTURE,
+    use: Use | None = None,
+    item: Item | None = None,
+) -> Case:
+    """Return a drive with its identity as the outputs show it."""
+    hide_serial = options.naming.hide_serial
+    seen = verdict.last_seen
+    return Case(
+        verdict,
+        shown(verdict.identity, hide_serial),
+        shown(seen, hide_serial) if seen else None,
+        outlook,
+        use,
+        item,
+        transcript,
+    )
+
+
+def alone(drives: Sequence[tuple[Verdict, Outlook]], options: Options, now: float) -> list[Case]:
+    """Return the drives of another machine, whose groups are not known."""
+    return [_decided(Use(verdict), outlook, '', options, now) for verdict, outlook in drives]
+
+
+def unshown(case: Case, error: Exception) -> Case:
+    """Return a drive that cannot be shown because of an exception."""
+    from ..work.work_list import item
+
+    use = Use(fence.failed(case.verdict, error, fence.UNSHOWN), case.place)
+    return Case(use.verdict, case.shown, use=use, item=item(use, time.time()))
+
+
+def others(states: Sequence[tuple[str, State]]) -> list[Other]:
+    """Return the drives of other runs. states: their addresses and last states, from the history."""
+    from ..reading import addresses
+    from ..redundancy.dependence import Other
+
+    devices, state_at = [], dict(states)
+    for address in state_at:
+        with suppress(UsageError):  # written by another user
+            devices += addresses.parse(address)
+    return [
+        Other(device, state_at.get(device.address) is State.CRITICAL)
+        for device in addresses.named(devices)
+    ]
