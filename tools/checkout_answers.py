@@ -14,6 +14,7 @@ imports.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -36,7 +37,10 @@ class Left(BaseException):
     """The launcher left, and would have ended this process."""
 
 
-def _leave(status: int) -> NoReturn:
+def _leave(runner: int, status: int) -> NoReturn:
+    """End a child of the launcher; in the process *runner* itself, only the launcher's run."""
+    if os.getpid() != runner:
+        LEAVE(status)
     raise Left(status)
 
 
@@ -45,6 +49,7 @@ def answer(launcher: str, words: Sequence[str]) -> Answer:
     it.
     """
     sys.argv, output = [launcher, *words], io.TextIOWrapper(io.BytesIO(), encoding='utf-8')
+    os._exit = functools.partial(_leave, os.getpid())
     try:
         with contextlib.redirect_stdout(output):
             runpy.run_path(launcher, run_name='__main__')
@@ -85,7 +90,7 @@ def main(checkout: str, folder: str, options: Sequence[str]) -> None:
         f'{folder}.{os.getpid()}',
     )
     reports = sorted(os.path.join(folder, name, 'report') for name in os.listdir(folder))
-    time.time, os._exit = lambda: NOW, _leave
+    time.time = lambda: NOW
     line(launcher, reports[0], options)  # imports everything, for all children
     for start in range(0, len(reports), BATCH):
         print(end=batch(launcher, reports[start : start + BATCH], options, spool), flush=True)
