@@ -121,10 +121,10 @@ class Remembered:
         store = self.store
         return self._past(store.likely(identity)) if store else None
 
-    def seen_as(self, one: str, other: str) -> str:
+    def seen_as(self, first: str, second: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
         store = self.store
-        return store.seen_as(one, other) if store else SEPARATE
+        return store.seen_as(first, second) if store else SEPARATE
 
     def recall(
         self,

@@ -180,9 +180,8 @@ class HistoryStore:
         since, why = self.read().not_written
         if not since:
             return ''
-        return (
-            f'readings could not be written since {local_minute(since)}{f": {why}" if why else ""}'
-        )
+        reason = f': {why}' if why else ''
+        return f'readings could not be written since {local_minute(since)}{reason}'
 
     @property
     def snapshot(self) -> str:
@@ -241,19 +240,20 @@ class HistoryStore:
     def recall(self, identities: Sequence[Identity]) -> list[Match]:
         """Return the records of the drives of this run, in the same order."""
         matches = drive_records.matches(identities, self.records, self._is_same)
-        return [
-            match if match.record else Match(note=_why_not_stored(identity, match, self._parsed))
-            for identity, match in zip(identities, matches)
-        ]
+        result = []
+        for identity, match in zip(identities, matches):
+            note = '' if match.record else _why_not_stored(identity, match, self._parsed)
+            result.append(Match(match.record, note))
+        return result
 
-    def seen_as(self, one: str, other: str) -> str:
+    def seen_as(self, first: str, second: str) -> str:
         """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
         drive at the last check.
         """
         for drive in self.drives.values():
             doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
-            if {one, other} <= self._addresses(drive):
-                is_doubted = doubts.get(one) or doubts.get(other)
+            if {first, second} <= self._addresses(drive):
+                is_doubted = doubts.get(first) or doubts.get(second)
                 return DOUBTED if is_doubted else ONE
         return SEPARATE
 
@@ -262,7 +262,8 @@ class HistoryStore:
         others: list[str] = []
         for drive in self.drives.values():
             of_drive = self._addresses(drive)
-            others += of_drive.difference(addresses) if of_drive.intersection(addresses) else ()
+            if of_drive.intersection(addresses):
+                others += of_drive.difference(addresses)
         return sorted(others)
 
     def _addresses(self, drive: DriveHistory) -> set[str]:
@@ -296,11 +297,13 @@ class HistoryStore:
     def all_of(self, number: int) -> dict[Key, History]:
         """Return all series of a drive with all their points."""
         days, _ = self._days_of(number)
-        return {
-            key: History(_whole(days.get(key), history.points), history.last_read)
-            for key, history in self.drives[number].histories.items()
-            if self.drives[number].series[key].pace != series.LATELY
-        }
+        drive = self.drives[number]
+        result = {}
+        for key, history in drive.histories.items():
+            if drive.series[key].pace != series.LATELY:
+                points = _whole(days.get(key), history.points)
+                result[key] = History(points, history.last_read)
+        return result
 
     def examine(self) -> list[str]:
         """Read also the files that no check reads; return a message for each damaged one."""
@@ -365,9 +368,9 @@ class HistoryStore:
         here = updated(self._places_in(after.drives), drive_at, scope, self.now, slots, before_run)
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
-            places += [
-                place._replace(machine=self._machine) for place in here if place.drive == number
-            ]
+            for place in here:
+                if place.drive == number:
+                    places.append(place._replace(machine=self._machine))
             after.drives[number] = drive._replace(places=tuple(places))
         folder.set_snapshot_aside(path)
         return self._apply(path, before, after.drives)
@@ -378,10 +381,10 @@ class HistoryStore:
         """Add the readings to the drives; return the number of the drive at each occupied
         address.
         """
-        drive_at: dict[str, int | None] = {
-            sighting.address: sighting.recognized if sighting.recognized in after.drives else None
-            for sighting in sightings
-        }
+        drive_at: dict[str, int | None] = {}
+        for sighting in sightings:
+            is_known = sighting.recognized in after.drives
+            drive_at[sighting.address] = sighting.recognized if is_known else None
         seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
         matches = self._matches(after, [identity for _, identity in seen])
         for (sighting, identity), match in zip(seen, matches):
@@ -391,7 +394,11 @@ class HistoryStore:
                 continue
             number = drive.record.number
             with_readings = drive_file.with_readings(
-                drive, identity, sighting.observations, sighting.verdict, self.now
+                drive,
+                identity,
+                observations=sighting.observations,
+                verdict=sighting.verdict,
+                now=self.now,
             )
             after.drives[number] = with_readings._replace(aliases=sighting.aliases)
             drive_at[sighting.address] = number
@@ -454,12 +461,13 @@ class HistoryStore:
             kept, older = drive_file.split(drive)
             replaced[number] = {}
             if older:
-                days, fault = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
+                stored = folder.read_file(f'{path}/{number}{DAYS}')
+                days, fault = _days_in(stored)
                 if fault:
                     set_aside.append(f'{number}{DAYS}')
                 everything = drive_file.joined(days, older, self.now)
-                content = drive_file.text(DriveHistory(drive.record, series=everything))
-                replaced[number][DAYS] = content
+                of_days = DriveHistory(drive.record, series=everything)
+                replaced[number][DAYS] = drive_file.text(of_days)
             is_new_day = former is None or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             replaced[number][DRIVE] = drive_file.text(thin)
@@ -548,7 +556,8 @@ def _with_past(
     for (key, pace), points in past.items():
         if not points:
             continue
-        before = stored.get(key, drive_file.Series(pace, absent=points[-1].time))
+        new = drive_file.Series(pace, absent=points[-1].time)
+        before = stored.get(key, new)
         whole = _whole(days.get(key), before.points)
         most = drive_file.most_of(key.definition)
         until = whole[0].time if whole else drive_records.LATEST
