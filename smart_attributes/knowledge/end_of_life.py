@@ -35,12 +35,11 @@ def marked(
     if _has_lost_data(numbers, metrics):
         return [*verdicts]
     worn, is_used_up = _worn_attributes(report, numbers), _is_used_up(report.nvme)
-    return [
-        verdict._replace(is_wear=True, verdict=_words(verdict))
-        if _is_wear(verdict, report, worn, is_used_up)
-        else verdict
-        for verdict in verdicts
-    ]
+    result = [*verdicts]
+    for place, verdict in enumerate(result):
+        if _is_wear(verdict, report, worn, is_used_up):
+            result[place] = verdict._replace(is_wear=True, verdict=_words(verdict))
+    return result
 
 
 def _is_wear(verdict: Reading, report: Report, worn: frozenset[int], is_used_up: bool) -> bool:
