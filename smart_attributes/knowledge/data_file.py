@@ -348,8 +348,10 @@ def _is_unique(value: Any, *_: Any) -> bool:
 
 
 def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
-    others = [item for key, item in value.items() if key not in part.get('properties', ())]
-    return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
+    others = [value[key] for key in value if key not in part.get('properties', ())]
+    if fits is False:
+        return not others
+    return all(is_fitting(item, fits, root) for item in others)
 
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.

@@ -452,7 +452,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''),
                 ceiling=spec.get('ceiling'),
-                states=tuple((*span(key), word) for key, word in spec.get('states', {}).items()),
+                states=tuple((*span(text), word) for text, word in spec.get('states', {}).items()),
                 is_trap=bool(row.get('trap')),
                 definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip(),
             )

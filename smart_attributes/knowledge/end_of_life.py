@@ -90,9 +90,11 @@ def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> frozenset[in
         for reading in numbers
         if reading.metric == severity.ENDURANCE and reading.number is not None
     }
-    return frozenset(
-        row.id
-        for row in report.attributes
-        if row.when_failed == 'now' and row.prefail and row.threshold
-        if row.id in used and used[row.id] >= _USED_UP - row.threshold
-    )
+    worn = set()
+    for row in report.attributes:
+        is_failing = row.when_failed == 'now' and row.prefail
+        if not is_failing or not row.threshold or row.id not in used:
+            continue
+        if used[row.id] >= _USED_UP - row.threshold:
+            worn.add(row.id)
+    return frozenset(worn)

@@ -61,8 +61,11 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
     if not isinstance(value, dict):
         return value
     parts, others = fits.get('properties', {}), fits.get('additionalProperties') or {}
-    keys = [key for key in parts if key in value] + [key for key in value if key not in parts]
-    return {key: _in_schema_order(value[key], parts.get(key, others), root) for key in keys}
+    ordered = {}
+    for key in dict.fromkeys((*parts, *value)):
+        if key in value:
+            ordered[key] = _in_schema_order(value[key], parts.get(key, others), root)
+    return ordered
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
