@@ -23,7 +23,7 @@ from ..knowledge import (
     thresholds,
 )
 from ..knowledge.drive_database import SpecDatabase
-from ..typed import Json
+from ..typed import Json, MutableJson
 from ..wording import plural
 from . import drive_rules, entry_rules, sources
 from .sources import Context, EntriesFile, SampleDrive, beside
@@ -46,11 +46,7 @@ def is_limits(path: str) -> bool:
         data = data_file.parse(data_file.read_text(path), path)[0]
     except DataError:
         data = None
-    if (
-        isinstance(data, dict)
-        and 'entries' not in data
-        and ('overrides' in data or 'metrics' in data)
-    ):
+    if isinstance(data, dict) and 'entries' not in data and data.keys() & {'overrides', 'metrics'}:
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
 
@@ -84,9 +80,9 @@ def examine_limits(path: str) -> Validation:
 
 def _contradictions(data: Json) -> Iterator[str]:
     for number, override in enumerate(data.get('overrides', ()), 1):
-        for other_number, other in enumerate(data['overrides'][: number - 1], 1):
-            ours, theirs = override.get('metrics', {}), other.get('metrics', {})
-            for metric in set(ours) & set(theirs) if other['for'] == override['for'] else ():
+        for other_number, earlier in enumerate(data['overrides'][: number - 1], 1):
+            ours, theirs = override.get('metrics', {}), earlier.get('metrics', {})
+            for metric in set(ours) & set(theirs) if earlier['for'] == override['for'] else ():
                 if ours[metric] != theirs[metric]:
                     yield (
                         f'overrides {other_number} and {number}, for '
@@ -172,15 +168,10 @@ def _print(
     for note in validation.notes:
         write(f'before you send it: {note}')
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
-    summary = (
-        [*validation.summary, number]
-        if validation.summary
-        else [
-            f'read as {words}',
-            number,
-            'fix this first, then validate again to find further problems',
-        ]
-    )
+    summary = [*validation.summary, number]
+    if not validation.summary:
+        advice = 'fix this first, then validate again to find further problems'
+        summary = [f'read as {words}', number, advice]
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
 
 
@@ -250,24 +241,16 @@ def _before_sending(
     shipped, *local = files
     if not local:
         return []
-    both = {
-        **shipped.data,
-        'entries': [entry for source in files for entry in source.data['entries']],
-        **{
-            key: {
-                name: value for source in files for name, value in source.data.get(key, {}).items()
-            }
-            for key in ('metrics', 'sets')
-        },
-    }
-    database = SpecDatabase(both)
     entries = [entry for source in local for entry in source.data['entries']]
+    both: MutableJson = {**shipped.data, 'entries': [*shipped.data['entries'], *entries]}
+    for key in ('metrics', 'sets'):
+        both[key] = {}
+        for source in files:
+            both[key].update(source.data.get(key, {}))
+    database = SpecDatabase(both)
     concerned = [
         drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)
     ]
     claims = drive_rules.claims_of(concerned, database)
-    return [
-        sentence
-        for sentence in drive_rules.drive_problems(claims, Context(database, database, (), {}))
-        if sentence not in faults
-    ]
+    problems = drive_rules.drive_problems(claims, Context(database, database, (), {}))
+    return [sentence for sentence in problems if sentence not in faults]
