@@ -105,10 +105,10 @@ def is_shipped(name: str, data: Any) -> bool:
     """Return whether an entry has the limits shipped with version 1.x."""
     if not isinstance(data, dict):
         return False
-    known = shipped_data.load(shipped_data.path(KNOWN))
-    if fingerprint(data) in known['entries']:
+    shipped = shipped_data.load(shipped_data.path(KNOWN))
+    if fingerprint(data) in shipped['entries']:
         return True
-    documented, limits = known['documented'].get(name), object_of(data, 'Threshs')
+    documented, limits = shipped['documented'].get(name), object_of(data, 'Threshs')
     return documented is not None and all(
         documented.get(number) == limit for number, limit in limits.items()
     )
