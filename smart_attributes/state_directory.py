@@ -129,7 +129,10 @@ def there(state_dir: str = '') -> StateDirectory:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
     if fault:
         raise Unusable(
-            fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False)
+            fault,
+            _LET_HIM,
+            path=getattr(fault, 'path', path),
+            is_open=getattr(fault, 'is_open', False),
         )
     return StateDirectory(path, status.st_uid, status.st_gid)
 

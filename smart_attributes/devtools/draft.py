@@ -111,7 +111,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
         'family': _family(identity),
         **_condition(identity, rows),
         **{key: base[key] for key in INHERITED if key in base},
-        'attributes': _attributes(identity.kind, rows, base, fits, database),
+        'attributes': _attributes(identity.kind, rows, base=base, fits=fits, database=database),
         'source': SOURCE,
     }
     witnesses = {
@@ -126,7 +126,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
         data['$schema'] = f'file://{schema}'
     data['comment'] = ' '.join([*_already_covered(base), about_endurance, NEXT])
     data['entries'] = [entry]
-    data['samples'] = [_sample(identity, rows, entry, witnesses, database)]
+    data['samples'] = [_sample(identity, rows, entry=entry, stated=witnesses, database=database)]
     return formatting.formatted(data, 'attributes')
 
 
@@ -307,7 +307,7 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
             if decode.evaluate(decode.parse(text), row, by_number) == figure:
                 spec = {'from': text, 'valid': list(valid)}
                 words = f'{text} equals the endurance that the drive itself states'
-                fits.append(Fit(row.id, ENDURANCE, spec, words))
+                fits.append(Fit(row.id, ENDURANCE, spec=spec, words=words))
     return fits
 
 
@@ -323,7 +323,7 @@ def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> lis
             if _is_same_amount(number, raw * worth, worth):
                 spec = {'from': 'raw', 'unit': unit}
                 words = f'raw times {unit} equals the {metric} that the drive itself states'
-                fits.append(Fit(row.id, metric, spec, words))
+                fits.append(Fit(row.id, metric, spec=spec, words=words))
     return fits
 
 

@@ -27,7 +27,7 @@ def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDataba
 def is_for(entry: Json, drive: SampleDrive) -> bool:
     """Return whether an entry matches a drive."""
     return drive_database.matches(
-        entry, drive.identity.plain_model, drive.identity, drive.attributes
+        entry, drive.identity.plain_model, identity=drive.identity, attributes=drive.attributes
     )
 
 
@@ -100,7 +100,7 @@ def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Read
     if spec.log and layout and drive.page is not None:
         report = drive.report._replace(vendor_log=LogPage(spec.log[0], drive.page))
         all_readings += vendor_logs.of_drive(
-            report, spec.log, layout, database.metrics, {}
+            report, spec.log, layout=layout, metrics=database.metrics, stored={}
         ).readings
     return {
         reading.metric: reading for reading in all_readings if reading.metric != vendor_logs.STATUS

@@ -114,7 +114,16 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
     values = UNSET if metric.name == 'endurance_used' and formula.minus_from else UNSET[1:]
     raw, is_raw = str(2 ** (8 * RAW_BYTES) - 1), operand.column not in _NORMALIZED
     for value in (0,) if is_raw else values:
-        row = AttributeRow(operand.attribute or 1, '', value, value, None, None, '', raw)
+        row = AttributeRow(
+            operand.attribute or 1,
+            '',
+            value=value,
+            worst=value,
+            threshold=None,
+            prefail=None,
+            when_failed='',
+            raw=raw,
+        )
         number = evaluate(formula, row, {row.id: row})
         if number is not None:
             yield 'a raw value of all ones' if is_raw else f'{operand.column} {value}', number

@@ -114,7 +114,7 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
         )
     data, problems = data_file.parse(text, name)
     problems = problems or schema_errors.schema_problems(data, 'attributes', name)
-    return EntriesFile(name, path, text, data), problems
+    return EntriesFile(name, path, text=text, data=data), problems
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
@@ -257,7 +257,17 @@ def measured(path: str) -> Result:
                 'separate the attribute IDs with spaces'
             ]
         table = tuple(
-            AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers
+            AttributeRow(
+                int(word),
+                '',
+                value=None,
+                worst=None,
+                threshold=None,
+                prefail=None,
+                when_failed='',
+                raw='',
+            )
+            for word in numbers
         )
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
@@ -293,12 +303,12 @@ def parse_row(line: str) -> AttributeRow | None:
     return AttributeRow(
         int(match['id']),
         match['name'],
-        value,
-        worst,
-        threshold,
-        prefail,
-        WHEN_FAILED[match['failed']],
-        match['raw'],
+        value=value,
+        worst=worst,
+        threshold=threshold,
+        prefail=prefail,
+        when_failed=WHEN_FAILED[match['failed']],
+        raw=match['raw'],
     )
 
 

@@ -65,7 +65,9 @@ def examine_limits(path: str) -> Validation:
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
-    mistakes = data_errors.of_limits(data, database.units, groups, families, database.worse)
+    mistakes = data_errors.of_limits(
+        data, database.units, groups=groups, families=families, worse=database.worse
+    )
     faults = [*(fault.sentence for fault in mistakes), *_contradictions(data), *_ended(data)]
     summary = [
         LIMITS,
@@ -121,12 +123,14 @@ def main(
         for path in paths if formats else ():
             is_new = sources.rewrite(path, 'thresholds' if path in limits else 'attributes')
             write(f'{path}: {"rewritten" if is_new else "has the standard layout already"}')
-        validations = _validations(paths, limits, samples_path, models_path)
+        validations = _validations(
+            paths, limits, samples_path=samples_path, models_path=models_path
+        )
     except DataError as problem:
         write(str(problem))
         return 1
     for of_kind, words, validation in validations:
-        _print(of_kind, words, validation, write)
+        _print(of_kind, words, validation=validation, write=write)
     slow = patterns.too_slow()
     for sentence in slow:
         write(sentence)
@@ -209,9 +213,11 @@ def examine(
     context = Context(
         SpecDatabase(first.data, [(source.name, source.data) for source in local]),
         SpecDatabase(first.data),
-        all_files,
-        dict(item for source in all_files for item in source.data.get('documents', {}).items()),
-        evidence,
+        sources=all_files,
+        documents=dict(
+            item for source in all_files for item in source.data.get('documents', {}).items()
+        ),
+        evidence=evidence,
     )
     claims = drive_rules.claims_of([*drives, *models], context.database)
     for source in validated:
@@ -252,5 +258,7 @@ def _before_sending(
         drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)
     ]
     claims = drive_rules.claims_of(concerned, database)
-    problems = drive_rules.drive_problems(claims, Context(database, database, (), {}))
+    problems = drive_rules.drive_problems(
+        claims, Context(database, database, sources=(), documents={})
+    )
     return [sentence for sentence in problems if sentence not in faults]

@@ -241,7 +241,10 @@ class Fleet:
         by_host, skipped = reports(paths)
         words = 'file skipped (not output of triage --json or of smartctl)'
         self._note('file-skipped', skipped, words)
-        return (Document(host, content, self.now, 'smartctl') for host, content in by_host.items())
+        return (
+            Document(host, content, made=self.now, path='smartctl')
+            for host, content in by_host.items()
+        )
 
     def _of_document(self, document: Document, old: list[str]) -> Iterator[FleetDrive]:
         self.asked += 1

@@ -156,9 +156,9 @@ class FleetDrive(NamedTuple):
         return severity.of_drive(
             State[self.facts['state']],
             self.weights,
-            self.used or 0,
-            self.facts['name'],
-            self.facts['host'],
+            worn=self.used or 0,
+            name=self.facts['name'],
+            host=self.facts['host'],
         )
 
 
@@ -225,7 +225,9 @@ class Reader:
         first = self._by_drive(names, texts)
         all_values = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [
-            self._drive(part, of_drive, first[part.line.name], all_values, origin)
+            self._drive(
+                part, of_drive, values=first[part.line.name], all_values=all_values, origin=origin
+            )
             for part, of_drive in zip(parts, alarms)
         ]
 
@@ -291,7 +293,7 @@ class Reader:
                 code = code or f'{stated[2]}-limit'
             if GREW.match(text):
                 code = 'growth'
-            alarms.append(Alarm(metric, least, code, text.removesuffix('; ')))
+            alarms.append(Alarm(metric, least, code=code, text=text.removesuffix('; ')))
         return [alarms[-1]._replace(state=line.state), *alarms[-2::-1]]
 
     def _drive(
@@ -321,11 +323,11 @@ class Reader:
         if TIME_LEFT in numbers:
             left = [round(max(numbers[TIME_LEFT] - origin.elapsed, 0))]
             facts['forecasts'] = {ENDURANCE: {'left': left[0]}}
-        facts.update(self._advice(line, alarms, left, origin))
+        facts.update(self._advice(line, alarms, left=left, origin=origin))
         if clause:
             facts.update(of_groups(facts, clause))
         if to_do:
-            facts.update(stated(to_do, left, origin.now, origin.elapsed))
+            facts.update(stated(to_do, left, now=origin.now, elapsed=origin.elapsed))
         else:
             facts.update(due(facts['action'], left, origin.now)._asdict())
         serials: tuple[str, ...] = ()
@@ -384,9 +386,14 @@ class Reader:
                 limit = critical if alarm.state is State.CRITICAL else warning
                 is_growing = not severity.is_beyond(limit, number)
                 return self.weight(
-                    metric, alarm.state, number, limit, is_growing=is_growing, is_risky=is_risky
+                    metric,
+                    alarm.state,
+                    number=number,
+                    limit=limit,
+                    is_growing=is_growing,
+                    is_risky=is_risky,
                 )
-        return self.weight(alarm.metric, alarm.state, None, '', is_risky=is_risky)
+        return self.weight(alarm.metric, alarm.state, number=None, limit='', is_risky=is_risky)
 
     def _advice(
         self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin
@@ -424,7 +431,7 @@ class Reader:
     ) -> list[Json]:
         of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
         return [
-            self._reading(metric, number, limits, of_metric.get(metric))
+            self._reading(metric, number, limits=limits, state=of_metric.get(metric))
             for metric, number, limits in values()[name]
         ]
 
@@ -557,7 +564,9 @@ def stated(to_do: ToDo, left: Sequence[float], now: float, elapsed: float) -> Js
     left: as in work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
     all_actions = ((to_do.code, to_do.words), *to_do.also)
-    dates = [_order_by(code, words, left, now, elapsed) for code, words in all_actions]
+    dates = [
+        _order_by(code, words, left=left, now=now, elapsed=elapsed) for code, words in all_actions
+    ]
     by = dates[0]
     if to_do.code not in actions.REPLACING:
         by = min(filter(None, dates), default=None)

@@ -69,7 +69,9 @@ def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
         group = _group(row)
         grade = risk(group)
         if grade in AT_RISK:
-            groups.append(_at_risk(grade, host, group, as_of, _first(group, steps)))
+            groups.append(
+                _at_risk(grade, host, group=group, as_of=as_of, first=_first(group, steps))
+            )
     return groups
 
 
@@ -90,7 +92,9 @@ def of_drive(facts: Json) -> Iterator[AtRisk]:
         'why': step['text'],
         'to_do': facts['to_do'],
     }
-    yield _at_risk(grade, facts['host'], group, as_of[0] if as_of else None, first)
+    yield _at_risk(
+        grade, facts['host'], group=group, as_of=as_of[0] if as_of else None, first=first
+    )
 
 
 def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json | None) -> AtRisk:

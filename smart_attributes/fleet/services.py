@@ -178,7 +178,9 @@ def drives_of(service: Service, reader: Reader, now: float) -> ServiceDrives:
     if service.result is None:
         cause = BY_NAME['never-checked']
         origin = Origin(service.host, now=now, handling=service.handling)
-        row = reader.row(_name(service), State.UNKNOWN, cause.meaning, origin, cause)
+        row = reader.row(
+            _name(service), State.UNKNOWN, why=cause.meaning, origin=origin, cause=cause
+        )
         return ServiceDrives([row], (REMARKS[cause.name], *handled))
     result = service.result
     age = max(now - result.ended, 0)
@@ -188,9 +190,9 @@ def drives_of(service: Service, reader: Reader, now: float) -> ServiceDrives:
     origin = Origin(service.host, notes, elapsed=age, now=now, handling=service.handling)
     text = plugin_text(result.output)
     drives, remarks = (
-        _of_foreign_output(service, result, reader, origin)
+        _of_foreign_output(service, result, reader=reader, origin=origin)
         if text is None
-        else _of_text(service, result, text, reader, origin)
+        else _of_text(service, result, text=text, reader=reader, origin=origin)
     )
     remarks += handled
     if is_stale:
@@ -207,7 +209,7 @@ def _of_foreign_output(
     lines = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()] or ['']
     words = lines[-1 if cause.name == 'python-traceback' else 0].strip()[:LONGEST_TEXT]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
-    row = reader.row(_name(service), _state(result.state), why, origin, cause)
+    row = reader.row(_name(service), _state(result.state), why=why, origin=origin, cause=cause)
     code = 'plugin-1.6' if cause.name == 'plugin-1.6' else 'output-foreign'
     return ServiceDrives([row], (REMARKS[code],))
 
@@ -231,21 +233,30 @@ def _of_text(
 ) -> ServiceDrives:
     name = _name(service)
     drives = reader.drives(text.lines, result.values, origin)
-    rows = [reader.row(name, state, words, origin, of_check(words)) for state, words in text.checks]
+    rows = [
+        reader.row(name, state, why=words, origin=origin, cause=of_check(words))
+        for state, words in text.checks
+    ]
     missing = text.counted - len(text.lines)
     if missing > 0:
         why = (
             f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
             'run triage on the host'
         )
-        rows.append(reader.row(name, State.UNKNOWN, why, origin, BY_NAME['output-cut']))
+        rows.append(
+            reader.row(name, State.UNKNOWN, why=why, origin=origin, cause=BY_NAME['output-cut'])
+        )
     states = [line.state for line in text.lines]
     states += [State[row.facts['state']] for row in rows]
     if text.state.urgency > worst(states).urgency or not (drives or rows):
         cause = of_check(text.headline)  # the whole headline, because a part might lack the code
-        row = reader.row(name, text.state, text.headline[:LONGEST_TEXT], origin, cause)
+        row = reader.row(
+            name, text.state, why=text.headline[:LONGEST_TEXT], origin=origin, cause=cause
+        )
         rows.insert(0, row)
-    return ServiceDrives([*rows, *drives], _remarks(text, result, reader, missing > 0))
+    return ServiceDrives(
+        [*rows, *drives], _remarks(text, result, reader=reader, is_cut=missing > 0)
+    )
 
 
 def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> tuple[Coded, ...]:
@@ -329,7 +340,14 @@ def _drive_line(state: State, columns: list[str]) -> Line:
     has_firmware = further and further[-1].startswith(FIRMWARE)
     firmware = further.pop()[len(FIRMWARE) :] if has_firmware else ''
     serial = _column(further[0]) if further else None
-    return Line(state, name, _column(model), _coded(findings), serial, _column(firmware))
+    return Line(
+        state,
+        name,
+        model=_column(model),
+        findings=_coded(findings),
+        serial=serial,
+        firmware=_column(firmware),
+    )
 
 
 def _coded(text: str) -> str:

@@ -206,7 +206,7 @@ def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
             if advisory.fixed_in:
                 words += f', fixed in {advisory.fixed_in}'
             is_fixed = bool(advisory.fixed_in) or not advisory.is_read  # a patch keeps its revision
-            result.append(Defect(model, firmware, group, words, is_fixed))
+            result.append(Defect(model, firmware, group=group, words=words, is_fixed=is_fixed))
     return sorted(result, key=lambda defect: (-defect.group.drives, defect.model, defect.firmware))
 
 

@@ -65,19 +65,19 @@ def _row(drive: Json, now: float) -> DriveRow:
     return DriveRow(
         State[drive['state']],
         drive['name'],
-        drive.get('bay', ''),
-        sentence(drive.get('model', NOT_TOLD), MODEL),
-        sentence(drive.get('serial', ''), SERIAL),
-        amounts.get('endurance_used', ''),
-        max(0.0, min(wear['value'] / 100, 1.0)) if wear else None,
-        State[wear['state']] if wear else State.OK,
-        _until(drive, now),
-        amounts.get('spare_available', ''),
-        amounts.get('temperature', ''),
-        f'{age["value"] / YEAR:.1f} y' if age else '',
-        amounts.get('host_written', ''),
-        _what(drive),
-        drive['host'],
+        bay=drive.get('bay', ''),
+        model=sentence(drive.get('model', NOT_TOLD), MODEL),
+        serial=sentence(drive.get('serial', ''), SERIAL),
+        used=amounts.get('endurance_used', ''),
+        filled=max(0.0, min(wear['value'] / 100, 1.0)) if wear else None,
+        wear=State[wear['state']] if wear else State.OK,
+        until=_until(drive, now),
+        spare=amounts.get('spare_available', ''),
+        temp=amounts.get('temperature', ''),
+        age=f'{age["value"] / YEAR:.1f} y' if age else '',
+        written=amounts.get('host_written', ''),
+        what=_what(drive),
+        host=drive['host'],
     )
 
 
@@ -134,7 +134,7 @@ def _plan(plan: Sequence[Step]) -> Iterator[str]:
     """
     shown = first(plan, LINES)
     head = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why')
-    yield from _table('plan', head, [_cells(step) for step in shown], len(shown))
+    yield from _table('plan', head, rows=[_cells(step) for step in shown], most=len(shown))
     if len(plan) > len(shown):
         yield f'{GAP}and {len(plan) - len(shown)} more; --plan and --json list all'
 

@@ -137,7 +137,11 @@ def read(path: str) -> Iterable[Document] | None:
     # A host whose clock is ahead must not make an old document look recent.
     is_plausible = is_number(made) and 0 <= made <= written + DAY
     host = text_of(content.get('host')) or host_of(path) or '-'
-    return [Document(host, content, float(made) if is_plausible else written, path, large)]
+    return [
+        Document(
+            host, content, made=float(made) if is_plausible else written, path=path, large=large
+        )
+    ]
 
 
 def _content(path: str) -> bytes:
@@ -166,7 +170,7 @@ def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
     rows = map(_row_in, re.finditer(rb'^\{.*\}(?=,?$)', text[:end], re.MULTILINE))
     for host, of_host in groupby(rows, lambda row: text_of(row.get('host')) or '-'):
         content = {'drives': list(of_host), 'state': State.OK.name, 'is_fleet': True}
-        yield Document(host, content, made, path)
+        yield Document(host, content, made=made, path=path)
 
 
 def _row_in(line: re.Match[bytes]) -> Json:
@@ -211,7 +215,9 @@ def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDriv
     """Yield the drives of a document, and a row for each problem of the run as a whole. now:
     seconds since 1970.
     """
-    origin = Origin(document.host, document.as_of(now), max(now - document.made, 0), now)
+    origin = Origin(
+        document.host, document.as_of(now), elapsed=max(now - document.made, 0), now=now
+    )
     yield from _run_rows(document, reader, origin)
     rows = document.content['drives']
     faults = []
@@ -225,12 +231,14 @@ def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDriv
     unreadable = len(rows[:MOST_DRIVES_OF_HOST]) - len(readable)
     faults += ['a drive is not in the format of triage --json'] * unreadable
     for fault in faults:
-        yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
+        yield reader.row(
+            '(triage)', State.UNKNOWN, why=fault, origin=origin, cause=BY_NAME['check-incomplete']
+        )
     for row in readable:
         if document.content.get('is_fleet') and row.get('is_check') is True:
             yield _row(row, reader, origin)
         else:
-            yield _drive(row, reader, origin, document.large)
+            yield _drive(row, reader, origin=origin, large=document.large)
 
 
 def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[FleetDrive]:
@@ -248,14 +256,16 @@ def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[Fl
         why = 'the run as a whole is in a worse state than any of its drives'
         why = why if rows else 'no drives'
     cause = of_check(Coded(shaped_notes[0]['code'] if shaped_notes else '', why))
-    yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
+    yield reader.row(
+        '(triage)', state, why=why, origin=origin, cause=cause, serials=_serials(notes)
+    )
 
 
 def _row(row: Json, reader: Reader, origin: Origin) -> FleetDrive:
     name, state = text_of(row.get('name')) or '-', state_of(row.get('state'))
     why = text_of(row.get('why')) or ''
     cause = of_check(Coded(text_of(row.get('code')) or '', why))
-    return reader.row(name, state, why, origin, cause)
+    return reader.row(name, state, why=why, origin=origin, cause=cause)
 
 
 def _drive(row: Json, reader: Reader, origin: Origin, large: Sequence[bytes]) -> FleetDrive:

@@ -243,9 +243,11 @@ def _verdict(time: Any, family: Any, is_disk: Any, rows: Sequence[Any]) -> LastV
             raise Damaged
         if number != _storable(number):
             raise Damaged
-        finding = LastFinding(State(state), metric, words, number, remedy, ends)
+        finding = LastFinding(
+            State(state), metric, words=words, number=number, remedy=remedy, ends=ends
+        )
         findings.append(finding)
-    return LastVerdict(time, tuple(findings), family, is_disk)
+    return LastVerdict(time, tuple(findings), family=family, is_disk=is_disk)
 
 
 def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
@@ -293,7 +295,7 @@ def most_of(definition: str) -> float:
 
 def new(number: int, identity: Identity, now: int, order: int) -> DriveHistory:
     """Return the history of a drive without readings."""
-    return DriveHistory(Record(number, identity, now, now, order))
+    return DriveHistory(Record(number, identity, first_read=now, last_read=now, order=order))
 
 
 def with_readings(
@@ -342,7 +344,7 @@ def _grown(before: Series | None, observation: Observation, last_read: int, now:
     if before is None:
         return Series(pace, (Point(now, number, gap),))
     seen = now - gap if gap else before.absent or last_read
-    points = series.extended(pace, History(before.points, seen), number, now)
+    points = series.extended(pace, History(before.points, seen), number=number, now=now)
     if pace == series.LATELY and points != before.points:
         recent = series.latest(History(points), now, series.SPAN)
         points = tuple(series.peaks(recent or points))

@@ -132,7 +132,7 @@ def matches(
         fits.append(fitting)
     claims = Counter(record.number for fitting in fits for record in fitting)
     return [
-        _match(identity, identities, fitting, claims, is_same)
+        _match(identity, identities, fitting=fitting, claims=claims, is_same=is_same)
         for identity, fitting in zip(identities, fits)
     ]
 
@@ -211,7 +211,9 @@ def changes(
     """
     here = _present(places)
     left = {place.drive: place for place in places if place.gone and scope.covers(place)}
-    became = [_change(place, places, here, records, now) for place in left.values()]
+    became = [
+        _change(place, places, here=here, records=records, now=now) for place in left.values()
+    ]
     return sorted(filter(None, became), key=attrgetter('since', 'address'))
 
 
@@ -311,7 +313,9 @@ def _change(
     # This check has found the drive, whatever the clock says.
     is_found = now_at is not None and now_at.last == now
     if now_at and (now_at.first >= place.gone or (is_found and now_at.first == now)):
-        return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
+        return Change(
+            'moved', place.address, drive=place.drive, since=place.gone, now_at=now_at.address
+        )
     # Another service has found the drive at its other place since it was last here.
     if now_at and (now_at.last > place.last or is_found):
         return None

@@ -105,7 +105,9 @@ def _child(
     state_dir: the argument of --state-dir. The child itself looks for the directory, because this
     can block, too.
     """
-    return Child(lambda pipe: _in_child(pipe, state_dir, kind, is_writing, work))
+    return Child(
+        lambda pipe: _in_child(pipe, state_dir, kind=kind, is_writing=is_writing, work=work)
+    )
 
 
 def _in_child(
@@ -193,7 +195,10 @@ def reading_child(state_dir: str, is_writing: bool, only: str = '') -> Child:
     read-only. only: the name of the file to send; '': those that a check needs.
     """
     return _child(
-        state_dir, READING, is_writing, lambda pipe, state: _send(pipe, state, is_writing, only)
+        state_dir,
+        READING,
+        is_writing=is_writing,
+        work=lambda pipe, state: _send(pipe, state, is_writing=is_writing, only=only),
     )
 
 
@@ -350,7 +355,10 @@ def change(state_dir: str, work: Callable[[str], int], seconds: float = CHANGING
     check if it fails, and removes it otherwise.
     """
     writer = _child(
-        state_dir, CHANGING, True, lambda pipe, state: pipe.send(**_outcome(state, work))
+        state_dir,
+        CHANGING,
+        is_writing=True,
+        work=lambda pipe, state: pipe.send(**_outcome(state, work)),
     )
     is_ready = writer.is_ready(time.monotonic() + seconds)
     writer.leave(ends=False)

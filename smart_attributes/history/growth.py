@@ -96,10 +96,14 @@ def alert(
     falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
     rules about fast wear.
     """
-    applying = [rule for rule in rules if not rule.times or is_hasty(history, rule, now, age)]
+    applying = [
+        rule for rule in rules if not rule.times or is_hasty(history, rule, now=now, age=age)
+    ]
     is_level = _is_level(reading, falls)
     grown = (
-        level_growth(history, applying, now, falls) if is_level else growth(history, applying, now)
+        level_growth(history, applying, now=now, falls=falls)
+        if is_level
+        else growth(history, applying, now)
     )
     if grown is None:
         return None
@@ -111,7 +115,7 @@ def alert(
     )
     return GrowthAlert(
         state=grown.state,
-        words=sentence(reading.metric, reading.unit, grown, now),
+        words=sentence(reading.metric, reading.unit, grown=grown, now=now),
         against=against,
         size=grown.size,
         ago=now - grown.noticed,
@@ -150,7 +154,9 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
         return None
     within_history = min(within, now - history.points[0].time)
     if _is_level(reading, falls):
-        change = _level_change(history, GrowthRule(within_history, 0, warning=0), now, falls)
+        change = _level_change(
+            history, GrowthRule(within_history, 0, warning=0), now=now, falls=falls
+        )
         return change._replace(state=State.OK) if change else None
     recent = [rise for rise in rises(history) if now - rise.noticed < within]
     if not recent:
@@ -285,7 +291,7 @@ def level_growth(
     """Return the worst change that causes an alert now, or None. falls: lower levels are worse,
     else higher levels.
     """
-    changes = (_level_change(history, rule, now, falls) for rule in rules)
+    changes = (_level_change(history, rule, now=now, falls=falls) for rule in rules)
     return max(
         filter(None, changes), key=lambda change: (change.state.urgency, change.size), default=None
     )

@@ -104,9 +104,9 @@ def held(past: Past, reading: Reading) -> float:
     return series.level(
         series.MARGINS[reading.metric],
         number,
-        before.points[-1].number,
-        series.with_reading(recent, number, past.now),
-        past.now,
+        before=before.points[-1].number,
+        recent=series.with_reading(recent, number, past.now),
+        now=past.now,
     )
 
 
@@ -210,8 +210,8 @@ def former_numbers(
         Observation(
             Key(fall.reading.metric + _BESIDE, fall.firmware),
             fall.before,
-            series.CHANGE,
-            past.now - fall.since,
+            pace=series.CHANGE,
+            gap=past.now - fall.since,
         )
         for fall in falls(past, readings, firmware)
         if fall.noticed == past.now

@@ -124,7 +124,7 @@ def with_reading(history: History, number: float, now: int) -> History:
     """Return a history that includes the number from this check."""
     # If the clock is behind the history, readings are stored one second after the newest one.
     time = max(now, history.points[-1].time + 1) if history.points else now
-    return History(extended(CHANGE, history, number, time), max(now, history.last_read))
+    return History(extended(CHANGE, history, number=number, now=time), max(now, history.last_read))
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:

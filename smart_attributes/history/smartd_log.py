@@ -161,7 +161,7 @@ def read(paths: Sequence[str], now: int) -> Log:
     parts: dict[str, _Part] = {}
     room, unpacked = LARGEST_SMARTD_LOGS, LARGEST_UNPACKED_LOGS
     for path in newest_first[:MOST_SMARTD_LOGS]:
-        part = _part(path, stamp, room, unpacked)
+        part = _part(path, stamp, room=room, unpacked=unpacked)
         parts[path] = part
         room -= part.size
         unpacked -= part.unpacked
@@ -174,9 +174,9 @@ def read(paths: Sequence[str], now: int) -> Log:
     return Log(
         tuple(rows),
         len(lines),
-        sum(part.damaged for part in parts.values()),
-        sum(part.left_out for part in parts.values()),
-        tuple(faults),
+        damaged=sum(part.damaged for part in parts.values()),
+        left_out=sum(part.left_out for part in parts.values()),
+        faults=tuple(faults),
     )
 
 
@@ -220,7 +220,7 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
         with _opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             if not unpacking.kind(file):
-                return _newest(file, size, stamp, room)
+                return _newest(file, size, stamp=stamp, room=room)
             text, fault = unpacking.content(file, size, unpacked)
     except OSError as error:
         return _Part(fault=f'was not read: {error.strerror}; run this as a user who can read it')
@@ -231,7 +231,7 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
             fault=f'was not read: the compressed logs of this drive hold more than '
             f'{LARGEST_UNPACKED_LOGS >> 20} MiB; remove files that do not belong there'
         )
-    part = _newest(io.BytesIO(text), len(text), stamp, room)
+    part = _newest(io.BytesIO(text), len(text), stamp=stamp, room=room)
     return part._replace(unpacked=max(len(text), size), fault=fault or part.fault)
 
 
@@ -428,7 +428,7 @@ def _row(line: _Line, before: int) -> LogRow:
         else:
             (number,) = numbers
             named[name] = float(number) if '.' in number else int(number)
-    return LogRow(line.time, ata, named, before)
+    return LogRow(line.time, ata, named=named, before=before)
 
 
 def points(
@@ -443,5 +443,5 @@ def points(
         for key, number, pace, _ in observations:
             before = by_series.setdefault((key, pace), [])
             newest = History(tuple(before[-1:]), row.before or row.time)
-            before[-1:] = extended(pace, newest, number, row.time)
+            before[-1:] = extended(pace, newest, number=number, now=row.time)
     return by_series

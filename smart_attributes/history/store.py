@@ -347,7 +347,7 @@ class HistoryStore:
         1970.
         """
         return folder.change(
-            self._state_dir, lambda path: self._kept_past(path, identity, past, until)
+            self._state_dir, lambda path: self._kept_past(path, identity, past=past, until=until)
         )
 
     def forget(self, serial: str) -> int:
@@ -365,7 +365,14 @@ class HistoryStore:
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
         before_run = newest(before.drives)
-        here = updated(self._places_in(after.drives), drive_at, scope, self.now, slots, before_run)
+        here = updated(
+            self._places_in(after.drives),
+            drive_at,
+            scope=scope,
+            now=self.now,
+            slots=slots,
+            newest=before_run,
+        )
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
             for place in here:
@@ -421,7 +428,7 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        return drive_file.new(number, identity, self.now, newest(parsed.drives) + 1)
+        return drive_file.new(number, identity, now=self.now, order=newest(parsed.drives) + 1)
 
     def _kept_past(
         self,
@@ -471,7 +478,7 @@ class HistoryStore:
             is_new_day = former is None or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             replaced[number][DRIVE] = drive_file.text(thin)
-        folder.apply(path, replaced, set_aside, self.now)
+        folder.apply(path, replaced, set_aside=set_aside, now=self.now)
         return len(replaced)
 
 

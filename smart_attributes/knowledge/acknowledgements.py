@@ -47,7 +47,9 @@ def parse(text: str) -> Acknowledgement:
         raise UsageError(
             f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31'
         )
-    return Acknowledgement(serial, metric, float(value), why, until, origin='--acknowledged')
+    return Acknowledgement(
+        serial, metric, value=float(value), why=why, until=until, origin='--acknowledged'
+    )
 
 
 def _no_number(value: str) -> str:

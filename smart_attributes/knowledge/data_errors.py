@@ -159,7 +159,12 @@ def of_limits(
                     f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}',
                 )
             yield from _of_metric(
-                (*path, metric), f'{place}, {metric}', fields, metric, units, worse.get(metric, '')
+                (*path, metric),
+                f'{place}, {metric}',
+                fields=fields,
+                metric=metric,
+                units=units,
+                worse=worse.get(metric, ''),
             )
             for kind in KINDS:
                 for name in fields.get(kind, {}).get('groups', ()):
@@ -243,7 +248,7 @@ def _of_both(limits: Json, worse: str, unit: str) -> str:
     """Return the contradiction between the two limits if both are ranges, or ''."""
     warning, critical = (text if isinstance(text, str) else '' for text in map(limits.get, LEVELS))
     try:
-        return ranges.contradiction(warning, critical, worse, unit)
+        return ranges.contradiction(warning, critical, worse=worse, unit=unit)
     except UsageError:  # reported by _of_bound
         return ''
 

@@ -117,7 +117,15 @@ METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory')  # metrics that no d
 # the set that every entry uses after its other sets, unless "uses_common" is false
 COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
-NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
+NO_SPEC = DriveSpec(
+    None,
+    {},
+    readings=(),
+    ignored_thresholds=frozenset(),
+    untrusted_statistics={},
+    statistic_units={},
+    is_generic=False,
+)
 
 
 class SpecDatabase:
@@ -181,7 +189,9 @@ class SpecDatabase:
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the first fallback that matches the drive."""
         for name, entry in self.entries():
-            if entry.get('fallback') and matches(entry, '', identity, attributes):
+            if entry.get('fallback') and matches(
+                entry, '', identity=identity, attributes=attributes
+            ):
                 return self._spec(name, entry)
         return NO_SPEC
 
@@ -217,7 +227,7 @@ class SpecDatabase:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
             candidates = [
-                Candidate(strength(entry, number > 0), number == 0, name, entry)
+                Candidate(strength(entry, number > 0), number == 0, file=name, entry=entry)
                 for number, name, entry in self._sorted_entries.matching(model)
             ]
             candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
@@ -434,7 +444,7 @@ def is_plausible(number: float, metric: Metric) -> bool:
 
 def unknown(metric: Metric, source: Source, why: str) -> Reading:
     """Return a reading without a number. why: the reason, a clause."""
-    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
+    return Reading(metric.name, None, unit=metric.unit, source=source, judged=False, unknown=why)
 
 
 def _interval(pair: Sequence[float | None]) -> Interval:

@@ -111,7 +111,7 @@ class WarningBit(NamedTuple):
 
 
 NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word, State[state])
+    WarningBit(mask, metric, word=word, state=State[state])
     for mask, metric, word, state in _DATA['nvme_warnings']
 ]
 
@@ -125,7 +125,14 @@ _COLD = 25  # degrees Celsius; only below can a lower limit be the reason
 
 def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
     """Return the reading for a set bit of the critical warning. log: the NVMe health log."""
-    reading = Reading(warning.metric, 0, '', Source(NVME_LOG), warning.word, warning.state)
+    reading = Reading(
+        warning.metric,
+        0,
+        unit='',
+        source=Source(NVME_LOG),
+        verdict=warning.word,
+        state=warning.state,
+    )
     degrees = log.get('temperature')
     upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
     if warning.mask != _TEMPERATURE or degrees is None or degrees >= upper - _NEAR:
@@ -149,7 +156,7 @@ class NvmeStatus(NamedTuple):
 
 
 NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(code_type, code, metric, word, State[state])
+    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state])
     for code_type, code, metric, word, state in _DATA['nvme_statuses']
 ]
 _ADMIN_QUEUE = 0
@@ -170,7 +177,9 @@ def refusals(report: Report) -> list[Reading]:
     for code_type, code, metric, word, state in NVME_STATUSES:
         if (code_type, code) in codes and metric not in by_metric:
             number = 0 if state is State.CRITICAL else 0.5
-            by_metric[metric] = Reading(metric, number, '', Source(ERROR_LOG), word, state)
+            by_metric[metric] = Reading(
+                metric, number, unit='', source=Source(ERROR_LOG), verdict=word, state=state
+            )
     return [*by_metric.values()]
 
 
@@ -243,7 +252,9 @@ def verdict(
             words += f', {passed_since(result.ago, is_bound)}'
     number, state = (1, State.OK) if test.passed else (0, State.CRITICAL)
     source = Source(SELF_TEST_LOG)
-    return Reading('self_test', number, '', source, words, state, quiet=result.ago)
+    return Reading(
+        'self_test', number, unit='', source=source, verdict=words, state=state, quiet=result.ago
+    )
 
 
 def passed_since(seconds: float, is_bound: bool) -> str:
@@ -268,7 +279,9 @@ def unlisted_failure(report: Report) -> Reading | None:
         f'the log contains a failed test that smartctl {version} does not print in JSON{newer}; '
         'to see it, run: smartctl -l selftest DEVICE'
     )
-    return Reading('self_test', 0, '', Source(SELF_TEST_LOG), words, State.WARNING)
+    return Reading(
+        'self_test', 0, unit='', source=Source(SELF_TEST_LOG), verdict=words, state=State.WARNING
+    )
 
 
 # --- logs that are ahead of the power-on time ------------------------------------------
@@ -304,7 +317,7 @@ def hidden(report: Report, age: float | None, metrics: Mapping[str, Metric]) -> 
         if hours * HOUR > age + apart:
             ahead.append((hours * HOUR - age, name))
     return [
-        Reading(HIDDEN, seconds, 's', Source(name), judged=place == 0)
+        Reading(HIDDEN, seconds, unit='s', source=Source(name), judged=place == 0)
         for place, (seconds, name) in enumerate(sorted(ahead, reverse=True))
     ]
 

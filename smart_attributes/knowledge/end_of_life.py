@@ -37,7 +37,7 @@ def marked(
     worn, is_used_up = _worn_attributes(report, numbers), _is_used_up(report.nvme)
     result = [*verdicts]
     for place, verdict in enumerate(result):
-        if _is_wear(verdict, report, worn, is_used_up):
+        if _is_wear(verdict, report, worn=worn, is_used_up=is_used_up):
             result[place] = verdict._replace(is_wear=True, verdict=_words(verdict))
     return result
 

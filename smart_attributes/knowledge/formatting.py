@@ -36,14 +36,14 @@ def formatted(data: Json, schema_name: str) -> str:
         ordered['entries'].sort(key=lambda entry: (-generality(entry), natural(entry['family'])))
     if 'advisories' in ordered:
         ordered['advisories'].sort(key=lambda advisory: natural(advisory['id']))
-    return _laid_out(ordered, '', '', 0) + '\n'
+    return _laid_out(ordered, '', before='', indent=0) + '\n'
 
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
     root = schema('attributes')
     ordered = _in_schema_order({'samples': list(data)}, root, root)
-    return _laid_out(ordered['samples'], 'samples', '', 0) + '\n'
+    return _laid_out(ordered['samples'], 'samples', before='', indent=0) + '\n'
 
 
 def natural(text: str) -> list[str | int]:
@@ -95,7 +95,7 @@ def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
     lines = []
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         start = f'{json.dumps(key)}: ' if isinstance(value, dict) else ''
-        item_text = _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1)
+        item_text = _laid_out(item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1)
         lines.append(' ' * (indent + 1) + start + item_text)
     first, last = '{}' if isinstance(value, dict) else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

@@ -44,9 +44,9 @@ def with_history(
         if reading.metric == COUNTED and reading.number:
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
-        dated += logged(report.errors, DATA_ERRORS, metrics[LOGGED], age)
+        dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
     if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kind):
-        dated += logged(report.errors, INTERFACE_ERRORS, metrics[LOGGED_INTERFACE], age)
+        dated += logged(report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age)
     passed = newest_extended(report.self_tests, report.identity, age)
     ago = passed.ago if passed else None
     if ago is None or _is_counted(dated, *PENDING):
@@ -90,7 +90,7 @@ def logged(
     dated = [ago for ago in agos if ago is not None]
     source = Source(drive_logs.ERROR_LOG)
     if dated:
-        yield Reading(metric.name, len(agos), metric.unit, source, quiet=min(dated))
+        yield Reading(metric.name, len(agos), unit=metric.unit, source=source, quiet=min(dated))
     elif agos:
         yield unknown(metric, source, 'the hour of the errors does not fit the power-on time')
 
@@ -129,7 +129,14 @@ def freshness(
         if newest.ago <= most:
             number, state, advice = 1, State.OK, ''
     words = f'newest extended self-test that passed: {when}{advice}'
-    return Reading('self_test_age', number, '', Source(drive_logs.SELF_TEST_LOG), words, state)
+    return Reading(
+        'self_test_age',
+        number,
+        unit='',
+        source=Source(drive_logs.SELF_TEST_LOG),
+        verdict=words,
+        state=state,
+    )
 
 
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:

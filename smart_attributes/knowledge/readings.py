@@ -52,9 +52,9 @@ def readings(
     if report.errors:
         from . import log_ages  # most drives have no errors
 
-        chosen = log_ages.with_history(chosen, report, metrics, age)
-    verdicts = _own_verdicts(report, spec, age, bool(hidden))
-    result = [*end_of_life.marked(verdicts, report, chosen, metrics), *chosen]
+        chosen = log_ages.with_history(chosen, report, metrics=metrics, age=age)
+    verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
+    result = [*end_of_life.marked(verdicts, report, numbers=chosen, metrics=metrics), *chosen]
     # If the counter was reset, an event in the log may be older than the counter shows.
     if hidden:
         for place, reading in enumerate(result):
@@ -78,7 +78,9 @@ def _own_verdicts(
     warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
     is_explained = bits == sum(warning.mask for warning in warnings)
     explained = [warning.metric for warning in warnings] if is_explained else []
-    verdicts = [_smart_status(report, failing, explained, spec.ignored_thresholds)]
+    verdicts = [
+        _smart_status(report, failing, explained=explained, ignored=spec.ignored_thresholds)
+    ]
     if drive_logs.is_odd(report):
         from . import scsi_codes  # few drives need the tables
 
@@ -94,7 +96,7 @@ def _own_verdicts(
         if refusal.metric not in metrics:
             verdicts.append(refusal)
     self_test = drive_logs.unlisted_failure(report) or drive_logs.verdict(
-        report.self_tests, report.identity, age, is_bound
+        report.self_tests, report.identity, age=age, is_bound=is_bound
     )
     return [*verdicts, self_test] if self_test else verdicts
 
@@ -113,7 +115,7 @@ def _smart_status(
     is_derived = report.is_status_derived
     source = Source(drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT)
     if report.smart_status:
-        return Reading(HEALTH, 1, '', source, 'passed', State.OK)
+        return Reading(HEALTH, 1, unit='', source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
@@ -122,8 +124,8 @@ def _smart_status(
     elif causes and ignored.issuperset(causes):
         word = f'{word}, but only because of a threshold that is known to be wrong'
     else:
-        return Reading(HEALTH, 0, '', source, word, State.CRITICAL)
-    return Reading(HEALTH, 0, '', source, word, State.OK, judged=False)
+        return Reading(HEALTH, 0, unit='', source=source, verdict=word, state=State.CRITICAL)
+    return Reading(HEALTH, 0, unit='', source=source, verdict=word, state=State.OK, judged=False)
 
 
 def _unreported(report: Report) -> Reading:
@@ -138,7 +140,7 @@ def _unreported(report: Report) -> Reading:
             'again, then run: dmesg -T'
         )
     elif _has_counters(report):
-        return Reading(HEALTH, None, '', source, judged=False, unknown='not reported')
+        return Reading(HEALTH, None, unit='', source=source, judged=False, unknown='not reported')
     elif report.farm:
         word = (
             'the report contains only the FARM log; record the rest as well: smartctl '
@@ -149,7 +151,7 @@ def _unreported(report: Report) -> Reading:
             'report not understood: it contains neither the SMART health status nor counters of '
             'the drive; record it again: smartctl --json -x'
         )
-    return Reading(HEALTH, 0.5, '', source, word, State.UNKNOWN)
+    return Reading(HEALTH, 0.5, unit='', source=source, verdict=word, state=State.UNKNOWN)
 
 
 def _has_counters(report: Report) -> bool:
@@ -170,7 +172,13 @@ def _failing(row: AttributeRow) -> Reading:
     state = State.CRITICAL if row.prefail else State.WARNING
     source = Source(attribute=row.id)
     return Reading(
-        'vendor_threshold', row.value, '', source, word, state, drive_limit=row.threshold
+        'vendor_threshold',
+        row.value,
+        unit='',
+        source=source,
+        verdict=word,
+        state=state,
+        drive_limit=row.threshold,
     )
 
 
@@ -181,7 +189,13 @@ def _failed_once(row: AttributeRow) -> Reading:
     )
     source, state = Source(attribute=row.id), State.WARNING
     return Reading(
-        'vendor_threshold_past', row.worst, '', source, word, state, drive_limit=row.threshold
+        'vendor_threshold_past',
+        row.worst,
+        unit='',
+        source=source,
+        verdict=word,
+        state=state,
+        drive_limit=row.threshold,
     )
 
 
@@ -233,7 +247,7 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
         # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
         elif number or threshold != 0:
             limit = None if threshold in (0, 100) else threshold
-            yield _number(metric, number * standard.factor, drive_logs.NVME_LOG, limit)
+            yield _number(metric, number * standard.factor, log=drive_logs.NVME_LOG, limit=limit)
 
 
 def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
@@ -259,7 +273,7 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
     if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
-    return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
+    return Reading(metric.name, number, unit=metric.unit, source=Source(log), drive_limit=limit)
 
 
 # --- 3. vendor attributes ----------------------------------------------------
@@ -282,7 +296,9 @@ def vendor_readings(
             continue
         earlier = by_metric.get(item.metric)
         if earlier is None or earlier.number is None:
-            reading = _vendor_reading(item, rows, metrics[item.metric], report.identity)
+            reading = _vendor_reading(
+                item, rows, metric=metrics[item.metric], identity=report.identity
+            )
             if earlier is None or reading.number is not None:
                 by_metric[item.metric] = reading
     return by_metric.values()
@@ -307,7 +323,7 @@ def _vendor_reading(
     if not is_inside(count, item.valid):
         return unknown(metric, source, f'{count:g} is outside its valid range')
     if item.states:
-        return _verdict(item, metric, source, int(count))
+        return _verdict(item, metric, source=source, number=int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     if item.ceiling is not None:
         count = min(item.ceiling, count)
@@ -318,8 +334,8 @@ def _vendor_reading(
     return Reading(
         metric.name,
         number,
-        metric.unit,
-        source,
+        unit=metric.unit,
+        source=source,
         judged=not item.is_trap,
         drive_limit=row.threshold if has_limit else None,
         at_ceiling=at_ceiling,
@@ -333,7 +349,15 @@ def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> 
             state = STATES.get(word, State.WARNING)
             share = {State.OK: 1, State.WARNING: 0.5}.get(state, 0)
             is_judged = not item.is_trap
-            return Reading(metric.name, share, metric.unit, source, word, state, is_judged)
+            return Reading(
+                metric.name,
+                share,
+                unit=metric.unit,
+                source=source,
+                verdict=word,
+                state=state,
+                judged=is_judged,
+            )
     return unknown(metric, source, f'{number} is not a known result')
 
 
@@ -384,7 +408,7 @@ def _rated(
     if not spec.rated_written:
         return
     rated, document = spec.rated_written
-    yield Reading('rated_written', rated, 'B', Source(document))
+    yield Reading('rated_written', rated, unit='B', source=Source(document))
     written = _largest(by_metric, 'host_written')
     if written is not None:
         metric = metrics[_WEAR]

@@ -53,7 +53,9 @@ def _by_code(status: Reading, row: Json) -> list[Reading]:
     note = status._replace(state=State.OK, judged=False)
     if state is State.OK:
         return [note]
-    reading = Reading(row['metric'], 0, '', Source(SELF_ASSESSMENT), words, state)
+    reading = Reading(
+        row['metric'], 0, unit='', source=Source(SELF_ASSESSMENT), verdict=words, state=state
+    )
     return [note, reading._replace(has_remedy=not row.get('is_cold'))]
 
 
@@ -68,4 +70,13 @@ def _scan(log: Mapping[str, float]) -> list[Reading]:
         words = f'{words}; {plural(unknown, "result")} with an unknown status'
     if state == 'OK':
         return []
-    return [Reading('background_scan', 0, '', Source(SCSI_LOG), words, State[state])]
+    return [
+        Reading(
+            'background_scan',
+            0,
+            unit='',
+            source=Source(SCSI_LOG),
+            verdict=words,
+            state=State[state],
+        )
+    ]

@@ -64,8 +64,8 @@ def alarm_of(judgement: Judgement, risk: Risk | None) -> Alarm:
     return Alarm(
         judgement.remedy,
         judgement.concern,
-        judgement.state,
-        is_risky(judgement.reading.metric, risk),
+        state=judgement.state,
+        is_risky=is_risky(judgement.reading.metric, risk),
     )
 
 
@@ -119,7 +119,7 @@ def of_verdict(verdict: Verdict) -> Rank:
     ]
     if verdict.last:
         weights += map(of_last, verdict.last.findings)
-    return of_drive(verdict.state, weights, used(verdict), verdict.device.name)
+    return of_drive(verdict.state, weights, worn=used(verdict), name=verdict.device.name)
 
 
 def of_drive(
@@ -152,10 +152,10 @@ def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
     return weight(
         alarm_of(judgement, risk),
         number,
-        limit,
-        reading.unit,
-        judgement.grown,
-        bool(judgement.growth),
+        limit=limit,
+        unit=reading.unit,
+        grown=judgement.grown,
+        is_growing=bool(judgement.growth),
     )
 
 

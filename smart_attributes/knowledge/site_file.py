@@ -41,9 +41,9 @@ def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
     """
     name = os.path.basename(path)
     try:
-        return understood(data_file.site_text(path), schema_name, name, shown)
+        return understood(data_file.site_text(path), schema_name, name=name, shown=shown)
     except DataError as mistake:
-        return SiteFile(name, sound(None, schema_name), (str(mistake),), shown)
+        return SiteFile(name, sound(None, schema_name), mistakes=(str(mistake),), shown=shown)
 
 
 def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteFile:
@@ -55,7 +55,9 @@ def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteF
     from .schema_errors import schema_problems
 
     sentences = doubled or schema_problems(data, schema_name, shown or name)
-    return SiteFile(name, sound(data, schema_name), _shortened(sentences, shown or name), shown)
+    return SiteFile(
+        name, sound(data, schema_name), mistakes=_shortened(sentences, shown or name), shown=shown
+    )
 
 
 def sound(data: Any, schema_name: str) -> Json:

@@ -177,7 +177,7 @@ class Thresholds:
         overrides, groups = self._overrides(device, identity, family), self.groups(family)
         kinds = _kinds(identity)
         if overrides:
-            return _merged(self._layers(metric, kinds, groups, overrides))
+            return _merged(self._layers(metric, kinds, groups=groups, overrides=overrides))
         key = metric, kinds, groups
         if key not in self._by_kind:
             self._by_kind[key] = _merged(self._layers(*key, ()))
@@ -219,7 +219,7 @@ class Thresholds:
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
         """Return the acknowledgement of a metric of this drive, or None."""
-        return applying(self._acknowledged, identity.serial, metric, self._today)
+        return applying(self._acknowledged, identity.serial, metric=metric, today=self._today)
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
         """Return a message for each limit of this drive that two overrides of equal rank set to
@@ -228,7 +228,7 @@ class Thresholds:
         overrides, groups = self._overrides(device, identity, family), self.groups(family)
         messages = []
         for metric in sorted(self.metrics() if overrides else ()):
-            for layer in self._layers(metric, _kinds(identity), groups, overrides):
+            for layer in self._layers(metric, _kinds(identity), groups=groups, overrides=overrides):
                 for field, who in _disagreements(layer):
                     words = f'{metric}, {field}: {who} disagree and neither takes precedence'
                     messages.append(f'{words}; remove one of them')
@@ -252,7 +252,7 @@ class Thresholds:
         """Yield each override for the drive, expired or not, with the name of its file."""
         for name, data in self._files:
             for override in data.get('overrides', ()):
-                if selects(override['for'], device, identity, family):
+                if selects(override['for'], device, identity=identity, family=family):
                     yield name, override
 
     def _is_over(self, override: Json) -> bool:
@@ -396,8 +396,8 @@ def _bound(value: Any) -> Bound:
         return DriveLimit(
             value['drive'],
             value.get('plus', 0) - value.get('minus', 0),
-            value['else'],
-            value.get('at_least', -math.inf),
+            otherwise=value['else'],
+            at_least=value.get('at_least', -math.inf),
         )
     return value if value is None else str(value)
 

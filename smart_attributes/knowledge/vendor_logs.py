@@ -157,14 +157,16 @@ def of_drive(
         if STATUS not in stored:
             return VendorLog()
         status = int(stored[STATUS])
-        readings = _from_history(source, status, layout, metrics, stored)
+        readings = _from_history(source, status, layout=layout, metrics=metrics, stored=stored)
         own = _status(source, status, is_stored=True)
         return VendorLog((own, *readings), _notes(source, status))
     result = decoded(layout, page.data) if page.status == READ else Decoded(page.status)
     if result.status == READ:
-        readings = _readings(source, result, metrics, report.identity)
+        readings = _readings(source, result, metrics=metrics, identity=report.identity)
     else:
-        readings = _from_history(source, result.status, layout, metrics, stored)
+        readings = _from_history(
+            source, result.status, layout=layout, metrics=metrics, stored=stored
+        )
     notes = _notes(source, result.status)
     if page.failure:
         notes = (*notes, page.failure)
@@ -177,7 +179,7 @@ def source_of(page: str, layout: str) -> Source:
 
 
 def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
-    return Reading(STATUS, status, '', source, judged=False, is_stored=is_stored)
+    return Reading(STATUS, status, unit='', source=source, judged=False, is_stored=is_stored)
 
 
 def _readings(
@@ -190,7 +192,7 @@ def _readings(
         if count in field.get('not', ()):
             yield unknown(metric, source, f'{count} means no value')
         elif is_valid and is_plausible(number, metric):
-            yield Reading(metric.name, number, metric.unit, source)
+            yield Reading(metric.name, number, unit=metric.unit, source=source)
         else:
             yield unknown(metric, source, f'{number:g} is not a plausible value')
 
@@ -207,7 +209,9 @@ def _from_history(
     """
     for name in names(layout) if status in (READ, HANGS, UNREAD) else ():
         if name in stored:
-            yield Reading(name, stored[name], metrics[name].unit, source, is_stored=True)
+            yield Reading(
+                name, stored[name], unit=metrics[name].unit, source=source, is_stored=True
+            )
 
 
 def names(layout: Json) -> list[str]:

@@ -57,7 +57,7 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
 
     database, users: the paths given with -dbj and -ucfgj.
     """
-    result = SiteFiles([], [], [], [])
+    result = SiteFiles([], [], of_1_6=[], unusable=[])
     for option, path, of_this_version in (
         ('-dbj', database, result.attributes),
         ('-ucfgj', users, result.limits),
