@@ -30,7 +30,13 @@ class Unusable(Exception):
     write to *path*.
     """
 
-    def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
+    def __init__(
+        self,
+        what: str,
+        remedy: str = '',
+        path: str = '',
+        is_open: bool = False,
+    ) -> None:
         super().__init__(f'{what}; {remedy}' if remedy else what)
         self.what, self.remedy, self.path, self.is_open = what, remedy, path, is_open
 

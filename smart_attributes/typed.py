@@ -40,7 +40,12 @@ else:
             ).__new__
         model = _MAKERS[len(fields)]
         code = model.__code__.replace(co_varnames=('_cls', *fields), co_name='__new__')
-        return type(model)(code, model.__globals__, '__new__', tuple(defaults.values()))
+        return type(model)(
+            code,
+            model.__globals__,
+            '__new__',
+            tuple(defaults.values()),
+        )
 
     def _getter(place):
         return _GETTERS[place] if place < len(_GETTERS) else property(itemgetter(place))
@@ -52,7 +57,12 @@ else:
 
         def __new__(cls, name, bases, body):
             if not bases:
-                return super().__new__(cls, name, bases, body)
+                return super().__new__(
+                    cls,
+                    name,
+                    bases,
+                    body,
+                )
             fields = tuple(body.get('__annotations__', ()))
             defaults = {field: body[field] for field in fields if field in body}
             getters = zip(fields, map(_getter, range(len(fields))))

@@ -158,7 +158,12 @@ def repeated(spellings: str, metavar: str, text: str, **arguments: Any) -> Optio
     return option(spellings, metavar=metavar, help=text, **{**usual, **arguments})
 
 
-def positional(name: str, metavar: str, text: str, nargs: str = '*') -> Option:
+def positional(
+    name: str,
+    metavar: str,
+    text: str,
+    nargs: str = '*',
+) -> Option:
     """Return arguments without a spelling; their value is a list."""
     return option(name, nargs=nargs, metavar=metavar, help=text)
 

@@ -32,7 +32,10 @@ def state(text: str) -> State:
 
 
 def _number(
-    name: str, lowest: float, highest: float, kind: Callable[[str], Any]
+    name: str,
+    lowest: float,
+    highest: float,
+    kind: Callable[[str], Any],
 ) -> Callable[[str], Any]:
     """Return a function that reads a number within limits. kind: int or float."""
 

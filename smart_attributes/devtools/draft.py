@@ -196,7 +196,11 @@ def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
 
 
 def _attributes(
-    kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit], database: SpecDatabase
+    kind: str,
+    rows: Sequence[AttributeRow],
+    base: Json,
+    fits: Sequence[Fit],
+    database: SpecDatabase,
 ) -> Json:
     """Return the drive's rows: first the rows of the base entry, in its order, then others with
     reliable readings.

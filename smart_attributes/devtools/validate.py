@@ -162,7 +162,10 @@ def _validations(
 
 
 def _print(
-    paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]
+    paths: Sequence[str],
+    words: str,
+    validation: Validation,
+    write: Callable[[str], object],
 ) -> None:
     """Print the result for files of one kind; *words* names the kind that was assumed for
     unusable files.

@@ -283,7 +283,12 @@ def _look_up(host: str, port: int) -> None:
 
 def _addresses(host: str, port: int) -> None:
     with contextlib.suppress(OSError, ValueError):
-        socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+        socket.getaddrinfo(
+            host,
+            port,
+            0,
+            socket.SOCK_STREAM,
+        )
 
 
 def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:

@@ -344,7 +344,12 @@ class Reader:
         ]
         return FleetDrive(
             facts,
-            readings=partial(self._readings, line.name, all_values, alarms),
+            readings=partial(
+                self._readings,
+                line.name,
+                all_values,
+                alarms,
+            ),
             used=numbers.get(ENDURANCE),
             weights=tuple(weights),
             serials=serials,
@@ -396,7 +401,11 @@ class Reader:
         return self.weight(alarm.metric, alarm.state, number=None, limit='', is_risky=is_risky)
 
     def _advice(
-        self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin
+        self,
+        line: Line,
+        alarms: Sequence[Alarm],
+        left: Sequence[float],
+        origin: Origin,
     ) -> Json:
         """Return the action of a line that does not state it, and the findings of the line."""
         is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
@@ -405,7 +414,18 @@ class Reader:
         if line.state is not State.OK:
             if not alarms:
                 action = of_problem(of_drive(line.findings).name)
-            also = [(code, due(code, left, origin.now, kind).to_do) for code, kind in further]
+            also = [
+                (
+                    code,
+                    due(
+                        code,
+                        left,
+                        origin.now,
+                        kind,
+                    ).to_do,
+                )
+                for code, kind in further
+            ]
             return {
                 'action': action,
                 **_further(also),
@@ -435,7 +455,13 @@ class Reader:
             for metric, number, limits in values()[name]
         ]
 
-    def _reading(self, metric: str, number: float, limits: str, state: State | None) -> Json:
+    def _reading(
+        self,
+        metric: str,
+        number: float,
+        limits: str,
+        state: State | None,
+    ) -> Json:
         warning, critical = map(visible, levels(limits))
         reading = {
             'metric': metric,
@@ -558,7 +584,12 @@ def split(line: Line) -> LineParts:
     return LineParts(line._replace(findings=Coded(code, rest) if code else rest), clause, to_do)
 
 
-def stated(to_do: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
+def stated(
+    to_do: ToDo,
+    left: Sequence[float],
+    now: float,
+    elapsed: float,
+) -> Json:
     """Return the action of a line, with the date in the line or, without one, a calculated date.
 
     left: as in work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
@@ -574,7 +605,11 @@ def stated(to_do: ToDo, left: Sequence[float], now: float, elapsed: float) -> Js
 
 
 def _order_by(
-    code: str, words: str, left: Sequence[float], now: float, elapsed: float
+    code: str,
+    words: str,
+    left: Sequence[float],
+    now: float,
+    elapsed: float,
 ) -> str | None:
     """Return by when to order a replacement, for an action of a line. The other arguments are those
     of stated().

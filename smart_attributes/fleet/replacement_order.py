@@ -97,7 +97,13 @@ def of_drive(facts: Json) -> Iterator[AtRisk]:
     )
 
 
-def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json | None) -> AtRisk:
+def _at_risk(
+    grade: Risk,
+    host: str,
+    group: Json,
+    as_of: str | None,
+    first: Json | None,
+) -> AtRisk:
     facts = {
         'host': host,
         'risk': grade.name.lower(),

@@ -203,7 +203,10 @@ def drives_of(service: Service, reader: Reader, now: float) -> ServiceDrives:
 
 
 def _of_foreign_output(
-    service: Service, result: Result, reader: Reader, origin: Origin
+    service: Service,
+    result: Result,
+    reader: Reader,
+    origin: Origin,
 ) -> ServiceDrives:
     cause = of_output(result.output, result.status)
     lines = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()] or ['']
@@ -229,7 +232,11 @@ def _handled(service: Service) -> tuple[Coded, ...]:
 
 
 def _of_text(
-    service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin
+    service: Service,
+    result: Result,
+    text: PluginText,
+    reader: Reader,
+    origin: Origin,
 ) -> ServiceDrives:
     name = _name(service)
     drives = reader.drives(text.lines, result.values, origin)
@@ -259,7 +266,12 @@ def _of_text(
     )
 
 
-def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> tuple[Coded, ...]:
+def _remarks(
+    text: PluginText,
+    result: Result,
+    reader: Reader,
+    is_cut: bool,
+) -> tuple[Coded, ...]:
     codes = []
     if is_cut:
         codes.append('output-cut')

@@ -164,7 +164,10 @@ def _groups(groups: GroupsAtRisk) -> Iterator[str]:
 
 
 def _table(
-    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], most: int = LINES
+    title: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int = LINES,
 ) -> Iterator[str]:
     """Yield the lines of a small table with its title, or nothing if it is empty."""
     if not rows:

@@ -268,7 +268,12 @@ def _row(row: Json, reader: Reader, origin: Origin) -> FleetDrive:
     return reader.row(name, state, why=why, origin=origin, cause=cause)
 
 
-def _drive(row: Json, reader: Reader, origin: Origin, large: Sequence[bytes]) -> FleetDrive:
+def _drive(
+    row: Json,
+    reader: Reader,
+    origin: Origin,
+    large: Sequence[bytes],
+) -> FleetDrive:
     state = state_of(row.get('state'))
     facts = _facts(row, state, origin)
     readings, past = (

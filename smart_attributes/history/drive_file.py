@@ -230,7 +230,12 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     )
 
 
-def _verdict(time: Any, family: Any, is_disk: Any, rows: Sequence[Any]) -> LastVerdict:
+def _verdict(
+    time: Any,
+    family: Any,
+    is_disk: Any,
+    rows: Sequence[Any],
+) -> LastVerdict:
     _checked((0, '', False), (time, family, is_disk))
     if len(rows) > MOST_FINDINGS:
         raise Damaged
@@ -293,7 +298,12 @@ def most_of(definition: str) -> float:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def new(number: int, identity: Identity, now: int, order: int) -> DriveHistory:
+def new(
+    number: int,
+    identity: Identity,
+    now: int,
+    order: int,
+) -> DriveHistory:
     """Return the history of a drive without readings."""
     return DriveHistory(Record(number, identity, first_read=now, last_read=now, order=order))
 
@@ -337,7 +347,12 @@ def _is_storable(observation: Observation) -> bool:
     return is_short and 0 <= observation.number <= most_of(observation.key.definition)
 
 
-def _grown(before: Series | None, observation: Observation, last_read: int, now: int) -> Series:
+def _grown(
+    before: Series | None,
+    observation: Observation,
+    last_read: int,
+    now: int,
+) -> Series:
     """Return a series with a number of this check. last_read: when the drive was last read."""
     pace, gap = observation.pace, observation.gap
     number = float(observation.number)

@@ -202,7 +202,10 @@ def updated(
 
 
 def changes(
-    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int
+    places: Sequence[DrivePlace],
+    records: Mapping[int, Record],
+    scope: Scope,
+    now: int,
 ) -> list[Change]:
     """Return the changes, oldest first: one for each drive that has left a place within the scope
     of this run.
@@ -280,7 +283,10 @@ def begun_anew(
 
 
 def arrived(
-    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int
+    places: Sequence[DrivePlace],
+    records: Mapping[int, Record],
+    scope: Scope,
+    since: int,
 ) -> list[DrivePlace]:
     """Return the places of new drives within the scope of this run, oldest first.
 

@@ -218,7 +218,12 @@ def contents_of(reader: Child, until: float) -> Contents:
     return contents
 
 
-def _send(pipe: Pipe, state: StateDirectory, is_writing: bool, only: str) -> None:
+def _send(
+    pipe: Pipe,
+    state: StateDirectory,
+    is_writing: bool,
+    only: str,
+) -> None:
     """Send the fields of Contents, and each file with its name."""
     path = path_of(state)
     try:

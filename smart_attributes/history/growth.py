@@ -144,7 +144,13 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
     )
 
 
-def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
+def lately(
+    history: History,
+    reading: Reading,
+    within: int,
+    now: int,
+    falls: bool,
+) -> Growth | None:
     """Return the total growth of a reading in the last *within* seconds, alert or not; None without
     growth.
 
@@ -286,7 +292,10 @@ def state_of(rule: GrowthRule, size: float) -> State:
 
 
 def level_growth(
-    history: History, rules: Sequence[GrowthRule], now: int, falls: bool
+    history: History,
+    rules: Sequence[GrowthRule],
+    now: int,
+    falls: bool,
 ) -> Growth | None:
     """Return the worst change that causes an alert now, or None. falls: lower levels are worse,
     else higher levels.
@@ -297,7 +306,12 @@ def level_growth(
     )
 
 
-def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
+def _level_change(
+    history: History,
+    rule: GrowthRule,
+    now: int,
+    falls: bool,
+) -> Growth | None:
     """Return the largest change in a rule's period, if it still lasts and is at most rule.held
     seconds old.
     """
@@ -381,7 +395,12 @@ def _periods(
         yield steady[first], (end, number)
 
 
-def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) -> bool:
+def is_hasty(
+    history: History,
+    rule: GrowthRule,
+    now: int,
+    age: float | None,
+) -> bool:
     """Return whether wear is over rule.times times its average speed and the drive will wear out
     within rule.gone seconds.
 
@@ -400,7 +419,12 @@ def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) ->
     return max(WORN - used, 0) * rule.within / grown < rule.gone
 
 
-def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
+def sentence(
+    metric: str,
+    unit: str,
+    grown: Growth,
+    now: int,
+) -> str:
     """Return a sentence: "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane".
 
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last

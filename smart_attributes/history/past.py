@@ -147,7 +147,10 @@ def quieted(past: Past, reading: Reading) -> Reading:
 
 
 def falls(
-    past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED
+    past: Past,
+    readings: Iterable[Reading],
+    firmware: str,
+    within: int = REPORTED,
 ) -> list[Fall]:
     """Return the counter resets of a drive in the last *within* seconds, both stored and new.
 

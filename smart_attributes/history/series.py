@@ -104,7 +104,12 @@ class Observation(NamedTuple):
     gap: int = 0
 
 
-def extended(pace: int, history: History, number: float, now: int) -> tuple[Point, ...]:
+def extended(
+    pace: int,
+    history: History,
+    number: float,
+    now: int,
+) -> tuple[Point, ...]:
     """Return the points of a series with the number that is read now."""
     points = history.points
     if not points:
@@ -151,7 +156,13 @@ def peaks(points: Sequence[Point]) -> list[Point]:
     return kept
 
 
-def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
+def level(
+    margin: float,
+    number: float,
+    before: float,
+    recent: History,
+    now: int,
+) -> float:
     """Return the number to compare with limits: the number from this check, or a higher number from
     earlier checks.
 

@@ -212,7 +212,12 @@ def _written(path: str) -> float:
         return 0
 
 
-def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
+def _part(
+    path: str,
+    stamp: str,
+    room: int,
+    unpacked: int,
+) -> _Part:
     """Return the lines of a file from *stamp* on. room, unpacked: the maximum number of bytes to
     read and to unpack.
     """
@@ -235,7 +240,12 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
     return part._replace(unpacked=max(len(text), size), fault=fault or part.fault)
 
 
-def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
+def _newest(
+    file: BinaryIO,
+    size: int,
+    stamp: str,
+    room: int,
+) -> _Part:
     """Return the lines of a log from *stamp* on, at most its last *room* bytes."""
     start = _start(file, size, stamp)
     left_out = max(size - start - room, 0)

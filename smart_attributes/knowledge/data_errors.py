@@ -32,7 +32,10 @@ class Mistake(NamedTuple):
 
 
 def of_entries(
-    data: Json, metrics: Collection[str], sets: Collection[str], layouts: Collection[str] = ()
+    data: Json,
+    metrics: Collection[str],
+    sets: Collection[str],
+    layouts: Collection[str] = (),
 ) -> Iterator[Mistake]:
     """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries
     may use.
@@ -214,7 +217,12 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 
 def _of_metric(
-    path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str], worse: str
+    path: Path,
+    place: str,
+    fields: Json,
+    metric: str,
+    units: Mapping[str, str],
+    worse: str,
 ) -> Iterator[Mistake]:
     """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an
     unknown metric, contradicts the other limit (warning or critical), or alerts on good values.
@@ -302,7 +310,12 @@ def _closest(word: str, metrics: Collection[str]) -> str:
 
     alike = [
         *difflib.get_close_matches(word, metrics, 1),
-        *difflib.get_close_matches(word, names, 1, 0.8),
+        *difflib.get_close_matches(
+            word,
+            names,
+            1,
+            0.8,
+        ),
         *_having(word, metrics),
         *_having(word, names),
     ]

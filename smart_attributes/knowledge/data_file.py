@@ -319,7 +319,12 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
     for keyword, argument in part.items():
         if keyword not in WORDS:
             kind, rule = RULES[keyword]
-            if isinstance(value, kind) and not rule(value, argument, root, part):
+            if isinstance(value, kind) and not rule(
+                value,
+                argument,
+                root,
+                part,
+            ):
                 return False
     return True
 
@@ -347,7 +352,12 @@ def _is_unique(value: Any, *_: Any) -> bool:
     return len(set(texts)) == len(texts)
 
 
-def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
+def _additional(
+    value: Any,
+    fits: Any,
+    root: Json,
+    part: Json,
+) -> bool:
     others = [value[key] for key in value if key not in part.get('properties', ())]
     if fits is False:
         return not others

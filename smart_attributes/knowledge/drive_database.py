@@ -359,7 +359,12 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
     )
 
 
-def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
+def matches(
+    entry: Json,
+    model: str,
+    identity: Identity,
+    attributes: Sequence[int],
+) -> bool:
     """Return whether the drive meets all conditions of *entry*. model: identity.model with
     single blanks.
     """

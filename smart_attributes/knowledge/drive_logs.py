@@ -235,7 +235,10 @@ def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 
 
 def verdict(
-    tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False
+    tests: Sequence[SelfTest],
+    identity: Identity,
+    age: float | None,
+    is_bound: bool = False,
 ) -> Reading | None:
     """Return the reading `self_test`, or None if the log has no result.
 

@@ -42,7 +42,12 @@ def marked(
     return result
 
 
-def _is_wear(verdict: Reading, report: Report, worn: frozenset[int], is_used_up: bool) -> bool:
+def _is_wear(
+    verdict: Reading,
+    report: Report,
+    worn: frozenset[int],
+    is_used_up: bool,
+) -> bool:
     if verdict.metric == RELIABILITY:
         return is_used_up
     if verdict.metric == ATTRIBUTE:

@@ -85,7 +85,12 @@ def _meant(value: Any, fits: Json, root: Json) -> Json:
     return {}
 
 
-def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
+def _laid_out(
+    value: Any,
+    path: str,
+    before: str,
+    indent: int,
+) -> str:
     """Return *value* on one line if it fits after *before*, else with one item on each line."""
     text = json.dumps(value)
     if not value or not isinstance(value, (dict, list)):

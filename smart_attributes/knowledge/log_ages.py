@@ -31,7 +31,10 @@ PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 
 def with_history(
-    readings: Sequence[Reading], report: Report, metrics: Mapping[str, Metric], age: float | None
+    readings: Sequence[Reading],
+    report: Report,
+    metrics: Mapping[str, Metric],
+    age: float | None,
 ) -> list[Reading]:
     """Return the readings; add the time since the newest data error, and the logged errors that no
     reading counts.
@@ -80,7 +83,10 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
 
 
 def logged(
-    errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None
+    errors: Iterable[ErrorEntry],
+    kinds: frozenset[str],
+    metric: Metric,
+    age: float | None,
 ) -> Iterable[Reading]:
     """Yield the number of logged errors of some kinds and the age of the newest error; nothing
     without such errors.
@@ -109,7 +115,11 @@ def newest_extended(
 
 
 def freshness(
-    tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float, is_bound: bool
+    tests: Sequence[SelfTest],
+    identity: Identity,
+    age: float | None,
+    most: float,
+    is_bound: bool,
 ) -> Reading:
     """Return the reading `self_test_age`: whether the newest extended test that passed is recent
     enough.

@@ -188,7 +188,12 @@ def describe(text: str, number: float, unit: str = '') -> Coded:
     return Coded('below-limit', f'below {start}')
 
 
-def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
+def contradiction(
+    warning: str,
+    critical: str,
+    worse: str,
+    unit: str = '',
+) -> str:
     """Return why two ranges for one metric are probably a mistake, with the remedy; '' if they are
     plausible.
 

@@ -67,7 +67,10 @@ def readings(
 
 
 def _own_verdicts(
-    report: Report, spec: DriveSpec, age: float | None, is_bound: bool
+    report: Report,
+    spec: DriveSpec,
+    age: float | None,
+    is_bound: bool,
 ) -> list[Reading]:
     """Return the health status, failing attributes, warning bits and the decisive self-test.
 
@@ -270,7 +273,12 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
         yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
 
 
-def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
+def _number(
+    metric: Metric,
+    number: float,
+    log: str,
+    limit: float | None = None,
+) -> Reading:
     if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(metric.name, number, unit=metric.unit, source=Source(log), drive_limit=limit)
@@ -305,7 +313,10 @@ def vendor_readings(
 
 
 def _vendor_reading(
-    item: ReadingSpec, rows: Mapping[int, AttributeRow], metric: Metric, identity: Identity
+    item: ReadingSpec,
+    rows: Mapping[int, AttributeRow],
+    metric: Metric,
+    identity: Identity,
 ) -> Reading:
     """Return the reading of one metric from one attribute, in the metric's base unit. rows: by
     attribute.
@@ -343,7 +354,12 @@ def _vendor_reading(
     )
 
 
-def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
+def _verdict(
+    item: ReadingSpec,
+    metric: Metric,
+    source: Source,
+    number: int,
+) -> Reading:
     for lowest, highest, word in item.states:
         if lowest <= number <= highest:
             state = STATES.get(word, State.WARNING)

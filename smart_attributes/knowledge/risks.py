@@ -38,7 +38,12 @@ class Strata(NamedTuple):
     bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]
 
     def key(
-        self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False
+        self,
+        metric: str,
+        form: str,
+        number: float,
+        seconds: float | None,
+        is_least: bool = False,
     ) -> Key | None:
         """Return the key of the stratum that contains a number or an increase.
 
@@ -113,11 +118,26 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     if judgement.state is State.OK or reading.state is not None or reading.number is None:
         return
     quiet = None if reading.quiet_is_doubted else reading.quiet
-    key = strata.key(reading.metric, LEVEL, reading.number, quiet, reading.quiet_is_bound)
+    key = strata.key(
+        reading.metric,
+        LEVEL,
+        reading.number,
+        quiet,
+        reading.quiet_is_bound,
+    )
     if key:
         yield key
     grown = judgement.grown
-    key = strata.key(reading.metric, RISE, grown, judgement.grown_ago) if grown else None
+    key = (
+        strata.key(
+            reading.metric,
+            RISE,
+            grown,
+            judgement.grown_ago,
+        )
+        if grown
+        else None
+    )
     if key:
         yield key
 

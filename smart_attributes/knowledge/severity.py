@@ -123,7 +123,11 @@ def of_verdict(verdict: Verdict) -> Rank:
 
 
 def of_drive(
-    state: State, weights: Iterable[Weight], worn: float, name: str, host: str = ''
+    state: State,
+    weights: Iterable[Weight],
+    worn: float,
+    name: str,
+    host: str = '',
 ) -> Rank:
     """Return the rank of a drive by its findings and, if these are equal, by endurance used (%),
     host and name.

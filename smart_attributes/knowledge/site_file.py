@@ -46,7 +46,12 @@ def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
         return SiteFile(name, sound(None, schema_name), mistakes=(str(mistake),), shown=shown)
 
 
-def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteFile:
+def understood(
+    text: str,
+    schema_name: str,
+    name: str,
+    shown: str = '',
+) -> SiteFile:
     """Return the valid parts of a file's content. Raises DataError if this content is not JSON."""
     data, doubled = data_file.parse(text, shown or name)
     rules = schema(schema_name)

@@ -169,7 +169,13 @@ class Thresholds:
                 names.update(part.get('metrics', ()))
         return frozenset(names)
 
-    def limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
+    def limit(
+        self,
+        metric: str,
+        device: Device,
+        identity: Identity,
+        family: str,
+    ) -> Limit:
         """Return the limit of *metric* for this drive.
 
         If overrides of equal rank disagree on a field, none of them sets this field.
@@ -303,7 +309,12 @@ def _whose(override: Json) -> str:
     return f'{selector} {override["for"][selector]}'
 
 
-def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
+def selects(
+    selector: Json,
+    device: Device,
+    identity: Identity,
+    family: str,
+) -> bool:
     """Return whether every condition in the value of an override's key "for" matches the drive."""
     if 'serial' in selector and selector['serial'] != (identity.serial or None):
         return False
@@ -479,7 +490,10 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
 
 
 def applying(
-    accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str
+    accepted: Sequence[Acknowledgement],
+    serial: str,
+    metric: str,
+    today: str,
 ) -> Acknowledgement | None:
     """Return the last unexpired acknowledgement of a drive's metric, or None. today: a date such
     as "2026-11-22".

@@ -183,7 +183,10 @@ def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
 
 
 def _readings(
-    source: Source, result: Decoded, metrics: Mapping[str, Metric], identity: Identity
+    source: Source,
+    result: Decoded,
+    metrics: Mapping[str, Metric],
+    identity: Identity,
 ) -> Iterator[Reading]:
     for field, count in result.numbers:
         metric = metrics[field['metric']]

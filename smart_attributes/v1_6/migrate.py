@@ -210,7 +210,13 @@ class Migration:
         for metric, limits in metrics.items():
             self._metrics.setdefault(metric, {})[target.identity.kind] = {**limits, 'why': why}
 
-    def _add_limit(self, number: str, data: Any, target: Target, metrics: MutableJson) -> None:
+    def _add_limit(
+        self,
+        number: str,
+        data: Any,
+        target: Target,
+        metrics: MutableJson,
+    ) -> None:
         """Add a limit to *metrics*. Raises UsageError, with the reason, if this is not possible."""
         old_warning, old_critical = limits_of(data)
         if number == HEALTH and old_warning == old_critical == '0':
