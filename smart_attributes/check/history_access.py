@@ -251,13 +251,7 @@ class Remembered:
         if known is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        sentences = {
-            'history-restarted': known.snapshot,
-            'clock-behind': known.doubt,
-        }
-        return tuple(
-            Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence
-        )
+        return (Coded('clock-behind', f'history: {known.doubt}'),) if known.doubt else ()
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that

@@ -37,7 +37,6 @@ DRIVE, FORMER, DAYS, ASIDE = '.drive', '.former', '.days', '.damaged'
 _NEW = '.new'
 LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
-SNAPSHOT = 'history.sqlite'  # of a version that was never published
 MISSING, TOO_MUCH = 'missing', 'too much'  # codes of StoredFile
 _WHY_TOO_MUCH = (
     f'it is not read, because the files of the history have more than {LARGEST_HISTORIES >> 20} MB'
@@ -82,7 +81,6 @@ class Contents(NamedTuple):
     user: int = -1  # its owner; -1: not known
     # since when nothing could be written, and the reason
     not_written: tuple[int, str] = (0, '')
-    has_snapshot: bool = False  # there is a database of a version that was never published
     is_complete: bool = False
 
 
@@ -243,7 +241,7 @@ def _send(
         if name.endswith(ASIDE) and number_in(name) is not None:
             with suppress(OSError):
                 aside[name] = int(os.lstat(f'{path}/{name}').st_mtime)
-    pipe.send(aside=aside, has_snapshot=SNAPSHOT in names)
+    pipe.send(aside=aside)
     sent = [(only, read_file(f'{path}/{only}'))] if only else stored_files(path)
     for name, stored in sent:
         pipe.send(stored.content, file=name, fault=stored.fault, code=stored.code)
@@ -495,10 +493,3 @@ def _remove(path: str) -> None:
             os.unlink(path)
         except IsADirectoryError:
             os.rmdir(path)
-
-
-def set_snapshot_aside(path: str) -> None:
-    """Rename the database of a version that was never published, and the files beside it."""
-    for name in _names(path):
-        if name.startswith((SNAPSHOT, 'drives.json')) and not name.endswith('.aside'):
-            os.replace(f'{path}/{name}', f'{path}/{name}.aside')

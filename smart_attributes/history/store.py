@@ -184,16 +184,6 @@ class HistoryStore:
         return f'readings could not be written since {local_minute(since)}{reason}'
 
     @property
-    def snapshot(self) -> str:
-        """A message about the database of an unpublished version; '' if there is none."""
-        if not self.read().has_snapshot:
-            return ''
-        return (
-            f'{self.path}/{folder.SNAPSHOT} is from an unpublished version and is not read; '
-            f'earlier increases cannot be detected (it is renamed to {folder.SNAPSHOT}.aside)'
-        )
-
-    @property
     def doubt(self) -> str:
         """A message about a clock that is behind the history; '' if it is not."""
         latest = max((record.last_read for record in self.records), default=0)
@@ -379,7 +369,6 @@ class HistoryStore:
                 if place.drive == number:
                     places.append(place._replace(machine=self._machine))
             after.drives[number] = drive._replace(places=tuple(places))
-        folder.set_snapshot_aside(path)
         return self._apply(path, before, after.drives)
 
     def _store_readings(
