@@ -68,7 +68,12 @@ class Child:
         After LARGEST_SENT bytes, the process is ended, and nothing more is expected.
         """
         while self._pipe >= 0:
-            readable, _, _ = select.select([self._pipe], [], [], max(until - time.monotonic(), 0))
+            readable, _, _ = select.select(
+                [self._pipe],
+                [],
+                [],
+                max(until - time.monotonic(), 0),
+            )
             if not readable:
                 return False
             chunk = os.read(self._pipe, _CHUNK)

@@ -46,8 +46,8 @@ def explained(
     if isinstance(error, KeyboardInterrupt):
         return 'interrupted', 'interrupted; run it again'
     if isinstance(error, alarm.TimeIsOver):
-        more = '; increase -t' if error.is_late else ''
-        return 'time-over', f'{error}, before there was a result{more}'
+        advice = '; increase -t' if error.is_late else ''
+        return 'time-over', f'{error}, before there was a result{advice}'
     if (
         isinstance(error, ModuleNotFoundError)
         and error.name

@@ -30,7 +30,13 @@ class Unusable(Exception):
     write to *path*.
     """
 
-    def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
+    def __init__(
+        self,
+        what: str,
+        remedy: str = '',
+        path: str = '',
+        is_open: bool = False,
+    ) -> None:
         super().__init__(f'{what}; {remedy}' if remedy else what)
         self.what, self.remedy, self.path, self.is_open = what, remedy, path, is_open
 
@@ -62,14 +68,14 @@ class StateDirectory:
             os.setgroups(self._before)
 
 
-def location(given: str = '') -> str:
-    """Return the path of the state directory: *given*, else the package's directory, else this
+def location(state_dir: str = '') -> str:
+    """Return the path of the state directory: *state_dir*, else the package's directory, else this
     user's own.
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
-    if given or os.path.isdir(PACKAGE):
-        return given or PACKAGE
+    if state_dir or os.path.isdir(PACKAGE):
+        return state_dir or PACKAGE
     return _of_environment(_HOME)
 
 
@@ -78,43 +84,46 @@ def _of_environment(home: str = '') -> str:
     neither is absolute.
     """
     homes = os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser(home)
-    return next((os.path.join(each, NAME) for each in homes if each.startswith('/')), '')
+    for folder in homes:
+        if folder.startswith('/'):
+            return os.path.join(folder, NAME)
+    return ''
 
 
-def has_a_place(given: str = '') -> bool:
+def has_a_place(state_dir: str = '') -> bool:
     """Return whether a state directory can be there; a user without a home directory, such as
     nobody, has none.
     """
-    place = location(given)
+    place = location(state_dir)
+    if place in ('', state_dir, PACKAGE):
+        return place != ''
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
-    return bool(place) and (
-        place in (given, PACKAGE) or any(home and os.path.isdir(home) for home in homes)
-    )
+    return any(home and os.path.isdir(home) for home in homes)
 
 
-def ready(given: str = '') -> StateDirectory:
+def ready(state_dir: str = '') -> StateDirectory:
     """Return the state directory for writing; create the directory if it is this user's own.
 
     Raises Unusable.
     """
-    path = location(given)
+    path = location(state_dir)
     try:
-        if path and not given and path != PACKAGE:
+        if path and not state_dir and path != PACKAGE:
             os.makedirs(path, 0o700, exist_ok=True)
     except OSError as error:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
-    directory = there(given)
+    directory = there(state_dir)
     if os.geteuid() not in (0, directory.user):
         raise Unusable(f'{path} belongs to another user', _LET_HIM, path)
     return directory
 
 
-def there(given: str = '') -> StateDirectory:
+def there(state_dir: str = '') -> StateDirectory:
     """Return the state directory for reading.
 
     Raises Unusable if the directory is missing or others can write to it.
     """
-    path = location(given)
+    path = location(state_dir)
     if not path:
         raise Unusable(
             'this user has no home directory', 'give this user a state directory with --state-dir'
@@ -126,23 +135,26 @@ def there(given: str = '') -> StateDirectory:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
     if fault:
         raise Unusable(
-            fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False)
+            fault,
+            _LET_HIM,
+            path=getattr(fault, 'path', path),
+            is_open=getattr(fault, 'is_open', False),
         )
     return StateDirectory(path, status.st_uid, status.st_gid)
 
 
-def for_locks(name: str, given: str = '') -> str:
+def for_locks(name: str, state_dir: str = '') -> str:
     """Return the path of the lock folder *name*, and create a missing folder.
 
     Only this user and root can write to it.
 
-    All checks of one user share the folder. given: the argument of --state-dir, used only if the
+    All checks of one user share the folder. state_dir: the argument of --state-dir, used only if the
     default places are unusable. Raises Unusable.
     """
     faults = []
-    for place in _places_of_locks(given):
+    for place in _places_of_locks(state_dir):
         try:
-            fault = _unfit(place, os.path.join(place, name), place in (given, PACKAGE))
+            fault = _unfit(place, os.path.join(place, name), place in (state_dir, PACKAGE))
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
@@ -151,12 +163,12 @@ def for_locks(name: str, given: str = '') -> str:
     raise Unusable(faults[-1] if faults else 'this user has no home directory', _LET_HIM)
 
 
-def _places_of_locks(given: str) -> list[str]:
+def _places_of_locks(state_dir: str) -> list[str]:
     """Return the directories that may hold locks, in order of preference."""
     if os.geteuid() == trust.ROOT:
-        places = [_of_environment(), RUN, given]
+        places = [_of_environment(), RUN, state_dir]
     else:
-        places = [PACKAGE if os.path.isdir(PACKAGE) else '', _of_environment(_HOME), given]
+        places = [PACKAGE if os.path.isdir(PACKAGE) else '', _of_environment(_HOME), state_dir]
     return [place for place in places if place]
 
 
@@ -174,6 +186,7 @@ def _unfit(place: str, path: str, is_there: bool) -> str:
         if fault:
             return fault
         os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
-    return trust.fault(path, user) or (
-        '' if os.access(path, os.W_OK | os.X_OK) else f'{path} is not writable'
-    )
+    fault = trust.fault(path, user)
+    if fault or os.access(path, os.W_OK | os.X_OK):
+        return fault
+    return f'{path} is not writable'

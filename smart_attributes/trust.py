@@ -70,7 +70,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     last = None
     for part in steps(path):
         last = os.lstat(part)
-        if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, other) for other in leading):
+        if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, reader) for reader in leading):
             return (
                 f'another user, who cannot read the file, could have redirected this '
                 f'path ({part}); {_COPY}'
@@ -95,15 +95,15 @@ def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[
     return others
 
 
-def _is_open(status: os.stat_result, other: tuple[str, int]) -> bool:
-    """Return whether the user or the group *other* can read a file or enter a folder."""
+def _is_open(status: os.stat_result, reader: tuple[str, int]) -> bool:
+    """Return whether the user or the group *reader* can read a file or enter a folder."""
     bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
-    kind, number = other
-    return bool(
-        status.st_mode & bit
-        or (kind == 'user' and status.st_uid == number)
-        or (kind == 'group' and status.st_gid == number and status.st_mode & bit << 3)
-    )
+    kind, number = reader
+    if status.st_mode & bit:
+        return True
+    if kind == 'user':
+        return status.st_uid == number
+    return kind == 'group' and status.st_gid == number and bool(status.st_mode & bit << 3)
 
 
 def steps(path: str) -> Iterator[str]:
@@ -174,12 +174,12 @@ def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
         return group != ROOT
     from struct import iter_unpack
 
-    return any(
-        grants & _WRITE
-        and (
-            (tag == _USER and number not in trusted)
-            or (tag == _GROUP and number != ROOT)
-            or (tag == _GROUP_OBJ and group != ROOT)
-        )
-        for tag, grants, number in iter_unpack(_ACL_ENTRY, acl[_ACL_HEAD:])
-    )
+    for tag, grants, number in iter_unpack(_ACL_ENTRY, acl[_ACL_HEAD:]):
+        is_untrusted = {
+            _USER: number not in trusted,
+            _GROUP: number != ROOT,
+            _GROUP_OBJ: group != ROOT,
+        }
+        if grants & _WRITE and is_untrusted.get(tag, False):
+            return True
+    return False

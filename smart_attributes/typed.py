@@ -1,9 +1,10 @@
 """NamedTuple, Any and TYPE_CHECKING without importing `typing`, which takes 12 of the 60 ms of a
 check.
 
-`typing` is slow to import, and collections.namedtuple compiles source code for each of the sixty
-classes in a check. This module compiles code once per number of fields. Otherwise its classes
-behave like those of collections.namedtuple.
+These tricks stay because they are measured: with collections.namedtuple, which compiles source code
+for each of the sixty classes in a check, a check of one drive takes 21 million more instructions of
+201 million. This module compiles code once per number of fields. Otherwise its classes behave like
+those of collections.namedtuple.
 """
 
 from __future__ import annotations
@@ -37,9 +38,14 @@ else:
             _MAKERS[len(fields)] = namedtuple(
                 '_Sized', [f'place_{number}' for number in range(len(fields))]
             ).__new__
-        other = _MAKERS[len(fields)]
-        code = other.__code__.replace(co_varnames=('_cls', *fields), co_name='__new__')
-        return type(other)(code, other.__globals__, '__new__', tuple(defaults.values()))
+        model = _MAKERS[len(fields)]
+        code = model.__code__.replace(co_varnames=('_cls', *fields), co_name='__new__')
+        return type(model)(
+            code,
+            model.__globals__,
+            '__new__',
+            tuple(defaults.values()),
+        )
 
     def _getter(place):
         return _GETTERS[place] if place < len(_GETTERS) else property(itemgetter(place))
@@ -51,7 +57,12 @@ else:
 
         def __new__(cls, name, bases, body):
             if not bases:
-                return super().__new__(cls, name, bases, body)
+                return super().__new__(
+                    cls,
+                    name,
+                    bases,
+                    body,
+                )
             fields = tuple(body.get('__annotations__', ()))
             defaults = {field: body[field] for field in fields if field in body}
             getters = zip(fields, map(_getter, range(len(fields))))

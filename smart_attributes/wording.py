@@ -87,10 +87,8 @@ def _foreseen(forecast: Forecast) -> str:
     left, earliest, latest = (
         f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest)
     )
-    return (
-        f'{left} days ({earliest} to '
-        f'{latest}{", estimated from use and age" * forecast.is_estimate})'
-    )
+    reason = ', estimated from use and age' if forecast.is_estimate else ''
+    return f'{left} days ({earliest} to {latest}{reason})'
 
 
 def since(seconds: float) -> str:
@@ -99,9 +97,9 @@ def since(seconds: float) -> str:
     """
     if seconds < 2 * DAY:
         return f'{round(seconds / HOUR)} h ago'
-    return (
-        f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
-    )
+    if seconds < YEAR:
+        return f'{round(seconds / DAY)} days ago'
+    return f'{seconds / YEAR:.1f} years ago'
 
 
 def duration(seconds: int) -> str:

@@ -118,7 +118,12 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
     """
     import difflib  # costs 2 ms
 
-    near = difflib.get_close_matches(word.lower(), words, 1, alike)
+    near = difflib.get_close_matches(
+        word.lower(),
+        words,
+        1,
+        alike,
+    )
     return f'did you mean {near[0]}?' if near else ''
 
 

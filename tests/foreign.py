@@ -500,7 +500,7 @@ def read_icinga(data: bytes) -> None:
         lambda reader: [
             drive
             for each in found
-            for drive in services.told(services.service(each), reader, START).drives
+            for drive in services.drives_of(services.service(each), reader, START).drives
         ]
     )
 

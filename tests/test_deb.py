@@ -602,10 +602,10 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
     assert_works(machine)
     if not is_changed:
         assert_healthy(machine)
-    # Tables of a snapshot are not read, but kept. The first packages wrote none, and the next ones
+    # The database of a snapshot is not read, but kept. The first packages wrote none, and the next ones
     # in another folder.
     assert bool(known) is (package_version(package) != '2.0-1')
-    assert machine.has('/var/lib/check-smart-attributes/history/history.sqlite.aside') is (
+    assert machine.has('/var/lib/check-smart-attributes/history/history.sqlite') is (
         commit == '41dc5c9'
     )
     assert sorted(set(defined(machine)) & set(names)) == sorted(names)

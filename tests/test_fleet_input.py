@@ -780,5 +780,5 @@ def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, mo
 
     assert [(each.used, each.age) for each in (good, bad)] == [(7, 3600), (7, 3600)]
     assert len(parsed) == 1 and len(document.large) == 4
-    assert [good.more(), bad.more()] == [{'past': past}] * 2
+    assert [good.further(), bad.further()] == [{'past': past}] * 2
     assert [len(each.readings()) for each in (good, bad)] == [3, 3]

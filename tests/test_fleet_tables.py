@@ -37,7 +37,7 @@ def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True
         is_active,
         is_host_shown=True,
     )
-    return services.told(service, Reader(DATABASE.metrics), NOW)
+    return services.drives_of(service, Reader(DATABASE.metrics), NOW)
 
 
 def text(first='OK - 1 drive: 1 ok', *lines):
@@ -69,7 +69,7 @@ def drive(
 def test_a_service_that_was_never_checked_has_a_row():
     service = Service('db1', 'smart', None, 300, True, ('soft state',), is_host_shown=True)
 
-    found = services.told(service, Reader(DATABASE.metrics), NOW)
+    found = services.drives_of(service, Reader(DATABASE.metrics), NOW)
     [row] = found.drives
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == [
@@ -217,7 +217,7 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
         handling,
         is_host_shown,
     )
-    found = services.told(service, Reader(DATABASE.metrics), NOW)
+    found = services.drives_of(service, Reader(DATABASE.metrics), NOW)
 
     assert len(found.remarks) == len(said) and all(map(str.endswith, found.remarks, said))
     assert [each.code for each in found.remarks] == ['handled', 'handled', 'downtime-hidden'][
@@ -466,7 +466,7 @@ def test_a_plan_hides_serial_numbers():
     ],
 )
 def test_no_spreadsheet_calculates_a_model(model, cell):
-    assert summary._as_text(model) == cell
+    assert summary._cell(model) == cell
 
 
 # --- drives that were met before ------------------------------------------------------------------

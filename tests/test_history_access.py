@@ -246,14 +246,13 @@ def test_history_that_cannot_be_written_stops_nothing(history, monkeypatch):
 
 def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
     store = history(START)
-    for name in ('slowness', 'snapshot', 'not_written', 'doubt'):
+    for name in ('slowness', 'not_written', 'doubt'):
         monkeypatch.setattr(HistoryStore, name, name)
     monkeypatch.setattr(HistoryStore, 'damage', ['damaged'])
     monkeypatch.setattr(HistoryStore, 'old_damage', ['twice'])
     known = Remembered(store)
 
     assert [(each.code, each) for each in known.remarks] == [
-        ('history-restarted', 'history: snapshot'),
         ('clock-behind', 'history: doubt'),
     ]
     assert [(each.code, each) for each in known.losses] == [

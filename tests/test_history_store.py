@@ -641,17 +641,6 @@ def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(tmp_
     assert path_in(tmp_path, second).read_bytes() == before
 
 
-def test_a_database_of_an_unpublished_version_is_set_aside_with_a_message(tmp_path):
-    (tmp_path / 'history').mkdir()
-    for name in ('history.sqlite', 'history.sqlite-wal', 'drives.json'):
-        (tmp_path / 'history' / name).touch()
-
-    assert 'an unpublished version' in history(tmp_path).snapshot
-    check(tmp_path, 1)
-    assert history(tmp_path, START + STEP).snapshot == ''
-    assert len(list((tmp_path / 'history').glob('*.aside'))) == 3
-
-
 # --- machines -------------------------------------------------------------------------------------
 
 

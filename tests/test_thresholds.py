@@ -310,9 +310,12 @@ def test_overrides_are_compared_with_a_drive_once_however_many_metrics_it_has(mo
     check took seconds.
     """
     compared = []
-    monkeypatch.setattr(
-        thresholds, 'selects', lambda *given: compared.append(given) or selects(*given)
-    )
+
+    def counting(selector, *drive, **rest):
+        compared.append(selector)
+        return selects(selector, *drive, **rest)
+
+    monkeypatch.setattr(thresholds, 'selects', counting)
     limits = limits_of(*(override({'serial': f'S{number}'}, '70') for number in range(10)))
     for metric in ('endurance_used', 'temperature', 'pending'):
         limits.limit(metric, SDA, SSD, FAMILY)

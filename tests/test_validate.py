@@ -850,26 +850,14 @@ def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
 
 TOO_FEW = '3 drives are too few for this condition; cite a document or remove the condition'
 RECREATE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
-EVIDENCE = [
-    (
-        {'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}},
-        'ACME X1: impossible figures: 6 agree, 4 compared, 5 drives',
-    ),
-    ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
-    (
-        {'ACME X1': {'drives': 'many'}},
-        'ACME X1: its figures must be drives, compared, agree, each a whole number',
-    ),
-    ([], 'it is not a JSON object with a key for each family'),
-]
 
 
-@pytest.mark.parametrize(('evidence', 'sentence'), EVIDENCE)
-def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
-    """It was edited by hand, or is that of another database."""
-    checkout.write_evidence(evidence)
+def test_evidence_of_another_database_is_named(checkout):
+    checkout.write_evidence({'ACME X9': {'drives': 5}})
 
-    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; {RECREATE}']
+    assert problems_of([checkout.path]) == [
+        f'evidence.json: ACME X9: no entry has this family; {RECREATE}'
+    ]
 
 
 @pytest.mark.parametrize(

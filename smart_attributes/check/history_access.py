@@ -103,10 +103,10 @@ class Remembered:
         if self._store is not None:
             self._store.is_ready(_RECEIVING)
 
-    def seen_as(self, one: str, other: str) -> str:
+    def seen_as(self, first: str, second: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
         store = self.store
-        return store.seen_as(one, other) if store else SEPARATE
+        return store.seen_as(first, second) if store else SEPARATE
 
     def recall(
         self,
@@ -239,13 +239,7 @@ class Remembered:
         if known is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        sentences = {
-            'history-restarted': known.snapshot,
-            'clock-behind': known.doubt,
-        }
-        return tuple(
-            Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence
-        )
+        return (Coded('clock-behind', f'history: {known.doubt}'),) if known.doubt else ()
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that

@@ -132,17 +132,17 @@ def option(spellings: str, **arguments: Any) -> Option:
     return tuple(spellings.split()), arguments
 
 
-def flag(spellings: str, text: str, **more: Any) -> Option:
+def flag(spellings: str, text: str, **arguments: Any) -> Option:
     """Return an option without a value."""
-    return option(spellings, action='store_true', help=text, **more)
+    return option(spellings, action='store_true', help=text, **arguments)
 
 
-def single(spellings: str, metavar: str, text: str, default: Any = '', **more: Any) -> Option:
+def single(spellings: str, metavar: str, text: str, default: Any = '', **arguments: Any) -> Option:
     """Return an option with one value."""
-    return option(spellings, metavar=metavar, help=text, default=default, **more)
+    return option(spellings, metavar=metavar, help=text, default=default, **arguments)
 
 
-def given(text: str) -> str:
+def not_blank(text: str) -> str:
     """Return an argument that is not blank. Raises ArgumentTypeError.
 
     A variable that is not set makes a blank one: as a pattern, it would match every drive.
@@ -152,13 +152,18 @@ def given(text: str) -> str:
     return text
 
 
-def repeated(spellings: str, metavar: str, text: str, **more: Any) -> Option:
+def repeated(spellings: str, metavar: str, text: str, **arguments: Any) -> Option:
     """Return an option that may be repeated; its value is a list."""
-    arguments = {'action': 'append', 'default': [], 'type': given, **more}
-    return option(spellings, metavar=metavar, help=text, **arguments)
+    usual = {'action': 'append', 'default': [], 'type': not_blank}
+    return option(spellings, metavar=metavar, help=text, **{**usual, **arguments})
 
 
-def positional(name: str, metavar: str, text: str, nargs: str = '*') -> Option:
+def positional(
+    name: str,
+    metavar: str,
+    text: str,
+    nargs: str = '*',
+) -> Option:
     """Return arguments without a spelling; their value is a list."""
     return option(name, nargs=nargs, metavar=metavar, help=text)
 
@@ -209,13 +214,13 @@ class Parser(argparse.ArgumentParser):
     rare: list[argparse.Action]  # the options that only --help-all shows
 
     def format_help(self) -> str:
-        own, more = self.epilog or '', ''
+        own, rest = self.epilog or '', ''
         if self.rare:
             own = own.partition('\n\n')[0]  # the examples
-            more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
-        self.epilog = f'{more}{_listed(self.others() if self.others else ())}{own}'
-        for each in self.rare:
-            each.help = argparse.SUPPRESS
+            rest = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
+        self.epilog = f'{rest}{_listed(self.other_commands())}{own}'
+        for action in self.rare:
+            action.help = argparse.SUPPRESS
         return super().format_help()
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
@@ -223,13 +228,14 @@ class Parser(argparse.ArgumentParser):
         the first word.
         """
         name = words[0].partition('=')[0]
-        known = [
-            *self._option_string_actions,
-            *(each.name for each in (self.others() if self.others else ())),
-        ]
-        self.error(
-            f'unrecognized arguments: {" ".join(words)}; {nearest(name, known, TYPED)}'.rstrip('; ')
-        )
+        names = [*self._option_string_actions]
+        names += [command.name for command in self.other_commands()]
+        advice = nearest(name, names, TYPED)
+        self.error(f'unrecognized arguments: {" ".join(words)}; {advice}'.rstrip('; '))
+
+    def other_commands(self) -> Sequence[Command]:
+        """Return the commands that the help of this parser lists."""
+        return self.others() if self.others else ()
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
@@ -259,7 +265,9 @@ class Help(argparse.RawDescriptionHelpFormatter):
         """Return "-t, --timeout SECONDS", with the value only once and without the spellings of
         version 1.6.
         """
-        spellings = [each for each in action.option_strings if not _is_old_spelling(each, action)]
+        spellings = [
+            spelling for spelling in action.option_strings if not _is_old_spelling(spelling, action)
+        ]
         if not spellings:
             return super()._format_action_invocation(action)
         value = '' if action.nargs == 0 else f' {self._format_args(action, action.dest.upper())}'
@@ -270,11 +278,11 @@ def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
     """Return whether a spelling differs from another spelling of the same option only in dashes:
     "-nosudo", "--a_b".
     """
-    return any(
-        spelling != other
-        and spelling.replace('_', '-') == (other if '_' in spelling else other[1:])
-        for other in action.option_strings
-    )
+    in_dashes = spelling.replace('_', '-')
+    for current in action.option_strings:
+        if spelling != current and in_dashes == (current if '_' in spelling else current[1:]):
+            return True
+    return False
 
 
 def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:
@@ -296,9 +304,10 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
     for title, options, short, first in (*command.groups, OptionGroup('', command.options)):
         if title not in places:
             places[title] = made.add_argument_group(title)
+        shown = (*short, *first) if others else short
         for spellings, arguments in options:
             action = places[title].add_argument(*spellings, **arguments)
-            is_shown = not title or spellings[0] in (*short, *(first if others else ()))
+            is_shown = not title or spellings[0] in shown
             if not is_shown and action.help is not argparse.SUPPRESS:
                 made.rare.append(action)
     return made
@@ -308,10 +317,10 @@ def _listed(commands: Sequence[Command]) -> str:
     """Return the part of the help that lists the other commands; '' if *commands* is empty."""
     if not commands:
         return ''
-    width = max(len(each.name) for each in commands)
+    width = max(len(command.name) for command in commands)
     lines = [
-        f'  {each.name:{width}}  {each.summary[0].lower()}{each.summary[1:].rstrip(".")}\n'
-        for each in commands
+        f'  {command.name:{width}}  {command.summary[0].lower()}{command.summary[1:].rstrip(".")}\n'
+        for command in commands
     ]
     return f'other commands (for their options: {PROGRAM} COMMAND --help):\n{"".join(lines)}\n'
 
@@ -346,15 +355,16 @@ def _taken(values: dict[str, Any], kind: Any) -> Any:
 
 def _is_plain(word: str, parser: Parser) -> bool:
     """Return whether a word can be parsed without the spellings and options of version 1.6."""
-    return word[:1] != '-' or (
-        word.partition('=')[0] in parser._option_string_actions and word != '--help-all'
-    )
+    if word[:1] != '-':
+        return True
+    return word.partition('=')[0] in parser._option_string_actions and word != '--help-all'
 
 
 def _parsed(parser: Parser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Return the values by name, and the words that do not belong to any option."""
     namespace, rest = parser.parse_known_args(words)
-    return {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in vars(namespace).items()
-    }, [word for word in rest if word != '--']
+    values = dict(vars(namespace))
+    for name, value in values.items():
+        if isinstance(value, list):
+            values[name] = tuple(value)
+    return values, [word for word in rest if word != '--']

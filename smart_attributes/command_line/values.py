@@ -32,7 +32,10 @@ def state(text: str) -> State:
 
 
 def _number(
-    name: str, lowest: float, highest: float, kind: Callable[[str], Any]
+    name: str,
+    lowest: float,
+    highest: float,
+    kind: Callable[[str], Any],
 ) -> Callable[[str], Any]:
     """Return a function that reads a number within limits. kind: int or float."""
 
@@ -72,7 +75,7 @@ def interval(text: str) -> int | None:
     return time
 
 
-seconds = _number('number of seconds', 0.1, HOUR, float)
-max_output = _number('number of bytes', 2000, 1000000, int)
-expected = _number('number of drives', 0, 10000, int)
-attribute = _number('attribute number', 1, 255, int)
+seconds = _number('number of seconds', 0.1, highest=HOUR, kind=float)
+max_output = _number('number of bytes', 2000, highest=1000000, kind=int)
+expected = _number('number of drives', 0, highest=10000, kind=int)
+attribute = _number('attribute number', 1, highest=255, kind=int)

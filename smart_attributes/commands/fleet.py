@@ -169,7 +169,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     try:
         for place, drive in enumerate(drives):
             readings = [{**OF_A_READING, **reading} for reading in drive.readings()]
-            text = json.dumps({**KEYS, **drive.facts, **drive.more(), 'readings': readings})
+            text = json.dumps({**KEYS, **drive.facts, **drive.further(), 'readings': readings})
             sys.stdout.write(f'{COMMA if place else ""}{text}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(

@@ -18,7 +18,7 @@ from ..constants import LONGEST_FAMILY, LONGEST_NAME
 from ..knowledge import decode, drive_logs, formatting, readings, shipped_data
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
-from ..typed import Json
+from ..typed import Json, MutableJson
 from ..words import literally
 from . import reading_rules
 from .entry_rules import LITERALS, literal_characters
@@ -111,7 +111,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
         'family': _family(identity),
         **_condition(identity, rows),
         **{key: base[key] for key in INHERITED if key in base},
-        'attributes': _attributes(identity.kind, rows, base, fits, database),
+        'attributes': _attributes(identity.kind, rows, base=base, fits=fits, database=database),
         'source': SOURCE,
     }
     witnesses = {
@@ -119,17 +119,14 @@ def draft(report: Report, database: SpecDatabase) -> str:
         for metric, number in stated.items()
         if not reading_rules.is_doubtful(metric, number, filled)
     }
-    comment = ' '.join(
-        [*_already_covered(base), _about_endurance(_figure(report), fits, filled), NEXT]
-    )
-    # for editors; not in the single-file program
+    about_endurance = _about_endurance(_figure(report), fits, filled)
+    data: MutableJson = {}
     schema = f'{shipped_data.PACKAGE}/schema/attributes.schema.json'
-    data = {
-        **({'$schema': f'file://{schema}'} if os.path.exists(schema) else {}),
-        'comment': comment,
-        'entries': [entry],
-        'samples': [_sample(identity, rows, entry, witnesses, database)],
-    }
+    if os.path.exists(schema):  # for editors; not in the single-file program
+        data['$schema'] = f'file://{schema}'
+    data['comment'] = ' '.join([*_already_covered(base), about_endurance, NEXT])
+    data['entries'] = [entry]
+    data['samples'] = [_sample(identity, rows, entry=entry, stated=witnesses, database=database)]
     return formatting.formatted(data, 'attributes')
 
 
@@ -144,11 +141,11 @@ def _usable_rows(report: Report) -> list[AttributeRow]:
 
 def _family(identity: Identity) -> str:
     """Return smartctl's family name, or the model name up to its capacity."""
-    name = identity.plain_model
-    words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
-    return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[
-        :LONGEST_FAMILY
-    ]
+    model = identity.plain_model
+    beginning = re.split(r'\s+\d+\s*[GT]B?\b', model)[0]
+    names = [identity.family, beginning, f'drive {model}']
+    long_enough = [name for name in names if len(name) >= 3]
+    return long_enough[0][:LONGEST_FAMILY]
 
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
@@ -176,7 +173,8 @@ def model_pattern(identity: Identity) -> str:
     pattern = literally(name)
     if capacities:
         # in "MX500 500GB", MX500 is not a capacity
-        match = next((match for match in capacities if match['unit']), capacities[0])
+        with_unit = [match for match in capacities if match['unit']]
+        match = (with_unit or capacities)[0]
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[: match.start()]) + any_capacity + literally(name[match.end() :])
     if literal_characters(pattern) < LITERALS:
@@ -190,30 +188,31 @@ def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
         return match['unit'] is not None
     if match['unit']:
         size = float(match['amount']) * {'G': 1e9, 'T': 1e12}[match['unit']]
+    elif match['giga']:
+        size = int(match['giga']) * 1e9
     else:
-        size = (
-            int(match['giga']) * 1e9
-            if match['giga']
-            else float(f'{match["tera"]}.{match["tenth"]}') * 1e12
-        )
+        size = float(f'{match["tera"]}.{match["tenth"]}') * 1e12
     return abs(size - capacity) <= NEAR * capacity
 
 
 def _attributes(
-    kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit], database: SpecDatabase
+    kind: str,
+    rows: Sequence[AttributeRow],
+    base: Json,
+    fits: Sequence[Fit],
+    database: SpecDatabase,
 ) -> Json:
     """Return the drive's rows: first the rows of the base entry, in its order, then others with
     reliable readings.
     """
     by_number = {str(row.id): row for row in rows}
-    inherited = {
-        number: entry and _inherited(entry, by_number[number], base)
-        for number, entry in base.get('attributes', {}).items()
-        if number in by_number
-    }
-    read_already = {
-        metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())
-    }
+    attributes: MutableJson = {}
+    for number, entry in base.get('attributes', {}).items():
+        if number in by_number:
+            attributes[number] = entry and _inherited(entry, by_number[number], base)
+    read_already: set[str] = set()
+    for entry in database.rows_of('', base).values():
+        read_already.update(entry.get('readings', ()))
     of_sets = database.rows_of('', {**base, 'attributes': {}})
     # A second reading of a metric would replace the first reading.
     meanings = {
@@ -221,12 +220,11 @@ def _attributes(
         for key, meaning in _agreed_meanings(database, kind).items()
         if not read_already.intersection(meaning[0])
     }
-    new = {
-        number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
-        for number, row in by_number.items()
-        if number not in inherited and row.id not in of_sets
-    }
-    return {**inherited, **new}
+    new_fits = [fit for fit in fits if fit.metric not in read_already]
+    for number, row in by_number.items():
+        if number not in attributes and row.id not in of_sets:
+            attributes[number] = _attribute(row, meanings, new_fits)
+    return attributes
 
 
 def _inherited(entry: Json, row: AttributeRow, base: Json) -> Json:
@@ -271,26 +269,32 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     for name, entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
+        vendor = entry['family'].split()[0]
         for number, row in database.rows_of(name, entry).items():
             specs = {
                 metric: spec
                 for metric, spec in row.get('readings', {}).items()
                 if database.metrics[metric].unit not in DIFFERING_UNITS
             }
-            variants.setdefault((number, row['name']), []).append(
-                (json.dumps(specs), entry['family'].split()[0])
-            )
-    return {key: meaning for key, pairs in variants.items() for meaning in _agreed(pairs)}
+            of_name = variants.setdefault((number, row['name']), [])
+            of_name.append((json.dumps(specs), vendor))
+    meanings = {}
+    for key, pairs in variants.items():
+        meaning = _agreed(pairs)
+        if meaning:
+            meanings[key] = meaning
+    return meanings
 
 
-def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
-    """Yield the readings on which nearly all entries of several vendors agree. pairs: tuples
-    (readings, vendor).
+def _agreed(pairs: Sequence[tuple[str, str]]) -> tuple[Json, str] | None:
+    """Return the readings on which nearly all entries of several vendors agree, and the reason; None
+    if they do not. pairs: tuples (readings, vendor).
     """
     ((text, count),) = Counter(text for text, _ in pairs).most_common(1)
     vendors = {vendor for specs, vendor in pairs if specs == text}
-    if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
-        yield json.loads(text), f'read as by {count} of {len(pairs)} entries that use this name'
+    if text == '{}' or len(vendors) < VENDORS or count < AGREEMENT * len(pairs):
+        return None
+    return json.loads(text), f'read as by {count} of {len(pairs)} entries that use this name'
 
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
@@ -301,17 +305,14 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
     by_number = {row.id: row for row in rows}
     if figure not in WORN:
         return []
-    return [
-        Fit(
-            row.id,
-            ENDURANCE,
-            {'from': text, 'valid': list(valid)},
-            f'{text} equals the endurance that the drive itself states',
-        )
-        for row in rows
-        for text, valid in ENDURANCE_FORMULAS.items()
-        if decode.evaluate(decode.parse(text), row, by_number) == figure
-    ]
+    fits = []
+    for row in rows:
+        for text, valid in ENDURANCE_FORMULAS.items():
+            if decode.evaluate(decode.parse(text), row, by_number) == figure:
+                spec = {'from': text, 'valid': list(valid)}
+                words = f'{text} equals the endurance that the drive itself states'
+                fits.append(Fit(row.id, ENDURANCE, spec=spec, words=words))
+    return fits
 
 
 def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
@@ -319,20 +320,22 @@ def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> lis
     statistics. number: bytes.
     """
     amounts = {unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'}
-    raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
-    return [
-        Fit(
-            attribute,
-            metric,
-            {'from': 'raw', 'unit': unit},
-            f'raw times {unit} equals the {metric} that the drive itself states',
-        )
-        for attribute, raw in raws.items()
-        if raw >= TELLING
-        for unit, worth in amounts.items()
-        if abs(raw * worth - number) <= max(worth, SAME * number)
-        or (worth <= reading_rules.COARSEST and reading_rules.is_rest(number, raw * worth, worth))
-    ]
+    fits = []
+    for row in rows:
+        raw = decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0
+        for unit, worth in amounts.items() if raw >= TELLING else ():
+            if _is_same_amount(number, raw * worth, worth):
+                spec = {'from': 'raw', 'unit': unit}
+                words = f'raw times {unit} equals the {metric} that the drive itself states'
+                fits.append(Fit(row.id, metric, spec=spec, words=words))
+    return fits
+
+
+def _is_same_amount(stated: float, amount: float, worth: float) -> bool:
+    """Return whether an attribute counts the amount that a drive states. worth: bytes of a count."""
+    if abs(amount - stated) <= max(worth, SAME * stated):
+        return True
+    return worth <= reading_rules.COARSEST and reading_rules.is_rest(stated, amount, worth)
 
 
 def _figure(report: Report) -> int | None:
@@ -344,13 +347,13 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
     """Return the drive's own statistics, by metric, for the metrics that vendors count in
     different ways.
     """
-    return {
-        reading.metric: reading.number
-        for reading in readings.standard_readings(report, database.metrics, {})
-        if reading.number is not None
-        and reading.source.log == drive_logs.DEVICE_STATISTICS
-        and reading_rules.is_stated(reading.metric, reading.unit)
-    }
+    stated = {}
+    for reading in readings.standard_readings(report, database.metrics, {}):
+        if reading.number is None or reading.source.log != drive_logs.DEVICE_STATISTICS:
+            continue
+        if reading_rules.is_stated(reading.metric, reading.unit):
+            stated[reading.metric] = reading.number
+    return stated
 
 
 def _already_covered(base: Json) -> Iterator[str]:
@@ -401,25 +404,27 @@ def _sample(
     stated: Mapping[str, float],
     database: SpecDatabase,
 ) -> Json:
-    expected = readings.vendor_readings(
-        Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.metrics
-    )
+    report = Report(identity, attributes=tuple(rows))
+    expect: MutableJson = {}
+    spec = database.read_entry('', entry)
+    for reading in readings.vendor_readings(report, spec, database.metrics):
+        is_word = reading.state is not None
+        expect[reading.metric] = reading.verdict if is_word else reading.number
     size = identity.physical_block_size if decode.logical_in_physical(identity) > 1 else None
-    optional = {'physical_block_size': size, 'capacity': identity.capacity}
-    return {
+    sample = {
         'family': entry['family'],
         'model': identity.plain_model,
         'firmware': identity.firmware,
         'kind': identity.kind,
-        **{key: value for key, value in optional.items() if value},
+        'physical_block_size': size,
+        'capacity': identity.capacity,
         'origin': 'captured',
         'lines': [_line(row) for row in rows],
-        **({'stated': stated} if stated else {}),
-        'expect': {
-            reading.metric: reading.verdict if reading.state is not None else reading.number
-            for reading in expected
-        },
+        'stated': stated,
+        'expect': expect,
     }
+    optional = ('physical_block_size', 'capacity', 'stated')
+    return {key: sample[key] for key in sample if sample[key] or key not in optional}
 
 
 def _line(row: AttributeRow) -> str:

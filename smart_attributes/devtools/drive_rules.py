@@ -27,7 +27,7 @@ def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDataba
 def is_for(entry: Json, drive: SampleDrive) -> bool:
     """Return whether an entry matches a drive."""
     return drive_database.matches(
-        entry, drive.identity.plain_model, drive.identity, drive.attributes
+        entry, drive.identity.plain_model, identity=drive.identity, attributes=drive.attributes
     )
 
 
@@ -64,15 +64,12 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
-    families, unmet = (
-        {entry['family'] for _, entry in context.database.entries()},
-        _unmet(drive, context),
-    )
+    families = {entry['family'] for _, entry in context.database.entries()}
+    unmet = _unmet(drive, context)
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families)
-        yield (
-            f'no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
-        )
+        advice = f'; did you mean {near[0]}?' if near else ''
+        yield f'no entry is called {drive.family}{advice}'
     elif unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
@@ -88,26 +85,26 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
 
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     """Return the conditions that keep a sample's own entry from matching the sample."""
-    unmet = [
-        [
-            key
-            for key in drive_database.CONDITIONS
-            if key in entry and not is_for({key: entry[key]}, drive)
-        ]
-        for _, entry in context.database.entries()
-        if entry['family'] == drive.family
-    ]
+    unmet = []
+    for _, entry in context.database.entries():
+        if entry['family'] == drive.family:
+            conditions = [key for key in drive_database.CONDITIONS if key in entry]
+            unmet.append([key for key in conditions if not is_for({key: entry[key]}, drive)])
     return min(unmet, key=len, default=[])
 
 
 def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Readings:
     spec = database.identify(drive.identity, drive.attributes)
-    found = [*readings.vendor_readings(drive.report, spec, database.metrics)]
+    all_readings = [*readings.vendor_readings(drive.report, spec, database.metrics)]
     layout = database.layout(spec.log[1]) if spec.log else None
     if spec.log and layout and drive.page is not None:
         report = drive.report._replace(vendor_log=LogPage(spec.log[0], drive.page))
-        found += vendor_logs.of_drive(report, spec.log, layout, database.metrics, {}).readings
-    return {reading.metric: reading for reading in found if reading.metric != vendor_logs.STATUS}
+        all_readings += vendor_logs.of_drive(
+            report, spec.log, layout=layout, metrics=database.metrics, stored={}
+        ).readings
+    return {
+        reading.metric: reading for reading in all_readings if reading.metric != vendor_logs.STATUS
+    }
 
 
 def _differences(results: Readings, expect: Json) -> Iterator[str]:
@@ -139,16 +136,13 @@ def _contradictions(
 ) -> Iterator[str]:
     """Yield a sentence for each reading that differs much from the drive's own statistic."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
+    filled = _fills(drive, results)
     for metric, number in drive.stated.items():
         reading = results.get(metric)
-        if (
-            reading is None
-            or reading.number is None
-            or metric in distrusted
-            or reading_rules.is_doubtful(metric, number, _fills(drive, results))
-        ):
+        if reading is None or reading.number is None or metric in distrusted:
             continue
-        if not reading_rules.is_near(reading.number, number, reading.unit):
+        is_doubtful = reading_rules.is_doubtful(metric, number, filled)
+        if not is_doubtful and not reading_rules.is_near(reading.number, number, reading.unit):
             yield (
                 f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
                 f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the '
@@ -172,11 +166,10 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
     if not context.sources or name == context.sources[0].name:
         return
     before = context.shipped.identify(drive.identity, drive.attributes)
-    silenced = {
-        number
-        for number, row in entry.get('attributes', {}).items()
-        if row is None or 'comment' in row or 'trap' in row
-    }
+    silenced = []
+    for number, row in entry.get('attributes', {}).items():
+        if row is None or 'comment' in row or 'trap' in row:
+            silenced.append(number)
     for reading in readings.vendor_readings(drive.report, before, context.shipped.metrics):
         is_silenced = str(reading.source.attribute) in silenced
         if reading.metric not in results and reading.number is not None and not is_silenced:
@@ -191,21 +184,19 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield a sentence for each entry that is selected for samples of another entry."""
     stolen: dict[tuple[str, str], list[str]] = {}
     for drive, winners in claims:
-        if (
-            len(winners) == 1
-            and drive.family not in (None, winners[0][1]['family'])
-            and not _unmet(drive, context)
-        ):
-            name, entry = winners[0]
+        if len(winners) != 1:
+            continue
+        name, entry = winners[0]
+        if drive.family not in (None, entry['family']) and not _unmet(drive, context):
             is_addition = context.sources and name != context.sources[0].name
             winner = f'{entry["family"]} of {name}' if is_addition else entry['family']
             stolen.setdefault((winner, str(drive.family)), []).append(drive.place)
     families = {entry['family'] for _, entry in context.database.entries()}
     for (winner, family), places in stolen.items():
         if family in families:
-            more = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''
+            rest = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''
             yield (
-                f'{places[0]}: {winner} claims this sample{more} instead of the entry '
+                f'{places[0]}: {winner} claims this sample{rest} instead of the entry '
                 f'{family}; narrow one entry'
             )
 
@@ -224,14 +215,15 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
                     (drive, reading, _fills(drive, results))
                 )
     for drives in by_family.values():
-        if not any(reading.number for _, reading, _ in drives):
-            yield from (
-                f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
-                f'{filled} times over, so it may be stuck at 0; add a sample with another value, '
-                'read another attribute, or set "no_endurance"'
-                for drive, reading, filled in drives
-                if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled)
-            )
+        if any(reading.number for _, reading, _ in drives):
+            continue
+        for drive, reading, filled in drives:
+            if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled):
+                yield (
+                    f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
+                    f'{filled} times over, so it may be stuck at 0; add a sample with another '
+                    'value, read another attribute, or set "no_endurance"'
+                )
 
 
 def _equal(reading: Reading, expected: Any) -> bool:
@@ -277,15 +269,16 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                 )
         if entry['family'] not in validated:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            yield (
-                f'{place}: this entry is never used, because {stronger} claims every drive that it '
-                'matches; narrow the other entry or remove this one'
-                if stronger
-                else (
-                    f'{place}: this entry has no sample; add one to tests/samples, or to '
-                    f'"samples" in your own file'
+            if stronger:
+                yield (
+                    f'{place}: this entry is never used, because {stronger} claims every drive '
+                    'that it matches; narrow the other entry or remove this one'
                 )
-            )
+            else:
+                yield (
+                    f'{place}: this entry has no sample; add one to tests/samples, or to '
+                    '"samples" in your own file'
+                )
 
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:
@@ -301,11 +294,9 @@ def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
     """Return the family of an equally ranked entry that is selected for a drive although *entry*
     also matches.
     """
+    generality = drive_database.generality
     for drive, winners in claims:
-        if winners and _rank(winners[0][1]) == _rank(entry) and is_for(entry, drive):
-            return str(winners[0][1]['family'])
+        winner = winners[0][1] if winners else {}
+        if winner and generality(winner) == generality(entry) and is_for(entry, drive):
+            return str(winner['family'])
     return ''
-
-
-def _rank(entry: Json) -> tuple[bool, bool]:
-    return bool(entry.get('generic')), bool(entry.get('fallback'))

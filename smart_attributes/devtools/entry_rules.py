@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,11 +87,9 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
 def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
     for key, name in (('entries', 'family'), ('advisories', 'id')):
         names = [item[name] for item in source.data.get(key, ())]
-        for repeated in sorted({one for one in names if names.count(one) > 1}):
-            yield (
-                f'{repeated}: {names.count(repeated)} of the {key} have this {name}; '
-                f'give each its own'
-            )
+        for item, count in sorted(Counter(names).items()):
+            if count > 1:
+                yield f'{item}: {count} of the {key} have this {name}; give each its own'
 
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -110,14 +109,13 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
                 f'{place}: source {quoted(row["source"])} does not name one of '
                 f'"documents"; {advice}'
             )
-        found = [*row, *('url of its document' for document in cited if 'url' in document)]
-        yield from (
-            f'{place}: {part} is missing; add it as the schema describes'
-            for mark, parts in DATED.items()
-            if mark in row
-            for part in parts
-            if part not in found
-        )
+        present = [*row]
+        if any('url' in document for document in cited):
+            present.append('url of its document')
+        for mark, parts in DATED.items():
+            for part in parts if mark in row else ():
+                if part not in present:
+                    yield f'{place}: {part} is missing; add it as the schema describes'
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -133,33 +131,27 @@ def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
     owners += [(entry['family'], entry) for entry in data['entries']]
     owners += [(f'advisory {fact["id"]}', fact) for fact in data.get('advisories', ())]
     for name, owner in owners:
-        parts = [
-            (name, owner),
-            *(
-                (f'{name}, {kind} {key}', part)
-                for kind, group in (('rated_written', 'rated_written'), ('attribute', 'attributes'))
-                for key, part in owner.get(group, {}).items()
-            ),
-        ]
-        yield from (each for each in parts if each[1] and 'source' in each[1])
+        parts = [(name, owner)]
+        for kind, group in (('rated_written', 'rated_written'), ('attribute', 'attributes')):
+            for key, part in owner.get(group, {}).items():
+                parts.append((f'{name}, {kind} {key}', part))
+        for place, part in parts:
+            if part and 'source' in part:
+                yield place, part
 
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
-    citations = [part['source'] for other in context.sources for _, part in _sources_of(other.data)]
-    yield from (
-        f'document {key}: nothing cites it; cite it or remove it'
-        for key in source.data.get('documents', {})
-        if not any(_cites(citation, key) for citation in citations)
-    )
-    entries = [entry for other in context.sources for entry in other.data['entries']]
+    citations = [part['source'] for file in context.sources for _, part in _sources_of(file.data)]
+    for key in source.data.get('documents', {}):
+        if not any(_cites(citation, key) for citation in citations):
+            yield f'document {key}: nothing cites it; cite it or remove it'
+    entries = [entry for file in context.sources for entry in file.data['entries']]
     used = {name for entry in entries for name in context.database.sets_of(entry)}
     read = {name for entry in entries for name in entry.get('logs', {}).values()}
     for kind, verb, named in (('set', 'uses', used), ('layout', 'reads', read)):
-        yield from (
-            f'{kind} {name}: no entry {verb} it; use it or remove it'
-            for name in source.data.get(f'{kind}s', {})
-            if name not in named
-        )
+        for name in source.data.get(f'{kind}s', {}):
+            if name not in named:
+                yield f'{kind} {name}: no entry {verb} it; use it or remove it'
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -172,23 +164,18 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
                 yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
-            if field.get('unit') and field['unit'] not in reading_rules.fitting(
-                metric.name, metric.unit
-            ):
-                yield f'layout {name}, {metric.name}: unit {field["unit"]} does not fit; correct it'
+            where = f'layout {name}, {metric.name}'
+            units = reading_rules.fitting(metric.name, metric.unit)
+            if field.get('unit') and field['unit'] not in units:
+                yield f'{where}: unit {field["unit"]} does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'layout {name}, {metric.name}: unit is missing; write the unit of one count'
-            for place in (
-                range(field['offset'], field['offset'] + field['length'])
-                if 'share_of' not in field
-                else ()
-            ):
-                other = taken.setdefault((field.get('row'), place), metric.name)
-                if other != metric.name:
-                    yield (
-                        f'layout {name}, {metric.name}: byte {place} belongs to {other}; '
-                        f'correct one of them'
-                    )
+                yield f'{where}: unit is missing; write the unit of one count'
+            if 'share_of' in field:
+                continue
+            for place in range(field['offset'], field['offset'] + field['length']):
+                owner = taken.setdefault((field.get('row'), place), metric.name)
+                if owner != metric.name:
+                    yield f'{where}: byte {place} belongs to {owner}; correct one of them'
                     break
 
 
@@ -268,11 +255,11 @@ def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
     """
     conditions = (*drive_database.CONDITIONS[1:], 'generic', 'fallback')
     for number, entry in enumerate(source.data['entries']):
-        for other in source.data['entries'][:number]:
-            shared = set(entry.get('models', ())) & set(other.get('models', ()))
-            if shared and all(entry.get(key) == other.get(key) for key in conditions):
+        for earlier in source.data['entries'][:number]:
+            shared = set(entry.get('models', ())) & set(earlier.get('models', ()))
+            if shared and all(entry.get(key) == earlier.get(key) for key in conditions):
                 yield (
-                    f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} '
+                    f'{entry["family"]} and {earlier["family"]} both claim {quoted(min(shared))} '
                     'under the same conditions; add a guard (has, lacks, first, only) to one of '
                     'them or remove the pattern'
                 )
@@ -303,14 +290,10 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
             'source is missing; cite a document, or write "measured on" with the models and the '
             'number of drives',
         )
-    if entry.get('generic') and not any(
-        condition in entry for condition in (*drive_database.GUARDS, 'kind')
-    ):
-        yield (
-            '',
-            f'a generic entry needs {", ".join(drive_database.GUARDS)} or kind; else it claims '
-            f'every drive',
-        )
+    guards = (*drive_database.GUARDS, 'kind')
+    if entry.get('generic') and not any(guard in entry for guard in guards):
+        words = f'a generic entry needs {", ".join(drive_database.GUARDS)} or kind'
+        yield '', f'{words}; else it claims every drive'
     if entry.get('generic') and entry.get('fallback'):
         yield '', 'generic and fallback exclude each other; keep one'
 
@@ -325,16 +308,9 @@ def _logs(entry: Json, _: Context) -> Problems:
 
 
 def _nulls(entry: Json, context: Context) -> Problems:
-    sets = {
-        name: value
-        for source in context.sources
-        for name, value in source.data.get('sets', {}).items()
-    }
-    of_sets = {
-        number for name in context.database.sets_of(entry) for number in sets[name]['attributes']
-    }
+    of_sets = context.database.rows_of('', {**entry, 'attributes': {}})
     for number, row in entry.get('attributes', {}).items():
-        if row is None and number not in of_sets:
+        if row is None and int(number) not in of_sets:
             yield (
                 f'attribute {number}',
                 'no set of the entry has this attribute, so null has no effect; remove it',
@@ -344,20 +320,18 @@ def _nulls(entry: Json, context: Context) -> Problems:
 def _traps(entry: Json, context: Context) -> Problems:
     rows = context.database.rows_of('', entry)
     traps = {number for number, row in rows.items() if row.get('trap')}
-    honest = {
-        metric
-        for number, row in rows.items()
-        if number not in traps
-        for metric in row.get('readings', ())
-    }
+    honest: set[str] = set()
+    for number, row in rows.items():
+        if number not in traps:
+            honest.update(row.get('readings', ()))
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
             for spec in specs if isinstance(specs, list) else [specs]:
-                for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
+                for trap in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
                     yield (
                         place,
-                        f'this reads attribute {other}, which is marked as a trap; read another '
+                        f'this reads attribute {trap}, which is marked as a trap; read another '
                         f'attribute',
                     )
                 if number in traps and metric in honest:
@@ -371,11 +345,10 @@ def _traps(entry: Json, context: Context) -> Problems:
 def _contradictions(entry: Json, context: Context) -> Problems:
     """Yield an entry's exclusions and exceptions that contradict its rows."""
     rows = context.database.rows_of('', entry)
-    yield from (
-        ('ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it')
-        for number in entry.get('ignore_thresholds', ())
-        if number not in rows
-    )
+    for number in entry.get('ignore_thresholds', ()):
+        if number not in rows:
+            words = f'the entry has no attribute {number}; describe it or remove it'
+            yield 'ignore_thresholds', words
     for number, row in rows.items() if 'no_endurance' in entry else ():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield (

@@ -32,11 +32,9 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
     unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
     units = fitting(metric.name, metric.unit)
     if unit and unit not in units:
-        advice = (
-            f'write {", ".join(units)}'
-            if metric.unit
-            else ' or '.join(['leave it out', *(f'write {name}' for name in units)])
-        )
+        advice = f'write {", ".join(units)}'
+        if not metric.unit:
+            advice = ' or '.join(['leave it out', *(f'write {name}' for name in units)])
         yield f'unit {unit} does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield f'unit is missing: the metric is {of_metric}; write the unit of one count'
@@ -44,21 +42,19 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
 
 def fitting(metric: str, base: str) -> Sequence[str]:
     """Return the units in which a drive may count a metric that has this base unit."""
-    return [
-        name
-        for name, (of_unit, _) in decode.UNITS.items()
-        if of_unit == base
-        and (name != decode.LOGICAL_SECTORS or metric in decode.COUNTED_IN_SECTORS)
-    ]
+    units = [name for name, (of_unit, _) in decode.UNITS.items() if of_unit == base]
+    if metric in decode.COUNTED_IN_SECTORS:
+        return units
+    return [name for name in units if name != decode.LOGICAL_SECTORS]
 
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     valid = _valid(spec)
     yield from interval_problems(valid)
     lowest, highest = bounds(formula)
-    if (valid[0] is not None and valid[0] > highest) or (
-        valid[1] is not None and valid[1] < lowest
-    ):
+    first, last = valid
+    is_above = first is not None and first > highest
+    if is_above or (last is not None and last < lowest):
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield (
             f'valid [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
@@ -118,7 +114,16 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
     values = UNSET if metric.name == 'endurance_used' and formula.minus_from else UNSET[1:]
     raw, is_raw = str(2 ** (8 * RAW_BYTES) - 1), operand.column not in _NORMALIZED
     for value in (0,) if is_raw else values:
-        row = AttributeRow(operand.attribute or 1, '', value, value, None, None, '', raw)
+        row = AttributeRow(
+            operand.attribute or 1,
+            '',
+            value=value,
+            worst=value,
+            threshold=None,
+            prefail=None,
+            when_failed='',
+            raw=raw,
+        )
         number = evaluate(formula, row, {row.id: row})
         if number is not None:
             yield 'a raw value of all ones' if is_raw else f'{operand.column} {value}', number
@@ -158,9 +163,9 @@ def bounds(formula: Formula) -> tuple[float, float]:
     if formula.second:
         return 0, highest + _highest(formula.second)
     highest /= formula.divisor
-    return (
-        (formula.minus_from - highest, formula.minus_from) if formula.minus_from else (0, highest)
-    )
+    if formula.minus_from:
+        return formula.minus_from - highest, formula.minus_from
+    return 0, highest
 
 
 def _highest(operand: Operand) -> float:
@@ -220,9 +225,9 @@ def is_near(number: float, stated: float, unit: str) -> bool:
     both numbers.
     """
     least, part = TOLERANCES.get(unit, (0, 0.1))
-    return abs(number - stated) <= max(least, part * stated) or (
-        unit == 'B' and is_rest(stated, number, COARSEST)
-    )
+    if abs(number - stated) <= max(least, part * stated):
+        return True
+    return unit == 'B' and is_rest(stated, number, COARSEST)
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:

@@ -12,7 +12,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
@@ -95,11 +95,9 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
             problems.append(str(problem))
         else:
             problems += faults
-            sources.append(
-                source._replace(data=site_file.sound(source.data, 'attributes'))
-                if faults
-                else source
-            )
+            if faults:
+                source = source._replace(data=site_file.sound(source.data, 'attributes'))
+            sources.append(source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
 
@@ -115,9 +113,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
             f'check_smart_attributes draft --report {path}'
         )
     data, problems = data_file.parse(text, name)
-    return EntriesFile(name, path, text, data), problems or schema_errors.schema_problems(
-        data, 'attributes', name
-    )
+    problems = problems or schema_errors.schema_problems(data, 'attributes', name)
+    return EntriesFile(name, path, text=text, data=data), problems
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
@@ -140,9 +137,8 @@ def rewrite(path: str, schema_name: str) -> bool:
     Raises DataError if the file cannot be read or written, or does not fit its schema.
     """
     text = data_file.read_text(path)
-    usual = formatting.formatted(
-        schema_errors.checked(text, schema_name, os.path.basename(path)), schema_name
-    )
+    data = schema_errors.checked(text, schema_name, os.path.basename(path))
+    usual = formatting.formatted(data, schema_name)
     if usual != text:
         try:
             files.replace(usual, os.path.realpath(path), os.stat(path).st_mode & 0o777)
@@ -153,18 +149,20 @@ def rewrite(path: str, schema_name: str) -> bool:
 
 def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
     """Return the samples in the files and in *path*, a separate file or folder."""
-    kinds = {
-        entry['family']: entry['kind']
-        for source in sources
-        for entry in source.data['entries']
-        if 'kind' in entry
-    }
+    kinds = {}
+    for source in sources:
+        for entry in source.data['entries']:
+            if 'kind' in entry:
+                kinds[entry['family']] = entry['kind']
     results = [drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
-    results += [samples_in(path, kinds)] if path else []
-    return (
-        [drive for drives, _ in results for drive in drives],
-        [problem for _, problems in results for problem in problems],
-    )
+    if path:
+        results.append(samples_in(path, kinds))
+    drives: list[SampleDrive] = []
+    problems: list[str] = []
+    for of_file, faults in results:
+        drives += of_file
+        problems += faults
+    return drives, problems
 
 
 def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
@@ -204,28 +202,30 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
     drives, problems = [], []
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
-        rows = [(line, parse_row(line)) for line in sample['lines']]
-        problems += [
-            f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; paste one '
-            'from smartctl -A or -x'
-            for line, row in rows
-            if row is None
-        ]
+        rows = []
+        for line in sample['lines']:
+            row = parse_row(line)
+            if row:
+                rows.append(row)
+            else:
+                problems.append(
+                    f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; '
+                    'paste one from smartctl -A or -x'
+                )
         kind = sample.get('kind') or kinds.get(sample['family'], 'ssd')
         identity = _identity(sample['model'], sample.get('firmware', ''), kind)._replace(
             physical_block_size=sample.get('physical_block_size'), capacity=sample.get('capacity')
         )
-        drives.append(
-            SampleDrive(
-                place,
-                identity,
-                tuple(row for _, row in rows if row is not None),
-                sample['family'],
-                sample['expect'],
-                sample.get('stated', {}),
-                _page(sample),
-            )
+        drive = SampleDrive(
+            place,
+            identity,
+            tuple(rows),
+            family=sample['family'],
+            expect=sample['expect'],
+            stated=sample.get('stated', {}),
+            page=_page(sample),
         )
+        drives.append(drive)
     return drives, problems
 
 
@@ -257,7 +257,17 @@ def measured(path: str) -> Result:
                 'separate the attribute IDs with spaces'
             ]
         table = tuple(
-            AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers
+            AttributeRow(
+                int(word),
+                '',
+                value=None,
+                worst=None,
+                threshold=None,
+                prefail=None,
+                when_failed='',
+                raw='',
+            )
+            for word in numbers
         )
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
@@ -293,19 +303,18 @@ def parse_row(line: str) -> AttributeRow | None:
     return AttributeRow(
         int(match['id']),
         match['name'],
-        value,
-        worst,
-        threshold,
-        prefail,
-        WHEN_FAILED[match['failed']],
-        match['raw'],
+        value=value,
+        worst=worst,
+        threshold=threshold,
+        prefail=prefail,
+        when_failed=WHEN_FAILED[match['failed']],
+        raw=match['raw'],
     )
 
 
 # --- the counts that measure made for each family -------------------------------------------------
 
 EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no check reads it
-FIGURES = ('drives', 'compared', 'agree')
 _ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
 
 # counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the
@@ -314,43 +323,17 @@ Evidence = Mapping[str, Mapping[str, int]]
 
 
 def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
-    """Return the evidence for a database, and a sentence for each mistake in the evidence file."""
+    """Return the evidence for a database, and a sentence for each family that is no longer in it.
+
+    Raises DataError if the file of the evidence, which `measure` writes, is damaged.
+    """
     path = beside(source, None, EVIDENCE)
     if path is None:
         return {}, []
     name = os.path.basename(path)
-    try:
-        data, problems = data_file.parse(data_file.read_text(path), name)
-    except DataError as problem:
-        return {}, [str(problem)]
-    if not isinstance(data, dict):
-        return {}, [
-            *problems,
-            f'{name}: it is not a JSON object with a key for each family; {_ADVICE}',
-        ]
+    evidence, problems = data_file.parse(data_file.read_text(path), name)
     families = {entry['family'] for entry in source.data['entries']}
-    problems += [
-        f'{name}: {family}: {fault}; {_ADVICE}'
-        for family, figures in data.items()
-        for fault in _faults(family, figures, families)
-    ]
-    return {family: figures for family, figures in data.items() if _is_counts(figures)}, problems
-
-
-def _is_counts(figures: Any) -> bool:
-    return (
-        isinstance(figures, dict)
-        and set(figures) <= set(FIGURES)
-        and all(type(count) is int for count in figures.values())
-    )
-
-
-def _faults(family: str, figures: Any, families: Collection[str]) -> Iterator[str]:
-    if family not in families:
-        yield 'no entry has this family'
-    if not _is_counts(figures):
-        yield f'its figures must be {", ".join(FIGURES)}, each a whole number'
-        return
-    drives, compared, agree = (figures.get(key, 0) for key in FIGURES)
-    if not 0 <= agree <= compared <= drives:
-        yield f'impossible figures: {agree} agree, {compared} compared, {drives} drives'
+    for family in evidence:
+        if family not in families:
+            problems.append(f'{name}: {family}: no entry has this family; {_ADVICE}')
+    return evidence, problems

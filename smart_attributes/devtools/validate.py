@@ -23,7 +23,7 @@ from ..knowledge import (
     thresholds,
 )
 from ..knowledge.drive_database import SpecDatabase
-from ..typed import Json
+from ..typed import Json, MutableJson
 from ..wording import plural
 from . import drive_rules, entry_rules, sources
 from .sources import Context, EntriesFile, SampleDrive, beside
@@ -46,11 +46,7 @@ def is_limits(path: str) -> bool:
         data = data_file.parse(data_file.read_text(path), path)[0]
     except DataError:
         data = None
-    if (
-        isinstance(data, dict)
-        and 'entries' not in data
-        and ('overrides' in data or 'metrics' in data)
-    ):
+    if isinstance(data, dict) and 'entries' not in data and data.keys() & {'overrides', 'metrics'}:
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
 
@@ -69,7 +65,9 @@ def examine_limits(path: str) -> Validation:
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
-    mistakes = data_errors.of_limits(data, database.units, groups, families, database.worse)
+    mistakes = data_errors.of_limits(
+        data, database.units, groups=groups, families=families, worse=database.worse
+    )
     faults = [*(fault.sentence for fault in mistakes), *_contradictions(data), *_ended(data)]
     summary = [
         LIMITS,
@@ -84,9 +82,9 @@ def examine_limits(path: str) -> Validation:
 
 def _contradictions(data: Json) -> Iterator[str]:
     for number, override in enumerate(data.get('overrides', ()), 1):
-        for other_number, other in enumerate(data['overrides'][: number - 1], 1):
-            ours, theirs = override.get('metrics', {}), other.get('metrics', {})
-            for metric in set(ours) & set(theirs) if other['for'] == override['for'] else ():
+        for other_number, earlier in enumerate(data['overrides'][: number - 1], 1):
+            ours, theirs = override.get('metrics', {}), earlier.get('metrics', {})
+            for metric in set(ours) & set(theirs) if earlier['for'] == override['for'] else ():
                 if ours[metric] != theirs[metric]:
                     yield (
                         f'overrides {other_number} and {number}, for '
@@ -125,12 +123,14 @@ def main(
         for path in paths if formats else ():
             is_new = sources.rewrite(path, 'thresholds' if path in limits else 'attributes')
             write(f'{path}: {"rewritten" if is_new else "has the standard layout already"}')
-        validations = _validations(paths, limits, samples_path, models_path)
+        validations = _validations(
+            paths, limits, samples_path=samples_path, models_path=models_path
+        )
     except DataError as problem:
         write(str(problem))
         return 1
     for of_kind, words, validation in validations:
-        _print(of_kind, words, validation, write)
+        _print(of_kind, words, validation=validation, write=write)
     slow = patterns.too_slow()
     for sentence in slow:
         write(sentence)
@@ -162,7 +162,10 @@ def _validations(
 
 
 def _print(
-    paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]
+    paths: Sequence[str],
+    words: str,
+    validation: Validation,
+    write: Callable[[str], object],
 ) -> None:
     """Print the result for files of one kind; *words* names the kind that was assumed for
     unusable files.
@@ -172,15 +175,10 @@ def _print(
     for note in validation.notes:
         write(f'before you send it: {note}')
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
-    summary = (
-        [*validation.summary, number]
-        if validation.summary
-        else [
-            f'read as {words}',
-            number,
-            'fix this first, then validate again to find further problems',
-        ]
-    )
+    summary = [*validation.summary, number]
+    if not validation.summary:
+        advice = 'fix this first, then validate again to find further problems'
+        summary = [f'read as {words}', number, advice]
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
 
 
@@ -218,9 +216,11 @@ def examine(
     context = Context(
         SpecDatabase(first.data, [(source.name, source.data) for source in local]),
         SpecDatabase(first.data),
-        all_files,
-        dict(item for source in all_files for item in source.data.get('documents', {}).items()),
-        evidence,
+        sources=all_files,
+        documents=dict(
+            item for source in all_files for item in source.data.get('documents', {}).items()
+        ),
+        evidence=evidence,
     )
     claims = drive_rules.claims_of([*drives, *models], context.database)
     for source in validated:
@@ -250,24 +250,18 @@ def _before_sending(
     shipped, *local = files
     if not local:
         return []
-    both = {
-        **shipped.data,
-        'entries': [entry for source in files for entry in source.data['entries']],
-        **{
-            key: {
-                name: value for source in files for name, value in source.data.get(key, {}).items()
-            }
-            for key in ('metrics', 'sets')
-        },
-    }
-    database = SpecDatabase(both)
     entries = [entry for source in local for entry in source.data['entries']]
+    both: MutableJson = {**shipped.data, 'entries': [*shipped.data['entries'], *entries]}
+    for key in ('metrics', 'sets'):
+        both[key] = {}
+        for source in files:
+            both[key].update(source.data.get(key, {}))
+    database = SpecDatabase(both)
     concerned = [
         drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)
     ]
     claims = drive_rules.claims_of(concerned, database)
-    return [
-        sentence
-        for sentence in drive_rules.drive_problems(claims, Context(database, database, (), {}))
-        if sentence not in faults
-    ]
+    problems = drive_rules.drive_problems(
+        claims, Context(database, database, sources=(), documents={})
+    )
+    return [sentence for sentence in problems if sentence not in faults]

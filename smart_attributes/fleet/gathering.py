@@ -154,13 +154,12 @@ class Fleet:
             )
 
     def _of_service(self, service: Service, source: str) -> list[FleetDrive]:
-        told = services.told(service, self.reader, self.now)
-        for words in told.remarks:
+        result = services.drives_of(service, self.reader, self.now)
+        for words in result.remarks:
             self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
-        drives = self._named_apart(told.drives, source)
-        self.summary.groups.add(
-            group for drive in drives for group in replacement_order.of_drive(drive.facts)
-        )
+        drives = self._named_apart(result.drives, source)
+        for drive in drives:
+            self.summary.groups.add(replacement_order.of_drive(drive.facts))
         return drives
 
     def _note_hosts(self) -> None:
@@ -180,46 +179,37 @@ class Fleet:
         If another source has a host with the same name but other drives, this host is a different
         one and is renamed.
         """
-        host, marks = (
-            drives[0].facts['host'] if drives else '',
-            [self._mark(each.facts) for each in drives],
-        )
-        known = [
-            self.summary.has(each.facts) if mark is None else mark in self._nameless
-            for each, mark in zip(drives, marks)
-            if not each.facts.get('is_check')
-        ]
-        left = [each for each, mark in zip(drives, marks) if mark not in self._nameless]
+        marks = [self._mark(drive.facts) for drive in drives]
+        left: list[FleetDrive] = []
+        has_drives = is_same_host = False
+        for drive, mark in zip(drives, marks):
+            is_nameless = mark in self._nameless
+            if not is_nameless:
+                left.append(drive)
+            if not drive.facts.get('is_check'):
+                has_drives = True
+                is_met = is_nameless if mark is not None else self.summary.has(drive.facts)
+                is_same_host = is_same_host or bool(is_met)
         self._nameless.update(mark for mark in marks if mark is not None)
-        if not known or self._sources.setdefault(host, source) == source:
+        host = drives[0].facts['host'] if drives else ''
+        if not has_drives or self._sources.setdefault(host, source) == source:
             return left
-        self._same['hosts-merged' if any(known) else 'hosts-renamed'][host] = None
-        return (
-            left
-            if any(known)
-            else [
-                each._replace(facts={**each.facts, 'host': f'{host} ({visible(source)})'})
-                for each in drives
-            ]
-        )
+        if is_same_host:
+            self._same['hosts-merged'][host] = None
+            return left
+        self._same['hosts-renamed'][host] = None
+        name = f'{host} ({visible(source)})'
+        return [drive._replace(facts={**drive.facts, 'host': name}) for drive in drives]
 
     def _mark(self, facts: Json) -> int | None:
         """Return an identifying number for a check's row or a drive without a unique serial
         number, else None.
         """
         is_check = facts.get('is_check')
-        return (
-            hash(
-                (
-                    facts['host'],
-                    facts['name'],
-                    facts['state'],
-                    facts['why' if is_check else 'model'],
-                )
-            )
-            if is_check or self.summary.has(facts) is None
-            else None
-        )
+        if not is_check and self.summary.has(facts) is not None:
+            return None
+        what = facts['why' if is_check else 'model']
+        return hash((facts['host'], facts['name'], facts['state'], what))
 
     def of_documents(self, paths: Sequence[str], reports: Reports) -> Iterator[FleetDrive]:
         """Yield the drives in documents of `triage`. reports: called with the paths of all other
@@ -229,16 +219,16 @@ class Fleet:
         old: list[str] = []
         for path in _files(paths):
             try:
-                found = triage_documents.read(path)
-                if found is None:
+                documents = triage_documents.read(path)
+                if documents is None:
                     others.append(path)
-                for told in found or ():
-                    yield from self._of_document(told, old)
-                    del told  # free it before the next document is read
+                for document in documents or ():
+                    yield from self._of_document(document, old)
+                    del document  # free it before the next document is read
             except (OSError, SmartError) as error:
                 self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
-        for told in self._of_reports(others, reports) if others else ():
-            yield from self._of_document(told, old)
+        for document in self._of_reports(others, reports) if others else ():
+            yield from self._of_document(document, old)
         if not (self.asked or others or self.faults):
             self._lack(
                 f'{", ".join(map(visible, paths))}: no files found; save the output of triage '
@@ -251,24 +241,29 @@ class Fleet:
         by_host, skipped = reports(paths)
         words = 'file skipped (not output of triage --json or of smartctl)'
         self._note('file-skipped', skipped, words)
-        return (Document(host, content, self.now, 'smartctl') for host, content in by_host.items())
+        return (
+            Document(host, content, made=self.now, path='smartctl')
+            for host, content in by_host.items()
+        )
 
-    def _of_document(self, told: Document, old: list[str]) -> Iterator[FleetDrive]:
+    def _of_document(self, document: Document, old: list[str]) -> Iterator[FleetDrive]:
         self.asked += 1
-        if self.now - told.made > triage_documents.OLD:
-            old.append(told.host)
-        yield from self._from(told.host, partial(self._drives_of, told))
+        if self.now - document.made > triage_documents.OLD:
+            old.append(document.host)
+        yield from self._from(document.host, partial(self._drives_of, document))
 
-    def _drives_of(self, told: Document) -> list[FleetDrive]:
-        old = next((note['text'] for note in told.as_of(self.now)), None)
+    def _drives_of(self, document: Document) -> list[FleetDrive]:
         drives = self._named_apart(
-            list(triage_documents.drives(told, self.reader, self.now)), told.path
+            list(triage_documents.drives(document, self.reader, self.now)), document.path
         )
-        self.summary.groups.add(
-            (group for drive in drives for group in replacement_order.of_drive(drive.facts))
-            if 'is_fleet' in told.content
-            else replacement_order.of_document(told.content, told.host, old)
-        )
+        if 'is_fleet' in document.content:
+            for drive in drives:
+                self.summary.groups.add(replacement_order.of_drive(drive.facts))
+        else:
+            notes = document.as_of(self.now)
+            as_of = notes[0]['text'] if notes else None
+            groups = replacement_order.of_document(document.content, document.host, as_of)
+            self.summary.groups.add(groups)
         return drives
 
     def said(self) -> list[Coded]:
@@ -279,16 +274,11 @@ class Fleet:
             'drive is reported twice by its host',
             'drives are reported twice by their host',
         )
-        return [
-            Coded(each.code, sentence(each, NOTE))
-            for each in (
-                *self.faults,
-                *self.notes,
-                *services.sentences(self.remarks),
-                *_of_twins(self.summary),
-                *([Coded('drives-repeated', twice)] if repeats else ()),
-            )
-        ]
+        messages = [*self.faults, *self.notes, *services.sentences(self.remarks)]
+        messages += _of_twins(self.summary)
+        if repeats:
+            messages.append(Coded('drives-repeated', twice))
+        return [Coded(message.code, sentence(message, NOTE)) for message in messages]
 
     def steps(self) -> list[summary.Step]:
         """Return the plan: drives to replace, models to order, and firmware to update."""
@@ -309,27 +299,26 @@ class Fleet:
         """Return the worst state of all drives and checks; at least UNKNOWN if there are faults
         or no states at all.
         """
-        told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
-        return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
+        states = [State[name] for name in (*self.summary.states, *self.summary.checks)]
+        if self.faults or not states:
+            states.append(State.UNKNOWN)
+        return worst(states)
 
 
-def _of_twins(found: summary.Summary) -> list[Coded]:
+def _of_twins(counted: summary.Summary) -> list[Coded]:
     """Return a list with one message about drives that several hosts report; [] if there are no
     such drives.
     """
-    if not found.twins:
+    if not counted.twins:
         return []
-    shared = '; '.join(
-        f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
-        for each in found.twins[:NAMED]
-    )
-    more = f' and {found.twin_count - NAMED} more' if found.twin_count > NAMED else ''
-    return [
-        Coded(
-            'drives-shared',
-            f'drives reported by more than one host (shared enclosure, or moved): {shared}{more}',
-        )
-    ]
+    shared = []
+    for twin in counted.twins[:NAMED]:
+        drive = f'{twin.model} {twin.serial}'.rstrip()
+        shared.append(f'{drive} is on {twin.hosts[0]} and {twin.hosts[1]}')
+    rest = counted.twin_count - NAMED
+    words = 'drives reported by more than one host (shared enclosure, or moved)'
+    end = f' and {rest} more' if rest > 0 else ''
+    return [Coded('drives-shared', f'{words}: {"; ".join(shared)}{end}')]
 
 
 def _named(things: Sequence[str], words: str) -> str:
@@ -342,16 +331,12 @@ def _hidden(drive: FleetDrive) -> FleetDrive:
     """Return the drive with its serial numbers removed."""
     facts = {**drive.facts, 'serial': None}
     if drive.serials:
-        facts.update(
-            {
-                key: [
-                    {**each, 'text': _unnamed(each['text'] or '', drive.serials)}
-                    for each in facts[key]
+        for key in ('notes', 'findings'):
+            if key in facts:
+                facts[key] = [
+                    {**row, 'text': _unnamed(row['text'] or '', drive.serials)}
+                    for row in facts[key]
                 ]
-                for key in ('notes', 'findings')
-                if key in facts
-            }
-        )
         facts['why'] = _unnamed(facts.get('why') or '', drive.serials)
     return drive._replace(facts=facts)
 
@@ -364,16 +349,12 @@ def _unnamed(words: str, serials: Sequence[str]) -> str:
     # in one pass, to keep inserted text
     words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)
     whole = words.removesuffix('...')
-    begun = max(
-        (
-            length
-            for serial in serials
-            for length in range(LEAST + 1, len(serial))
-            if whole.endswith(serial[:length])
-        ),
-        default=0,
-    )
-    return whole[:-begun] + SERIAL + words[len(whole) :] if begun else words
+    cut = 0
+    for serial in serials:
+        for length in range(LEAST + 1, len(serial)):
+            if length > cut and whole.endswith(serial[:length]):
+                cut = length
+    return whole[:-cut] + SERIAL + words[len(whole) :] if cut else words
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
@@ -383,6 +364,6 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
             yield path
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(name for name in folders if not name.startswith('.'))
-            yield from (
-                os.path.join(folder, name) for name in sorted(names) if not name.startswith('.')
-            )
+            for name in sorted(names):
+                if not name.startswith('.'):
+                    yield os.path.join(folder, name)

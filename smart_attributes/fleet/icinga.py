@@ -30,7 +30,7 @@ from ..constants import (
     MOST_UNREAD,
 )
 from ..errors import SmartError, UsageError
-from ..typed import Json
+from ..typed import Json, MutableJson
 from ..words import visible
 from . import services, untrusted
 from .services import Service
@@ -98,29 +98,30 @@ class Icinga:
         value of --filter.
         """
         wanted = f'({OURS}) && ({condition})' if condition else OURS
-        found = self._listed(
+        rows = self._listed(
             'services',
             {'filter': wanted, 'filter_vars': {'commands': COMMANDS}, 'attrs': ['__name']},
         )
-        if found is None:
+        if rows is None:
+            advice = ', and check --filter for mistakes' if condition else ''
             raise Unanswered(
                 f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
-                'ApiUser the permission objects/query/Service'
-                + (', and check --filter for mistakes' if condition else '')
+                f'ApiUser the permission objects/query/Service{advice}'
             )
-        return sorted(str(each.get('name', '')) for each in found)
+        return _names_in(rows)
 
     def hosts(self, condition: str) -> list[str]:
         """Return the names of all hosts or, if *condition* is given, of the hosts that match it."""
-        found = self._listed(
-            'hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})}
-        )
-        if found is None:
+        question: MutableJson = {'attrs': ['__name']}
+        if condition:
+            question['filter'] = condition
+        rows = self._listed('hosts', question)
+        if rows is None:
             raise Unanswered(
                 f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs '
                 'the permission objects/query/Host and a valid filter'
             )
-        return sorted(str(each.get('name', '')) for each in found)
+        return _names_in(rows)
 
     def services(self, names: Sequence[str]) -> Iterator[Service]:
         """Yield the services with these names, BATCH at a time; a service that has been deleted is
@@ -132,9 +133,9 @@ class Icinga:
         if batches:
             self._ask_for(batches[0])
         for batch, following in zip(batches, [*batches[1:], ()]):
-            for found in self._parts(batch, following):
-                yield from map(services.service, found)
-                del found  # free its memory before the next answer arrives
+            for rows in self._parts(batch, following):
+                yield from map(services.service, rows)
+                del rows  # free its memory before the next answer arrives
 
     def close(self) -> None:
         """Close the connection."""
@@ -147,8 +148,8 @@ class Icinga:
         Split the services in half and request them again if the answer cannot be read, or if Icinga
         rejects the request because a service was deleted.
         """
-        found, fault = self._part(names)
-        if found is None and len(names) > 1:
+        rows, fault = self._part(names)
+        if rows is None and len(names) > 1:
             first, second = names[: len(names) // 2], names[len(names) // 2 :]
             self._ask_for(first)
             yield from self._parts(first, second)
@@ -158,7 +159,7 @@ class Icinga:
             self._note(names[0], fault)
         if following:
             self._ask_for(following)
-        yield found or []
+        yield rows or []
 
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
         """Return the answer for some services, or None and the reason ('' if one of the services
@@ -282,7 +283,12 @@ def _look_up(host: str, port: int) -> None:
 
 def _addresses(host: str, port: int) -> None:
     with contextlib.suppress(OSError, ValueError):
-        socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+        socket.getaddrinfo(
+            host,
+            port,
+            0,
+            socket.SOCK_STREAM,
+        )
 
 
 def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
@@ -306,14 +312,18 @@ def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
 def _objects(text: bytearray) -> list[Json]:
     """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
-        found = untrusted.parse(text)['results']
+        rows = untrusted.parse(text)['results']
     except untrusted.JsonTooLarge:
         raise Unreadable(TOO_LARGE) from None
     except (ValueError, KeyError, TypeError):
-        found = None
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        rows = None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Unreadable(NOT_ICINGA)
-    return found
+    return rows
+
+
+def _names_in(rows: Sequence[Json]) -> list[str]:
+    return sorted(str(row.get('name', '')) for row in rows)
 
 
 def _tls_reason(error: ssl.SSLError) -> str:
@@ -353,11 +363,8 @@ def _reason(error: Exception, url: SplitResult) -> str:
 def _address(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        is_sound = (
-            parts.scheme == 'https'
-            and parts.hostname
-            and not (parts.username or parts.query or parts.fragment)
-        )
+        has_more = any((parts.username, parts.query, parts.fragment))
+        is_sound = parts.scheme == 'https' and bool(parts.hostname) and not has_more
         is_sound = is_sound and (parts.port is None or parts.port > 0)
     except ValueError:
         is_sound = False

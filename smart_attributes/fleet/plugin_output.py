@@ -136,7 +136,7 @@ _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
 _DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
 _EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
-_OF_A_FLEET = frozenset(each.name for each in CAUSES)
+_OF_A_FLEET = frozenset(cause.name for cause in CAUSES)
 
 
 class FleetDrive(NamedTuple):
@@ -147,7 +147,7 @@ class FleetDrive(NamedTuple):
     used: float | None = None  # endurance used in %
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
     serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
-    more: Callable[[], Json] = dict  # further facts, created only when shown
+    further: Callable[[], Json] = dict  # further facts, created only when shown
     age: float | None = None  # power-on time in seconds
 
     @property
@@ -156,15 +156,15 @@ class FleetDrive(NamedTuple):
         return severity.of_drive(
             State[self.facts['state']],
             self.weights,
-            self.used or 0,
-            self.facts['name'],
-            self.facts['host'],
+            worn=self.used or 0,
+            name=self.facts['name'],
+            host=self.facts['host'],
         )
 
 
 def serials_in(words: str) -> tuple[str, ...]:
     """Return the serial numbers of other drives that a message mentions."""
-    return tuple(found[1] or found[2] for found in _SERIALS.finditer(words))
+    return tuple(match[1] or match[2] for match in _SERIALS.finditer(words))
 
 
 def dated(now: float, age: float) -> tuple[Json, ...]:
@@ -218,17 +218,17 @@ class Reader:
         shown.
         """
         names = {line.name for line in lines}
-        parted = [split(line) for line in lines]
-        lines = [line for line, _, _ in parted]
-        alarms = [self.alarms(line) for line in lines]
-        wanted = {*ALWAYS, *(alarm.metric for found in alarms for alarm in found)}
-        first = self._by_drive(
-            names, [value for value in values if any(each in value for each in wanted)]
-        )
-        known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
+        parts = [split(line) for line in lines]
+        alarms = [self.alarms(part.line) for part in parts]
+        wanted = {*ALWAYS, *(alarm.metric for of_drive in alarms for alarm in of_drive)}
+        texts = [value for value in values if any(metric in value for metric in wanted)]
+        first = self._by_drive(names, texts)
+        all_values = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [
-            self._drive(line, clause, told, found, first[line.name], known, origin)
-            for (line, clause, told), found in zip(parted, alarms)
+            self._drive(
+                part, of_drive, values=first[part.line.name], all_values=all_values, origin=origin
+            )
+            for part, of_drive in zip(parts, alarms)
         ]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
@@ -236,9 +236,7 @@ class Reader:
         others.
         """
         names, texts = {line.name for line in lines}, list(values)
-        return any(
-            any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some
-        )
+        return any(any(self._by_drive(names, part).values()) for part in (texts[:1], texts[1:]))
 
     def row(
         self,
@@ -253,22 +251,19 @@ class Reader:
         action, to_do = of_problem(cause.name), next_step(cause)
         if state is State.OK:
             action = to_do = actions.NOTHING
-        return FleetDrive(
-            {
-                'host': origin.host,
-                'name': visible(name),
-                'state': state.name,
-                'why': visible(why),
-                'code': cause.name,
-                'to_do': to_do,
-                'action': actions.REPAIR if action == actions.READ else action,
-                'notes': origin.notes,
-                'is_check': True,
-                **handled(origin),
-            },
-            list,
-            serials=serials or serials_in(why),
-        )
+        facts = {
+            'host': origin.host,
+            'name': visible(name),
+            'state': state.name,
+            'why': visible(why),
+            'code': cause.name,
+            'to_do': to_do,
+            'action': actions.REPAIR if action == actions.READ else action,
+            'notes': origin.notes,
+            'is_check': True,
+            **handled(origin),
+        }
+        return FleetDrive(facts, list, serials=serials or serials_in(why))
 
     def readable(self, why: str) -> str:
         """Return a text with metric names written as words, such as "endurance used"."""
@@ -286,33 +281,33 @@ class Reader:
         if not places or places[0].start():
             return []
         ends = [*(place.start() for place in places[1:]), len(line.findings)]
-        found: list[Alarm] = []
+        alarms: list[Alarm] = []
         least = State.WARNING
         for place, end in reversed(list(zip(places, ends))):
+            text = line.findings[place.start() : end]
+            metric = FORMS.get(place['form'] or '', place['metric'] or '')
             stated = _STATED.search(line.findings, place.start(), end)
-            least = State[stated[1].upper()] if stated else least
-            metric, text = (
-                FORMS.get(place['form'] or '', place['metric'] or ''),
-                line.findings[place.start() : end],
-            )
-            code = (
-                'growth'
-                if GREW.match(text)
-                else OF_STATUS.get(metric) or (f'{stated[2]}-limit' if stated else '')
-            )
-            found.append(Alarm(metric, least, code, text.removesuffix('; ')))
-        return [found[-1]._replace(state=line.state), *found[-2::-1]]
+            code = OF_STATUS.get(metric, '')
+            if stated:
+                least = State[stated[1].upper()]
+                code = code or f'{stated[2]}-limit'
+            if GREW.match(text):
+                code = 'growth'
+            alarms.append(Alarm(metric, least, code=code, text=text.removesuffix('; ')))
+        return [alarms[-1]._replace(state=line.state), *alarms[-2::-1]]
 
     def _drive(
         self,
-        line: Line,
-        clause: Clause | None,
-        told: ToDo | None,
+        part: LineParts,
         alarms: Sequence[Alarm],
         values: Sequence[Labelled],
-        known: Callable[[], ByDrive],
+        all_values: Callable[[], ByDrive],
         origin: Origin,
     ) -> FleetDrive:
+        """Return the drive of a line. values: those for wear, age and the alarms; all_values: called
+        when the drive is shown.
+        """
+        line, clause, to_do = part
         numbers = {metric: number for metric, number, _ in values}
         facts: dict[str, Any] = {
             'host': origin.host,
@@ -324,38 +319,40 @@ class Reader:
             'notes': origin.notes,
             **handled(origin),
         }
+        left = []
         if TIME_LEFT in numbers:
-            facts['forecasts'] = {
-                ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}
-            }
-        left = [each['left'] for each in facts.get('forecasts', {}).values()]
-        facts.update(self._advice(line, alarms, left, origin))
-        facts.update(of_groups(facts, clause) if clause else {})
-        facts.update(
-            stated(told, left, origin.now, origin.elapsed)
-            if told
-            else due(facts['action'], left, origin.now)._asdict()
-        )
-        code = getattr(line.findings, 'code', '')
-        is_unread = (
-            line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
-        )
-        if is_unread:
+            left = [round(max(numbers[TIME_LEFT] - origin.elapsed, 0))]
+            facts['forecasts'] = {ENDURANCE: {'left': left[0]}}
+        facts.update(self._advice(line, alarms, left=left, origin=origin))
+        if clause:
+            facts.update(of_groups(facts, clause))
+        if to_do:
+            facts.update(stated(to_do, left, now=origin.now, elapsed=origin.elapsed))
+        else:
+            facts.update(due(facts['action'], left, origin.now)._asdict())
+        serials: tuple[str, ...] = ()
+        if _is_unread(line) and not alarms:
+            serials = serials_in(line.findings)
             cause = of_drive(line.findings)
-            is_to_read = told is None or told.code in (actions.READ, actions.SEARCH)
+            is_to_read = to_do is None or to_do.code in (actions.READ, actions.SEARCH)
             facts.update(unread(cause) if is_to_read else {'code': cause.name})
         # a line shows the risk by the action of its first finding
-        is_risky = told is not None and told.code == actions.ORDER_COPY
-        weights = tuple(
+        is_risky = to_do is not None and to_do.code == actions.ORDER_COPY
+        weights = [
             self._weight(alarm, values, is_risky and number == 0)
             for number, alarm in enumerate(alarms)
-        )
+        ]
         return FleetDrive(
             facts,
-            partial(self._readings, line.name, known, alarms),
-            numbers.get(ENDURANCE),
-            weights,
-            serials_in(line.findings) if is_unread else (),
+            readings=partial(
+                self._readings,
+                line.name,
+                all_values,
+                alarms,
+            ),
+            used=numbers.get(ENDURANCE),
+            weights=tuple(weights),
+            serials=serials,
             age=numbers.get(AGE),
         )
 
@@ -372,15 +369,15 @@ class Reader:
         """Return the weight of a finding, as severity.weight does; an unknown metric has the
         lowest weight.
         """
-        known = self._metrics.get(metric)
-        unit, is_verdict = (known.unit, known.is_verdict) if known else ('', False)
+        spec = self._metrics.get(metric)
+        is_verdict = spec is not None and spec.is_verdict
         return severity.weight(
             self._cause(metric, state)._replace(is_risky=is_risky),
-            None if is_verdict else number,
-            limit,
-            unit,
-            grown,
-            is_growing and not is_verdict,
+            number=None if is_verdict else number,
+            limit=limit,
+            unit=spec.unit if spec else '',
+            grown=grown,
+            is_growing=is_growing and not is_verdict,
         )
 
     def _weight(self, alarm: Alarm, values: Sequence[Labelled], is_risky: bool) -> Weight:
@@ -388,67 +385,83 @@ class Reader:
 
         If the value is within the limits, growth caused the alert.
         """
-        number, limits = next(
-            ((number, limits) for name, number, limits in values if name == alarm.metric),
-            (None, ''),
-        )
-        warning, critical = levels(limits)
-        limit = critical if alarm.state is State.CRITICAL else warning
-        is_growing = number is not None and not severity.is_beyond(limit, number)
-        return self.weight(
-            alarm.metric, alarm.state, number, limit, is_growing=is_growing, is_risky=is_risky
-        )
+        for metric, number, limits in values:
+            if metric == alarm.metric:
+                warning, critical = levels(limits)
+                limit = critical if alarm.state is State.CRITICAL else warning
+                is_growing = not severity.is_beyond(limit, number)
+                return self.weight(
+                    metric,
+                    alarm.state,
+                    number=number,
+                    limit=limit,
+                    is_growing=is_growing,
+                    is_risky=is_risky,
+                )
+        return self.weight(alarm.metric, alarm.state, number=None, limit='', is_risky=is_risky)
 
     def _advice(
-        self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin
+        self,
+        line: Line,
+        alarms: Sequence[Alarm],
+        left: Sequence[float],
+        origin: Origin,
     ) -> Json:
+        """Return the action of a line that does not state it, and the findings of the line."""
         is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
         causes = [self._cause(alarm.metric, alarm.state) for alarm in alarms]
-        (action, _), *others = of_alarms(causes, is_worn)
+        (action, _), *further = of_alarms(causes, is_worn)
         if line.state is not State.OK:
-            action = action if alarms else of_problem(of_drive(line.findings).name)
-            words = [(each.code, due(each.code, left, origin.now, each.kind)) for each in others]
+            if not alarms:
+                action = of_problem(of_drive(line.findings).name)
+            also = [
+                (
+                    code,
+                    due(
+                        code,
+                        left,
+                        origin.now,
+                        kind,
+                    ).to_do,
+                )
+                for code, kind in further
+            ]
             return {
                 'action': action,
-                **_further([(code, told.to_do) for code, told in words]),
+                **_further(also),
                 'why': shown(line.findings),
-                'findings': [
-                    {
-                        'code': alarm.code,
-                        'text': shown(alarm.text),
-                        'state': alarm.state.name,
-                        'metric': alarm.metric,
-                    }
-                    for alarm in alarms
-                ],
+                'findings': [_finding(alarm) for alarm in alarms],
             }
         if not self._begins.match(line.findings):  # the drive is in standby, so it was not read
-            return {
-                'action': actions.NOTHING,
-                'notes': (*origin.notes, note(Coded('asleep', shown(line.findings)))),
-            }
-        return {
-            'action': action,
-            **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {}),
-        }
+            asleep = note(Coded('asleep', shown(line.findings)))
+            return {'action': actions.NOTHING, 'notes': (*origin.notes, asleep)}
+        if is_worn:
+            return {'action': action, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
+        return {'action': action}
 
     def _cause(self, metric: str, state: State) -> Cause:
         """Return the facts that determine the action for a finding whose line was cut off before
         the action.
         """
-        known = self._metrics.get(metric)
-        return Cause(known.remedy if known else '', known.concern if known else '', state)
+        spec = self._metrics.get(metric)
+        return Cause(spec.remedy, spec.concern, state) if spec else Cause('', '', state)
 
     def _readings(
-        self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]
+        self, name: str, values: Callable[[], ByDrive], alarms: Sequence[Alarm]
     ) -> list[Json]:
         of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
         return [
-            self._reading(metric, number, limits, of_metric.get(metric))
-            for metric, number, limits in known()[name]
+            self._reading(metric, number, limits=limits, state=of_metric.get(metric))
+            for metric, number, limits in values()[name]
         ]
 
-    def _reading(self, metric: str, number: float, limits: str, state: State | None) -> Json:
+    def _reading(
+        self,
+        metric: str,
+        number: float,
+        limits: str,
+        state: State | None,
+    ) -> Json:
         warning, critical = map(visible, levels(limits))
         reading = {
             'metric': metric,
@@ -467,22 +480,36 @@ class Reader:
         """Return each drive's values; unknown metrics, such as the labels of version 1.6, are
         skipped.
         """
-        found: ByDrive = {name: [] for name in names}
+        by_drive: ByDrive = {name: [] for name in names}
         for label, number, limits in read_values(texts):
             for name, metric in self._split(label):
-                if name in found:
-                    found[name].append((metric, number, limits))
+                if name in by_drive:
+                    by_drive[name].append((metric, number, limits))
                     break
-        return found
+        return by_drive
 
     def _pairs(self, label: str) -> tuple[tuple[str, str], ...]:
         """Return the possible pairs of drive name and metric in a label, longest metric first."""
-        places = [place for place, sign in enumerate(label) if sign == '_']
-        return tuple(
-            (label[:place], label[place + 1 :])
-            for place in places
-            if label[place + 1 :] in self._metrics
-        )
+        pairs = []
+        for place, sign in enumerate(label):
+            if sign == '_' and label[place + 1 :] in self._metrics:
+                pairs.append((label[:place], label[place + 1 :]))
+        return tuple(pairs)
+
+
+def _is_unread(line: Line) -> bool:
+    """Return whether a line without findings is about a drive that could not be read."""
+    has_code = bool(getattr(line.findings, 'code', ''))
+    return line.state is State.UNKNOWN or (line.state is not State.OK and has_code)
+
+
+def _finding(alarm: Alarm) -> Json:
+    return {
+        'code': alarm.code,
+        'text': shown(alarm.text),
+        'state': alarm.state.name,
+        'metric': alarm.metric,
+    }
 
 
 def handled(origin: Origin) -> Json:
@@ -524,53 +551,81 @@ class ToDo(NamedTuple):
     also: tuple[tuple[str, str], ...] = ()  # the further actions: code and words
 
 
-def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
-    """Return three values: the line without its final clause, drive ID and action, the clause, and
-    the action.
+class LineParts(NamedTuple):
+    """A drive's line, taken apart."""
+
+    line: Line  # without its final clause, drive ID and action
+    clause: Clause | None = None
+    to_do: ToDo | None = None
+
+
+def split(line: Line) -> LineParts:
+    """Return the parts of a line.
 
     If text from a drive or a mount point imitates a clause, the strictest clause counts.
     """
     if line.state is State.OK:
-        return line, None, None
-    code, told = getattr(line.findings, 'code', ''), _ACTION.search(line.findings)
-    text = line.findings[: told.start()] if told else line.findings
+        return LineParts(line)
+    text, to_do = str(line.findings), None
+    action = _ACTION.search(text)
+    if action:
+        also = tuple(_ALSO.findall(shown(action[3])))
+        to_do = ToDo(action[1], shown(action[2]), also)
+        text = text[: action.start()]
     text = _WHERE.sub('', text)
-    found = list(_CLAUSE.finditer(text))
-    rest = text[: found[0].start()] if found else text
-    one = min(found, key=lambda each: STRICTEST.index(OF_CODE[each[1]][0]), default=None)
-    return (
-        line._replace(findings=Coded(code, rest) if code else rest),
-        one and Clause(OF_CODE[one[1]][0], one[1], shown(text[one.end() :])),
-        told and ToDo(told[1], shown(told[2]), tuple(_ALSO.findall(shown(told[3])))),
-    )
+    rest, clause = text, None
+    clauses = list(_CLAUSE.finditer(text))
+    if clauses:
+        strictest = min(clauses, key=lambda match: STRICTEST.index(OF_CODE[match[1]][0]))
+        clause_code = strictest[1]
+        clause = Clause(OF_CODE[clause_code][0], clause_code, shown(text[strictest.end() :]))
+        rest = text[: clauses[0].start()]
+    code = getattr(line.findings, 'code', '')
+    return LineParts(line._replace(findings=Coded(code, rest) if code else rest), clause, to_do)
 
 
-def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
+def stated(
+    to_do: ToDo,
+    left: Sequence[float],
+    now: float,
+    elapsed: float,
+) -> Json:
     """Return the action of a line, with the date in the line or, without one, a calculated date.
 
     left: as in work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
-    found = ((told.code, told.words), *told.also)
-    dates = [_order_by(code, words, left, now, elapsed) for code, words in found]
-    by = dates[0] if told.code in actions.REPLACING else min(filter(None, dates), default=None)
-    return {'action': told.code, **_further(told.also), **Due(told.words, by)._asdict()}
+    all_actions = ((to_do.code, to_do.words), *to_do.also)
+    dates = [
+        _order_by(code, words, left=left, now=now, elapsed=elapsed) for code, words in all_actions
+    ]
+    by = dates[0]
+    if to_do.code not in actions.REPLACING:
+        by = min(filter(None, dates), default=None)
+    return {'action': to_do.code, **_further(to_do.also), **Due(to_do.words, by)._asdict()}
 
 
 def _order_by(
-    code: str, words: str, left: Sequence[float], now: float, elapsed: float
+    code: str,
+    words: str,
+    left: Sequence[float],
+    now: float,
+    elapsed: float,
 ) -> str | None:
     """Return by when to order a replacement, for an action of a line. The other arguments are those
     of stated().
     """
-    dated = _DATED.search(words) if code == actions.ORDER else None
-    is_now = code == actions.ORDER and ' now' in words
-    by = dated[1] if dated else day(now - elapsed) if is_now else None
-    return by or due(code, left, now).order_by
+    if code == actions.ORDER:
+        dated = _DATED.search(words)
+        if dated:
+            return dated[1]
+        if ' now' in words:
+            return day(now - elapsed)
+    return due(code, left, now).order_by
 
 
-def _further(found: Sequence[tuple[str, str]]) -> Json:
-    """Return the further actions of a drive as a fact; {} without any. found: codes and words."""
-    also = [{'action': code, 'to_do': words} for code, words in found]
+def _further(to_dos: Sequence[tuple[str, str]]) -> Json:
+    """Return the further actions of a drive as a fact; {} without any. to_dos: codes and words."""
+    also = [{'action': code, 'to_do': words} for code, words in to_dos]
     return {'also': also} if also else {}
 
 
@@ -597,14 +652,14 @@ def read_values(texts: Iterable[str]) -> list[Labelled]:
     A text without fields for limits is truncated and is skipped: our values always have these
     fields. Also skipped are invalid numbers, and numbers and labels that are too long.
     """
-    found = re.findall(
+    rows = re.findall(
         rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
         '\n'.join(texts),
         re.MULTILINE | re.ASCII,
     )
     return [
         (label, float(number) if '.' in number else int(number), limits)
-        for label, number, limits in found
+        for label, number, limits in rows
     ]
 
 
@@ -620,7 +675,10 @@ def levels(limits: str) -> tuple[str, str]:
 @lru_cache(maxsize=4096)
 def _shown_by(words: str) -> str:
     """Return the code that matches an output or a message, or '' if none matches."""
-    return next((code for code, pattern in _PATTERNS if pattern.search(words)), '')
+    for code, pattern in _PATTERNS:
+        if pattern.search(words):
+            return code
+    return ''
 
 
 def of_output(output: str, status: int) -> Code:
@@ -645,8 +703,8 @@ def _of(words: str, otherwise: str) -> Code:
     *words* match.
     """
     code = getattr(words, 'code', '')
-    known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
-    return known._replace(name=code) if code else known
+    cause = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
+    return cause._replace(name=code) if code else cause
 
 
 def next_step(cause: Code) -> str:

@@ -47,29 +47,32 @@ class GroupsAtRisk:
 
     def worst(self) -> list[AtRisk]:
         """Return the most urgent groups, worst first."""
-        return sorted(self._kept, key=lambda each: each[:2])[:MOST_GROUPS]
+        return sorted(self._kept, key=lambda group: (group.risk, group.host))[:MOST_GROUPS]
 
 
 def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
     """Return the groups at risk in an untrusted `triage` document. as_of: note on an old
     document's age, or None.
     """
-    told = {
-        text_of(each.get('name')): text_of(each.get('to_do'))
-        for each in dicts_of(content.get('work'))
-    }
-    steps = [
-        {**step, **({'to_do': told[step['name']]} if told.get(step['name']) else {})}
-        for given in dicts_of(content.get('replace_order'))
-        if given.get('label') in LABELS
-        for step in [shaped('step', given)]
-    ]
-    found = [(risk(group), group) for group in map(_group, dicts_of(content.get('groups')))]
-    return [
-        _at_risk(grade, host, group, as_of, _first(group, steps))
-        for grade, group in found
-        if grade in AT_RISK
-    ]
+    to_do = {}
+    for row in dicts_of(content.get('work')):
+        to_do[text_of(row.get('name'))] = text_of(row.get('to_do'))
+    steps = []
+    for row in dicts_of(content.get('replace_order')):
+        if row.get('label') in LABELS:
+            step = shaped('step', row)
+            if to_do.get(step['name']):
+                step['to_do'] = to_do[step['name']]
+            steps.append(step)
+    groups = []
+    for row in dicts_of(content.get('groups')):
+        group = _group(row)
+        grade = risk(group)
+        if grade in AT_RISK:
+            groups.append(
+                _at_risk(grade, host, group=group, as_of=as_of, first=_first(group, steps))
+            )
+    return groups
 
 
 def of_drive(facts: Json) -> Iterator[AtRisk]:
@@ -78,43 +81,37 @@ def of_drive(facts: Json) -> Iterator[AtRisk]:
     """
     step = facts.get('replacement') or {}
     grade = OF_CODE[step['code']][1] if step else Risk.PLAIN
-    if grade in AT_RISK:
-        old = next((note['text'] for note in facts['notes'] if note['code'] == 'result-old'), None)
-        named = {
-            'id': None,
-            'name': None,
-            'level': None,
-            'used_as': [],
-            'tolerates': None,
-            'text': step['text'],
-        }
-        yield _at_risk(
-            grade,
-            facts['host'],
-            named,
-            old,
-            {
-                'name': facts['name'],
-                'label': step['label'],
-                'code': step['code'],
-                'why': step['text'],
-                'to_do': facts['to_do'],
-            },
-        )
-
-
-def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json | None) -> AtRisk:
-    return AtRisk(
-        grade,
-        host,
-        {
-            'host': host,
-            'risk': grade.name.lower(),
-            **{key: group[key] for key in OF_A_GROUP},
-            'as_of': as_of,
-            'first': first,
-        },
+    if grade not in AT_RISK:
+        return
+    as_of = [note['text'] for note in facts['notes'] if note['code'] == 'result-old']
+    group = {**dict.fromkeys(OF_A_GROUP), 'used_as': [], 'text': step['text']}
+    first = {
+        'name': facts['name'],
+        'label': step['label'],
+        'code': step['code'],
+        'why': step['text'],
+        'to_do': facts['to_do'],
+    }
+    yield _at_risk(
+        grade, facts['host'], group=group, as_of=as_of[0] if as_of else None, first=first
     )
+
+
+def _at_risk(
+    grade: Risk,
+    host: str,
+    group: Json,
+    as_of: str | None,
+    first: Json | None,
+) -> AtRisk:
+    facts = {
+        'host': host,
+        'risk': grade.name.lower(),
+        **{key: group[key] for key in OF_A_GROUP},
+        'as_of': as_of,
+        'first': first,
+    }
+    return AtRisk(grade, host, facts)
 
 
 def first_step(facts: Json) -> str:
@@ -124,41 +121,32 @@ def first_step(facts: Json) -> str:
     step = facts['first']
     if not step or step['why'] == facts['text']:
         return ''
-    return (
-        f'{step["name"]}: {step["to_do"]}'
-        if 'to_do' in step and step['label'] in (NEXT, COPY)
-        else str(step['why'])
-    )
+    if 'to_do' in step and step['label'] in (NEXT, COPY):
+        return f'{step["name"]}: {step["to_do"]}'
+    return str(step['why'])
 
 
 def _first(group: Json, steps: Sequence[Json]) -> Json | None:
     """Return the first step for a drive of a group."""
-    return next(
-        (
-            {key: each for key, each in step.items() if key != 'groups'}
-            for step in steps
-            if group['id'] in step['groups']
-        ),
-        None,
-    )
+    for step in steps:
+        if group['id'] in step['groups']:
+            return {key: step[key] for key in step if key != 'groups'}
+    return None
 
 
 # --- parts of a document, of any type -------------------------------------------------------------
 
 
-def _group(given: Json) -> Json:
-    return {**shaped('group', given), 'members': list(map(_member, dicts_of(given.get('members'))))}
+def _group(row: Json) -> Json:
+    return {**shaped('group', row), 'members': list(map(_member, dicts_of(row.get('members'))))}
 
 
-def _member(given: Json) -> Json:
-    drives = dicts_of(given.get('drives'))
-    return {
-        'state': text_of(given.get('state')) or 'unknown',
-        'drives': [
-            {'state': state_of(each['state']).name if each.get('state') else None}
-            for each in drives
-        ],
-    }
+def _member(row: Json) -> Json:
+    drives = []
+    for drive in dicts_of(row.get('drives')):
+        state = drive.get('state')
+        drives.append({'state': state_of(state).name if state else None})
+    return {'state': text_of(row.get('state')) or 'unknown', 'drives': drives}
 
 
 # --- the drives to replace ---------------------------------------------------------------
@@ -187,13 +175,14 @@ class ReplacementOrder:
         facts = drive.facts
         if facts['action'] in actions.REPLACING:
             self.count += 1
-            kept = {**{key: facts[key] for key in FACTS if key in facts}, **self._hidden}
+            kept = {key: facts[key] for key in FACTS if key in facts}
+            kept.update(self._hidden)
             self._kept.append(Waiting((_risk(facts), drive.rank), kept))
             if len(self._kept) > 2 * MOST_GROUPS:
                 self._kept = self._most_urgent()
 
     def _most_urgent(self) -> list[Waiting]:
-        return sorted(self._kept, key=lambda each: each.key)[:MOST_GROUPS]
+        return sorted(self._kept, key=lambda drive: drive.key)[:MOST_GROUPS]
 
     def drives(self, groups: Iterable[AtRisk]) -> list[Json]:
         """Return the facts of the drives to replace, most urgent first. groups: all groups at risk
@@ -202,13 +191,14 @@ class ReplacementOrder:
         The drives of a host with such a group are adjacent: the drive to replace next, then the
         drives that wait.
         """
-        risks = {each.host: each.risk for each in sorted(groups, key=lambda each: -each.risk)}
         kept = self._most_urgent()
-        for each in kept:
-            host, grade = each.facts['host'], _risk(each.facts)
+        grades = [(group.host, group.risk) for group in groups]
+        grades += [(drive.facts['host'], _risk(drive.facts)) for drive in kept]
+        risks: dict[str, Risk] = {}
+        for host, grade in grades:
             if grade in AT_RISK:
                 risks[host] = min(grade, risks.get(host, grade))
-        return [each.facts for each in sorted(kept, key=lambda each: _key(each, risks))]
+        return [drive.facts for drive in sorted(kept, key=lambda drive: _key(drive, risks))]
 
 
 def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
@@ -216,7 +206,8 @@ def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
     if host not in risks:
         return Risk.PLAIN, '', 0, drive.key
     label = (drive.facts.get('replacement') or {}).get('label')
-    return risks[host], host, LABELS.index(label) if label in LABELS else len(LABELS), drive.key
+    place = LABELS.index(label) if label in LABELS else len(LABELS)
+    return risks[host], host, place, drive.key
 
 
 def _risk(facts: Json) -> Risk:

@@ -109,60 +109,60 @@ class PluginText(NamedTuple):
     left_out: tuple[str, ...]  # items that the plugin reports as omitted
 
 
-class Told(NamedTuple):
+class ServiceDrives(NamedTuple):
     """The drives and remarks of a service."""
 
     drives: list[FleetDrive]
     remarks: tuple[Coded, ...] = ()  # some of the remarks above
 
 
-def service(found: Json) -> Service:
+def service(row: Json) -> Service:
     """Return a service; values that do not match Icinga's documentation are treated as missing."""
-    host, _, name = str(found.get('name', '')).partition('!')
-    own = _object(found.get('attrs'))
-    of_host = _object(_object(found.get('joins')).get('host'))
+    host, _, name = str(row.get('name', '')).partition('!')
+    own = _object(row.get('attrs'))
+    of_host = _object(_object(row.get('joins')).get('host'))
     result = own.get('last_check_result')
     return Service(
-        visible(host[:LONGEST_SERVICE_NAME]) or '-',
-        visible(name[:LONGEST_SERVICE_NAME]),
-        _result(result) if isinstance(result, dict) else None,
-        _number(own.get('check_interval')),
-        own.get('enable_active_checks') is not False,
-        _handling(own, of_host),
-        bool(of_host),
+        host=visible(host[:LONGEST_SERVICE_NAME]) or '-',
+        name=visible(name[:LONGEST_SERVICE_NAME]),
+        result=_result(result) if isinstance(result, dict) else None,
+        interval=_number(own.get('check_interval')),
+        is_active=own.get('enable_active_checks') is not False,
+        handling=_handling(own, of_host),
+        is_host_shown=bool(of_host),
     )
 
 
 def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
+    """Return how users handle a problem. own, of_host: attributes of the service and its host."""
+    handling = []
+    for thing, attributes in (('host', of_host), ('service', own)):
+        for key, words in HANDLING.items():
+            if _number(attributes.get(key)) > 0:
+                handling.append(f'{thing} {words}')
     result = _object(own.get('last_check_result'))
-    is_soft = own.get('state_type') != HARD and _number(result.get('state')) != OK
-    return (
-        *(
-            f'{thing} {words}'
-            for thing, attributes in (('host', of_host), ('service', own))
-            for key, words in HANDLING.items()
-            if _number(attributes.get(key)) > 0
-        ),
-        *(['soft state'] if is_soft and 'state_type' in own else []),
-        *(['not reachable'] if own.get('last_reachable') is False else []),
-    )
+    is_hard = own.get('state_type', HARD) == HARD
+    if not is_hard and _number(result.get('state')) != OK:
+        handling.append('soft state')
+    if own.get('last_reachable') is False:
+        handling.append('not reachable')
+    return tuple(handling)
 
 
-def _object(found: object) -> Json:
-    return found if isinstance(found, dict) else {}
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
 
 
-def _result(found: Json) -> Result:
-    values = found.get('performance_data')
-    output = found.get('output')
+def _result(row: Json) -> Result:
+    values = row.get('performance_data')
+    output = row.get('output')
+    texts = values[:MOST_VALUES] if isinstance(values, list) else ()
     return Result(
-        int(_number(found.get('state'))),
-        output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
-        [each for each in values[:MOST_VALUES] if isinstance(each, str)]
-        if isinstance(values, list)
-        else (),
-        _number(found.get('execution_end')),
-        int(_number(found.get('exit_status'))),
+        state=int(_number(row.get('state'))),
+        output=output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
+        values=[text for text in texts if isinstance(text, str)],
+        ended=_number(row.get('execution_end')),
+        status=int(_number(row.get('exit_status'))),
     )
 
 
@@ -170,7 +170,7 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
 
 
-def told(service: Service, reader: Reader, now: float) -> Told:
+def drives_of(service: Service, reader: Reader, now: float) -> ServiceDrives:
     """Return the drives of a service; if it has no drives, one row with the reason and the state
     from Icinga.
     """
@@ -178,91 +178,111 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     if service.result is None:
         cause = BY_NAME['never-checked']
         origin = Origin(service.host, now=now, handling=service.handling)
-        row = reader.row(_name(service), State.UNKNOWN, cause.meaning, origin, cause)
-        return Told([row], (REMARKS[cause.name], *handled))
+        row = reader.row(
+            _name(service), State.UNKNOWN, why=cause.meaning, origin=origin, cause=cause
+        )
+        return ServiceDrives([row], (REMARKS[cause.name], *handled))
     result = service.result
     age = max(now - result.ended, 0)
     # Passive results arrive at any time, so their check interval is meaningless.
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
-    origin = Origin(service.host, dated(now, age) if is_stale else (), age, now, service.handling)
+    notes = dated(now, age) if is_stale else ()
+    origin = Origin(service.host, notes, elapsed=age, now=now, handling=service.handling)
     text = plugin_text(result.output)
-    found = (
-        _told_otherwise(service, result, reader, origin)
+    drives, remarks = (
+        _of_foreign_output(service, result, reader=reader, origin=origin)
         if text is None
-        else _told(service, result, text, reader, origin)
+        else _of_text(service, result, text=text, reader=reader, origin=origin)
     )
-    is_ahead = result.ended > now + DAY
-    return found._replace(
-        remarks=(
-            *found.remarks,
-            *handled,
-            *((REMARKS['result-old'],) if is_stale else ()),
-            *((REMARKS['clock-ahead'],) if is_ahead else ()),
-        )
-    )
+    remarks += handled
+    if is_stale:
+        remarks += (REMARKS['result-old'],)
+    if result.ended > now + DAY:
+        remarks += (REMARKS['clock-ahead'],)
+    return ServiceDrives(drives, remarks)
 
 
-def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
+def _of_foreign_output(
+    service: Service,
+    result: Result,
+    reader: Reader,
+    origin: Origin,
+) -> ServiceDrives:
     cause = of_output(result.output, result.status)
-    said = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()] or ['']
-    words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:LONGEST_TEXT]
+    lines = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()] or ['']
+    words = lines[-1 if cause.name == 'python-traceback' else 0].strip()[:LONGEST_TEXT]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
-    row = reader.row(_name(service), _state(result.state), why, origin, cause)
-    return Told([row], (REMARKS[cause.name if cause.name == 'plugin-1.6' else 'output-foreign'],))
+    row = reader.row(_name(service), _state(result.state), why=why, origin=origin, cause=cause)
+    code = 'plugin-1.6' if cause.name == 'plugin-1.6' else 'output-foreign'
+    return ServiceDrives([row], (REMARKS[code],))
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
     """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does
     not show.
     """
-    found = {
-        Coded('handled', REMARKS['handled'].format(words=words))
-        for words in HANDLING.values()
-        if any(each.endswith(words) for each in service.handling)
-    }
-    return (*sorted(found), *(() if service.is_host_shown else (REMARKS['downtime-hidden'],)))
+    remarks = []
+    for words in HANDLING.values():
+        if any(handling.endswith(words) for handling in service.handling):
+            remarks.append(Coded('handled', REMARKS['handled'].format(words=words)))
+    remarks.sort()
+    if not service.is_host_shown:
+        remarks.append(REMARKS['downtime-hidden'])
+    return tuple(remarks)
 
 
-def _told(
-    service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin
-) -> Told:
+def _of_text(
+    service: Service,
+    result: Result,
+    text: PluginText,
+    reader: Reader,
+    origin: Origin,
+) -> ServiceDrives:
+    name = _name(service)
     drives = reader.drives(text.lines, result.values, origin)
     rows = [
-        reader.row(_name(service), state, words, origin, of_check(words))
+        reader.row(name, state, why=words, origin=origin, cause=of_check(words))
         for state, words in text.checks
     ]
     missing = text.counted - len(text.lines)
     if missing > 0:
+        why = (
+            f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
+            'run triage on the host'
+        )
         rows.append(
-            reader.row(
-                _name(service),
-                State.UNKNOWN,
-                f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
-                'run triage on the host',
-                origin,
-                BY_NAME['output-cut'],
-            )
+            reader.row(name, State.UNKNOWN, why=why, origin=origin, cause=BY_NAME['output-cut'])
         )
-    known = worst(
-        {*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)}
-    )
-    if text.state.urgency > known.urgency or not (drives or rows):
+    states = [line.state for line in text.lines]
+    states += [State[row.facts['state']] for row in rows]
+    if text.state.urgency > worst(states).urgency or not (drives or rows):
         cause = of_check(text.headline)  # the whole headline, because a part might lack the code
-        rows.insert(
-            0, reader.row(_name(service), text.state, text.headline[:LONGEST_TEXT], origin, cause)
+        row = reader.row(
+            name, text.state, why=text.headline[:LONGEST_TEXT], origin=origin, cause=cause
         )
-    return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
+        rows.insert(0, row)
+    return ServiceDrives(
+        [*rows, *drives], _remarks(text, result, reader=reader, is_cut=missing > 0)
+    )
 
 
-def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> list[Coded]:
+def _remarks(
+    text: PluginText,
+    result: Result,
+    reader: Reader,
+    is_cut: bool,
+) -> tuple[Coded, ...]:
+    codes = []
+    if is_cut:
+        codes.append('output-cut')
+    elif text.left_out:
+        codes.append('output-shortened')
     read = [line for line in text.lines if line.model]
-    found: dict[Coded, object] = {
-        REMARKS['output-cut']: is_cut,
-        REMARKS['output-shortened']: text.left_out and not is_cut,
-        REMARKS['no-perfdata']: read and not reader.has_numbers(read, result.values),
-        REMARKS['serial-hidden']: text.lines and all(line.serial is None for line in text.lines),
-    }
-    return [words for words, holds in found.items() if holds]
+    if read and not reader.has_numbers(read, result.values):
+        codes.append('no-perfdata')
+    if text.lines and all(line.serial is None for line in text.lines):
+        codes.append('serial-hidden')
+    return tuple(REMARKS[code] for code in codes)
 
 
 def _name(service: Service) -> str:
@@ -277,11 +297,11 @@ def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]
     """Return one message for each remark, with the number of its services and some of their
     names.
     """
-    found = []
+    messages = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
         named = words.format(listed(list(map(visible, names)), examples))
-        found.append(Coded(words.code, f'{plural(len(names), "service")} {named}'))
-    return found
+        messages.append(Coded(words.code, f'{plural(len(names), "service")} {named}'))
+    return messages
 
 
 # --- the plugin's text ---------------------------------------------------------------
@@ -293,18 +313,18 @@ def plugin_text(text: str) -> PluginText | None:
     """
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
-    state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
-    if state is None:
+    states = [state for state in State if sign and word == f'{NAME} {state.name}']
+    if not states:
         return None
     counted = re.search(_COUNTED, headline)
     checks, drives = _parted(rest)
     return PluginText(
-        state,
-        _coded(headline),
-        int(counted[1]) if counted else 0,
-        tuple(drives),
-        tuple(checks),
-        tuple(each[len(LEFT_OUT) :] for each in rest if each.startswith(LEFT_OUT)),
+        state=states[0],
+        headline=_coded(headline),
+        counted=int(counted[1]) if counted else 0,
+        lines=tuple(drives),
+        checks=tuple(checks),
+        left_out=tuple(line[len(LEFT_OUT) :] for line in rest if line.startswith(LEFT_OUT)),
     )
 
 
@@ -312,11 +332,11 @@ def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
     """Return the lines about the check and the lines about drives, separately."""
     checks: list[tuple[State, str]] = []
     drives: list[Line] = []
-    for each in rest:
-        state = _STATES.get(each[:_START])
+    for line in rest:
+        state = _STATES.get(line[:_START])
         if state is None:
             continue
-        columns = each[_START:].split(GAP)
+        columns = line[_START:].split(GAP)
         if columns[0] == CHECK:
             checks.append((state, _coded(GAP.join(columns[1:]))))
         elif len(columns) >= _FEWEST:
@@ -328,15 +348,17 @@ def _drive_line(state: State, columns: list[str]) -> Line:
     """Return the fields of a drive's line; the firmware is missing in truncated lines and in
     lines of older builds.
     """
-    name, model, told, *more = columns
-    firmware = more.pop()[len(FIRMWARE) :] if more and more[-1].startswith(FIRMWARE) else ''
+    name, model, findings, *further = columns
+    has_firmware = further and further[-1].startswith(FIRMWARE)
+    firmware = further.pop()[len(FIRMWARE) :] if has_firmware else ''
+    serial = _column(further[0]) if further else None
     return Line(
         state,
         name,
-        _column(model),
-        _coded(told),
-        _column(more[0]) if more else None,
-        _column(firmware),
+        model=_column(model),
+        findings=_coded(findings),
+        serial=serial,
+        firmware=_column(firmware),
     )
 
 

@@ -100,10 +100,8 @@ class Summary:
             return True
         key, model = _key(facts), facts['model'] or UNTOLD
         is_twin, is_repeat = self._met_before(key, host, facts)
-        group, before = (
-            self.models[model, facts['firmware'] or UNTOLD],
-            self._worse.get(key, State.OK.name),
-        )
+        group = self.models[model, facts['firmware'] or UNTOLD]
+        before = self._worse.get(key, State.OK.name)
         if is_twin or is_repeat:
             if State[state].urgency <= State[before].urgency:
                 return is_twin
@@ -136,22 +134,19 @@ class Summary:
             self._host, self._met = host, set()
         is_known, first = key in self._seen, self._seen.setdefault(key, host)
         is_repeat = is_known and (first == host or key in self._met)
+        is_twin = is_known and not is_repeat
         self._met.add(key)
         self.repeats += is_repeat
-        if is_known and not is_repeat:
-            self._note(
-                Twin(facts['model'], '' if self._hide_serial else facts['serial'], (first, host))
-            )
-        return is_known and not is_repeat, is_repeat
+        if is_twin:
+            self.twin_count += 1
+            if len(self.twins) < SHOWN_TWINS:
+                serial = '' if self._hide_serial else facts['serial']
+                self.twins.append(Twin(facts['model'], serial, (first, host)))
+        return is_twin, is_repeat
 
     def close(self) -> None:
         """After the last drive, free the memory used to detect duplicates."""
         self._seen.clear()
-
-    def _note(self, twin: Twin) -> None:
-        self.twin_count += 1
-        if len(self.twins) < SHOWN_TWINS:
-            self.twins.append(twin)
 
 
 def identifies(serial: str) -> bool:
@@ -176,10 +171,13 @@ def due(facts: Json, now: float) -> str:
     by = facts.get('order_by') or ''
     if actions.needs_spare(facts['action'], State[facts['state']]) or (by and by <= day(now)):
         return NOW
-    codes = [facts['action'], *(each['action'] for each in facts.get('also', ()))]
-    if by and (by <= day(now + PLANNED) or actions.ORDER in codes):
+    is_ordered = actions.ORDER in (
+        facts['action'],
+        *(row['action'] for row in facts.get('also', ())),
+    )
+    if by and (by <= day(now + PLANNED) or is_ordered):
         return quarter(by)
-    return UNDATED if actions.ORDER in codes else ''
+    return UNDATED if is_ordered else ''
 
 
 def quarter(by: str) -> str:
@@ -199,83 +197,81 @@ class Defect(NamedTuple):
 
 def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
     """Return the known firmware defects in the fleet, most affected drives first."""
-    found = [
-        Defect(
-            model,
-            firmware,
-            group,
-            f'{advisory.effect}; {advisory.action}'
-            + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''),
-            bool(advisory.fixed_in) or not advisory.is_read,  # a patch keeps its revision
-        )
-        for (model, firmware), group in summary.models.items()
-        if model and firmware
-        for advisory in database.advisories(Identity(model=model, firmware=firmware))
-    ]
-    return sorted(found, key=lambda each: (-each.group.drives, each.model, each.firmware))
+    result = []
+    for (model, firmware), group in summary.models.items():
+        if not model or not firmware:
+            continue
+        for advisory in database.advisories(Identity(model=model, firmware=firmware)):
+            words = f'{advisory.effect}; {advisory.action}'
+            if advisory.fixed_in:
+                words += f', fixed in {advisory.fixed_in}'
+            is_fixed = bool(advisory.fixed_in) or not advisory.is_read  # a patch keeps its revision
+            result.append(Defect(model, firmware, group=group, words=words, is_fixed=is_fixed))
+    return sorted(result, key=lambda defect: (-defect.group.drives, defect.model, defect.firmware))
 
 
 def planned(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
     """Return ((quarter, model), drives), earliest quarter first."""
-    return sorted(
-        summary.plan.items(),
-        key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]),
-    )
+
+    def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
+        (quarter, model), group = entry
+        return quarter != NOW, quarter, -group.drives, model
+
+    return sorted(summary.plan.items(), key=rank)
 
 
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
     """Return ((model, firmware), drives), most alerts first."""
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
-        states = entry[1].states
-        return (
-            *(-states[state.name] for state in WORST_FIRST if state is not State.OK),
-            -entry[1].drives,
-            entry[0],
-        )
+        name, group = entry
+        alerts = [-group.states[state.name] for state in WORST_FIRST if state is not State.OK]
+        return (*alerts, -group.drives, name)
 
     return sorted(summary.models.items(), key=rank)
 
 
-def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
+def as_json(summary: Summary, defects: Iterable[Defect]) -> MutableJson:
     """Return the summary in the format of the JSON document."""
+    at_risk = [group.facts for group in summary.groups.worst()]
     return {
-        'groups_at_risk': [
-            {**each.facts, 'first_step': first_step(each.facts) or None}
-            for each in summary.groups.worst()
-        ],
+        'groups_at_risk': [{**facts, 'first_step': first_step(facts) or None} for facts in at_risk],
         'group_count': summary.groups.count,
         'hosts': len(summary.hosts),
         'drives': sum(summary.states.values()),
         'states': _counts(summary.states),
-        'models': [
-            {
-                'model': model or None,
-                'firmware': firmware or None,
-                **_group(group),
-                **_counts(group.states),
-            }
-            for (model, firmware), group in by_model(summary)
-        ],
-        'advisories': [
-            {
-                'model': each.model,
-                'firmware': each.firmware,
-                **_group(each.group),
-                'what': each.words,
-            }
-            for each in known
-        ],
-        'plan': [
-            {'quarter': when, 'model': model or None, **_group(group)}
-            for (when, model), group in planned(summary)
-        ],
-        'twins': [
-            {'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
-            for each in summary.twins
-        ],
+        'models': [_model(*name, group) for name, group in by_model(summary)],
+        'advisories': [_advisory(defect) for defect in defects],
+        'plan': [_planned(*name, group) for name, group in planned(summary)],
+        'twins': [_twin(twin) for twin in summary.twins],
         'twin_count': summary.twin_count,
         'causes': {code: count for code, count in summary.codes.most_common() if count},
+    }
+
+
+def _model(model: str, firmware: str, group: Group) -> Json:
+    return {
+        'model': model or None,
+        'firmware': firmware or None,
+        **_group(group),
+        **_counts(group.states),
+    }
+
+
+def _planned(when: str, model: str, group: Group) -> Json:
+    return {'quarter': when, 'model': model or None, **_group(group)}
+
+
+def _twin(twin: Twin) -> Json:
+    return {'model': twin.model, 'serial': twin.serial or None, 'hosts': list(twin.hosts)}
+
+
+def _advisory(defect: Defect) -> Json:
+    return {
+        'model': defect.model,
+        'firmware': defect.firmware,
+        **_group(defect.group),
+        'what': defect.words,
     }
 
 
@@ -294,58 +290,47 @@ class Step(NamedTuple):
     """A row of the plan; '' means unknown or not applicable."""
 
     action: str
-    by: str  # "now", "2027-Q1", "no forecast"
-    host: str
-    drive: str
-    serial: str
-    model: str
-    firmware: str
-    drives: int
-    hosts: int  # 0: unknown
-    why: str
+    by: str = ''  # "now", "2027-Q1", "no forecast"
+    host: str = ''
+    drive: str = ''
+    serial: str = ''
+    model: str = ''
+    firmware: str = ''
+    drives: int = 0
+    hosts: int = 0  # 0: unknown
+    why: str = ''
 
 
-def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
-    """Return the plan. known: firmware defects; an update is advised only if a corrected version
-    exists.
-    """
-    return [
-        *map(_replaced, summary.replace.drives(summary.groups.worst())),
-        *(
-            Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
-            for (by, model), group in planned(summary)
-        ),
-        *(
-            Step(
-                actions.action(actions.FIRMWARE if each.is_fixed else actions.WATCH).words,
-                '',
-                '',
-                '',
-                '',
-                each.model,
-                each.firmware,
-                each.group.drives,
-                each.group.hosts,
-                each.words,
-            )
-            for each in known
-        ),
-    ]
+def steps(summary: Summary, defects: Sequence[Defect]) -> list[Step]:
+    """Return the plan; an update is advised only if a corrected version exists."""
+    plan = [_replaced(facts) for facts in summary.replace.drives(summary.groups.worst())]
+    for (by, model), group in planned(summary):
+        plan.append(Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts))
+    for defect in defects:
+        action = actions.FIRMWARE if defect.is_fixed else actions.WATCH
+        step = Step(
+            actions.action(action).words,
+            model=defect.model,
+            firmware=defect.firmware,
+            drives=defect.group.drives,
+            hosts=defect.group.hosts,
+            why=defect.words,
+        )
+        plan.append(step)
+    return plan
 
 
 def _replaced(facts: Json) -> Step:
-    words = facts.get('to_do') or actions.action(facts['action']).words
+    identity = {key: facts[key] or '' for key in ('serial', 'model', 'firmware')}
     return Step(
-        words,
-        NOW,
-        facts['host'],
-        facts['name'],
-        facts['serial'] or '',
-        facts['model'] or '',
-        facts['firmware'] or '',
-        1,
-        1,
-        facts.get('why') or '',
+        facts.get('to_do') or actions.action(facts['action']).words,
+        by=NOW,
+        host=facts['host'],
+        drive=facts['name'],
+        drives=1,
+        hosts=1,
+        why=facts.get('why') or '',
+        **identity,
     )
 
 
@@ -353,14 +338,14 @@ def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
     """Return the first few steps of each kind: drives to replace, models to order, firmware to
     update.
     """
-    shown: Counter[str] = Counter()
-    found = []
+    counts: Counter[str] = Counter()
+    shown = []
     for step in plan:
         kind = '' if step.drive else step.action
-        shown[kind] += 1
-        if shown[kind] <= most:
-            found.append(step)
-    return found
+        counts[kind] += 1
+        if counts[kind] <= most:
+            shown.append(step)
+    return shown
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -370,14 +355,14 @@ def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(columns)
-    writer.writerows(
-        [_as_text(cell) if isinstance(cell, str) else cell or '' for cell in row] for row in rows
-    )
+    writer.writerows(map(_cell, row) for row in rows)
     return text.getvalue()
 
 
-def _as_text(model: str) -> str:
+def _cell(value: Any) -> Any:
     """Return a cell that no spreadsheet evaluates as a formula, even if the program ignores
     leading spaces.
     """
-    return f"'{model}" if model.strip()[:1] in tuple(FORMULA) else model
+    if isinstance(value, str) and value.strip()[:1] in tuple(FORMULA):
+        return f"'{value}"
+    return value or ''

@@ -55,70 +55,55 @@ def rows(drives: Iterable[Json], now: float) -> list[DriveRow]:
 
 
 def _row(drive: Json, now: float) -> DriveRow:
-    judged = {each['metric']: each for each in drive['readings'] if each.get('judged')}
-    numbers = {
-        metric: each['value']
-        for metric, each in judged.items()
-        if isinstance(each['value'], (int, float))
-    }
-    used = numbers.get('endurance_used')
-    said = {
-        metric: amount(number, judged[metric].get('unit', '')) for metric, number in numbers.items()
-    }
+    judged = {}
+    amounts = {}
+    for reading in drive['readings']:
+        if reading.get('judged') and isinstance(reading['value'], (int, float)):
+            judged[reading['metric']] = reading
+            amounts[reading['metric']] = amount(reading['value'], reading.get('unit', ''))
+    wear, age = judged.get('endurance_used'), judged.get('power_on_time')
     return DriveRow(
         State[drive['state']],
         drive['name'],
-        drive.get('bay', ''),
-        sentence(drive.get('model', NOT_TOLD), MODEL),
-        sentence(drive.get('serial', ''), SERIAL),
-        said.get('endurance_used', ''),
-        None if used is None else max(0.0, min(used / 100, 1.0)),
-        State[judged['endurance_used']['state']] if used is not None else State.OK,
-        _until(drive, now),
-        said.get('spare_available', ''),
-        said.get('temperature', ''),
-        f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',
-        said.get('host_written', ''),
-        _what(drive),
-        drive['host'],
+        bay=drive.get('bay', ''),
+        model=sentence(drive.get('model', NOT_TOLD), MODEL),
+        serial=sentence(drive.get('serial', ''), SERIAL),
+        used=amounts.get('endurance_used', ''),
+        filled=max(0.0, min(wear['value'] / 100, 1.0)) if wear else None,
+        wear=State[wear['state']] if wear else State.OK,
+        until=_until(drive, now),
+        spare=amounts.get('spare_available', ''),
+        temp=amounts.get('temperature', ''),
+        age=f'{age["value"] / YEAR:.1f} y' if age else '',
+        written=amounts.get('host_written', ''),
+        what=_what(drive),
+        host=drive['host'],
     )
 
 
 def _until(drive: Json, now: float) -> str:
-    left = min((each['left'] for each in drive.get('forecasts', {}).values()), default=None)
-    return '' if left is None else date(left, now)
+    left = [forecast['left'] for forecast in drive.get('forecasts', {}).values()]
+    return date(min(left), now) if left else ''
 
 
 def _what(drive: Json) -> tuple[str, ...]:
-    action, why, code = (
-        drive.get('action', actions.NOTHING),
-        drive.get('why', ''),
-        drive.get('code', ''),
-    )
-    to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
+    """Return the lines about what is wrong with a drive and what to do."""
+    why, code = drive.get('why', ''), drive.get('code', '')
+    to_do = drive.get('to_do', drive.get('action', actions.NOTHING))
     # a code comes first, as in every message
-    words = [said, to_do] if code else [to_do, said]
-    words += [f'also {each["to_do"]}' for each in drive.get('also', ())]
-    notes = [
-        note['text']
-        for note in drive['notes']
-        if drive['state'] != State.OK.name and not (code and note['code'] == code)
-    ]
-    words = [
-        *(each for each in words if each and each != actions.NOTHING),
-        *drive.get('handling', ()),
-        *notes,
-    ]
-    return tuple(sentence(each, WHAT) for each in words)
+    words = [f'[{code}] {why}', to_do] if code else [to_do, why]
+    words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
+    words = [text for text in words if text and text != actions.NOTHING]
+    words += drive.get('handling', ())
+    if drive['state'] != State.OK.name:
+        words += [note['text'] for note in drive['notes'] if not code or note['code'] != code]
+    return tuple(sentence(text, WHAT) for text in words)
 
 
-def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
+def heading(summary: Summary, defects: Sequence[Defect]) -> Iterator[str]:
     """Yield the lines above the drives."""
-    states = ', '.join(
-        f'{summary.states[state.name]} {state.name.lower()}'
-        for state in WORST_FIRST
-        if summary.states[state.name]
-    )
+    by_state = [(summary.states[state.name], state.name.lower()) for state in WORST_FIRST]
+    states = ', '.join(f'{count} {name}' for count, name in by_state if count)
     yield (
         f'{plural(sum(summary.states.values()), "drive")} on '
         f'{plural(len(summary.hosts), "host")}: {states or "none"}'
@@ -130,21 +115,16 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
         )
         yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _groups(summary.groups)
-    yield from _plan(steps(summary, known))
-    yield from _told(
-        'models and firmware',
-        ('model', 'firmware', 'drives', 'hosts', *(state.name.lower() for state in WORST_FIRST)),
-        [
-            (
-                model or NOT_TOLD,
-                firmware or NOT_TOLD,
-                str(group.drives),
-                str(group.hosts),
-                *(str(group.states[state.name] or '') for state in WORST_FIRST),
-            )
-            for (model, firmware), group in by_model(summary)
-        ],
-    )
+    yield from _plan(steps(summary, defects))
+    states_in_head = [state.name.lower() for state in WORST_FIRST]
+    rows = []
+    for (model, firmware), group in by_model(summary):
+        names = [model or NOT_TOLD, firmware or NOT_TOLD]
+        counts = [group.drives, group.hosts]
+        counts += [group.states[state.name] for state in WORST_FIRST]
+        rows.append(names + [str(count or '') for count in counts])
+    head = ('model', 'firmware', 'drives', 'hosts', *states_in_head)
+    yield from _table('models and firmware', head, rows)
     yield ''
 
 
@@ -153,56 +133,52 @@ def _plan(plan: Sequence[Step]) -> Iterator[str]:
     update.
     """
     shown = first(plan, LINES)
-    yield from _told(
-        'plan',
-        ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why'),
-        [
-            (
-                step.action,
-                step.by,
-                step.host,
-                step.drive,
-                step.model or NOT_TOLD,
-                step.firmware or NOT_TOLD,
-                str(step.drives),
-                str(step.hosts or ''),
-                sentence(step.why, WHAT),
-            )
-            for step in shown
-        ],
-        len(shown),
-    )
+    head = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why')
+    yield from _table('plan', head, rows=[_cells(step) for step in shown], most=len(shown))
     if len(plan) > len(shown):
         yield f'{GAP}and {len(plan) - len(shown)} more; --plan and --json list all'
 
 
-def _groups(found: GroupsAtRisk) -> Iterator[str]:
+def _cells(step: Step) -> Sequence[str]:
+    names = step.model or NOT_TOLD, step.firmware or NOT_TOLD
+    counts = str(step.drives), str(step.hosts or '')
+    why = sentence(step.why, WHAT)
+    return step.action, step.by, step.host, step.drive, *names, *counts, why
+
+
+def _groups(groups: GroupsAtRisk) -> Iterator[str]:
     """Yield two lines about each group at risk: first its host and state, then the first step."""
-    shown = [each.facts for each in found.worst()[:LINES]]
-    width = max((len(facts['host']) for facts in shown), default=0)
-    yield from ('', 'groups at risk:') if shown else ()
+    shown = [group.facts for group in groups.worst()[:LINES]]
+    if not shown:
+        return
+    width = max(len(facts['host']) for facts in shown)
+    yield ''
+    yield 'groups at risk:'
     for facts in shown:
-        text = ', '.join(each for each in (facts['text'], facts['as_of']) if each)
+        text = ', '.join(filter(None, (facts['text'], facts['as_of'])))
         yield f'{GAP}{facts["host"]:{width}}{GAP}{sentence(text, WHAT)}'
         if first_step(facts):
             yield f'{GAP}{"":{width}}{GAP}first step: {sentence(first_step(facts), WHAT)}'
-    if found.count > LINES:
-        yield f'{GAP}and {found.count - LINES} more; --html and --json list them'
+    if groups.count > LINES:
+        yield f'{GAP}and {groups.count - LINES} more; --html and --json list them'
 
 
-def _told(
-    title: str, head: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES
+def _table(
+    title: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int = LINES,
 ) -> Iterator[str]:
     """Yield the lines of a small table with its title, or nothing if it is empty."""
-    if not found:
+    if not rows:
         return
     yield ''
     yield f'{title}:'
-    numbers = {place for place, title in enumerate(head) if title not in TEXTS}
-    for line in columns([head, *found[:most]], numbers):
+    numbers = {place for place, name in enumerate(head) if name not in TEXTS}
+    for line in columns([head, *rows[:most]], numbers):
         yield GAP + line
-    if len(found) > most:
-        yield f'{GAP}and {len(found) - most} more; --html and --json list all'
+    if len(rows) > most:
+        yield f'{GAP}and {len(rows) - most} more; --html and --json list all'
 
 
 # --- the worst drives --------------------------------------------------------------------
@@ -227,7 +203,7 @@ def in_table(drive: FleetDrive) -> Json:
 
 def in_page(drive: FleetDrive) -> Json:
     """Return what the page shows of a drive."""
-    return compact({**drive.facts, **drive.more(), 'readings': drive.readings()})
+    return compact({**drive.facts, **drive.further(), 'readings': drive.readings()})
 
 
 def _never(_: Json) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
@@ -93,7 +92,7 @@ class Document(NamedTuple):
         """
         # only a failed run has one
         error = {'text': self.content.get('error'), 'code': self.content.get('code')}
-        return dicts_of(self.content.get('notes')) or [error] * bool(error['text'])
+        return dicts_of(self.content.get('notes')) or ([error] if error['text'] else [])
 
 
 class Damaged(SmartError):
@@ -124,11 +123,9 @@ def read(path: str) -> Iterable[Document] | None:
                 'it is damaged output of triage --json; copy it again from its host'
             ) from None
         return None
-    if (
-        not isinstance(content, dict)
-        or not isinstance(content.get('drives'), list)
-        or 'version' not in content
-    ):
+    if not isinstance(content, dict) or 'version' not in content:
+        return None
+    if not isinstance(content.get('drives'), list):
         return None
     if isinstance(content.get('fleet'), dict):
         raise Damaged(
@@ -138,26 +135,28 @@ def read(path: str) -> Iterable[Document] | None:
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
-    is_known = is_number(made) and 0 <= made <= written + DAY
-    return (
+    is_plausible = is_number(made) and 0 <= made <= written + DAY
+    host = text_of(content.get('host')) or host_of(path) or '-'
+    return [
         Document(
-            text_of(content.get('host')) or host_of(path) or '-',
-            content,
-            float(made) if is_known else written,
-            path,
-            large,
-        ),
-    )
+            host, content, made=float(made) if is_plausible else written, path=path, large=large
+        )
+    ]
 
 
 def _content(path: str) -> bytes:
+    """Return the content of a file; output of `fleet --json` may be larger. Raises OSError."""
     try:
         return files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
     except OSError as error:
-        with open(path, 'rb') if error.errno == errno.EFBIG else contextlib.nullcontext() as file:
-            if not (file and _OF_A_FLEET.match(file.read(99))):
-                raise
+        if error.errno != errno.EFBIG or not _begins_like_a_fleet(path):
+            raise
     return files.content(path, LARGEST_FLEET, trust.foreign_secret)
+
+
+def _begins_like_a_fleet(path: str) -> bool:
+    with open(path, 'rb') as file:
+        return _OF_A_FLEET.match(file.read(99)) is not None
 
 
 def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
@@ -168,16 +167,15 @@ def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
     end = text.rfind(_END_OF_A_FLEET)
     if end < 0:
         raise Damaged('it is damaged output of fleet --json; copy it again')
-    drives = map(_line, re.finditer(rb'^\{.*\}(?=,?$)', text[:end], re.MULTILINE))
-    for host, found in groupby(drives, lambda each: text_of(each.get('host')) or '-'):
-        yield Document(
-            host, {'drives': list(found), 'state': State.OK.name, 'is_fleet': True}, made, path
-        )
+    rows = map(_row_in, re.finditer(rb'^\{.*\}(?=,?$)', text[:end], re.MULTILINE))
+    for host, of_host in groupby(rows, lambda row: text_of(row.get('host')) or '-'):
+        content = {'drives': list(of_host), 'state': State.OK.name, 'is_fleet': True}
+        yield Document(host, content, made=made, path=path)
 
 
-def _line(found: re.Match[bytes]) -> Json:
+def _row_in(line: re.Match[bytes]) -> Json:
     try:
-        drive = untrusted.parse(found[0])
+        drive = untrusted.parse(line[0])
     except (ValueError, untrusted.JsonTooLarge):
         raise Damaged('it is damaged output of fleet --json; copy it again') from None
     return drive if isinstance(drive, dict) else {}
@@ -189,11 +187,17 @@ def _parted(text: bytes) -> tuple[bytes, Sequence[bytes]]:
     """
     large: list[bytes] = []
     for begin, end in LARGE if text.startswith(PRINTED) else ():
-        kept, place = [], 0
-        while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
-            kept += [text[place : start + len(begin) - 2], b'%d' % len(large)]
+        kept = []
+        place = 0
+        while True:
+            start = text.find(begin, place)
+            stop = text.find(end, start)
+            if start < 0 or stop < 0:
+                break
+            bracket = start + len(begin) - 2
+            kept += [text[place:bracket], b'%d' % len(large)]
             place = stop + len(end)
-            large.append(text[start + len(begin) - 2 : place])
+            large.append(text[bracket:place])
         text = b''.join((*kept, text[place:])) if kept else text
     return text, large
 
@@ -211,203 +215,205 @@ def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDriv
     """Yield the drives of a document, and a row for each problem of the run as a whole. now:
     seconds since 1970.
     """
-    origin = Origin(document.host, document.as_of(now), max(now - document.made, 0), now)
-    state = state_of(document.content.get('state'))
-    listed = document.content['drives']
-    known = [state_of(each.get('state')) for each in listed if isinstance(each, dict)]
-    notes = document.notes
-    if (notes and state is not State.OK) or not listed or state not in (State.OK, *known):
-        said = [shaped('note', each) for each in notes]
-        why = '; '.join(each['text'] for each in said if each['text']) or (
-            'the run as a whole is in a worse state than any of its drives'
-            if listed
-            else 'no drives'
-        )
-        cause = of_check(Coded(said[0]['code'] if said else '', why))
-        yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
-    left_out = len(listed) - MOST_DRIVES_OF_HOST
-    faults = (
-        [
-            f'{left_out} of {len(listed)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are '
+    origin = Origin(
+        document.host, document.as_of(now), elapsed=max(now - document.made, 0), now=now
+    )
+    yield from _run_rows(document, reader, origin)
+    rows = document.content['drives']
+    faults = []
+    left_out = len(rows) - MOST_DRIVES_OF_HOST
+    if left_out > 0:
+        faults.append(
+            f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are '
             f'read per host'
-        ]
-        if left_out > 0
-        else []
-    )
-    faults += [
-        'a drive is not in the format of triage --json'
-        for each in listed[:MOST_DRIVES_OF_HOST]
-        if not isinstance(each, dict)
-    ]
-    for fault in faults:
-        yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
-    for each in listed[:MOST_DRIVES_OF_HOST]:
-        if isinstance(each, dict):
-            is_check = document.content.get('is_fleet') and each.get('is_check') is True
-            yield (
-                _row(each, reader, origin)
-                if is_check
-                else _drive(each, reader, origin, document.large)
-            )
-
-
-def _row(given: Json, reader: Reader, origin: Origin) -> FleetDrive:
-    why = text_of(given.get('why')) or ''
-    return reader.row(
-        text_of(given.get('name')) or '-',
-        state_of(given.get('state')),
-        why,
-        origin,
-        of_check(Coded(text_of(given.get('code')) or '', why)),
-    )
-
-
-def _drive(given: Json, reader: Reader, origin: Origin, large: Sequence[bytes]) -> FleetDrive:
-    state = state_of(given.get('state'))
-    facts = _facts(given, state, origin)
-    listed, past = (
-        large[part] if type(part) is int and 0 <= part < len(large) else part
-        for part in (given.get('readings'), given.get('past'))
-    )
-    unread_part = listed if isinstance(listed, bytes) and state is State.OK else b''
-    some = [] if unread_part else _readings(listed)
-    found = sorted(_OF_AN_OK_DRIVE.findall(unread_part))
-    # the largest value of a metric
-    known = {metric.decode(): float(value) for metric, value in found} or dict(
-        sorted(
-            (each['metric'], each['value'])
-            for each in some
-            if each['judged'] and is_number(each['value'])
         )
+    readable = dicts_of(rows[:MOST_DRIVES_OF_HOST], MOST_DRIVES_OF_HOST)
+    unreadable = len(rows[:MOST_DRIVES_OF_HOST]) - len(readable)
+    faults += ['a drive is not in the format of triage --json'] * unreadable
+    for fault in faults:
+        yield reader.row(
+            '(triage)', State.UNKNOWN, why=fault, origin=origin, cause=BY_NAME['check-incomplete']
+        )
+    for row in readable:
+        if document.content.get('is_fleet') and row.get('is_check') is True:
+            yield _row(row, reader, origin)
+        else:
+            yield _drive(row, reader, origin=origin, large=document.large)
+
+
+def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[FleetDrive]:
+    """Yield the row for a problem of the run as a whole, if there is one."""
+    state = state_of(document.content.get('state'))
+    rows = document.content['drives']
+    states = [state_of(row.get('state')) for row in rows if isinstance(row, dict)]
+    notes = document.notes
+    is_explained = state is State.OK or (state in states and not notes)
+    if rows and is_explained:
+        return
+    shaped_notes = [shaped('note', row) for row in notes]
+    why = '; '.join(row['text'] for row in shaped_notes if row['text'])
+    if not why:
+        why = 'the run as a whole is in a worse state than any of its drives'
+        why = why if rows else 'no drives'
+    cause = of_check(Coded(shaped_notes[0]['code'] if shaped_notes else '', why))
+    yield reader.row(
+        '(triage)', state, why=why, origin=origin, cause=cause, serials=_serials(notes)
     )
-    weights = tuple(
-        _weight(each, reader, facts.get('risk')) for each in some if each['state'] != State.OK.name
+
+
+def _row(row: Json, reader: Reader, origin: Origin) -> FleetDrive:
+    name, state = text_of(row.get('name')) or '-', state_of(row.get('state'))
+    why = text_of(row.get('why')) or ''
+    cause = of_check(Coded(text_of(row.get('code')) or '', why))
+    return reader.row(name, state, why=why, origin=origin, cause=cause)
+
+
+def _drive(
+    row: Json,
+    reader: Reader,
+    origin: Origin,
+    large: Sequence[bytes],
+) -> FleetDrive:
+    state = state_of(row.get('state'))
+    facts = _facts(row, state, origin)
+    readings, past = (
+        large[part] if type(part) is int and 0 <= part < len(large) else part
+        for part in (row.get('readings'), row.get('past'))
     )
+    numbers: list[tuple[str, float]] = []
+    weights = []
+    if isinstance(readings, bytes) and state is State.OK:
+        for metric, digits in _OF_AN_OK_DRIVE.findall(readings):
+            numbers.append((metric.decode(), float(digits)))
+    else:
+        for reading in _readings(readings):
+            if reading['judged'] and is_number(reading['value']):
+                numbers.append((reading['metric'], reading['value']))
+            if reading['state'] != State.OK.name:
+                weights.append(_weight(reading, reader, facts.get('risk')))
+    largest = dict(sorted(numbers))
     return FleetDrive(
         facts,
-        lambda: list(map(compact_reading, _readings(listed))),
-        known.get(ENDURANCE),
-        weights,
-        _serials(_of_drives(given)),
-        partial(_past, past),
-        known.get(AGE),
+        readings=lambda: list(map(compact_reading, _readings(readings))),
+        used=largest.get(ENDURANCE),
+        weights=tuple(weights),
+        serials=_serials(_of_drives(row)),
+        further=partial(_past, past),
+        age=largest.get(AGE),
     )
 
 
-def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:
-    action = text_of(given.get('action')) or ''
+def _facts(row: Json, state: State, origin: Origin) -> dict[str, Any]:
+    """Return the facts about a drive that are shown, of the right types."""
+    action = text_of(row.get('action')) or ''
     facts: dict[str, Any] = {
         'host': origin.host,
-        **shaped('drive', given),
-        'depends': [shaped('dependence', each) for each in dicts_of(given.get('depends'))],
-        **_step_and_risk(given),
-        'notes': [*origin.notes, *(shaped('note', each) for each in dicts_of(given.get('notes')))],
+        **shaped('drive', row),
+        'depends': _shaped_rows('dependence', row.get('depends')),
+        **_step_and_risk(row),
+        'notes': [*origin.notes, *_shaped_rows('note', row.get('notes'))],
         'code': None,
         'state': state.name,
-        'findings': [shaped('finding', each) for each in dicts_of(given.get('findings'))],
+        'findings': _shaped_rows('finding', row.get('findings')),
         'action': action if action in actions.CODES else of_unknown(state),
     }
     facts['name'] = facts['name'] or facts['device'] or '-'
-    facts['forecasts'] = _forecasts(given.get('forecasts'), origin.elapsed)
-    by, code = (text_of(given.get(key)) or '' for key in ('order_by', 'code'))
+    facts['forecasts'] = _forecasts(row.get('forecasts'), origin.elapsed)
+    by, code = (text_of(row.get(key)) or '' for key in ('order_by', 'code'))
     facts['order_by'] = by if _is_day(by) else None
-    also = [shaped('further', each) for each in dicts_of(given.get('also'))]
-    also = [each for each in also if each['action'] in actions.CODES]
-    facts.update({'also': also} if also else {})
-    facts['to_do'] = text_of(given.get('to_do')) or actions.action(facts['action']).words
-    if (
-        facts['action'] in (actions.READ, actions.SEARCH)
-        and state is not State.OK
-        and (code or state is State.UNKNOWN)
-    ):
+    further = _shaped_rows('further', row.get('also'))
+    also = [step for step in further if step['action'] in actions.CODES]
+    if also:
+        facts['also'] = also
+    facts['to_do'] = text_of(row.get('to_do')) or actions.action(facts['action']).words
+    is_unread = state is State.UNKNOWN or (state is not State.OK and code)
+    if is_unread and facts['action'] in (actions.READ, actions.SEARCH):
         facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
     return facts
 
 
-def _parsed(given: Any) -> Any:
+def _shaped_rows(part: str, rows: Any) -> list[dict[str, Any]]:
+    return [shaped(part, row) for row in dicts_of(rows)]
+
+
+def _parsed(part: Any) -> Any:
     """Return a part of a document; None if it is damaged or too large."""
     try:
-        return untrusted.parse(given) if isinstance(given, bytes) else given
+        return untrusted.parse(part) if isinstance(part, bytes) else part
     except (ValueError, untrusted.JsonTooLarge):
         return None
 
 
-def _readings(listed: Any) -> list[dict[str, Any]]:
-    return [
-        shaped('reading', each)
-        for each in dicts_of(_parsed(listed))
-        if isinstance(each.get('metric'), str)
-    ]
+def _readings(part: Any) -> list[dict[str, Any]]:
+    rows = dicts_of(_parsed(part))
+    return [shaped('reading', row) for row in rows if isinstance(row.get('metric'), str)]
 
 
-def _past(given: Any) -> Json:
-    return {
-        'past': {
-            text_of(metric) or '': [point for point in points[-MOST_POINTS:] if is_point(point)]
-            for metric, points in pairs_of(_parsed(given))
-            if isinstance(points, list)
-        }
-    }
+def _past(part: Any) -> Json:
+    past = {}
+    for metric, points in pairs_of(_parsed(part)):
+        if isinstance(points, list):
+            past[text_of(metric) or ''] = list(filter(is_point, points[-MOST_POINTS:]))
+    return {'past': past}
 
 
-def _step_and_risk(given: Json) -> Json:
+def _step_and_risk(row: Json) -> Json:
     """Return whether a drive may be replaced, and how many such drives failed, if the document
     states this.
     """
-    found = {key: given[key] for key in ('replacement', 'risk') if isinstance(given.get(key), dict)}
-    return {
-        key: shaped(key, each)
-        for key, each in found.items()
-        if key == 'risk' or each.get('label') in LABELS
-    }
+    facts = {}
+    for key in ('replacement', 'risk'):
+        part = row.get(key)
+        if isinstance(part, dict) and (key == 'risk' or part.get('label') in LABELS):
+            facts[key] = shaped(key, part)
+    return facts
 
 
-def _of_drives(given: Json) -> list[Json]:
+def _of_drives(row: Json) -> list[Json]:
     """Return the parts of a drive's row whose serial numbers its messages can mention: the message
     about a missing drive has that of the drive itself.
     """
-    own = [given] if given.get('code') == DriveGone.code else []
-    return [*own, *dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]
+    own = [row] if row.get('code') == DriveGone.code else []
+    return [*own, *dicts_of(row.get('notes')), *dicts_of([row.get('last_seen')])]
 
 
-def _serials(given: Sequence[Json]) -> tuple[str, ...]:
+def _serials(rows: Sequence[Json]) -> tuple[str, ...]:
     """Return the serial numbers in these parts of a document."""
-    return tuple(
-        each[:LONGEST_IDENTITY] for each in (text_of(row.get('serial')) for row in given) if each
-    )
+    serials = [text_of(row.get('serial')) or '' for row in rows]
+    return tuple(serial[:LONGEST_IDENTITY] for serial in serials if serial)
 
 
 def _weight(reading: Json, reader: Reader, risk: Json | None) -> Weight:
     """Return the weight of a finding in the order of severity. risk: of the drive."""
     state, value = State[reading['state']], reading['value']
+    is_risky = risk is not None and severity.is_risky(reading['metric'], _risk(risk))
     return reader.weight(
         reading['metric'],
         state,
-        value if is_number(value) else None,
-        reading['critical' if state is State.CRITICAL else 'warning'],
-        reading.get('grown') or 0,
-        bool(reading['growth']),
-        risk is not None and severity.is_risky(reading['metric'], _risk(risk)),
+        number=value if is_number(value) else None,
+        limit=reading['critical' if state is State.CRITICAL else 'warning'],
+        grown=reading.get('grown') or 0,
+        is_growing=bool(reading['growth']),
+        is_risky=is_risky,
     )
 
 
-def _risk(given: Json) -> Risk:
-    shares = given['share_90'], given['share_365']
-    return Risk(given['metric'], given['whose'], *shares, low=0, high=0, drives=0, failures=0)
+def _risk(row: Json) -> Risk:
+    shares = row['share_90'], row['share_365']
+    return Risk(row['metric'], row['whose'], *shares, low=0, high=0, drives=0, failures=0)
 
 
-def _forecasts(given: Any, elapsed: float) -> dict[str, dict[str, object]]:
+def _forecasts(rows: Any, elapsed: float) -> dict[str, dict[str, object]]:
     """Return the forecasts, with times relative to the present. elapsed: age of the document in
     seconds.
     """
     forecasts = {}
-    for metric, each in pairs_of(given):
-        if isinstance(each, dict) and is_number(each.get('left')):
-            forecast: dict[str, object] = {
-                key: round(max(each[key] - elapsed, 0))
-                for key in OF_A_FORECAST
-                if is_number(each.get(key))
-            }
-            forecast['estimate'] = each.get('estimate') is True
+    for metric, row in pairs_of(rows):
+        if isinstance(row, dict) and is_number(row.get('left')):
+            forecast: dict[str, object] = {}
+            for key in OF_A_FORECAST:
+                if is_number(row.get(key)):
+                    forecast[key] = round(max(row[key] - elapsed, 0))
+            forecast['estimate'] = row.get('estimate') is True
             forecasts[text_of(metric) or ''] = forecast
     return forecasts

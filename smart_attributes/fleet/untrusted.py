@@ -39,9 +39,8 @@ class JsonTooLarge(Exception):
 def cost(text: bytes | bytearray) -> int:
     """Return the maximum memory, in bytes, that parsing a JSON text can use."""
     is_plain = text.isascii() and b'\\u' not in text
-    return len(text) * (PLAIN if is_plain else WIDE) + sum(
-        text.count(sign) * each for sign, each in COSTS.items()
-    )
+    of_signs = sum(text.count(sign) * size for sign, size in COSTS.items())
+    return len(text) * (PLAIN if is_plain else WIDE) + of_signs
 
 
 def parse(text: bytes | bytearray) -> Any:
@@ -66,72 +65,68 @@ _shown = lru_cache(maxsize=4096)(visible)  # drives of a fleet share most of the
 _DECODER = json.JSONDecoder(parse_int=_number)  # json.loads would make a decoder for each text
 
 
-def state_of(given: Any) -> State:
+def state_of(value: Any) -> State:
     """Return the state with this name; UNKNOWN if the name is invalid."""
-    return State[given] if isinstance(given, str) and given in State.__members__ else State.UNKNOWN
+    return State[value] if isinstance(value, str) and value in State.__members__ else State.UNKNOWN
 
 
-def text_of(given: Any) -> str | None:
+def text_of(value: Any) -> str | None:
     """Return a text, made safe to display; None for any value that is not a text."""
-    return _shown(given[:LONGEST_TEXT]) if isinstance(given, str) else None
+    return _shown(value[:LONGEST_TEXT]) if isinstance(value, str) else None
 
 
-def texts_of(given: Any) -> list[str]:
+def _items_of(value: Any, kind: type, most: int = MOST_ENTRIES) -> list[Any]:
+    """Return the items of one type in a list; [] for any value that is not a list."""
+    items = value[:most] if isinstance(value, list) else ()
+    return [item for item in items if isinstance(item, kind)]
+
+
+def texts_of(value: Any) -> list[str]:
     """Return the texts in a list, without other values."""
-    return (
-        [_shown(each[:LONGEST_TEXT]) for each in given[:MOST_ENTRIES] if isinstance(each, str)]
-        if isinstance(given, list)
-        else []
-    )
+    return [_shown(text[:LONGEST_TEXT]) for text in _items_of(value, str)]
 
 
-def dicts_of(given: Any) -> Sequence[Json]:
-    """Return the objects in a list, without other values."""
-    return (
-        [each for each in given[:MOST_ENTRIES] if isinstance(each, dict)]
-        if isinstance(given, list)
-        else []
-    )
+def dicts_of(value: Any, most: int = MOST_ENTRIES) -> Sequence[Json]:
+    """Return the objects in a list, without other values. most: items that are looked at."""
+    return _items_of(value, dict, most)
 
 
-def pairs_of(given: Any) -> Sequence[tuple[str, Any]]:
+def pairs_of(value: Any) -> Sequence[tuple[str, Any]]:
     """Return the keys and values of an object."""
-    return list(islice(given.items(), MOST_ENTRIES)) if isinstance(given, dict) else []
+    return list(islice(value.items(), MOST_ENTRIES)) if isinstance(value, dict) else []
 
 
-def is_number(given: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Return whether a value is a number that is safe to calculate with."""
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < 1e30
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e30
 
 
-def is_point(given: Any) -> bool:
+def is_point(value: Any) -> bool:
     """Return whether a value is a point of a history: [seconds since 1970, number]."""
-    return isinstance(given, list) and len(given) == 2 and all(map(is_number, given))
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
 
 
-def whole_of(given: Any) -> int | None:
+def whole_of(value: Any) -> int | None:
     """Return a whole number; None if the value has another type, or is too large for a count of
     drives.
     """
-    return (
-        int(given)
-        if is_number(given) and given == int(given) and abs(given) <= HIGHEST_COUNT
-        else None
-    )
+    if is_number(value) and value == int(value) and abs(value) <= HIGHEST_COUNT:
+        return int(value)
+    return None
 
 
 # The types of values in documents.json.
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     'text': text_of,
-    'words': lambda given: text_of(given) or '',
-    'name': lambda given: text_of(given) or '-',
+    'words': lambda value: text_of(value) or '',
+    'name': lambda value: text_of(value) or '-',
     'texts': texts_of,
     'whole': whole_of,
-    'count': lambda given: whole_of(given) or 0,
-    'number': lambda given: given if is_number(given) else None,
-    'true': lambda given: given is True,
-    'value': lambda given: given if is_number(given) else text_of(given),
-    'state': lambda given: state_of(given).name,
+    'count': lambda value: whole_of(value) or 0,
+    'number': lambda value: value if is_number(value) else None,
+    'true': lambda value: value is True,
+    'value': lambda value: value if is_number(value) else text_of(value),
+    'state': lambda value: state_of(value).name,
 }
 SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
     part: [(key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()]
@@ -140,12 +135,12 @@ SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
 }
 
 
-def shaped(part: str, given: Json) -> dict[str, Any]:
+def shaped(part: str, value: Json) -> dict[str, Any]:
     """Return a part of a document, with values of the types that documents.json defines under
     the part's name.
     """
-    return {
-        key: kind(given.get(key))
-        for key, kind, may_lack in SHAPES[part]
-        if not may_lack or key in given
-    }
+    values = {}
+    for key, kind, may_lack in SHAPES[part]:
+        if key in value or not may_lack:
+            values[key] = kind(value.get(key))
+    return values

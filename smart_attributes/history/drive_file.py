@@ -98,7 +98,11 @@ def text(drive: DriveHistory) -> bytes:
 
 
 def _text(drive: DriveHistory) -> bytes:
-    record, verdict = drive.record, drive.verdict
+    record = drive.record
+    rows = []
+    for key, stored in [*drive.series.items()][:MOST_SERIES]:
+        points = _point_fields(stored.points, record.first_read)
+        rows.append([*key, stored.pace, stored.absent, points])
     document = {
         'identity': _clipped(record.identity[:5]),
         'times': [
@@ -108,32 +112,22 @@ def _text(drive: DriveHistory) -> bytes:
             drive.behind,
             record.order,
         ],
-        'verdict': verdict and _verdict_fields(verdict),
+        'verdict': drive.verdict and _verdict_fields(drive.verdict),
         'places': drive.places,
         'aliases': drive.aliases[:MOST_PLACES],
-        'series': [
-            [*key, stored.pace, stored.absent, _point_fields(stored.points, record.first_read)]
-            for key, stored in [*drive.series.items()][:MOST_SERIES]
-        ],
+        'series': rows,
     }
     content = json.dumps(document, separators=(',', ':')).encode('ascii')
-    return b'check_smart_attributes history %d %08x\n%s\n' % (
-        VERSION,
-        crc32(content, VERSION),
-        content,
-    )
+    checksum = crc32(content, VERSION)
+    return b'check_smart_attributes history %d %08x\n%s\n' % (VERSION, checksum, content)
 
 
 def _verdict_fields(verdict: LastVerdict) -> list[Any]:
-    findings = [
-        [
-            finding.state.value,
-            *_clipped((finding.metric, finding.words, finding.remedy)),
-            finding.ends,
-            _storable(finding.number),
-        ]
-        for finding in verdict.findings[:MOST_FINDINGS]
-    ]
+    findings = []
+    for finding in verdict.findings[:MOST_FINDINGS]:
+        texts = _clipped((finding.metric, finding.words, finding.remedy))
+        number = _storable(finding.number)
+        findings.append([finding.state.value, *texts, finding.ends, number])
     return [verdict.time, *_clipped([verdict.family]), verdict.is_disk, findings]
 
 
@@ -212,8 +206,8 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 
 def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     first, last, imported, behind, order = _checked((0,) * 5, document['times'])
-    rows, places, verdict = document['series'], document['places'], document['verdict']
-    aliases = document['aliases']
+    rows, verdict = document['series'], document['verdict']
+    places, aliases = document['places'], document['aliases']
     if len(rows) > MOST_SERIES or max(len(places), len(aliases)) > MOST_PLACES:
         raise Damaged
     stored = {}
@@ -223,18 +217,25 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
             raise Damaged
         points = _points(point_rows, first, most_of(definition))
         stored[Key(metric, definition)] = Series(pace, points, absent)
+    identity = Identity(*_checked([''] * 5, document['identity']))
+    all_places = [DrivePlace(*_checked(_PLACE, fields)) for fields in places]
     return DriveHistory(
-        Record(number, Identity(*_checked([''] * 5, document['identity'])), first, last, order),
-        tuple(DrivePlace(*_checked(_PLACE, fields))._replace(drive=number) for fields in places),
-        None if verdict is None else _verdict(*verdict),
-        stored,
-        imported,
-        behind,
-        tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
+        record=Record(number, identity, first_read=first, last_read=last, order=order),
+        places=tuple(place._replace(drive=number) for place in all_places),
+        verdict=None if verdict is None else _verdict(*verdict),
+        series=stored,
+        imported=imported,
+        behind=behind,
+        aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
     )
 
 
-def _verdict(time: Any, family: Any, is_disk: Any, rows: Sequence[Any]) -> LastVerdict:
+def _verdict(
+    time: Any,
+    family: Any,
+    is_disk: Any,
+    rows: Sequence[Any],
+) -> LastVerdict:
     _checked((0, '', False), (time, family, is_disk))
     if len(rows) > MOST_FINDINGS:
         raise Damaged
@@ -247,9 +248,11 @@ def _verdict(time: Any, family: Any, is_disk: Any, rows: Sequence[Any]) -> LastV
             raise Damaged
         if number != _storable(number):
             raise Damaged
-        finding = LastFinding(State(state), metric, words, number, remedy, ends)
+        finding = LastFinding(
+            State(state), metric, words=words, number=number, remedy=remedy, ends=ends
+        )
         findings.append(finding)
-    return LastVerdict(time, tuple(findings), family, is_disk)
+    return LastVerdict(time, tuple(findings), family=family, is_disk=is_disk)
 
 
 def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
@@ -259,8 +262,9 @@ def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
     if list(map(type, values)) != list(map(type, types)):
         raise Damaged
     for value in values:
-        is_too_long = isinstance(value, str) and len(value) > LONGEST_STATEMENT
-        if is_too_long or (isinstance(value, int) and not 0 <= value <= LATEST):
+        if isinstance(value, str) and len(value) > LONGEST_STATEMENT:
+            raise Damaged
+        if isinstance(value, int) and not 0 <= value <= LATEST:
             raise Damaged
     return values
 
@@ -274,7 +278,9 @@ def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
         time += seconds
         if type(time) is not int or type(gap) is not int or type(number) not in _NUMBERS:
             raise Damaged
-        if not before < time <= LATEST or not 0 <= gap <= LATEST or not 0 <= number <= most:
+        if not before < time <= LATEST or not 0 <= gap <= LATEST:
+            raise Damaged
+        if not 0 <= number <= most:
             raise Damaged
         points.append(Point(time, float(number), gap))
         before = time
@@ -292,9 +298,14 @@ def most_of(definition: str) -> float:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def new(number: int, identity: Identity, now: int, order: int) -> DriveHistory:
+def new(
+    number: int,
+    identity: Identity,
+    now: int,
+    order: int,
+) -> DriveHistory:
     """Return the history of a drive without readings."""
-    return DriveHistory(Record(number, identity, now, now, order))
+    return DriveHistory(Record(number, identity, first_read=now, last_read=now, order=order))
 
 
 def with_readings(
@@ -315,15 +326,12 @@ def with_readings(
     last_read = drive.record.last_read
     time = max(now, last_read + 1) if drive.series else now
     numbers = {
-        observation.key: observation
-        for observation in observations
-        if 0 <= observation.number <= most_of(observation.key.definition)
-        and max(map(len, observation.key)) <= LONGEST_STATEMENT
+        observation.key: observation for observation in observations if _is_storable(observation)
     }
-    stored = {
-        key: before._replace(absent=before.absent or (0 if key in numbers else last_read))
-        for key, before in drive.series.items()
-    }
+    stored = dict(drive.series)
+    for key, before in drive.series.items():
+        if key not in numbers and not before.absent:
+            stored[key] = before._replace(absent=last_read)
     for key, observation in numbers.items():
         stored[key] = _grown(stored.get(key), observation, last_read=last_read, now=time)
     return drive._replace(
@@ -333,15 +341,28 @@ def with_readings(
     )
 
 
-def _grown(before: Series | None, observation: Observation, last_read: int, now: int) -> Series:
+def _is_storable(observation: Observation) -> bool:
+    """Return whether a later check accepts a number that is stored now."""
+    is_short = max(map(len, observation.key)) <= LONGEST_STATEMENT
+    return is_short and 0 <= observation.number <= most_of(observation.key.definition)
+
+
+def _grown(
+    before: Series | None,
+    observation: Observation,
+    last_read: int,
+    now: int,
+) -> Series:
     """Return a series with a number of this check. last_read: when the drive was last read."""
-    pace, number, gap = observation.pace, float(observation.number), observation.gap
+    pace, gap = observation.pace, observation.gap
+    number = float(observation.number)
     if before is None:
         return Series(pace, (Point(now, number, gap),))
     seen = now - gap if gap else before.absent or last_read
-    points = series.extended(pace, History(before.points, seen), number, now)
+    points = series.extended(pace, History(before.points, seen), number=number, now=now)
     if pace == series.LATELY and points != before.points:
-        points = tuple(series.peaks(series.latest(History(points), now, series.SPAN) or points))
+        recent = series.latest(History(points), now, series.SPAN)
+        points = tuple(series.peaks(recent or points))
     return Series(pace, points)
 
 
@@ -372,18 +393,25 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
         return drive._replace(behind=now)
     if now - drive.behind < DAY:
         return drive
-    latest = now - 1
-    record, verdict = drive.record, drive.verdict
+    return _ended(drive, latest=now - 1)
+
+
+def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
+    """Return the history with *latest* instead of each later time."""
+    first_read = min(drive.record.first_read, latest)
+    places = []
+    for place in drive.places:
+        first, gone = min(place.first, latest), min(place.gone, latest)
+        places.append(place._replace(first=first, gone=gone))
+    all_series = {}
+    for key, stored in drive.series.items():
+        points = _not_after(stored.points, latest)
+        all_series[key] = Series(stored.pace, points, min(stored.absent, latest))
+    verdict = drive.verdict
     return drive._replace(
-        record=record._replace(first_read=min(record.first_read, latest), last_read=latest),
-        places=tuple(
-            place._replace(first=min(place.first, latest), gone=min(place.gone, latest))
-            for place in drive.places
-        ),
-        series={
-            key: Series(stored.pace, _not_after(stored.points, latest), min(stored.absent, latest))
-            for key, stored in drive.series.items()
-        },
+        record=drive.record._replace(first_read=first_read, last_read=latest),
+        places=tuple(places),
+        series=all_series,
         verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
         imported=min(drive.imported, latest),
         behind=0,
@@ -409,7 +437,8 @@ def split(drive: DriveHistory) -> tuple[DriveHistory, AllSeries]:
     """Return the history without the older points of series that change all the time, and these
     points.
     """
-    kept, older = dict(drive.series), {}
+    kept = dict(drive.series)
+    older = {}
     for key, stored in drive.series.items():
         if stored.pace in (series.DAILY, series.HIGHEST) and len(stored.points) > 1:
             older[key] = stored._replace(points=stored.points[:-1])
@@ -423,7 +452,8 @@ def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
     for key, stored in newer.items():
         earlier = before.get(key, stored)
         by_time = {point.time: point for point in (*earlier.points, *stored.points)}
-        points = _not_after([by_time[time] for time in sorted(by_time)], now + SLACK)
+        in_order = [by_time[time] for time in sorted(by_time)]
+        points = _not_after(in_order, now + SLACK)
         thin = thinned(points, _old(points, now), stored.pace)
         result[key] = stored._replace(points=tuple(thin))
     return result
@@ -440,16 +470,17 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
         old = _old(points, now)
         is_often = stored.pace == series.CHANGE and len(points) > series.MANY
         until = now - KEPT_WHOLE if is_often else old
-        older = [point for point in points if point.time < until and (is_often or is_new_day)]
+        older = []
+        if is_often or is_new_day:
+            older = [point for point in points if point.time < until]
         if older:
             points = (*thinned(older, old, stored.pace), *points[len(older) :])
         kept[key] = stored._replace(points=points)
     places = [place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY]
     here_last = sorted(places, key=lambda place: not place.gone)
     dropped = here_last[:-MOST_PLACES]
-    return drive._replace(
-        series=kept, places=tuple(place for place in places if place not in dropped)
-    )
+    kept_places = tuple(place for place in places if place not in dropped)
+    return drive._replace(series=kept, places=kept_places)
 
 
 def _old(points: Sequence[Point], now: int) -> int:
@@ -473,7 +504,8 @@ def thinned(points: Sequence[Point], old: int, pace: int = series.CHANGE) -> lis
     newest: dict[tuple[int, int], Point] = {}
     for point in points:
         span = MONTH if point.time < old else DAY
-        before = newest.get((span, point.time // span))
+        period = (span, point.time // span)
+        before = newest.get(period)
         if pace != series.HIGHEST or before is None or point.number > before.number:
-            newest[span, point.time // span] = point
+            newest[period] = point
     return list(newest.values())

@@ -124,14 +124,15 @@ def matches(
     # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more
     # time than the rest.
     exact = {name(record.identity): [record] for record in records}
-    fits = [
-        exact.get(name(identity))
-        or [record for record in records if is_same(identity, record.identity)]
-        for identity in identities
-    ]
+    fits = []
+    for identity in identities:
+        fitting = exact.get(name(identity))
+        if not fitting:
+            fitting = [record for record in records if is_same(identity, record.identity)]
+        fits.append(fitting)
     claims = Counter(record.number for fitting in fits for record in fitting)
     return [
-        _match(identity, identities, fitting, claims, is_same)
+        _match(identity, identities, fitting=fitting, claims=claims, is_same=is_same)
         for identity, fitting in zip(identities, fits)
     ]
 
@@ -156,7 +157,7 @@ def _match(
     if fitting:
         is_only = len(fitting) == 1 and claims[fitting[0].number] == 1
         return Match(fitting[0]) if is_only else Match(note=AMBIGUOUS)
-    alike = sum(is_same(identity, other) for other in identities)  # itself is one of them
+    alike = sum(is_same(identity, neighbour) for neighbour in identities)  # itself is one of them
     return Match(note=AMBIGUOUS if alike > 1 else '')
 
 
@@ -180,28 +181,31 @@ def updated(
     for place in places:
         is_looked_at = not place.gone and (place.address in drive_at or scope.covers(place))
         is_left = is_looked_at and drive_at.get(place.address, -1) not in (None, place.drive)
-        after[place.address, place.drive] = (
-            place._replace(gone=now, newest=newest, departure=departure) if is_left else place
-        )
-    known = {place.drive for place in places}
+        left = place._replace(gone=now, newest=newest, departure=departure)
+        after[place.address, place.drive] = left if is_left else place
+    recorded = {place.drive for place in places}
     for address, drive in drive_at.items():
-        if drive is not None:
-            before = after.get((address, drive))
-            if before is None:
-                before = DrivePlace(address, drive, now, is_first=drive not in known)
-            elif before.gone:
-                del after[address, drive]  # the drive has come again
-                before = DrivePlace(address, drive, now, is_first=before.is_first)
-            after[address, drive] = before._replace(
-                is_scanned=before.is_scanned or scope.is_scan,
-                slot=slots.get(address) or before.slot,
-                last=now,
-            )
+        if drive is None:
+            continue
+        before = after.get((address, drive))
+        if before is None:
+            before = DrivePlace(address, drive, now, is_first=drive not in recorded)
+        elif before.gone:
+            del after[address, drive]  # the drive has come again
+            before = DrivePlace(address, drive, now, is_first=before.is_first)
+        after[address, drive] = before._replace(
+            is_scanned=before.is_scanned or scope.is_scan,
+            slot=slots.get(address) or before.slot,
+            last=now,
+        )
     return list(after.values())
 
 
 def changes(
-    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int
+    places: Sequence[DrivePlace],
+    records: Mapping[int, Record],
+    scope: Scope,
+    now: int,
 ) -> list[Change]:
     """Return the changes, oldest first: one for each drive that has left a place within the scope
     of this run.
@@ -210,9 +214,10 @@ def changes(
     """
     here = _present(places)
     left = {place.drive: place for place in places if place.gone and scope.covers(place)}
-    became = (_change(place, places, here, records, now) for place in left.values())
-    found = [change for change in became if change]
-    return sorted(found, key=attrgetter('since', 'address'))
+    became = [
+        _change(place, places, here=here, records=records, now=now) for place in left.values()
+    ]
+    return sorted(filter(None, became), key=attrgetter('since', 'address'))
 
 
 def with_successors(
@@ -225,22 +230,19 @@ def with_successors(
     drives, it is not known which of the missing ones were replaced.
     """
     successors: dict[int, int] = {}
+    missing = [change for change in changes if change.kind == 'missing']
     for controller in {change.controller for change in changes} - {''}:
-        missing = [
-            change
-            for change in changes
-            if change.kind == 'missing' and change.controller == controller
-        ]
         came = {place.drive for place in places if place.controller == controller}
         new = came.difference(change.successor for change in changes if change.successor)
         orders = {records[drive].order: drive for drive in new}
-        successors.update(_one_for_one(missing, orders))
-    return [
-        change._replace(kind='replaced', successor=successors[change.drive])
-        if change.drive in successors
-        else change
-        for change in changes
-    ]
+        of_controller = [change for change in missing if change.controller == controller]
+        successors.update(_one_for_one(of_controller, orders))
+    result = []
+    for change in changes:
+        successor = successors.get(change.drive)
+        replaced = change._replace(kind='replaced', successor=successor)
+        result.append(change if successor is None else replaced)
+    return result
 
 
 def _one_for_one(missing: Sequence[Change], orders: Mapping[int, int]) -> dict[int, int]:
@@ -272,17 +274,19 @@ def begun_anew(
     This happens to a copy of a disk with its state directory. A single new drive is a replacement.
     """
     came = Counter(records[place.drive].first_read for place in here)
+    oldest = min((records[place.drive].order for place in here), default=LATEST)
     return [
         change
         for change in changes
-        if change.kind == 'missing'
-        and came[change.since] > 1
-        and all(records[place.drive].order > change.newest for place in here)
+        if change.kind == 'missing' and came[change.since] > 1 and oldest > change.newest
     ]
 
 
 def arrived(
-    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int
+    places: Sequence[DrivePlace],
+    records: Mapping[int, Record],
+    scope: Scope,
+    since: int,
 ) -> list[DrivePlace]:
     """Return the places of new drives within the scope of this run, oldest first.
 
@@ -315,17 +319,19 @@ def _change(
     # This check has found the drive, whatever the clock says.
     is_found = now_at is not None and now_at.last == now
     if now_at and (now_at.first >= place.gone or (is_found and now_at.first == now)):
-        return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
+        return Change(
+            'moved', place.address, drive=place.drive, since=place.gone, now_at=now_at.address
+        )
     # Another service has found the drive at its other place since it was last here.
     if now_at and (now_at.last > place.last or is_found):
         return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
     return Change(
-        'replaced' if successor else 'missing',
-        place.address,
-        place.drive,
-        place.gone,
+        kind='replaced' if successor else 'missing',
+        address=place.address,
+        drive=place.drive,
+        since=place.gone,
         successor=successor,
         is_removable=place.is_removable,
         first=place.first,
@@ -344,20 +350,16 @@ def _successor(
     At the same address, it must be new to the history and have come to this address first, because
     the device names of known drives can change. It replaces the drive that left the address last.
     """
-    others = [other for other in places if other.drive != place.drive]
-    newer = [other for other in others if records[other.drive].order > place.newest]
-    in_slot = [
-        other.drive
-        for other in others
-        if place.slot != '' and other.slot == place.slot and (not other.gone or other in newer)
-    ]
-    later = [other for other in others if other.address == place.address]
-    next_left = [other.newest for other in later if other.departure > place.departure]
+    of_others = [later for later in places if later.drive != place.drive]
+    same_address = [later for later in of_others if later.address == place.address]
+    next_left = [later.newest for later in same_address if later.departure > place.departure]
     until = min(next_left, default=LATEST)
-    at_address = [
-        other.drive
-        for other in newer
-        if other in later and records[other.drive].order <= until and other.is_first
-    ]
-    found = [*in_slot, *at_address]
-    return min(found, key=lambda drive: records[drive].order, default=None)
+    successors = []
+    for later in of_others:
+        order = records[later.drive].order
+        is_newer = order > place.newest
+        is_in_slot = place.slot != '' and later.slot == place.slot
+        is_new_here = later.address == place.address and later.is_first and order <= until
+        if (is_in_slot and (is_newer or not later.gone)) or (is_newer and is_new_here):
+            successors.append(later.drive)
+    return min(successors, key=lambda drive: records[drive].order, default=None)

@@ -37,7 +37,6 @@ DRIVE, FORMER, DAYS, ASIDE = '.drive', '.former', '.days', '.damaged'
 _NEW = '.new'
 LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
-SNAPSHOT = 'history.sqlite'  # of a version that was never published
 MISSING, TOO_MUCH = 'missing', 'too much'  # codes of StoredFile
 _WHY_TOO_MUCH = (
     f'it is not read, because the files of the history have more than {LARGEST_HISTORIES >> 20} MB'
@@ -82,7 +81,6 @@ class Contents(NamedTuple):
     user: int = -1  # its owner; -1: not known
     # since when nothing could be written, and the reason
     not_written: tuple[int, str] = (0, '')
-    has_snapshot: bool = False  # there is a database of a version that was never published
     is_complete: bool = False
 
 
@@ -95,35 +93,37 @@ def path_of(state: StateDirectory) -> str:
 
 
 def _child(
-    given: str,
+    state_dir: str,
     kind: str,
     is_writing: bool,
     work: Callable[[Pipe, StateDirectory], object],
 ) -> Child:
     """Return a new child that works in the directory as its owner. kind: READING or CHANGING.
 
-    given: the argument of --state-dir. The child itself looks for the directory, because this
+    state_dir: the argument of --state-dir. The child itself looks for the directory, because this
     can block, too.
     """
-    return Child(lambda pipe: _in_child(pipe, given, kind, is_writing, work))
+    return Child(
+        lambda pipe: _in_child(pipe, state_dir, kind=kind, is_writing=is_writing, work=work)
+    )
 
 
 def _in_child(
     pipe: Pipe,
-    given: str,
+    state_dir: str,
     kind: str,
     is_writing: bool,
     work: Callable[[Pipe, StateDirectory], object],
 ) -> None:
     """Find the state directory, become its owner, and run *work*."""
-    lock = _in_turn(given, kind, pipe)
-    place = state_directory.location(given)
-    if not _is_expected(place, given, is_writing):
+    lock = _in_turn(state_dir, kind, pipe)
+    place = state_directory.location(state_dir)
+    if not _is_expected(place, state_dir, is_writing):
         pipe.send(is_absent=True, fault=f'{place} does not exist' if place else _HOMELESS)
         return
     pipe.send(path=os.path.join(place, state_directory.HISTORY))
     try:
-        state = (state_directory.ready if is_writing else state_directory.there)(given)
+        state = (state_directory.ready if is_writing else state_directory.there)(state_dir)
     except state_directory.Unusable as error:
         pipe.send(fault=str(error), is_there=os.path.lexists(place))
         return
@@ -135,15 +135,15 @@ def _in_child(
         os.close(lock)
 
 
-def _is_expected(place: str, given: str, is_writing: bool) -> bool:
+def _is_expected(place: str, state_dir: str, is_writing: bool) -> bool:
     """Return whether a check writes a history to the state directory *place*, or has written one.
 
     A user without a home directory, such as nobody, has no place for it.
     """
-    if not state_directory.has_a_place(given):
+    if not state_directory.has_a_place(state_dir):
         return False
     has_history = os.path.isdir(os.path.join(place, state_directory.HISTORY))
-    return is_writing or bool(given) or has_history
+    return is_writing or bool(state_dir) or has_history
 
 
 def _become(state: StateDirectory) -> None:
@@ -156,23 +156,23 @@ def _become(state: StateDirectory) -> None:
         os.setresuid(state.user, state.user, state.user)
 
 
-def _in_turn(given: str, kind: str, pipe: Pipe) -> int | None:
+def _in_turn(state_dir: str, kind: str, pipe: Pipe) -> int | None:
     """Wait until the previous child of this user has ended; return the locked file, None without
     locks.
 
     End this process if a child that changes the history does not end. The content of its lock then
     shows since when nothing could be written; the next reading child sends this.
     """
-    name = f'history-{crc32(os.fsencode(given)):08x}'
+    name = f'history-{crc32(os.fsencode(state_dir)):08x}'
     if kind == READING:
-        lock = child.in_turn(f'{name}.{kind}', given)
+        lock = child.in_turn(f'{name}.{kind}', state_dir)
         with suppress(OSError, state_directory.Unusable):
-            mark = _mark(child.path_of_lock(f'{name}.{CHANGING}', given))
+            mark = _mark(child.path_of_lock(f'{name}.{CHANGING}', state_dir))
             if mark[1]:
                 pipe.send(not_written=mark)
         return lock
     try:
-        lock = child.opened_lock(f'{name}.{kind}', given)
+        lock = child.opened_lock(f'{name}.{kind}', state_dir)
         if files.has_locked(lock, LOCK_PATIENCE):
             os.ftruncate(lock, 0)
             return lock
@@ -186,14 +186,17 @@ def _in_turn(given: str, kind: str, pipe: Pipe) -> int | None:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def reading_child(given: str, is_writing: bool, only: str = '') -> Child:
+def reading_child(state_dir: str, is_writing: bool, only: str = '') -> Child:
     """Return a new child that sends the content of the directory.
 
-    given: the argument of --state-dir. is_writing: create a missing directory, and report if it is
+    state_dir: the argument of --state-dir. is_writing: create a missing directory, and report if it is
     read-only. only: the name of the file to send; '': those that a check needs.
     """
     return _child(
-        given, READING, is_writing, lambda pipe, state: _send(pipe, state, is_writing, only)
+        state_dir,
+        READING,
+        is_writing=is_writing,
+        work=lambda pipe, state: _send(pipe, state, is_writing=is_writing, only=only),
     )
 
 
@@ -213,7 +216,12 @@ def contents_of(reader: Child, until: float) -> Contents:
     return contents
 
 
-def _send(pipe: Pipe, state: StateDirectory, is_writing: bool, only: str) -> None:
+def _send(
+    pipe: Pipe,
+    state: StateDirectory,
+    is_writing: bool,
+    only: str,
+) -> None:
     """Send the fields of Contents, and each file with its name."""
     path = path_of(state)
     try:
@@ -233,7 +241,7 @@ def _send(pipe: Pipe, state: StateDirectory, is_writing: bool, only: str) -> Non
         if name.endswith(ASIDE) and number_in(name) is not None:
             with suppress(OSError):
                 aside[name] = int(os.lstat(f'{path}/{name}').st_mtime)
-    pipe.send(aside=aside, has_snapshot=SNAPSHOT in names)
+    pipe.send(aside=aside)
     sent = [(only, read_file(f'{path}/{only}'))] if only else stored_files(path)
     for name, stored in sent:
         pipe.send(stored.content, file=name, fault=stored.fault, code=stored.code)
@@ -342,17 +350,22 @@ def _mark(path: str) -> tuple[int, str]:
 # --- changing -----------------------------------------------------------------------------------
 
 
-def change(given: str, work: Callable[[str], int], seconds: float = CHANGING_TIME) -> int:
+def change(state_dir: str, work: Callable[[str], int], seconds: float = CHANGING_TIME) -> int:
     """Run *work* with the path of the directory, alone in the directory; return its result.
 
-    given: the argument of --state-dir. Raises HistoryUnusable if *work* raised it or OSError, or
+    state_dir: the argument of --state-dir. Raises HistoryUnusable if *work* raised it or OSError, or
     has not ended after this time; the child then continues alone. It leaves a mark for the next
     check if it fails, and removes it otherwise.
     """
-    writer = _child(given, CHANGING, True, lambda pipe, state: pipe.send(**_outcome(state, work)))
+    writer = _child(
+        state_dir,
+        CHANGING,
+        is_writing=True,
+        work=lambda pipe, state: pipe.send(**_outcome(state, work)),
+    )
     is_ready = writer.is_ready(time.monotonic() + seconds)
     writer.leave(ends=False)
-    path = given or 'the state directory'
+    path = state_dir or 'the state directory'
     for values, _ in writer.messages():
         path = values.get('path', path)
         if 'fault' in values:
@@ -480,10 +493,3 @@ def _remove(path: str) -> None:
             os.unlink(path)
         except IsADirectoryError:
             os.rmdir(path)
-
-
-def set_snapshot_aside(path: str) -> None:
-    """Rename the database of a version that was never published, and the files beside it."""
-    for name in _names(path):
-        if name.startswith((SNAPSHOT, 'drives.json')) and not name.endswith('.aside'):
-            os.replace(f'{path}/{name}', f'{path}/{name}.aside')

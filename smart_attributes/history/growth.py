@@ -47,6 +47,14 @@ class Rise(NamedTuple):
         return self.after - self.before
 
 
+class _LevelReading(NamedTuple):
+    """A number of a level."""
+
+    time: int  # when it was first read, seconds since 1970
+    number: float
+    is_again: bool  # it was read more than once in a row
+
+
 class Growth(NamedTuple):
     """The growth of a series, either because it causes an alert now or because a command has
     requested it.
@@ -88,10 +96,13 @@ def alert(
     falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
     rules about fast wear.
     """
-    applying = [rule for rule in rules if not rule.times or is_hasty(history, rule, now, age)]
+    applying = [
+        rule for rule in rules if not rule.times or is_hasty(history, rule, now=now, age=age)
+    ]
+    is_level = _is_level(reading, falls)
     grown = (
-        level_growth(history, applying, now, falls)
-        if _is_level(reading, falls)
+        level_growth(history, applying, now=now, falls=falls)
+        if is_level
         else growth(history, applying, now)
     )
     if grown is None:
@@ -103,12 +114,12 @@ def alert(
         limit=None if limit is None else plain(limit),
     )
     return GrowthAlert(
-        grown.state,
-        sentence(reading.metric, reading.unit, grown, now),
-        against,
-        grown.size,
-        now - grown.noticed,
-        grown.noticed + grown.rule.held - now,
+        state=grown.state,
+        words=sentence(reading.metric, reading.unit, grown=grown, now=now),
+        against=against,
+        size=grown.size,
+        ago=now - grown.noticed,
+        left=grown.noticed + grown.rule.held - now,
     )
 
 
@@ -128,12 +139,18 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
     alerts = (_newest(rises(_recent(history, rule, now), rule.stands), rule, now) for rule in rules)
     return max(
         filter(None, alerts),
-        key=lambda each: (each.state.urgency, each.noticed, each.size),
+        key=lambda alert_now: (alert_now.state.urgency, alert_now.noticed, alert_now.size),
         default=None,
     )
 
 
-def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
+def lately(
+    history: History,
+    reading: Reading,
+    within: int,
+    now: int,
+    falls: bool,
+) -> Growth | None:
     """Return the total growth of a reading in the last *within* seconds, alert or not; None without
     growth.
 
@@ -143,20 +160,22 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
         return None
     within_history = min(within, now - history.points[0].time)
     if _is_level(reading, falls):
-        change = _level_change(history, GrowthRule(within_history, 0, warning=0), now, falls)
+        change = _level_change(
+            history, GrowthRule(within_history, 0, warning=0), now=now, falls=falls
+        )
         return change._replace(state=State.OK) if change else None
     recent = [rise for rise in rises(history) if now - rise.noticed < within]
     if not recent:
         return None
-    last = recent[-1]
+    first, last = recent[0], recent[-1]
     return Growth(
-        State.OK,
-        sum(rise.size for rise in recent),
-        recent[0].before,
-        last.after,
-        recent[0].since,
-        last.noticed,
-        GrowthRule(within_history, within),
+        state=State.OK,
+        size=sum(rise.size for rise in recent),
+        before=first.before,
+        after=last.after,
+        since=first.since,
+        noticed=last.noticed,
+        rule=GrowthRule(within_history, within),
     )
 
 
@@ -166,17 +185,24 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
 
     If a number fell for less than a day, such as to 0, its return does not count as a rise.
     """
-    found, points = [], history.points
+    result = []
+    points = history.points
     for place, (before, point) in enumerate(zip(points, points[1:]), 1):
-        former = (
-            points[place - 2].number
-            if place > 1 and point.time - before.time < DAY
-            else before.number
-        )
-        least = former if before.number < former <= point.number else before.number
-        if point.number > least and (not stands or _lasted(history, place) >= stands):
-            found.append(Rise(point.time + stands, point.time - point.gap, least, point.number))
-    return found
+        least = before.number
+        if place > 1 and point.time - before.time < DAY:
+            former = points[place - 2].number
+            if least < former <= point.number:
+                least = former
+        has_risen = point.number > least
+        if has_risen and (not stands or _lasted(history, place) >= stands):
+            rise = Rise(
+                noticed=point.time + stands,
+                since=point.time - point.gap,
+                before=least,
+                after=point.number,
+            )
+            result.append(rise)
+    return result
 
 
 def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
@@ -203,11 +229,10 @@ def _recent(history: History, rule: GrowthRule, now: int) -> History:
     points.
     """
     start = now - rule.held - rule.within - rule.stands
-    older = next(
-        (place for place, point in enumerate(reversed(history.points)) if point.time <= start),
-        len(history.points),
-    )
-    return history._replace(points=history.points[-older - 1 :])
+    first = len(history.points) - 1
+    while first > 0 and history.points[first].time > start:
+        first -= 1
+    return history._replace(points=history.points[max(first, 0) :])
 
 
 def _lasted(history: History, place: int) -> int:
@@ -229,7 +254,7 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
     1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
-    found, first = None, len(all_rises)
+    newest, first = None, len(all_rises)
     for place in reversed(range(len(all_rises))):
         last = all_rises[place]
         if now >= last.noticed + rule.held:
@@ -238,97 +263,120 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
             first -= 1
         size = round(totals[place + 1] - totals[first], 6)  # without rounding errors
         state = state_of(rule, size)
-        if state.urgency > (found.state if found else State.OK).urgency:
+        if state.urgency > (newest.state if newest else State.OK).urgency:
             begin = all_rises[first]
-            found = Growth(state, size, begin.before, last.after, begin.since, last.noticed, rule)
-        if found and (found.state is State.CRITICAL or rule.critical is None):
+            newest = Growth(
+                state=state,
+                size=size,
+                before=begin.before,
+                after=last.after,
+                since=begin.since,
+                noticed=last.noticed,
+                rule=rule,
+            )
+        if newest and (newest.state is State.CRITICAL or rule.critical is None):
             break
-    return found
+    return newest
 
 
 def state_of(rule: GrowthRule, size: float) -> State:
     """Return the state that a rule gives to growth of this size."""
-    return (
-        State.CRITICAL
-        if rule.critical is not None and size > rule.critical
-        else State.WARNING
-        if rule.warning is not None and size > rule.warning
-        else State.OK
-    )
+    if rule.critical is not None and size > rule.critical:
+        return State.CRITICAL
+    if rule.warning is not None and size > rule.warning:
+        return State.WARNING
+    return State.OK
 
 
 # --- levels: spare blocks, capacitors, temperature ----------------------------------------
 
 
 def level_growth(
-    history: History, rules: Sequence[GrowthRule], now: int, falls: bool
+    history: History,
+    rules: Sequence[GrowthRule],
+    now: int,
+    falls: bool,
 ) -> Growth | None:
     """Return the worst change that causes an alert now, or None. falls: lower levels are worse,
     else higher levels.
     """
-    changes = (_level_change(history, rule, now, falls) for rule in rules)
+    changes = (_level_change(history, rule, now=now, falls=falls) for rule in rules)
     return max(
-        filter(None, changes), key=lambda each: (each.state.urgency, each.size), default=None
+        filter(None, changes), key=lambda change: (change.state.urgency, change.size), default=None
     )
 
 
-def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
+def _level_change(
+    history: History,
+    rule: GrowthRule,
+    now: int,
+    falls: bool,
+) -> Growth | None:
     """Return the largest change in a rule's period, if it still lasts and is at most rule.held
     seconds old.
     """
     sign = -1 if falls else 1
     read = list(_readings(history))
-    steady = [(time, sorted(numbers)[len(numbers) // 2]) for time, numbers in _medians(read)]
-    noise = _noise(
-        [reading for reading in read if reading[0] > now - 2 * (rule.within + rule.held)], sign
-    )
+    steady = list(_medians(read))
+    start_of_noise = now - 2 * (rule.within + rule.held)
+    noise = _noise([reading for reading in read if reading.time > start_of_noise], sign)
     if not steady or noise is None:
         return None
-    last, changes = steady[-1][1], []
-    for start, end in _periods(steady, rule, now):
-        size = sign * (last - start[1])
-        state = state_of(rule, min(size, sign * (end[1] - start[1])))
+    _, last = steady[-1]
+    changes = []
+    for (since, before), (noticed, number) in _periods(steady, rule, now):
+        size = sign * (last - before)
+        state = state_of(rule, min(size, sign * (number - before)))
         if size > _BEYOND * noise and state is not State.OK:
-            changes.append(
-                Growth(state, size, start[1], last, start[0], end[0], rule, is_level=True)
+            change = Growth(
+                state=state,
+                size=size,
+                before=before,
+                after=last,
+                since=since,
+                noticed=noticed,
+                rule=rule,
+                is_level=True,
             )
+            changes.append(change)
     return max(
-        changes, key=lambda each: (each.state.urgency, each.size, each.noticed), default=None
+        changes,
+        key=lambda change: (change.state.urgency, change.size, change.noticed),
+        default=None,
     )
 
 
-def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
-    """For each number, yield the time when the number was first read, the number, and whether it
-    was read again.
-    """
+def _readings(history: History) -> Iterator[_LevelReading]:
+    """Yield each number of a series."""
     for point, later in zip_longest(history.points, history.points[1:]):
-        yield (
-            point.time,
-            point.number,
-            (later.time - later.gap if later else history.last_read) > point.time,
-        )
+        last_seen = later.time - later.gap if later else history.last_read
+        yield _LevelReading(point.time, point.number, is_again=last_seen > point.time)
 
 
-def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Sequence[float]]]:
-    """From the third reading on, yield the time of each change and the newest three numbers at
-    that time.
+def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
+    """From the third reading on, yield the time of each change and the median of the newest three
+    numbers at that time.
     """
     numbers: list[float] = []
     for time, number, is_again in read:
-        numbers = [*numbers, *[number] * (1 + is_again)][-_OF:]
+        numbers.append(number)
+        if is_again:
+            numbers.append(number)
+        numbers = numbers[-_OF:]
         if len(numbers) == _OF or is_again:
-            yield time, numbers
+            yield time, sorted(numbers)[len(numbers) // 2]
 
 
-def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
+def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
     """Return the largest improvement of a level; None if a fluctuating level has too few
     readings.
     """
     noise, worst = 0.0, float('-inf')
-    for _, number, _ in read:
-        worst = max(worst, sign * number)
-        noise = max(noise, worst - sign * number)
-    is_restless = noise > 0 or 2 * sum(is_again for _, _, is_again in read) < len(read)
+    for reading in read:
+        worst = max(worst, sign * reading.number)
+        noise = max(noise, worst - sign * reading.number)
+    repeated = sum(reading.is_again for reading in read)
+    is_restless = noise > 0 or 2 * repeated < len(read)
     return None if is_restless and len(read) < _ENOUGH else noise
 
 
@@ -338,17 +386,21 @@ def _periods(
     """Yield both ends of each period that ends now, or that ends with a change in the last
     rule.held seconds.
     """
+    ends = [(time, number) for time, number in steady if time > now - rule.held]
+    ends.append((now, steady[-1][1]))
     first = 0
-    for end, number in [
-        *((time, number) for time, number in steady if time > now - rule.held),
-        (now, steady[-1][1]),
-    ]:
+    for end, number in ends:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
             first += 1
         yield steady[first], (end, number)
 
 
-def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) -> bool:
+def is_hasty(
+    history: History,
+    rule: GrowthRule,
+    now: int,
+    age: float | None,
+) -> bool:
     """Return whether wear is over rule.times times its average speed and the drive will wear out
     within rule.gone seconds.
 
@@ -367,7 +419,12 @@ def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) ->
     return max(WORN - used, 0) * rule.within / grown < rule.gone
 
 
-def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
+def sentence(
+    metric: str,
+    unit: str,
+    grown: Growth,
+    now: int,
+) -> str:
     """Return a sentence: "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane".
 
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last

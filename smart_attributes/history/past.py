@@ -4,7 +4,7 @@ resets. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..constants import DAY, HOUR, MONTH
 from ..errors import Coded
@@ -56,10 +56,8 @@ def key(reading: Reading) -> Key:
 
     A reading with another source, formula or unit starts a new series.
     """
-    return Key(
-        reading.metric,
-        ', '.join(filter(None, (str(reading.source), reading.source.definition, reading.unit))),
-    )
+    parts = str(reading.source), reading.source.definition, reading.unit
+    return Key(reading.metric, ', '.join(filter(None, parts)))
 
 
 def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple[Observation, ...]:
@@ -68,18 +66,11 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
 
     past: earlier readings of the drive; if missing, nothing is stored for hysteresis.
     """
-    numbers = {
-        key(reading): reading
-        for reading in readings
-        if reading.number is not None
-        and reading.state is None
-        and reading.forecast is None
-        and not reading.is_stored
-    }
-    result = [
-        Observation(each, reading.number or 0, series.PACES.get(reading.metric, series.CHANGE))
-        for each, reading in numbers.items()
-    ]
+    numbers = {key(reading): reading for reading in readings if _is_measured(reading)}
+    result = []
+    for series_key, reading in numbers.items():
+        pace = series.PACES.get(reading.metric, series.CHANGE)
+        result.append(Observation(series_key, reading.number or 0, pace))
     for reading in numbers.values():
         if past and reading.judged and reading.metric in series.MARGINS:
             result += [
@@ -87,6 +78,12 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
                 Observation(_beside(reading, _HELD), held(past, reading), series.LATELY),
             ]
     return tuple(result)
+
+
+def _is_measured(reading: Reading) -> bool:
+    """Return whether a reading is a number that this check has read."""
+    is_derived = reading.state is not None or reading.forecast is not None
+    return reading.number is not None and not is_derived and not reading.is_stored
 
 
 def _beside(reading: Reading, name: str) -> Key:
@@ -107,9 +104,9 @@ def held(past: Past, reading: Reading) -> float:
     return series.level(
         series.MARGINS[reading.metric],
         number,
-        before.points[-1].number,
-        series.with_reading(recent, number, past.now),
-        past.now,
+        before=before.points[-1].number,
+        recent=series.with_reading(recent, number, past.now),
+        now=past.now,
     )
 
 
@@ -117,12 +114,10 @@ def history(past: Past, reading: Reading) -> History | None:
     """Return the series of a reading, including the number from this check; None without earlier
     readings.
     """
-    known = past.histories.get(key(reading))
-    return (
-        series.with_reading(known, reading.number, past.now)
-        if known and reading.number is not None
-        else None
-    )
+    earlier = past.histories.get(key(reading))
+    if not earlier or reading.number is None:
+        return None
+    return series.with_reading(earlier, reading.number, past.now)
 
 
 def quieted(past: Past, reading: Reading) -> Reading:
@@ -131,12 +126,12 @@ def quieted(past: Past, reading: Reading) -> Reading:
     The time from the drive's log is kept unless the history shows more recent growth. A number of
     zero has no age, so its reading is not changed.
     """
-    known = history(past, reading) if reading.number and reading.state is None else None
-    if known is None:
+    series_ = history(past, reading) if reading.number and reading.state is None else None
+    if series_ is None:
         return reading
     from . import growth
 
-    seconds, is_seen = growth.quiet(known, past.now, reading.metric)
+    seconds, is_seen = growth.quiet(series_, past.now, reading.metric)
     if not is_seen and seconds < DAY:
         return reading  # a history of less than a day does not show when the number last grew
     if reading.quiet is None:
@@ -152,40 +147,60 @@ def quieted(past: Past, reading: Reading) -> Reading:
 
 
 def falls(
-    past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED
+    past: Past,
+    readings: Iterable[Reading],
+    firmware: str,
+    within: int = REPORTED,
 ) -> list[Fall]:
     """Return the counter resets of a drive in the last *within* seconds, both stored and new.
 
     firmware: the drive's current firmware.
     """
-    found = []
+    all_falls = []
     for reading in readings:
-        if reading.metric in LEAST and reading.judged and reading.number is not None:
-            stored = [
-                Fall(reading, point.number, point.time - point.gap, point.time, name.definition)
-                for name, history in past.histories.items()
-                if name.metric == reading.metric + _BESIDE
-                for point in history.points
-            ]
-            new = _new_fall(past, reading, firmware)
-            if new and new.before not in [fall.before for fall in stored]:
-                stored.append(new)
-            found += stored
-    return [fall for fall in found if past.now - fall.noticed < within]
+        if reading.metric not in LEAST or not reading.judged or reading.number is None:
+            continue
+        stored = list(_stored_falls(past, reading))
+        new = _new_fall(past, reading, firmware)
+        if new and new.before not in [fall.before for fall in stored]:
+            stored.append(new)
+        all_falls += stored
+    return [fall for fall in all_falls if past.now - fall.noticed < within]
+
+
+def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
+    """Yield the resets of a counter that earlier checks noticed."""
+    for name, stored in past.histories.items():
+        if name.metric != reading.metric + _BESIDE:
+            continue
+        for point in stored.points:
+            yield Fall(
+                reading=reading,
+                before=point.number,
+                since=point.time - point.gap,
+                noticed=point.time,
+                firmware=name.definition,
+            )
 
 
 def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
-    known = past.histories.get(key(reading))
-    if known is None or not known.points:
+    earlier = past.histories.get(key(reading))
+    if earlier is None or not earlier.points:
         return None
-    before = known.points[-1].number
+    before = earlier.points[-1].number
     least, share = LEAST[reading.metric]
     if before - (reading.number or 0) <= max(least, share * before):
         return None
     words = ''
     if past.firmware not in ('', firmware):
         words = f'(firmware {clean(past.firmware)} before, {clean(firmware)} after)'
-    return Fall(reading, before, known.last_read, past.now, words)
+    return Fall(
+        reading=reading,
+        before=before,
+        since=earlier.last_read,
+        noticed=past.now,
+        firmware=words,
+    )
 
 
 def former_numbers(
@@ -198,8 +213,8 @@ def former_numbers(
         Observation(
             Key(fall.reading.metric + _BESIDE, fall.firmware),
             fall.before,
-            series.CHANGE,
-            past.now - fall.since,
+            pace=series.CHANGE,
+            gap=past.now - fall.since,
         )
         for fall in falls(past, readings, firmware)
         if fall.noticed == past.now

@@ -104,7 +104,12 @@ class Observation(NamedTuple):
     gap: int = 0
 
 
-def extended(pace: int, history: History, number: float, now: int) -> tuple[Point, ...]:
+def extended(
+    pace: int,
+    history: History,
+    number: float,
+    now: int,
+) -> tuple[Point, ...]:
     """Return the points of a series with the number that is read now."""
     points = history.points
     if not points:
@@ -124,7 +129,7 @@ def with_reading(history: History, number: float, now: int) -> History:
     """Return a history that includes the number from this check."""
     # If the clock is behind the history, readings are stored one second after the newest one.
     time = max(now, history.points[-1].time + 1) if history.points else now
-    return History(extended(CHANGE, history, number, time), max(now, history.last_read))
+    return History(extended(CHANGE, history, number=number, now=time), max(now, history.last_read))
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:
@@ -151,7 +156,13 @@ def peaks(points: Sequence[Point]) -> list[Point]:
     return kept
 
 
-def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
+def level(
+    margin: float,
+    number: float,
+    before: float,
+    recent: History,
+    now: int,
+) -> float:
     """Return the number to compare with limits: the number from this check, or a higher number from
     earlier checks.
 

@@ -108,13 +108,10 @@ def logs(folder: str = '') -> list[str]:
     """
     folder = folder or FOLDER
     try:
-        return [
-            os.path.join(folder, name)
-            for name in sorted(os.listdir(folder))
-            if _NAME.fullmatch(name)
-        ]
+        names = sorted(filter(_NAME.fullmatch, os.listdir(folder)))
     except OSError:
         return []
+    return [os.path.join(folder, name) for name in names]
 
 
 def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
@@ -123,10 +120,14 @@ def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
     smartd names a log after the model and the serial number, with special characters replaced by _
     or -, and after the namespace if it monitors only one.
     """
-    name = _plain(identity.model + identity.serial)
-    matches = ((path, _NAME.fullmatch(os.path.basename(path))) for path in paths)
-    own = {path: match['log'] for path, match in matches if match and name in _drives(match)}
-    return list(own) if len(set(own.values())) == 1 and identity.serial else []
+    drive = _plain(identity.model + identity.serial)
+    own = {}
+    for path in paths:
+        match = _NAME.fullmatch(os.path.basename(path))
+        if match and drive in _drives(match):
+            own[path] = match['log']
+    is_one = len(set(own.values())) == 1
+    return list(own) if is_one and identity.serial else []
 
 
 def _drives(match: re.Match[str]) -> tuple[str, str]:
@@ -160,21 +161,22 @@ def read(paths: Sequence[str], now: int) -> Log:
     parts: dict[str, _Part] = {}
     room, unpacked = LARGEST_SMARTD_LOGS, LARGEST_UNPACKED_LOGS
     for path in newest_first[:MOST_SMARTD_LOGS]:
-        part = parts[path] = _part(path, stamp, room, unpacked)
-        room, unpacked = room - part.size, unpacked - part.unpacked
+        part = _part(path, stamp, room=room, unpacked=unpacked)
+        parts[path] = part
+        room -= part.size
+        unpacked -= part.unpacked
     faults = [(path, part.fault) for path, part in parts.items() if part.fault]
-    faults += [
-        (path, f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs')
-        for path in newest_first[MOST_SMARTD_LOGS:][:1]
-    ]
+    if len(newest_first) > MOST_SMARTD_LOGS:
+        reason = f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs'
+        faults.append((newest_first[MOST_SMARTD_LOGS], reason))
     lines = _merged([part.lines for part in parts.values()], now)
     rows = _telling([line for line in _dated(lines, now) if line.time >= start])
     return Log(
         tuple(rows),
         len(lines),
-        sum(part.damaged for part in parts.values()),
-        sum(part.left_out for part in parts.values()),
-        tuple(faults),
+        damaged=sum(part.damaged for part in parts.values()),
+        left_out=sum(part.left_out for part in parts.values()),
+        faults=tuple(faults),
     )
 
 
@@ -182,23 +184,19 @@ def begun(paths: Sequence[str], now: int) -> int | None:
     """Return the time of the first reading within the last KEPT_DAILY seconds, as seconds since
     1970; None if unreadable.
     """
-    moments = (_first_moment(path) for path in sorted(paths, key=_written))
-    return next(
-        (
-            max(moment, now - KEPT_DAILY)
-            for moment in moments
-            if moment is not None and moment <= now
-        ),
-        None,
-    )
+    for path in sorted(paths, key=_written):
+        moment = _first_moment(path)
+        if moment is not None and moment <= now:
+            return max(moment, now - KEPT_DAILY)
+    return None
 
 
 def _first_moment(path: str) -> int | None:
+    """Return the time of the first line of a log; None if it cannot be read."""
     try:
         with _opened(path) as file:
-            first = (
-                next(unpacking.pieces(file), b'') if unpacking.kind(file) else file.readline(STAMP)
-            )
+            is_packed = unpacking.kind(file) != ''
+            first = next(unpacking.pieces(file), b'') if is_packed else file.readline(STAMP)
     except (OSError, EOFError, HistoryUnusable):
         return None
     return _moment(first[:STAMP].decode('ascii', 'replace'))
@@ -214,7 +212,12 @@ def _written(path: str) -> float:
         return 0
 
 
-def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
+def _part(
+    path: str,
+    stamp: str,
+    room: int,
+    unpacked: int,
+) -> _Part:
     """Return the lines of a file from *stamp* on. room, unpacked: the maximum number of bytes to
     read and to unpack.
     """
@@ -222,7 +225,7 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
         with _opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             if not unpacking.kind(file):
-                return _newest(file, size, stamp, room)
+                return _newest(file, size, stamp=stamp, room=room)
             text, fault = unpacking.content(file, size, unpacked)
     except OSError as error:
         return _Part(fault=f'was not read: {error.strerror}; run this as a user who can read it')
@@ -233,22 +236,29 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
             fault=f'was not read: the compressed logs of this drive hold more than '
             f'{LARGEST_UNPACKED_LOGS >> 20} MiB; remove files that do not belong there'
         )
-    part = _newest(io.BytesIO(text), len(text), stamp, room)
+    part = _newest(io.BytesIO(text), len(text), stamp=stamp, room=room)
     return part._replace(unpacked=max(len(text), size), fault=fault or part.fault)
 
 
-def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
+def _newest(
+    file: BinaryIO,
+    size: int,
+    stamp: str,
+    room: int,
+) -> _Part:
+    """Return the lines of a log from *stamp* on, at most its last *room* bytes."""
     start = _start(file, size, stamp)
     left_out = max(size - start - room, 0)
     file.seek(start + left_out)
     text = file.read(room).decode('ascii', 'replace')
     lines, damaged = _lines(text.partition('\n')[2] if left_out else text)
+    is_foreign = damaged > 0 and not lines
     return _Part(
         lines,
         damaged,
-        len(text),
+        size=len(text),
         left_out=left_out,
-        fault='was not read: it contains no line of smartd' if damaged and not lines else '',
+        fault='was not read: it contains no line of smartd' if is_foreign else '',
     )
 
 
@@ -284,22 +294,30 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
 
 def _lines(text: str) -> tuple[list[_Line], int]:
     """Return the valid lines in the order of the file, and the number of damaged lines."""
-    lines, damaged = [], 0
+    lines = []
+    damaged = 0
     cells = _Cells()
-    for line in text.splitlines():
-        stamp, *parts = line[:LONGEST_SMARTD_LINE].rstrip('\t').rstrip(';').split(';\t')
-        moment = _moment(stamp)
-        try:
-            if (
-                moment is None
-                or len(line) > LONGEST_SMARTD_LINE
-                or not line.rstrip('\t').endswith(';')
-            ):
-                raise KeyError(line)
-            lines.append(_Line(moment, tuple(map(cells.__getitem__, parts))))
-        except KeyError:
+    for text_line in text.splitlines():
+        line = _line(text_line.rstrip('\t'), cells)
+        if line:
+            lines.append(line)
+        else:
             damaged += 1
     return lines, damaged
+
+
+def _line(text: str, cells: _Cells) -> _Line | None:
+    """Return a line of a log; None if it is damaged."""
+    if len(text) > LONGEST_SMARTD_LINE or not text.endswith(';'):
+        return None
+    stamp, *parts = text.rstrip(';').split(';\t')
+    moment = _moment(stamp)
+    if moment is None:
+        return None
+    try:
+        return _Line(moment, tuple(cells[part] for part in parts))
+    except KeyError:
+        return None
 
 
 class _Cells(dict[str, str]):
@@ -311,14 +329,18 @@ class _Cells(dict[str, str]):
     def __missing__(self, text: str) -> str:
         if not (_ATA.fullmatch(text) or _NAMED.fullmatch(text)):
             raise KeyError(text)
-        return self.setdefault(text, text)
+        self[text] = text
+        return text
 
 
 def _moment(stamp: str) -> int | None:
     """Return a local time as seconds since 1970, or None if the text is not a valid time."""
     match = _STAMP.fullmatch(stamp)
+    if not match:
+        return None
+    year, month, day, hour, minute, second = map(int, match.groups())
     try:
-        return int(time.mktime((*map(int, match.groups()), 0, 0, -1))) if match else None  # type: ignore[arg-type]
+        return int(time.mktime((year, month, day, hour, minute, second, 0, 0, -1)))
     except (ValueError, OverflowError):
         return None
 
@@ -338,11 +360,8 @@ def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
             before = line.time if line.time <= now else before
             yield before, line
 
-    return list(
-        dict.fromkeys(
-            line for _, line in heapq.merge(*map(with_times, parts), key=lambda pair: pair[0])
-        )
-    )
+    in_order = heapq.merge(*map(with_times, parts), key=lambda pair: pair[0])
+    return list(dict.fromkeys(line for _, line in in_order))
 
 
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
@@ -379,27 +398,33 @@ def _hours(lines: Sequence[_Line]) -> list[int]:
 
     All hours are 0 if any line lacks them, as with SCSI drives.
     """
-    raws = [
-        next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS)), '')
-        for line in lines
-    ]
-    return [int(raw) & 0xFFFFFFFF for raw in raws] if all(raws) else [0] * len(lines)
+    hours = []
+    for line in lines:
+        cells = [cell for cell in line.cells if cell.startswith(HOURS)]
+        raw = cells[0].rpartition(';')[2] if cells else ''
+        if not raw:
+            return [0] * len(lines)
+        hours.append(int(raw) & 0xFFFFFFFF)
+    return hours
 
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
     """Yield the first line of each day, and each line in which a rarely changing cell has
     changed.
     """
-    changed = [
-        [cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
-        for before, line in zip(lines[:1] + lines[:-1], lines)
-    ]
+    changed = []
+    before: tuple[str, ...] = lines[0].cells if lines else ()
+    for line in lines:
+        changed_cells = {*line.cells}.difference(before)
+        changed.append([cell.partition(';')[0] for cell in changed_cells])
+        before = line.cells
     counts = Counter(name for names in changed for name in names)
-    day, last = -1, 0
+    last_day, last_time = -1, 0
     for line, names in zip(lines, changed):
-        if line.time // DAY != day or any(counts[name] <= MANY for name in names):
-            yield _row(line, last)
-        day, last = line.time // DAY, line.time
+        day = line.time // DAY
+        if day != last_day or any(counts[name] <= MANY for name in names):
+            yield _row(line, last_time)
+        last_day, last_time = day, line.time
 
 
 def _row(line: _Line, before: int) -> LogRow:
@@ -408,10 +433,12 @@ def _row(line: _Line, before: int) -> LogRow:
     for cell in line.cells:
         name, *numbers = cell.split(';')
         if len(numbers) == 2:
-            ata[int(name)] = (int(numbers[0]), int(numbers[1]))
+            value, raw = map(int, numbers)
+            ata[int(name)] = (value, raw)
         else:
-            named[name] = float(numbers[0]) if '.' in numbers[0] else int(numbers[0])
-    return LogRow(line.time, ata, named, before)
+            (number,) = numbers
+            named[name] = float(number) if '.' in number else int(number)
+    return LogRow(line.time, ata, named=named, before=before)
 
 
 def points(
@@ -426,5 +453,5 @@ def points(
         for key, number, pace, _ in observations:
             before = by_series.setdefault((key, pace), [])
             newest = History(tuple(before[-1:]), row.before or row.time)
-            before[-1:] = extended(pace, newest, number, row.time)
+            before[-1:] = extended(pace, newest, number=number, now=row.time)
     return by_series

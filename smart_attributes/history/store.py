@@ -183,19 +183,8 @@ class HistoryStore:
         since, why = self.read().not_written
         if not since:
             return ''
-        return (
-            f'readings could not be written since {local_minute(since)}{f": {why}" if why else ""}'
-        )
-
-    @property
-    def snapshot(self) -> str:
-        """A message about the database of an unpublished version; '' if there is none."""
-        if not self.read().has_snapshot:
-            return ''
-        return (
-            f'{self.path}/{folder.SNAPSHOT} is from an unpublished version and is not read; '
-            f'earlier increases cannot be detected (it is renamed to {folder.SNAPSHOT}.aside)'
-        )
+        reason = f': {why}' if why else ''
+        return f'readings could not be written since {local_minute(since)}{reason}'
 
     @property
     def doubt(self) -> str:
@@ -244,19 +233,20 @@ class HistoryStore:
     def recall(self, identities: Sequence[Identity]) -> list[Match]:
         """Return the records of the drives of this run, in the same order."""
         matches = drive_records.matches(identities, self.records, self._is_same)
-        return [
-            match if match.record else Match(note=_why_not_stored(identity, match, self._parsed))
-            for identity, match in zip(identities, matches)
-        ]
+        result = []
+        for identity, match in zip(identities, matches):
+            note = '' if match.record else _why_not_stored(identity, match, self._parsed)
+            result.append(Match(match.record, note))
+        return result
 
-    def seen_as(self, one: str, other: str) -> str:
+    def seen_as(self, first: str, second: str) -> str:
         """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
         drive at the last check.
         """
         for drive in self.drives.values():
             doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
-            if {one, other} <= self._addresses(drive):
-                is_doubted = doubts.get(one) or doubts.get(other)
+            if {first, second} <= self._addresses(drive):
+                is_doubted = doubts.get(first) or doubts.get(second)
                 return DOUBTED if is_doubted else ONE
         return SEPARATE
 
@@ -265,7 +255,8 @@ class HistoryStore:
         others: list[str] = []
         for drive in self.drives.values():
             of_drive = self._addresses(drive)
-            others += of_drive.difference(addresses) if of_drive.intersection(addresses) else ()
+            if of_drive.intersection(addresses):
+                others += of_drive.difference(addresses)
         return sorted(others)
 
     def _addresses(self, drive: DriveHistory) -> set[str]:
@@ -288,11 +279,13 @@ class HistoryStore:
     def all_of(self, number: int) -> dict[Key, History]:
         """Return all series of a drive with all their points."""
         days, _ = self._days_of(number)
-        return {
-            key: History(_whole(days.get(key), history.points), history.last_read)
-            for key, history in self.drives[number].histories.items()
-            if self.drives[number].series[key].pace != series.LATELY
-        }
+        drive = self.drives[number]
+        result = {}
+        for key, history in drive.histories.items():
+            if drive.series[key].pace != series.LATELY:
+                points = _whole(days.get(key), history.points)
+                result[key] = History(points, history.last_read)
+        return result
 
     def examine(self) -> list[str]:
         """Read also the files that no check reads; return a message for each damaged one."""
@@ -336,7 +329,7 @@ class HistoryStore:
         1970.
         """
         return folder.change(
-            self._state_dir, lambda path: self._kept_past(path, identity, past, until)
+            self._state_dir, lambda path: self._kept_past(path, identity, past=past, until=until)
         )
 
     def forget(self, serial: str) -> int:
@@ -354,14 +347,20 @@ class HistoryStore:
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
         before_run = newest(before.drives)
-        here = updated(self._places_in(after.drives), drive_at, scope, self.now, slots, before_run)
+        here = updated(
+            self._places_in(after.drives),
+            drive_at,
+            scope=scope,
+            now=self.now,
+            slots=slots,
+            newest=before_run,
+        )
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
-            places += [
-                place._replace(machine=self._machine) for place in here if place.drive == number
-            ]
+            for place in here:
+                if place.drive == number:
+                    places.append(place._replace(machine=self._machine))
             after.drives[number] = drive._replace(places=tuple(places))
-        folder.set_snapshot_aside(path)
         return self._apply(path, before, after.drives)
 
     def _store_readings(
@@ -370,10 +369,10 @@ class HistoryStore:
         """Add the readings to the drives; return the number of the drive at each occupied
         address.
         """
-        drive_at: dict[str, int | None] = {
-            sighting.address: sighting.recognized if sighting.recognized in after.drives else None
-            for sighting in sightings
-        }
+        drive_at: dict[str, int | None] = {}
+        for sighting in sightings:
+            is_known = sighting.recognized in after.drives
+            drive_at[sighting.address] = sighting.recognized if is_known else None
         seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
         matches = self._matches(after, [identity for _, identity in seen])
         for (sighting, identity), match in zip(seen, matches):
@@ -383,7 +382,11 @@ class HistoryStore:
                 continue
             number = drive.record.number
             with_readings = drive_file.with_readings(
-                drive, identity, sighting.observations, sighting.verdict, self.now
+                drive,
+                identity,
+                observations=sighting.observations,
+                verdict=sighting.verdict,
+                now=self.now,
             )
             after.drives[number] = with_readings._replace(aliases=sighting.aliases)
             drive_at[sighting.address] = number
@@ -406,7 +409,7 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        return drive_file.new(number, identity, self.now, newest(parsed.drives) + 1)
+        return drive_file.new(number, identity, now=self.now, order=newest(parsed.drives) + 1)
 
     def _kept_past(
         self,
@@ -446,16 +449,17 @@ class HistoryStore:
             kept, older = drive_file.split(drive)
             replaced[number] = {}
             if older:
-                days, fault = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
+                stored = folder.read_file(f'{path}/{number}{DAYS}')
+                days, fault = _days_in(stored)
                 if fault:
                     set_aside.append(f'{number}{DAYS}')
                 everything = drive_file.joined(days, older, self.now)
-                content = drive_file.text(DriveHistory(drive.record, series=everything))
-                replaced[number][DAYS] = content
+                of_days = DriveHistory(drive.record, series=everything)
+                replaced[number][DAYS] = drive_file.text(of_days)
             is_new_day = former is None or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             replaced[number][DRIVE] = drive_file.text(thin)
-        folder.apply(path, replaced, set_aside, self.now)
+        folder.apply(path, replaced, set_aside=set_aside, now=self.now)
         return len(replaced)
 
 
@@ -540,7 +544,8 @@ def _with_past(
     for (key, pace), points in past.items():
         if not points:
             continue
-        before = stored.get(key, drive_file.Series(pace, absent=points[-1].time))
+        new = drive_file.Series(pace, absent=points[-1].time)
+        before = stored.get(key, new)
         whole = _whole(days.get(key), before.points)
         most = drive_file.most_of(key.definition)
         until = whole[0].time if whole else drive_records.LATEST

@@ -66,7 +66,10 @@ def kind(file: BinaryIO) -> str:
     """
     head = file.read(6)  # length of the longest signature
     file.seek(0)
-    return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
+    for start, name in _KINDS.items():
+        if head.startswith(start):
+            return name
+    return ''
 
 
 # The first bytes of compressed files. Source: RFC 1952, RFC 8878 and magic(5) of file 5.44.

@@ -47,7 +47,9 @@ def parse(text: str) -> Acknowledgement:
         raise UsageError(
             f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31'
         )
-    return Acknowledgement(serial, metric, float(value), why, until, origin='--acknowledged')
+    return Acknowledgement(
+        serial, metric, value=float(value), why=why, until=until, origin='--acknowledged'
+    )
 
 
 def _no_number(value: str) -> str:
@@ -83,11 +85,8 @@ def telling(accepted: Acknowledgement, unit: str) -> str:
 
 def given_by(accepted: Acknowledgement, separator: str) -> str:
     """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
-    return ''.join(
-        f'{separator}{word} {clean(text)}'
-        for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until))
-        if text
-    )
+    parts = (('by', accepted.by), ('on', accepted.at), ('until', accepted.until))
+    return ''.join(f'{separator}{word} {clean(text)}' for word, text in parts if text)
 
 
 class AcknowledgementsFile(NamedTuple):
@@ -107,28 +106,27 @@ def document(text: str) -> AcknowledgementsFile:
     if doubled:
         raise DataError(doubled[0])
     overrides = data.get('overrides', []) if isinstance(data, dict) else None
-    if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
+    if not isinstance(overrides, list) or not all(isinstance(row, dict) for row in overrides):
         raise DataError(f'{FILE} is not an object with a list of objects under "overrides"')
     valid = site_file.understood(text, 'thresholds', FILE)
-    return AcknowledgementsFile(
-        data, tuple(from_overrides(valid.data.get('overrides', ()))), valid.mistakes
-    )
+    acknowledgements = from_overrides(valid.data.get('overrides', ()))
+    return AcknowledgementsFile(data, tuple(acknowledgements), valid.mistakes)
 
 
-def with_added(data: Json, given: Sequence[Acknowledgement]) -> Json:
-    """Return the data with the given acknowledgements, which replace earlier ones of the same
+def with_added(data: Json, added: Sequence[Acknowledgement]) -> Json:
+    """Return the data with the added acknowledgements, which replace earlier ones of the same
     drive and metric.
     """
-    rest = without(data, {(each.serial, each.metric) for each in given})
-    return {**rest, 'overrides': [*rest['overrides'], *map(override, given)]}
+    rest = without(data, {(accepted.serial, accepted.metric) for accepted in added})
+    return {**rest, 'overrides': [*rest['overrides'], *map(override, added)]}
 
 
 def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
     """Return the data without the acknowledgements of these (serial number, metric) pairs;
     limits are kept.
     """
-    rest = (_without(each, names) for each in data.get('overrides', ()))
-    return {**data, 'overrides': [each for each in rest if each is not None]}
+    rest = [_without(override, names) for override in data.get('overrides', ())]
+    return {**data, 'overrides': [override for override in rest if override is not None]}
 
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
@@ -144,16 +142,14 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     }
     rest = {}
     for metric, limits in metrics.items():
-        is_ended = (
-            (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
-        )
-        others = (
-            {key: value for key, value in limits.items() if key != 'acknowledged'}
-            if is_ended
-            else limits
-        )
-        if not is_ended or set(others) - {'why'}:  # a reason is removed with its acknowledgement
-            rest[metric] = others
+        rest[metric] = limits
+        if (serial, metric) not in names or not isinstance(limits, dict):
+            continue
+        if 'acknowledged' in limits:
+            del rest[metric]
+            kept_limits = {key: limits[key] for key in limits if key != 'acknowledged'}
+            if set(kept_limits) - {'why'}:  # a reason is removed with its acknowledgement
+                rest[metric] = kept_limits
     if rest == metrics and kept == override:
         return override
     if 'metrics' in kept:
@@ -164,9 +160,6 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
 def override(accepted: Acknowledgement) -> Json:
     """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
-    what = (
-        {'gone': True}
-        if accepted.metric == GONE
-        else {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
-    )
+    value = {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
+    what = {'gone': True} if accepted.metric == GONE else value
     return {'for': {'serial': accepted.serial}, **notes, **what}

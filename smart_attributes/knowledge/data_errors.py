@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from ..errors import FormulaError, UsageError
 from ..typed import Any, Json, NamedTuple
@@ -33,7 +32,10 @@ class Mistake(NamedTuple):
 
 
 def of_entries(
-    data: Json, metrics: Collection[str], sets: Collection[str], layouts: Collection[str] = ()
+    data: Json,
+    metrics: Collection[str],
+    sets: Collection[str],
+    layouts: Collection[str] = (),
 ) -> Iterator[Mistake]:
     """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries
     may use.
@@ -60,29 +62,29 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
     """Yield the mistakes in layouts of vendors' logs, and in entries that name a layout."""
     for name, layout in data.get('layouts', {}).items():
         for field in layout['fields']:
-            others = (field[key] for key in ('minus', 'share_of') if key in field)
-            end = field['length'] + max(place['offset'] for place in (field, *others))
-            why = (
-                f'unknown metric; {nearest_metric(field["metric"], metrics)}'
-                if field['metric'] not in metrics
-                else f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
-                if end > layout.get('rows', 512)
-                else 'it has a row, but the layout has no rows'
-                if ('row' in field) > ('rows' in layout)
-                else 'row is missing'
-                if 'rows' in layout and 'row' not in field
-                else ''
-            )
+            why = _of_field(field, layout, metrics)
             if why:
                 yield Mistake(('layouts', name), f'layout {name}, {field["metric"]}: {why}')
     for number, entry in enumerate(data['entries']):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
-                yield Mistake(
-                    ('entries', number),
-                    f'{entry["family"]}: logs {page}: unknown layout "{name}"; '
-                    f'{nearest(name, layouts) or "layouts are " + ", ".join(sorted(layouts))}',
-                )
+                advice = nearest(name, layouts) or f'layouts are {", ".join(sorted(layouts))}'
+                where = f'{entry["family"]}: logs {page}'
+                sentence = f'{where}: unknown layout "{name}"; {advice}'
+                yield Mistake(('entries', number), sentence)
+
+
+def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
+    """Return the mistake in a field of a layout, or ''."""
+    if field['metric'] not in metrics:
+        return f'unknown metric; {nearest_metric(field["metric"], metrics)}'
+    places = [field, *(field[key] for key in ('minus', 'share_of') if key in field)]
+    end = field['length'] + max(place['offset'] for place in places)
+    if end > layout.get('rows', 512):
+        return f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
+    if 'row' in field and 'rows' not in layout:
+        return 'it has a row, but the layout has no rows'
+    return 'row is missing' if 'rows' in layout and 'row' not in field else ''
 
 
 def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[str]:
@@ -98,33 +100,28 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
     entry or advisory.
     """
-    owners = [
-        ('entries', number, entry['family'], entry) for number, entry in enumerate(data['entries'])
-    ]
-    owners += [
-        ('advisories', number, f'advisory {advisory["id"]}', advisory)
-        for number, advisory in enumerate(data.get('advisories', ()))
-    ]
-    for key, number, name, owner in owners:
+    owners: list[tuple[Path, str, Json]] = []
+    for number, entry in enumerate(data['entries']):
+        owners.append((('entries', number), entry['family'], entry))
+    for number, advisory in enumerate(data.get('advisories', ())):
+        owners.append((('advisories', number), f'advisory {advisory["id"]}', advisory))
+    for path, name, owner in owners:
         for field in ('models', 'rated_written'):
-            yield from (
-                ((key, number), f'{name}: {field}', pattern) for pattern in owner.get(field, ())
-            )
+            for pattern in owner.get(field, ()):
+                yield path, f'{name}: {field}', pattern
         if 'firmware' in owner:
-            yield (key, number), f'{name}: firmware', owner['firmware']
+            yield path, f'{name}: firmware', owner['firmware']
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
     """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to
     the set or entry.
     """
-    owners: list[tuple[Path, str, Json]] = [
-        (('sets', name), f'set {name}', value) for name, value in data.get('sets', {}).items()
-    ]
-    owners += [
-        (('entries', number), entry['family'], entry)
-        for number, entry in enumerate(data['entries'])
-    ]
+    owners: list[tuple[Path, str, Json]] = []
+    for name, value in data.get('sets', {}).items():
+        owners.append((('sets', name), f'set {name}', value))
+    for number, entry in enumerate(data['entries']):
+        owners.append((('entries', number), entry['family'], entry))
     for path, owner, value in owners:
         for number, row in value.get('attributes', {}).items():
             for metric, specs in (row or {}).get('readings', {}).items():
@@ -165,20 +162,21 @@ def of_limits(
                     f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}',
                 )
             yield from _of_metric(
-                (*path, metric), f'{place}, {metric}', fields, metric, units, worse.get(metric, '')
+                (*path, metric),
+                f'{place}, {metric}',
+                fields=fields,
+                metric=metric,
+                units=units,
+                worse=worse.get(metric, ''),
             )
-            unknown = [
-                (kind, name)
-                for kind in KINDS
-                for name in fields.get(kind, {}).get('groups', ())
-                if name not in groups
-            ]
-            for kind, name in unknown:
-                yield Mistake(
-                    (*path, metric, kind, 'groups', name),
-                    f'{place}, {metric}, {kind}: unknown group "{name}"; '
-                    f'{nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}',
-                )
+            for kind in KINDS:
+                for name in fields.get(kind, {}).get('groups', ()):
+                    if name not in groups:
+                        advice = nearest(name, groups) or f'groups are {", ".join(sorted(groups))}'
+                        yield Mistake(
+                            (*path, metric, kind, 'groups', name),
+                            f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
+                        )
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake(
                     (*path, metric, 'acknowledged'),
@@ -191,23 +189,16 @@ def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mista
     """Yield a mistake for each family that a group or an override names although no entry has
     it.
     """
-    named: list[tuple[Path, str, str]] = [
-        (('groups', group), f'group {group}', family)
-        for group, members in data.get('groups', {}).items()
-        for family in members
-    ]
-    named += [
-        (('overrides', number), 'overrides', override['for']['family'])
-        for number, override in enumerate(data.get('overrides', ()))
-        if 'family' in override['for']
-    ]
+    named: list[tuple[Path, str, str]] = []
+    for group, members in data.get('groups', {}).items():
+        named += [(('groups', group), f'group {group}', family) for family in members]
+    for number, override in enumerate(data.get('overrides', ())):
+        if 'family' in override['for']:
+            named.append((('overrides', number), 'overrides', override['for']['family']))
     for path, place, family in named:
         if families is not None and family not in families:
-            yield Mistake(
-                path,
-                f'{place}: no entry has the family "{family}"; '
-                f'{nearest(family, families) or "triage -v shows the family of each drive"}',
-            )
+            advice = nearest(family, families) or 'triage -v shows the family of each drive'
+            yield Mistake(path, f'{place}: no entry has the family "{family}"; {advice}')
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
@@ -226,48 +217,57 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 
 def _of_metric(
-    path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str], worse: str
+    path: Path,
+    place: str,
+    fields: Json,
+    metric: str,
+    units: Mapping[str, str],
+    worse: str,
 ) -> Iterator[Mistake]:
     """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an
     unknown metric, contradicts the other limit (warning or critical), or alerts on good values.
     """
-    parts: list[tuple[tuple[str, ...], Json]] = [
-        ((), fields),
-        *(((kind,), fields[kind]) for kind in KINDS if kind in fields),
-    ]
-    parts += [
-        ((kind, 'groups', name), limits)
-        for kind in KINDS
-        for name, limits in fields.get(kind, {}).get('groups', {}).items()
-    ]
-    parts += [
-        ((*steps, 'aged'), stage)
-        for steps, limits in parts
-        for stage in several(limits.get('aged'))
-    ]
-    for steps, limits in parts:
+    for steps, limits in _parts_of(fields):
+        where = ', '.join((place, *steps))
         for field in LEVELS:
             for why in _of_bound(limits.get(field), metric, units):
-                yield Mistake((*path, *steps, field), f'{", ".join((place, *steps, field))}: {why}')
-        for why in _of_both(limits, worse, units.get(metric, '')):
-            for field in LEVELS:
-                yield Mistake((*path, *steps, field), f'{", ".join((place, *steps))}: {why}')
+                yield Mistake((*path, *steps, field), f'{where}, {field}: {why}')
+        why = _of_both(limits, worse, units.get(metric, ''))
+        for field in LEVELS if why else ():
+            yield Mistake((*path, *steps, field), f'{where}: {why}')
 
 
-def _of_both(limits: Json, worse: str, unit: str) -> Iterator[str]:
-    """Yield the contradiction between the two limits if both are ranges."""
+def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
+    """Return the parts of a metric that have limits, with their paths: the metric itself, kinds of
+    drives, groups, and the stages of all these.
+    """
+    parts: list[tuple[tuple[str, ...], Json]] = [((), fields)]
+    of_kinds = {kind: fields[kind] for kind in KINDS if kind in fields}
+    parts += [((kind,), limits) for kind, limits in of_kinds.items()]
+    for kind, of_kind in of_kinds.items():
+        for name, limits in of_kind.get('groups', {}).items():
+            parts.append(((kind, 'groups', name), limits))
+    for steps, limits in [*parts]:
+        parts += [((*steps, 'aged'), stage) for stage in several(limits.get('aged'))]
+    return parts
+
+
+def _of_both(limits: Json, worse: str, unit: str) -> str:
+    """Return the contradiction between the two limits if both are ranges, or ''."""
     warning, critical = (text if isinstance(text, str) else '' for text in map(limits.get, LEVELS))
-    with suppress(UsageError):  # reported by _of_bound
-        yield from filter(None, [ranges.contradiction(warning, critical, worse, unit)])
+    try:
+        return ranges.contradiction(warning, critical, worse=worse, unit=unit)
+    except UsageError:  # reported by _of_bound
+        return ''
 
 
 def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str]:
     """Yield the errors in a limit, which is a range, null, or a limit that the drive reports."""
-    other, text = (
-        (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
-    )
-    if other != _DRIVES_OWN and other not in units:
-        yield f'"drive": "{other}" is not a metric; {nearest_metric(other, units)}'
+    text = value
+    if isinstance(value, dict):
+        text, of_drive = value['else'], value['drive']
+        if of_drive != _DRIVES_OWN and of_drive not in units:
+            yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, units)}'
     try:
         if text is not None:
             ranges.parse(text, units.get(metric, ''))
@@ -303,14 +303,19 @@ def _closest(word: str, metrics: Collection[str]) -> str:
     """Return the most similar metric; '' if none is similar."""
     if word in metrics:
         return word
-    names = {name: each for name, each in _names().items() if each in metrics}
+    names = {name: metric for name, metric in _names().items() if metric in metrics}
     if word in names:
         return names[word]
     import difflib  # at the top, this import would cost each check with site files 2 ms
 
     alike = [
         *difflib.get_close_matches(word, metrics, 1),
-        *difflib.get_close_matches(word, names, 1, 0.8),
+        *difflib.get_close_matches(
+            word,
+            names,
+            1,
+            0.8,
+        ),
         *_having(word, metrics),
         *_having(word, names),
     ]

@@ -92,22 +92,20 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
         content = dict(pairs)
         if len(content) < len(pairs):
             counts = Counter(key for key, _ in pairs)
-            doubled[id(content)] = (
-                content,
-                sorted(key for key, count in counts.items() if count > 1),
-            )
+            keys = sorted(key for key, count in counts.items() if count > 1)
+            doubled[id(content)] = content, keys
         return content
 
     data = decoded(text, name, of_pairs)
     if not doubled:
         return data, []
     whole, start = ({within: data}, [within]) if within else (data, [])
-    sentences = [
-        sentence(name, place(whole, [*start, *path]), f'{shown(key)} is here twice; keep one')
-        for path, content in _objects(data)
-        if id(content) in doubled
-        for key in doubled[id(content)][1]
-    ]
+    sentences = []
+    for path, content in _objects(data):
+        _, keys = doubled.get(id(content), (content, []))
+        for key in keys:
+            where = place(whole, [*start, *path])
+            sentences.append(sentence(name, where, f'{shown(key)} is here twice; keep one'))
     for content, keys in doubled.values():
         content.update((key, Doubled()) for key in keys)
     return data, sentences
@@ -118,15 +116,12 @@ def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     ahead: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
     while ahead:
         path, value = ahead.pop()
+        items: list[tuple[str | int, Any]] = []
         if isinstance(value, dict):
             yield path, value
-        items = list(
-            value.items()
-            if isinstance(value, dict)
-            else enumerate(value)
-            if isinstance(value, list)
-            else ()
-        )
+            items += value.items()
+        elif isinstance(value, list):
+            items += enumerate(value)
         ahead.extend(((*path, key), item) for key, item in reversed(items))
 
 
@@ -181,17 +176,18 @@ def _no_json(error: json.JSONDecodeError) -> str:
     elif re.compile(r',\s*[]}]').match(text, comma):
         position, advice = comma, 'nothing follows this comma; remove it'
     else:
-        advice = next(
-            (
-                words
-                for start, words in _ADVICE.items()
-                if rest.startswith(start) or error.msg.startswith(start)
-            ),
-            f'{error.msg}; correct the JSON there',
-        )
+        advice = _advice(rest, error.msg)
         position = len(before) if advice == _COMMA_MISSING else position
     line, column = text.count('\n', 0, position) + 1, position - text.rfind('\n', 0, position)
     return f'line {line}, column {column}: {advice}'
+
+
+def _advice(rest: str, message: str) -> str:
+    """Return how to correct a JSON text. rest: the text from the error on. message: Python's."""
+    for start, words in _ADVICE.items():
+        if rest.startswith(start) or message.startswith(start):
+            return words
+    return f'{message}; correct the JSON there'
 
 
 def _refuse_constant(word: str) -> None:
@@ -323,7 +319,12 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
     for keyword, argument in part.items():
         if keyword not in WORDS:
             kind, rule = RULES[keyword]
-            if isinstance(value, kind) and not rule(value, argument, root, part):
+            if isinstance(value, kind) and not rule(
+                value,
+                argument,
+                root,
+                part,
+            ):
                 return False
     return True
 
@@ -351,9 +352,16 @@ def _is_unique(value: Any, *_: Any) -> bool:
     return len(set(texts)) == len(texts)
 
 
-def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
-    others = [item for key, item in value.items() if key not in part.get('properties', ())]
-    return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
+def _additional(
+    value: Any,
+    fits: Any,
+    root: Json,
+    part: Json,
+) -> bool:
+    others = [value[key] for key in value if key not in part.get('properties', ())]
+    if fits is False:
+        return not others
+    return all(is_fitting(item, fits, root) for item in others)
 
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.

@@ -46,10 +46,16 @@ class Formula(NamedTuple):
     """The parsed formula from the key `from` of an entry."""
 
     first: Operand
-    second: Operand | None
-    minus_from: int  # 100 or 200; 0: nothing to subtract from
-    divisor: int
-    is_ratio: bool  # 100 * first / second
+    second: Operand | None = None
+    minus_from: int = 0  # 100 or 200; 0: nothing to subtract from
+    divisor: int = 1
+    is_ratio: bool = False  # 100 * first / second
+
+    @property
+    def is_value(self) -> bool:
+        """Return whether the result is the normalized value of the formula's own row."""
+        is_alone = not self.second and not self.minus_from
+        return self.first.column == 'value' and self.first.attribute is None and is_alone
 
     @property
     def attributes(self) -> tuple[int, ...]:
@@ -96,15 +102,14 @@ def _formula(text: str) -> Formula:
     start, rest = text[:6], text[6:]
     if start == '100 * ':
         first, second = rest.split(' / ')
-        return Formula(_operand(first), _operand(second), 0, 1, True)
+        return Formula(_operand(first), _operand(second), is_ratio=True)
     if ' + ' in text:
         first, second = text.split(' + ')
-        return Formula(_operand(first), _operand(second), 0, 1, False)
+        return Formula(_operand(first), _operand(second))
     minus_from = int(start[:3]) if start in ('100 - ', '200 - ') else 0
-    operand, slash, divisor = (rest if minus_from else text).partition(' / ')
-    return Formula(
-        _operand(operand), None, minus_from, _whole(divisor, 2**48) if slash else 1, False
-    )
+    operand, slash, digits = (rest if minus_from else text).partition(' / ')
+    divisor = _whole(digits, 2**48) if slash else 1
+    return Formula(_operand(operand), minus_from=minus_from, divisor=divisor)
 
 
 def _operand(text: str) -> Operand:
@@ -241,18 +246,19 @@ def printed_bytes(raw: str) -> Bytes:
     for sign, pattern, places in _LAYOUTS:
         # A pattern is compiled only if its marker text is present, because most drives need only
         # one or two.
-        match = re.fullmatch(pattern, raw) if (sign in signs if sign else not signs) else None
+        has_marker = sign in signs if sign else not signs
+        match = re.fullmatch(pattern, raw) if has_marker else None
         if match:
             content = [*_NOTHING]
-            for number, (first, count) in zip(map(int, match.groups()), places):
-                content[first : first + count] = _little(number, count)
+            for digits, (first, count) in zip(match.groups(), places):
+                content[first : first + count] = _little(int(digits), count)
             return tuple(content)
     halves = re.fullmatch(_HALVES, raw) if '/' in signs else None
     if halves:
         return _half_bytes(int(halves[1]), int(halves[2]))
     match = re.fullmatch(_LEADING, raw)
-    is_byte = match and -128 <= int(match[1]) < 256
-    return (int(match[1]) & 0xFF, *_NOTHING[1:]) if match and is_byte else _NOTHING
+    number = int(match[1]) if match else 256
+    return (number & 0xFF, *_NOTHING[1:]) if -128 <= number < 256 else _NOTHING
 
 
 def _half_bytes(high: int, low: int) -> Bytes:
@@ -313,11 +319,9 @@ def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
     """Return the drive's own count if the drive counts smaller sectors than the limits refer to,
     else None.
     """
-    return (
-        int(count)
-        if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1
-        else None
-    )
+    if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1:
+        return int(count)
+    return None
 
 
 def logical_in_physical(identity: Identity) -> float:

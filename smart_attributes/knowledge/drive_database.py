@@ -117,7 +117,15 @@ METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory')  # metrics that no d
 # the set that every entry uses after its other sets, unless "uses_common" is false
 COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
-NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
+NO_SPEC = DriveSpec(
+    None,
+    {},
+    readings=(),
+    ignored_thresholds=frozenset(),
+    untrusted_statistics={},
+    statistic_units={},
+    is_generic=False,
+)
 
 
 class SpecDatabase:
@@ -175,26 +183,23 @@ class SpecDatabase:
             return NO_SPEC
         if len(winners) == 1:
             return self._spec(*winners[0])._replace(rated_written=self._rated[identity.plain_model])
-        fallback = next(
-            (
-                self._spec(name, entry)
-                for name, entry in self.entries()
-                if entry.get('fallback') and matches(entry, '', identity, attributes)
-            ),
-            NO_SPEC,
-        )
-        return fallback._replace(
-            notes=(Coded('entries-contradict', _contradiction(winners, identity)),)
-        )
+        note = Coded('entries-contradict', _contradiction(winners, identity))
+        return self._fallback(identity, attributes)._replace(notes=(note,))
+
+    def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
+        """Return the content of the first fallback that matches the drive."""
+        for name, entry in self.entries():
+            if entry.get('fallback') and matches(
+                entry, '', identity=identity, attributes=attributes
+            ):
+                return self._spec(name, entry)
+        return NO_SPEC
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
-        return (
-            _contradiction(winners, identity)
-            if len(winners) > 1 and winners[0][0] != SHIPPED
-            else ''
-        )
+        is_disputed = len(winners) > 1 and winners[0][0] != SHIPPED
+        return _contradiction(winners, identity) if is_disputed else ''
 
     def claims(
         self, identity: Identity, attributes: Sequence[int], only_shipped: bool = False
@@ -206,33 +211,21 @@ class SpecDatabase:
         for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:
                 break
-            if (candidate.is_shipped or not only_shipped) and conditions_hold(
-                candidate.entry, identity, attributes
-            ):
+            is_eligible = candidate.is_shipped or not only_shipped
+            if is_eligible and conditions_hold(candidate.entry, identity, attributes):
                 best.append(candidate)
         return [(candidate.file, candidate.entry) for candidate in best]
 
     def _candidates(self, model: str) -> list[Candidate]:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
-            found = sorted(
-                (
-                    Candidate(strength(entry, number > 0), number == 0, name, entry)
-                    for number, name, entry in self._sorted_entries.matching(model)
-                ),
-                key=lambda candidate: candidate.rank,
-                reverse=True,
-            )
-            self._rated[model] = next(
-                (
-                    (rated['bytes'], rated['source'])
-                    for candidate in found
-                    for pattern, rated in candidate.entry.get('rated_written', {}).items()
-                    if matches_pattern(pattern, model)
-                ),
-                None,
-            )
-            self._by_model[model] = found
+            candidates = [
+                Candidate(strength(entry, number > 0), number == 0, file=name, entry=entry)
+                for number, name, entry in self._sorted_entries.matching(model)
+            ]
+            candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
+            self._by_model[model] = candidates
+            self._rated[model] = _rated_written(candidates, model)
         return self._by_model[model]
 
     @cached_property
@@ -265,30 +258,26 @@ class SpecDatabase:
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
         # measured disks, no matter whether they count logical or physical sectors.
-        in_sectors = {
-            spec.metric: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS
-        }
+        in_sectors = [spec.metric for spec in specs if spec.unit == LOGICAL_SECTORS]
+        units = dict.fromkeys(reversed(in_sectors), LOGICAL_SECTORS)
+        untrusted = dict.fromkeys(entry.get('untrusted_statistics', ()), '')
+        for name in self.sets_of(entry):
+            untrusted.update(self._set(name).get('untrusted_statistics', {}))
+        by_name = {}
+        for name, readings in entry.get('by_name', {}).items():
+            by_name[name] = tuple(_reading_specs(0, {'readings': readings}))
+        is_fallback = bool(entry.get('fallback'))
         return DriveSpec(
-            family=None if entry.get('fallback') else entry['family'],
+            family=None if is_fallback else entry['family'],
             readings=tuple(specs),
             names={number: row['name'] for number, row in rows.items()},
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
-            untrusted_statistics={
-                **dict.fromkeys(entry.get('untrusted_statistics', ()), ''),
-                **{
-                    metric: why
-                    for name in self.sets_of(entry)
-                    for metric, why in self._set(name).get('untrusted_statistics', {}).items()
-                },
-            },
-            statistic_units={**in_sectors, **entry.get('statistic_units', {})},
-            is_generic=bool(entry.get('generic') or entry.get('fallback')),
-            kind='' if entry.get('fallback') else self._kind_of(entry),
+            untrusted_statistics=untrusted,
+            statistic_units={**units, **entry.get('statistic_units', {})},
+            is_generic=is_fallback or bool(entry.get('generic')),
+            kind='' if is_fallback else self._kind_of(entry),
             is_clock_trusted='clock' not in entry,
-            by_name={
-                name: tuple(_reading_specs(0, {'readings': readings}))
-                for name, readings in entry.get('by_name', {}).items()
-            },
+            by_name=by_name,
             keeps_farm=bool(entry.get('farm')),
             log=next(iter(entry.get('logs', {}).items()), None),
         )
@@ -298,10 +287,10 @@ class SpecDatabase:
 
         On all 32,858 SATA drives of linuxhw/EnterpriseDrive, this is what the drive reports.
         """
-        kinds = [
-            self._set(name)['kind'] for name in self.sets_of(entry) if 'kind' in self._set(name)
-        ]
-        return kinds[0] if kinds else 'ssd'
+        for name in self.sets_of(entry):
+            if 'kind' in self._set(name):
+                return str(self._set(name)['kind'])
+        return 'ssd'
 
     def layout(self, name: str) -> Json | None:
         """Return the layout of a vendor's log page; None if no file defines it."""
@@ -317,11 +306,8 @@ class SpecDatabase:
         for name in self.sets_of(entry):
             if not self._set(name):
                 raise DataError(f'{source}: {entry["family"]}, uses: unknown set "{name}"')
-            rows.update(
-                (number, row)
-                for number, row in self._set(name)['attributes'].items()
-                if number not in rows
-            )
+            for number, row in self._set(name)['attributes'].items():
+                rows.setdefault(number, row)
         return {int(number): row for number, row in rows.items() if row is not None}
 
     def _set(self, name: str) -> Json:
@@ -349,15 +335,29 @@ class SpecDatabase:
         ]
 
 
+def _rated_written(candidates: Iterable[Candidate], model: str) -> tuple[int, str] | None:
+    """Return the bytes that the warranty covers, and the source; None if no candidate has them."""
+    for candidate in candidates:
+        for pattern, rated in candidate.entry.get('rated_written', {}).items():
+            if matches_pattern(pattern, model):
+                return rated['bytes'], rated['source']
+    return None
+
+
 def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
-    (source, entry), (_, other) = winners[:2]
+    (source, first), (_, second) = winners[:2]
     return (
-        f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and '
-        f'{other["family"]}; narrow one pattern'
+        f'{source}: {identity.model} is claimed by two entries, {first["family"]} and '
+        f'{second["family"]}; narrow one pattern'
     )
 
 
-def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
+def matches(
+    entry: Json,
+    model: str,
+    identity: Identity,
+    attributes: Sequence[int],
+) -> bool:
     """Return whether the drive meets all conditions of *entry*. model: identity.model with
     single blanks.
     """
@@ -368,9 +368,9 @@ def names_model(entry: Json, model: str) -> bool:
     """Return whether an entry is for *model*: one of its patterns matches, or it has no
     patterns.
     """
-    return 'models' not in entry or any(
-        matches_pattern(pattern, model) for pattern in entry['models']
-    )
+    if 'models' not in entry:
+        return True
+    return any(matches_pattern(pattern, model) for pattern in entry['models'])
 
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
@@ -379,33 +379,35 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
         return False
     if 'firmware' in entry and not fits(entry['firmware'], identity.firmware):
         return False
-    # A condition is a list of attribute IDs, or a list of several such lists. One of these must
-    # fit.
-    return all(
-        any(
-            holds(attributes, numbers)
-            for numbers in (
-                entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]
-            )
-        )
-        for guard, holds in GUARDS.items()
-        if guard in entry
-    )
+    for guard, holds in GUARDS.items():
+        if guard in entry:
+            # A condition is a list of attribute IDs, or a list of several such lists. One of these
+            # must fit.
+            is_several = isinstance(entry[guard][0], (list, tuple))
+            lists = entry[guard] if is_several else [entry[guard]]
+            if not any(holds(attributes, numbers) for numbers in lists):
+                return False
+    return True
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
     """Return the rank of an entry among all entries that match a drive; the entry with the
     largest rank is selected.
     """
-    rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
+    rank = generality(entry)
     # A family entry outranks a generic entry, no matter how many conditions the generic entry has.
     # A local fallback outranks only the shipped fallback.
-    return (
-        rank > 0 and is_local,
-        rank,
-        sum(condition in entry for condition in CONDITIONS),
-        is_local,
-    )
+    conditions = sum(condition in entry for condition in CONDITIONS)
+    return rank > 0 and is_local, rank, conditions, is_local
+
+
+def generality(entry: Json) -> int:
+    """Return the rank of an entry's sort: 0 for a fallback, 1 for a generic entry, 2 for a
+    family.
+    """
+    if entry.get('fallback'):
+        return 0
+    return 1 if entry.get('generic') else 2
 
 
 def _metric(name: str, value: Json) -> Metric:
@@ -440,7 +442,7 @@ def is_plausible(number: float, metric: Metric) -> bool:
 
 def unknown(metric: Metric, source: Source, why: str) -> Reading:
     """Return a reading without a number. why: the reason, a clause."""
-    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
+    return Reading(metric.name, None, unit=metric.unit, source=source, judged=False, unknown=why)
 
 
 def _interval(pair: Sequence[float | None]) -> Interval:
@@ -458,7 +460,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''),
                 ceiling=spec.get('ceiling'),
-                states=tuple((*span(key), word) for key, word in spec.get('states', {}).items()),
+                states=tuple((*span(text), word) for text, word in spec.get('states', {}).items()),
                 is_trap=bool(row.get('trap')),
                 definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip(),
             )

@@ -111,7 +111,7 @@ class WarningBit(NamedTuple):
 
 
 NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word, State[state])
+    WarningBit(mask, metric, word=word, state=State[state])
     for mask, metric, word, state in _DATA['nvme_warnings']
 ]
 
@@ -125,7 +125,14 @@ _COLD = 25  # degrees Celsius; only below can a lower limit be the reason
 
 def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
     """Return the reading for a set bit of the critical warning. log: the NVMe health log."""
-    reading = Reading(warning.metric, 0, '', Source(NVME_LOG), warning.word, warning.state)
+    reading = Reading(
+        warning.metric,
+        0,
+        unit='',
+        source=Source(NVME_LOG),
+        verdict=warning.word,
+        state=warning.state,
+    )
     degrees = log.get('temperature')
     upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
     if warning.mask != _TEMPERATURE or degrees is None or degrees >= upper - _NEAR:
@@ -149,7 +156,7 @@ class NvmeStatus(NamedTuple):
 
 
 NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(code_type, code, metric, word, State[state])
+    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state])
     for code_type, code, metric, word, state in _DATA['nvme_statuses']
 ]
 _ADMIN_QUEUE = 0
@@ -166,14 +173,14 @@ def refusals(report: Report) -> list[Reading]:
     codes = {
         (entry.code_type, entry.code) for entry in report.nvme_errors if entry.queue != _ADMIN_QUEUE
     }
-    found: dict[str, Reading] = {}
-    for status in NVME_STATUSES:
-        if (status.code_type, status.code) in codes and status.metric not in found:
-            number = 0 if status.state is State.CRITICAL else 0.5
-            found[status.metric] = Reading(
-                status.metric, number, '', Source(ERROR_LOG), status.word, status.state
+    by_metric: dict[str, Reading] = {}
+    for code_type, code, metric, word, state in NVME_STATUSES:
+        if (code_type, code) in codes and metric not in by_metric:
+            number = 0 if state is State.CRITICAL else 0.5
+            by_metric[metric] = Reading(
+                metric, number, unit='', source=Source(ERROR_LOG), verdict=word, state=state
             )
-    return [*found.values()]
+    return [*by_metric.values()]
 
 
 # --- self-tests ----------------------------------------------------------------------
@@ -203,16 +210,13 @@ def results(
     conclusive = []
     for test in tests:
         coverage = COVERAGE.get(test.kind.lower())
-        if coverage and test.passed is not None:
-            is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
-            ago = None if test.hours is None or is_any_later else seconds_since(test.hours, age)
-            if (
-                ago is not None
-                or age is None
-                or (test.hours or 0) < ERASED_HOUR
-                or identity.protocol != 'ATA'
-            ):
-                conclusive.append(SelfTestResult(test, coverage, ago))
+        if not coverage or test.passed is None:
+            continue
+        is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
+        ago = None if test.hours is None or is_any_later else seconds_since(test.hours, age)
+        is_beyond_end = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
+        if ago is not None or age is None or not is_beyond_end:
+            conclusive.append(SelfTestResult(test, coverage, ago))
     return conclusive
 
 
@@ -231,7 +235,10 @@ def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 
 
 def verdict(
-    tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False
+    tests: Sequence[SelfTest],
+    identity: Identity,
+    age: float | None,
+    is_bound: bool = False,
 ) -> Reading | None:
     """Return the reading `self_test`, or None if the log has no result.
 
@@ -241,17 +248,21 @@ def verdict(
     if result is None:
         return None
     test = result.test
-    ago = f', {"more than " * is_bound}{since(result.ago)}' if result.ago is not None else ''
-    when = '' if test.hours is None else f' at {test.hours} h{ago}'
+    words = f'{test.kind}: {test.status}'
+    if test.hours is not None:
+        words += f' at {test.hours} h'
+        if result.ago is not None:
+            words += f', {passed_since(result.ago, is_bound)}'
+    number, state = (1, State.OK) if test.passed else (0, State.CRITICAL)
+    source = Source(SELF_TEST_LOG)
     return Reading(
-        'self_test',
-        1 if test.passed else 0,
-        '',
-        Source(SELF_TEST_LOG),
-        f'{test.kind}: {test.status}{when}',
-        State.OK if test.passed else State.CRITICAL,
-        quiet=result.ago,
+        'self_test', number, unit='', source=source, verdict=words, state=state, quiet=result.ago
     )
+
+
+def passed_since(seconds: float, is_bound: bool) -> str:
+    """Return a text such as "3 d ago", or "more than 3 d ago" if the time is only a bound."""
+    return f'more than {since(seconds)}' if is_bound else since(seconds)
 
 
 def unlisted_failure(report: Report) -> Reading | None:
@@ -271,7 +282,9 @@ def unlisted_failure(report: Report) -> Reading | None:
         f'the log contains a failed test that smartctl {version} does not print in JSON{newer}; '
         'to see it, run: smartctl -l selftest DEVICE'
     )
-    return Reading('self_test', 0, '', Source(SELF_TEST_LOG), words, State.WARNING)
+    return Reading(
+        'self_test', 0, unit='', source=Source(SELF_TEST_LOG), verdict=words, state=State.WARNING
+    )
 
 
 # --- logs that are ahead of the power-on time ------------------------------------------
@@ -287,35 +300,37 @@ APART = 1000  # hours; a smaller lead is ignored
 AGREED = 24, 0.02
 
 
-def hidden(
-    report: Report, found: Iterable[Reading], metrics: Mapping[str, Metric]
-) -> list[Reading]:
+def hidden(report: Report, age: float | None, metrics: Mapping[str, Metric]) -> list[Reading]:
     """Return by how much power-on time each log is ahead of the counter; only the largest lead, the
     first, is judged.
 
-    The self-test log and the error log count as one log, the FARM log as another. found: the
-    readings of the drive.
+    The self-test log and the error log count as one log, the FARM log as another. age: power-on
+    time in seconds; None if unknown.
     """
-    age = next((each.number for each in found if each.metric == AGE and each.judged), None)
     if age is None:
         return []
-    logged, log = max(_logged(report, metrics[AGE].valid), default=(0, ''))
-    witnesses = (
+    valid = metrics[AGE].valid
+    logged, log = max(_logged(report, valid), default=(0, ''))
+    hours_apart, share_apart = AGREED
+    ahead = []
+    for hours, name, apart in (
         (logged, log, APART * HOUR),
-        (_farm_hours(report, metrics[AGE].valid), FARM_LOG, AGREED[0] * HOUR + AGREED[1] * age),
-    )
-    ahead = sorted(
-        (
-            (hours * HOUR - age, name)
-            for hours, name, apart in witnesses
-            if hours * HOUR > age + apart
-        ),
-        reverse=True,
-    )
+        (_farm_hours(report, valid), FARM_LOG, hours_apart * HOUR + share_apart * age),
+    ):
+        if hours * HOUR > age + apart:
+            ahead.append((hours * HOUR - age, name))
     return [
-        Reading(HIDDEN, seconds, 's', Source(name), judged=place == 0)
-        for place, (seconds, name) in enumerate(ahead)
+        Reading(HIDDEN, seconds, unit='s', source=Source(name), judged=place == 0)
+        for place, (seconds, name) in enumerate(sorted(ahead, reverse=True))
     ]
+
+
+def age_of(readings: Iterable[Reading]) -> float | None:
+    """Return the power-on time that is judged, in seconds; None if the drive reports none."""
+    for reading in readings:
+        if reading.metric == AGE and reading.judged:
+            return reading.number
+    return None
 
 
 def _farm_hours(report: Report, valid: Interval) -> int:
@@ -331,10 +346,7 @@ def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
     # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
     # hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
-    logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))
-    yield from (
-        (entry.hours, log)
-        for log, entries in logs
-        for entry in entries
-        if entry.hours is not None and entry.hours < end
-    )
+    for log, entries in ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors)):
+        for entry in entries:
+            if entry.hours is not None and entry.hours < end:
+                yield entry.hours, log

@@ -35,15 +35,19 @@ def marked(
     if _has_lost_data(numbers, metrics):
         return [*verdicts]
     worn, is_used_up = _worn_attributes(report, numbers), _is_used_up(report.nvme)
-    return [
-        verdict._replace(is_wear=True, verdict=_words(verdict))
-        if _is_wear(verdict, report, worn, is_used_up)
-        else verdict
-        for verdict in verdicts
-    ]
+    result = [*verdicts]
+    for place, verdict in enumerate(result):
+        if _is_wear(verdict, report, worn=worn, is_used_up=is_used_up):
+            result[place] = verdict._replace(is_wear=True, verdict=_words(verdict))
+    return result
 
 
-def _is_wear(verdict: Reading, report: Report, worn: frozenset[int], is_used_up: bool) -> bool:
+def _is_wear(
+    verdict: Reading,
+    report: Report,
+    worn: frozenset[int],
+    is_used_up: bool,
+) -> bool:
     if verdict.metric == RELIABILITY:
         return is_used_up
     if verdict.metric == ATTRIBUTE:
@@ -91,9 +95,11 @@ def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> frozenset[in
         for reading in numbers
         if reading.metric == severity.ENDURANCE and reading.number is not None
     }
-    return frozenset(
-        row.id
-        for row in report.attributes
-        if row.when_failed == 'now' and row.prefail and row.threshold
-        if row.id in used and used[row.id] >= _USED_UP - row.threshold
-    )
+    worn = set()
+    for row in report.attributes:
+        is_failing = row.when_failed == 'now' and row.prefail
+        if not is_failing or not row.threshold or row.id not in used:
+            continue
+        if used[row.id] >= _USED_UP - row.threshold:
+            worn.add(row.id)
+    return frozenset(worn)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..typed import Json
 from .data_file import definition, schema
+from .drive_database import generality
 
 WIDTH = 160  # columns of a formatted file
 
@@ -32,26 +33,17 @@ def formatted(data: Json, schema_name: str) -> str:
         if key in ordered:
             ordered[key] = dict(sorted(ordered[key].items()))
     if 'entries' in ordered:
-        ordered['entries'].sort(
-            key=lambda entry: (
-                2 if entry.get('fallback') else 1 if entry.get('generic') else 0,
-                natural(entry['family']),
-            )
-        )
+        ordered['entries'].sort(key=lambda entry: (-generality(entry), natural(entry['family'])))
     if 'advisories' in ordered:
         ordered['advisories'].sort(key=lambda advisory: natural(advisory['id']))
-    return _laid_out(ordered, '', '', 0) + '\n'
+    return _laid_out(ordered, '', before='', indent=0) + '\n'
 
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
     root = schema('attributes')
-    return (
-        _laid_out(
-            _in_schema_order({'samples': list(data)}, root, root)['samples'], 'samples', '', 0
-        )
-        + '\n'
-    )
+    ordered = _in_schema_order({'samples': list(data)}, root, root)
+    return _laid_out(ordered['samples'], 'samples', before='', indent=0) + '\n'
 
 
 def natural(text: str) -> list[str | int]:
@@ -69,8 +61,11 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
     if not isinstance(value, dict):
         return value
     parts, others = fits.get('properties', {}), fits.get('additionalProperties') or {}
-    keys = [key for key in parts if key in value] + [key for key in value if key not in parts]
-    return {key: _in_schema_order(value[key], parts.get(key, others), root) for key in keys}
+    ordered = {}
+    for key in dict.fromkeys((*parts, *value)):
+        if key in value:
+            ordered[key] = _in_schema_order(value[key], parts.get(key, others), root)
+    return ordered
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
@@ -80,26 +75,32 @@ def _meant(value: Any, fits: Json, root: Json) -> Json:
     fits = definition(fits, root)
     if 'anyOf' not in fits or 'properties' in fits:
         return fits
-    kind = 'object' if isinstance(value, dict) else 'array' if isinstance(value, list) else None
-    choices = (_meant(value, choice, root) for choice in fits['anyOf'])
-    return next((choice for choice in choices if choice.get('type') == kind), {})
+    kind = 'object' if isinstance(value, dict) else ''
+    if isinstance(value, list):
+        kind = 'array'
+    for alternative in fits['anyOf']:
+        choice = _meant(value, alternative, root)
+        if choice.get('type') == kind:
+            return choice
+    return {}
 
 
-def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
+def _laid_out(
+    value: Any,
+    path: str,
+    before: str,
+    indent: int,
+) -> str:
     """Return *value* on one line if it fits after *before*, else with one item on each line."""
     text = json.dumps(value)
     if not value or not isinstance(value, (dict, list)):
         return text
     if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
         return text
-    items = (
-        [(f'{json.dumps(key)}: ', key, item) for key, item in value.items()]
-        if isinstance(value, dict)
-        else [('', number, item) for number, item in enumerate(value)]
-    )
-    lines = [
-        ' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1)
-        for start, key, item in items
-    ]
+    lines = []
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        start = f'{json.dumps(key)}: ' if isinstance(value, dict) else ''
+        item_text = _laid_out(item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1)
+        lines.append(' ' * (indent + 1) + start + item_text)
     first, last = '{}' if isinstance(value, dict) else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

@@ -17,9 +17,9 @@ from time import localtime, strftime
 from ..constants import HOUR
 from ..errors import Coded
 from ..model import ErrorEntry, Farm, Identity, Reading, Report, SelfTest, Source, State
-from ..wording import amount, since
+from ..wording import amount
 from . import drive_logs
-from .drive_database import Metric
+from .drive_database import Metric, unknown
 from .drive_logs import SelfTestResult
 
 # 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5)
@@ -31,7 +31,10 @@ PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 
 def with_history(
-    readings: Sequence[Reading], report: Report, metrics: Mapping[str, Metric], age: float | None
+    readings: Sequence[Reading],
+    report: Report,
+    metrics: Mapping[str, Metric],
+    age: float | None,
 ) -> list[Reading]:
     """Return the readings; add the time since the newest data error, and the logged errors that no
     reading counts.
@@ -39,28 +42,30 @@ def with_history(
     report: must have at least one error. age: the drive's power-on time, seconds.
     """
     quiet, is_bound = newest(report, age)
-    dated = [
-        reading._replace(quiet=quiet, quiet_is_bound=is_bound)
-        if reading.metric == COUNTED and reading.number
-        else reading
-        for reading in readings
-    ]
-    if not any(
-        reading.metric == COUNTED and reading.judged and reading.number for reading in dated
-    ):
-        dated += logged(report.errors, DATA_ERRORS, metrics[LOGGED], age)
+    dated = [*readings]
+    for place, reading in enumerate(readings):
+        if reading.metric == COUNTED and reading.number:
+            dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
+    if not _is_counted(dated, COUNTED):
+        dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
     if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kind):
-        dated += logged(report.errors, INTERFACE_ERRORS, metrics[LOGGED_INTERFACE], age)
+        dated += logged(report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age)
     passed = newest_extended(report.self_tests, report.identity, age)
     ago = passed.ago if passed else None
-    if ago is None or any(
-        reading.metric in PENDING and reading.judged and reading.number for reading in dated
-    ):
+    if ago is None or _is_counted(dated, *PENDING):
         return dated
     return [
         reading._replace(is_tested=reading.quiet is not None and ago < reading.quiet)
         for reading in dated
     ]
+
+
+def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
+    """Return whether a judged reading of one of these metrics is above 0."""
+    return any(
+        reading.metric in metrics and reading.judged and bool(reading.number)
+        for reading in readings
+    )
 
 
 def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
@@ -72,35 +77,28 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
             return drive_logs.seconds_since(error.hours, age), False
     # A full log has dropped errors that are older than all errors in it. A log that is not full has
     # all errors.
-    is_full = (report.error_count or 0) > len(report.errors)
-    return (
-        (drive_logs.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
-    )
+    if (report.error_count or 0) > len(report.errors):
+        return drive_logs.seconds_since(report.errors[-1].hours, age), True
+    return None, False
 
 
 def logged(
-    errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None
+    errors: Iterable[ErrorEntry],
+    kinds: frozenset[str],
+    metric: Metric,
+    age: float | None,
 ) -> Iterable[Reading]:
     """Yield the number of logged errors of some kinds and the age of the newest error; nothing
     without such errors.
     """
-    agos = [
-        drive_logs.seconds_since(error.hours, age)
-        for error in errors
-        if not kinds.isdisjoint(error.kind)
-    ]
-    known = [ago for ago in agos if ago is not None]
-    if agos:
-        why = '' if known else 'the hour of the errors does not fit the power-on time'
-        yield Reading(
-            metric.name,
-            None if why else len(agos),
-            metric.unit,
-            Source(drive_logs.ERROR_LOG),
-            judged=not why,
-            unknown=why,
-            quiet=min(known, default=None),
-        )
+    of_kinds = [error for error in errors if not kinds.isdisjoint(error.kind)]
+    agos = [drive_logs.seconds_since(error.hours, age) for error in of_kinds]
+    dated = [ago for ago in agos if ago is not None]
+    source = Source(drive_logs.ERROR_LOG)
+    if dated:
+        yield Reading(metric.name, len(agos), unit=metric.unit, source=source, quiet=min(dated))
+    elif agos:
+        yield unknown(metric, source, 'the hour of the errors does not fit the power-on time')
 
 
 def newest_extended(
@@ -110,18 +108,18 @@ def newest_extended(
 
     age: the drive's power-on time, seconds.
     """
-    return next(
-        (
-            result
-            for result in drive_logs.results(tests, identity, age)
-            if result.coverage == drive_logs.WHOLE and result.test.passed
-        ),
-        None,
-    )
+    for result in drive_logs.results(tests, identity, age):
+        if result.coverage == drive_logs.WHOLE and result.test.passed:
+            return result
+    return None
 
 
 def freshness(
-    tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float, is_bound: bool
+    tests: Sequence[SelfTest],
+    identity: Identity,
+    age: float | None,
+    most: float,
+    is_bound: bool,
 ) -> Reading:
     """Return the reading `self_test_age`: whether the newest extended test that passed is recent
     enough.
@@ -130,45 +128,39 @@ def freshness(
     is_bound: the real power-on time may be longer.
     """
     newest = newest_extended(tests, identity, age)
-    is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
-    when = (
-        'none known'
-        if newest is None
-        else f'{"more than " * is_bound}{since(newest.ago)}'
-        if newest.ago is not None
-        else 'at an unknown time'
-    )
-    advice = (
-        ''
-        if is_fresh
-        else f' (limit: {round(most / HOUR / 24)} days); to start one, run: smartctl -t long DEVICE'
-    )
+    number, state = 0.5, State.WARNING
+    advice = f' (limit: {round(most / HOUR / 24)} days); to start one, run: smartctl -t long DEVICE'
+    if newest is None:
+        when = 'none known'
+    elif newest.ago is None:
+        when = 'at an unknown time'
+    else:
+        when = drive_logs.passed_since(newest.ago, is_bound)
+        if newest.ago <= most:
+            number, state, advice = 1, State.OK, ''
+    words = f'newest extended self-test that passed: {when}{advice}'
     return Reading(
         'self_test_age',
-        1 if is_fresh else 0.5,
-        '',
-        Source(drive_logs.SELF_TEST_LOG),
-        f'newest extended self-test that passed: {when}{advice}',
-        State.OK if is_fresh else State.WARNING,
+        number,
+        unit='',
+        source=Source(drive_logs.SELF_TEST_LOG),
+        verdict=words,
+        state=state,
     )
 
 
-def clock_notes(report: Report, found: Sequence[Reading]) -> list[Coded]:
+def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log whose hours are ahead of the drive's power-on time."""
-    code, verb = (
-        (drive_logs.CODES[0], 'was set back')
-        if is_certain(report, found)
-        else (drive_logs.CODES[1], 'was set back, or overflowed')
-    )
-    return [
-        Coded(
-            code,
-            f'the {each.source} is {amount(each.number, "s")} ahead of the power-on time: '
-            f'the power-on counter {verb}',
-        )
-        for each in found
-        if each.metric == drive_logs.HIDDEN
-    ]
+    code, verb = drive_logs.CODES[1], 'was set back, or overflowed'
+    if is_certain(report, readings):
+        code, verb = drive_logs.CODES[0], 'was set back'
+    notes = []
+    for reading in readings:
+        if reading.metric == drive_logs.HIDDEN:
+            lead = f'the {reading.source} is {amount(reading.number, "s")} ahead'
+            words = f'{lead} of the power-on time: the power-on counter {verb}'
+            notes.append(Coded(code, words))
+    return notes
 
 
 def farm_notes(farm: Farm) -> Iterator[Coded]:
@@ -187,19 +179,16 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
         )
 
 
-def is_certain(report: Report, found: Iterable[Reading]) -> bool:
+def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     """Return whether the power-on counter was certainly reset and cannot be a 16-bit counter
     that wrapped around.
     """
-    hours = {
-        each.source.attribute is None: (each.number or 0) / HOUR
-        for each in found
-        if each.metric == drive_logs.AGE
-    }
-    counted = hours.get(False, hours.get(True, 0.0))  # the attribute's hours if there are any
-    return report.identity.protocol != 'ATA' or any(
-        abs(report.statistics[place].number - counted)
-        <= drive_logs.AGREED[0] + drive_logs.AGREED[1] * counted
-        for place in WIDE
-        if place in report.statistics
-    )
+    if report.identity.protocol != 'ATA':
+        return True
+    ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
+    of_attribute = [reading for reading in ages if reading.source.attribute is not None]
+    hours = [(reading.number or 0) / HOUR for reading in (*ages, *of_attribute)]
+    counted = hours[-1] if hours else 0.0  # the attribute's hours if there are any
+    hours_apart, share_apart = drive_logs.AGREED
+    wide = [report.statistics[place].number for place in WIDE if place in report.statistics]
+    return any(abs(number - counted) <= hours_apart + share_apart * counted for number in wide)

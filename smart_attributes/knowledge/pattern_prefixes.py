@@ -115,12 +115,16 @@ def _parts(pattern: str) -> tuple[Sequence[str], str]:
         return (), pattern
     start = _PLACES.match(pattern)[0]
     places = _EACH_PLACE.findall(start)
-    if pattern[len(start) : len(start) + 1] in _MAKES_OPTIONAL:
-        start = start[: -len(places.pop())] if places else start
-    return [
-        place[1] if place[0] == '\\' else '0123456789' if place == '[0-9]' else place.strip('[]')
-        for place in places
-    ], pattern[len(start) :]
+    if places and pattern[len(start) : len(start) + 1] in _MAKES_OPTIONAL:
+        start = start[: -len(places.pop())]
+    return [_characters(place) for place in places], pattern[len(start) :]
+
+
+def _characters(place: str) -> str:
+    """Return the characters that a match can have at a place: a letter, a set or an escape."""
+    if place[0] == '\\':
+        return place[1]
+    return '0123456789' if place == '[0-9]' else place.strip('[]')
 
 
 def literal_beginning(pattern: str) -> str:

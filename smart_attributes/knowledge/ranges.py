@@ -90,10 +90,9 @@ def parse(text: str, unit: str = '') -> Range:
         if len(text) > LONGEST_RANGE:
             raise ValueError
         plain = in_base_unit(text, unit)
-        is_endless = len(plain) > LONGEST_BOUND and INFINITY in map(
-            float, re.findall('[0-9.]+', plain)
-        )
-        if not text or set(plain) - CHARACTERS or is_endless:
+        if not text or set(plain) - CHARACTERS:
+            raise ValueError
+        if len(plain) > LONGEST_BOUND and INFINITY in map(float, re.findall('[0-9.]+', plain)):
             raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
@@ -104,11 +103,9 @@ def in_base_unit(text: str, unit: str) -> str:
     """Return a range in the form that monitoring daemons read: for a metric in seconds,
     "2592000:" for "30d:".
     """
-    return (
-        _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text)
-        if unit == 's'
-        else text
-    )
+    if unit != 's':
+        return text
+    return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text)
 
 
 def _advice(text: str, unit: str) -> str:
@@ -141,15 +138,16 @@ def _without_units(text: str, unit: str) -> str:
     names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
     if not names or not all(name in sizes for name in names):
         return ''
-    plain = re.sub(
-        _WITH_UNIT, lambda match: _plain(float(match[1]) * sizes[match[2].lower()]), text
-    )
+
+    def in_base_units(match: re.Match[str]) -> str:
+        return _plain(float(match[1]) * sizes[match[2].lower()])
+
+    plain = re.sub(_WITH_UNIT, in_base_units, text)
     if set(plain) - CHARACTERS:
         return ''
-    is_same = plain == re.sub(_WITH_UNIT, r'\1', text)
-    return (
-        f'; leave out the unit: write {plain}' if is_same else f'; write {plain}, in {_BASES[unit]}'
-    )
+    if plain == re.sub(_WITH_UNIT, r'\1', text):
+        return f'; leave out the unit: write {plain}'
+    return f'; write {plain}, in {_BASES[unit]}'
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
@@ -185,13 +183,17 @@ def describe(text: str, number: float, unit: str = '') -> Coded:
     end = last if _END.fullmatch(last) else _plain(limit.end)
     if limit.invert:
         return Coded('inside-limit', f'inside {start} to {end}')
-    is_above = number > limit.end
-    return (
-        Coded('above-limit', f'above {end}') if is_above else Coded('below-limit', f'below {start}')
-    )
+    if number > limit.end:
+        return Coded('above-limit', f'above {end}')
+    return Coded('below-limit', f'below {start}')
 
 
-def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
+def contradiction(
+    warning: str,
+    critical: str,
+    worse: str,
+    unit: str = '',
+) -> str:
     """Return why two ranges for one metric are probably a mistake, with the remedy; '' if they are
     plausible.
 
@@ -207,8 +209,11 @@ def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> st
                 f'"{text}" alerts {bad} {end}, but {worse} values of this metric are '
                 f'bad; write {right}'
             )
-    (first, least), (second, most) = sides.get(warning, ('', 0.0)), sides.get(critical, ('', 0.0))
-    if first == second and (least > most if first == 'high' else least < most if first else False):
+    (side, least), (side_of_critical, most) = (
+        sides.get(text, ('', 0.0)) for text in (warning, critical)
+    )
+    is_above, is_below = side == 'high' and least > most, side == 'low' and least < most
+    if side == side_of_critical and (is_above or is_below):
         return f'critical {critical} is reached before warning {warning}; exchange them'
     return ''
 
@@ -225,7 +230,7 @@ def _side(text: str, unit: str) -> tuple[str, float]:
 
 def beyond(number: float, is_floor: bool) -> str:
     """Return the range that alerts above *number*, or below it if *is_floor*."""
-    return _plain(number) + ':' * is_floor
+    return f'{_plain(number)}:' if is_floor else _plain(number)
 
 
 def _plain(number: float) -> str:

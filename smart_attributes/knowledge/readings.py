@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
-from ..wording import IMPLAUSIBLE, amount
+from ..wording import HEALTH, IMPLAUSIBLE, amount
 from . import decode, drive_logs, end_of_life
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, is_plausible, unknown
 
@@ -19,11 +19,14 @@ _DEGREES = 'C'
 
 
 def readings(
-    report: Report, spec: DriveSpec, metrics: Mapping[str, Metric], more: Iterable[Reading] = ()
+    report: Report,
+    spec: DriveSpec,
+    metrics: Mapping[str, Metric],
+    vendor_log: Iterable[Reading] = (),
 ) -> tuple[Reading, ...]:
     """Return all readings of the report, beginning with the drive's own assessment.
 
-    more: readings from a vendor's log.
+    vendor_log: readings from a vendor's log.
 
     Of several readings of one metric, only the worst is judged. Device statistics that the entry
     marks as untrusted are not judged.
@@ -32,7 +35,7 @@ def readings(
     for reading in (
         *standard_readings(report, metrics, spec.statistic_units),
         *vendor_readings(report, spec, metrics),
-        *more,
+        *vendor_log,
     ):
         by_metric.setdefault(reading.metric, []).append(reading)
     for reading in tuple(_rated(by_metric, spec, metrics)):
@@ -44,34 +47,30 @@ def readings(
         for metric, same in by_metric.items()
         for reading in _choose(same, metrics[metric], spec)
     ]
-    age = next(
-        (
-            reading.number
-            for reading in chosen
-            if reading.metric == 'power_on_time' and reading.judged
-        ),
-        None,
-    )
-    hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
+    age = drive_logs.age_of(chosen)
+    hidden = drive_logs.hidden(report, age, metrics) if spec.is_clock_trusted else []
     if report.errors:
         from . import log_ages  # most drives have no errors
 
-        chosen = log_ages.with_history(chosen, report, metrics, age)
-    verdicts = _own_verdicts(report, spec, age, bool(hidden))
-    found = (*end_of_life.marked(verdicts, report, chosen, metrics), *chosen)
+        chosen = log_ages.with_history(chosen, report, metrics=metrics, age=age)
+    verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
+    result = [*end_of_life.marked(verdicts, report, numbers=chosen, metrics=metrics), *chosen]
     # If the counter was reset, an event in the log may be older than the counter shows.
     if hidden:
-        found = tuple(
-            each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found
-        )
-    return (*found, *hidden)
+        for place, reading in enumerate(result):
+            if reading.quiet is not None:
+                result[place] = reading._replace(quiet_is_bound=True)
+    return (*result, *hidden)
 
 
 # --- 1. the drive's own verdicts ----------------------------------------------
 
 
 def _own_verdicts(
-    report: Report, spec: DriveSpec, age: float | None, is_bound: bool
+    report: Report,
+    spec: DriveSpec,
+    age: float | None,
+    is_bound: bool,
 ) -> list[Reading]:
     """Return the health status, failing attributes, warning bits and the decisive self-test.
 
@@ -80,35 +79,27 @@ def _own_verdicts(
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
     warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
+    is_explained = bits == sum(warning.mask for warning in warnings)
+    explained = [warning.metric for warning in warnings] if is_explained else []
     verdicts = [
-        _unreported(report)
-        if report.smart_status is None
-        else _smart_status(
-            report,
-            failing,
-            [each.metric for each in warnings]
-            if bits == sum(each.mask for each in warnings)
-            else [],
-            spec.ignored_thresholds,
-        )
+        _smart_status(report, failing, explained=explained, ignored=spec.ignored_thresholds)
     ]
     if drive_logs.is_odd(report):
         from . import scsi_codes  # few drives need the tables
 
         verdicts = scsi_codes.verdicts(report, *verdicts)
     verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
-    verdicts += [
-        _failed_once(row)
-        for row in report.attributes
-        if row.when_failed == 'past'
-        and row.prefail
-        and row.id in drive_logs.RATES - spec.ignored_thresholds
-    ]
+    rates = drive_logs.RATES - spec.ignored_thresholds
+    for row in report.attributes:
+        if row.when_failed == 'past' and row.prefail and row.id in rates:
+            verdicts.append(_failed_once(row))
     verdicts += [drive_logs.warned(warning, report.nvme) for warning in warnings]
-    known = {each.metric for each in verdicts}
-    verdicts += [each for each in drive_logs.refusals(report) if each.metric not in known]
+    metrics = {verdict.metric for verdict in verdicts}
+    for refusal in drive_logs.refusals(report):
+        if refusal.metric not in metrics:
+            verdicts.append(refusal)
     self_test = drive_logs.unlisted_failure(report) or drive_logs.verdict(
-        report.self_tests, report.identity, age, is_bound
+        report.self_tests, report.identity, age=age, is_bound=is_bound
     )
     return [*verdicts, self_test] if self_test else verdicts
 
@@ -122,22 +113,22 @@ def _smart_status(
     """Return the health status as a reading. explained: the metrics of the warning bits that explain
     it; an unknown bit explains nothing.
     """
-    number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
+    if report.smart_status is None:
+        return _unreported(report)
+    is_derived = report.is_status_derived
+    source = Source(drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT)
+    if report.smart_status:
+        return Reading(HEALTH, 1, unit='', source=source, verdict='passed', state=State.OK)
+    word = report.smart_status_text or 'FAILED'
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
-    if report.smart_status:
-        number, word, state = 1, 'passed', State.OK
-    elif explained:  # the warning bits are more specific
+    if explained:  # the warning bits are more specific
         word = f'{word}, because of {" and ".join(explained)}'
-        state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
-        word, state, is_judged = (
-            f'{word}, but only because of a threshold that is known to be wrong',
-            State.OK,
-            False,
-        )
-    source = drive_logs.ATTRIBUTE_CHECK if report.is_status_derived else drive_logs.SELF_ASSESSMENT
-    return Reading('smart_status', number, '', Source(source), word, state, is_judged)
+        word = f'{word}, but only because of a threshold that is known to be wrong'
+    else:
+        return Reading(HEALTH, 0, unit='', source=source, verdict=word, state=State.CRITICAL)
+    return Reading(HEALTH, 0, unit='', source=source, verdict=word, state=State.OK, judged=False)
 
 
 def _unreported(report: Report) -> Reading:
@@ -145,17 +136,14 @@ def _unreported(report: Report) -> Reading:
     are usable.
     """
     source = Source(drive_logs.SELF_ASSESSMENT)
-    if (
-        report.has_exit_bit(4)
-        and report.attributes
-        and all(row.threshold is None for row in report.attributes)
-    ):
+    has_thresholds = any(row.threshold is not None for row in report.attributes)
+    if report.has_exit_bit(4) and report.attributes and not has_thresholds:
         word = (
             'not reported, because the drive stopped answering while it was read; check '
             'again, then run: dmesg -T'
         )
     elif _has_counters(report):
-        return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
+        return Reading(HEALTH, None, unit='', source=source, judged=False, unknown='not reported')
     elif report.farm:
         word = (
             'the report contains only the FARM log; record the rest as well: smartctl '
@@ -166,7 +154,7 @@ def _unreported(report: Report) -> Reading:
             'report not understood: it contains neither the SMART health status nor counters of '
             'the drive; record it again: smartctl --json -x'
         )
-    return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
+    return Reading(HEALTH, 0.5, unit='', source=source, verdict=word, state=State.UNKNOWN)
 
 
 def _has_counters(report: Report) -> bool:
@@ -185,13 +173,14 @@ def _failing(row: AttributeRow) -> Reading:
         f'attribute {row.id} {row.name} failed: value {row.value}, vendor threshold {row.threshold}'
     )
     state = State.CRITICAL if row.prefail else State.WARNING
+    source = Source(attribute=row.id)
     return Reading(
         'vendor_threshold',
         row.value,
-        '',
-        Source(attribute=row.id),
-        word,
-        state,
+        unit='',
+        source=source,
+        verdict=word,
+        state=state,
         drive_limit=row.threshold,
     )
 
@@ -201,13 +190,14 @@ def _failed_once(row: AttributeRow) -> Reading:
         f'attribute {row.id} {row.name} failed in the past: worst value {row.worst}, '
         f'vendor threshold {row.threshold}, value now {row.value}'
     )
+    source, state = Source(attribute=row.id), State.WARNING
     return Reading(
         'vendor_threshold_past',
         row.worst,
-        '',
-        Source(attribute=row.id),
-        word,
-        State.WARNING,
+        unit='',
+        source=source,
+        verdict=word,
+        state=state,
         drive_limit=row.threshold,
     )
 
@@ -221,23 +211,20 @@ def standard_readings(
     """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit in which a metric
     counts sectors.
     """
+    identity = report.identity
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report a normalized value of 200 as the number of reallocated
         # sectors.
-        if place in drive_logs.ATA and (
-            'N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE
-        ):
-            standard = drive_logs.ATA[place]
-            count = statistic.number * (standard.factor or report.identity.sector_size)
-            unit = standard.unit or sectors.get(standard.metric, '')
-            reading = _number(
-                metrics[standard.metric],
-                decode.in_base_unit(count, unit, report.identity),
-                drive_logs.DEVICE_STATISTICS,
-            )
-            yield reading._replace(
-                logical_sectors=decode.counted_sectors(count, unit, report.identity)
-            )
+        is_normalized = 'N' in statistic.flags and place[0] != drive_logs.ENDURANCE_PAGE
+        if place not in drive_logs.ATA or is_normalized:
+            continue
+        standard = drive_logs.ATA[place]
+        count = statistic.number * (standard.factor or identity.sector_size)
+        unit = standard.unit or sectors.get(standard.metric, '')
+        number = decode.in_base_unit(count, unit, identity)
+        reading = _number(metrics[standard.metric], number, drive_logs.DEVICE_STATISTICS)
+        counted = decode.counted_sectors(count, unit, identity)
+        yield reading._replace(logical_sectors=counted)
     yield from _nvme_readings(report.nvme, metrics)
     yield from _scsi_readings(report.scsi, metrics)
     for metric, number in report.derived.items():
@@ -249,24 +236,21 @@ def standard_readings(
 def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
     threshold = log.get('available_spare_threshold')
     for key, number in log.items():
-        if key in drive_logs.NVME:
-            standard, is_spare = drive_logs.NVME[key], key == 'available_spare'
-            # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
-            # lost.
-            if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
-                yield unknown(
-                    metrics[standard.metric],
-                    Source(drive_logs.NVME_LOG),
-                    f'{number} with an empty error log is not plausible',
-                )
-            # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
-            elif not is_spare or number or threshold != 0:
-                yield _number(
-                    metrics[standard.metric],
-                    number * standard.factor,
-                    drive_logs.NVME_LOG,
-                    threshold if is_spare and threshold not in (0, 100) else None,
-                )
+        if key not in drive_logs.NVME:
+            continue
+        standard = drive_logs.NVME[key]
+        metric = metrics[standard.metric]
+        # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
+        # lost.
+        if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
+            why = f'{number} with an empty error log is not plausible'
+            yield unknown(metric, Source(drive_logs.NVME_LOG), why)
+        elif key != 'available_spare':
+            yield _number(metric, number * standard.factor, drive_logs.NVME_LOG)
+        # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
+        elif number or threshold != 0:
+            limit = None if threshold in (0, 100) else threshold
+            yield _number(metric, number * standard.factor, log=drive_logs.NVME_LOG, limit=limit)
 
 
 def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
@@ -274,28 +258,30 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
         if key in drive_logs.SCSI:
             standard = drive_logs.SCSI[key]
             yield _number(metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG)
-    errors = [log[key] for key in drive_logs.SCSI_UNCORRECTED if key in log]
+    metric = metrics['reported_uncorrect']
+    counts = [log[key] for key in drive_logs.SCSI_UNCORRECTED if key in log]
     # an impossible count, such as 2^64 - 1, must not hide the others
-    for is_possible in (True, False):
-        counts = [
-            each
-            for each in errors
-            if is_inside(each, metrics['reported_uncorrect'].valid) is is_possible
-        ]
-        if counts:
-            yield _number(metrics['reported_uncorrect'], sum(counts), drive_logs.SCSI_LOG)
-    terabytes = (
-        sum(log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
-    )
+    possible = [count for count in counts if is_inside(count, metric.valid)]
+    impossible = [count for count in counts if not is_inside(count, metric.valid)]
+    for errors in (possible, impossible):
+        if errors:
+            yield _number(metric, sum(errors), drive_logs.SCSI_LOG)
+    gigabytes = (log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES)
+    terabytes = sum(gigabytes) / 1000
     if terabytes >= 1:
         slow = sum(number for key, number in log.items() if key.endswith(drive_logs.SLOW))
         yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
 
 
-def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
+def _number(
+    metric: Metric,
+    number: float,
+    log: str,
+    limit: float | None = None,
+) -> Reading:
     if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
-    return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
+    return Reading(metric.name, number, unit=metric.unit, source=Source(log), drive_limit=limit)
 
 
 # --- 3. vendor attributes ----------------------------------------------------
@@ -308,17 +294,19 @@ def vendor_readings(
     unknown reading.
     """
     rows = {row.id: row for row in report.attributes}
+    items = [*spec.readings]
+    for row in report.attributes:
+        if row.prefail and row.threshold:
+            items += [item._replace(attribute=row.id) for item in spec.by_name.get(row.name, ())]
     by_metric: dict[str, Reading] = {}
-    named = [
-        item._replace(attribute=row.id)
-        for row in report.attributes
-        if row.prefail and row.threshold
-        for item in spec.by_name.get(row.name, ())
-    ]
-    for item in (*spec.readings, *named):
-        row, earlier = rows.get(item.attribute), by_metric.get(item.metric)
-        if row is not None and (earlier is None or earlier.number is None):
-            reading = _vendor_reading(item, row, rows, metrics[item.metric], report.identity)
+    for item in items:
+        if item.attribute not in rows:
+            continue
+        earlier = by_metric.get(item.metric)
+        if earlier is None or earlier.number is None:
+            reading = _vendor_reading(
+                item, rows, metric=metrics[item.metric], identity=report.identity
+            )
             if earlier is None or reading.number is not None:
                 by_metric[item.metric] = reading
     return by_metric.values()
@@ -326,12 +314,14 @@ def vendor_readings(
 
 def _vendor_reading(
     item: ReadingSpec,
-    row: AttributeRow,
     rows: Mapping[int, AttributeRow],
     metric: Metric,
     identity: Identity,
 ) -> Reading:
-    """Return the reading of one metric from one attribute, in the metric's base unit."""
+    """Return the reading of one metric from one attribute, in the metric's base unit. rows: by
+    attribute.
+    """
+    row = rows[item.attribute]
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     if metric.unit == _DEGREES and count is not None:
@@ -344,44 +334,47 @@ def _vendor_reading(
     if not is_inside(count, item.valid):
         return unknown(metric, source, f'{count:g} is outside its valid range')
     if item.states:
-        return _verdict(item, metric, source, int(count))
+        return _verdict(item, metric, source=source, number=int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
-    count = item.ceiling if item.ceiling is not None and at_ceiling else count
+    if item.ceiling is not None:
+        count = min(item.ceiling, count)
     number = decode.in_base_unit(count, item.unit, identity)
     if not is_plausible(number, metric):
         return unknown(metric, source, f'{number:g} is not a plausible value')
-    formula = item.formula
-    is_value = formula.first.column == 'value' and not (
-        formula.attributes or formula.minus_from or formula.second
-    )
+    has_limit = item.formula.is_value and row.threshold
     return Reading(
         metric.name,
         number,
-        metric.unit,
-        source,
+        unit=metric.unit,
+        source=source,
         judged=not item.is_trap,
-        drive_limit=row.threshold if is_value and row.threshold else None,
+        drive_limit=row.threshold if has_limit else None,
         at_ceiling=at_ceiling,
         logical_sectors=decode.counted_sectors(count, item.unit, identity),
     )
 
 
-def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
-    word = next(
-        (word for lowest, highest, word in item.states if lowest <= number <= highest), None
-    )
-    if word is None:
-        return unknown(metric, source, f'{number} is not a known result')
-    state = STATES.get(word, State.WARNING)
-    return Reading(
-        metric.name,
-        {State.OK: 1, State.WARNING: 0.5}.get(state, 0),
-        metric.unit,
-        source,
-        word,
-        state,
-        judged=not item.is_trap,
-    )
+def _verdict(
+    item: ReadingSpec,
+    metric: Metric,
+    source: Source,
+    number: int,
+) -> Reading:
+    for lowest, highest, word in item.states:
+        if lowest <= number <= highest:
+            state = STATES.get(word, State.WARNING)
+            share = {State.OK: 1, State.WARNING: 0.5}.get(state, 0)
+            is_judged = not item.is_trap
+            return Reading(
+                metric.name,
+                share,
+                unit=metric.unit,
+                source=source,
+                verdict=word,
+                state=state,
+                judged=is_judged,
+            )
+    return unknown(metric, source, f'{number} is not a known result')
 
 
 # --- which of several readings is judged ------------------------------------------------
@@ -391,16 +384,11 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     """Return the readings of one metric; all except the decisive reading are marked as not
     judged.
     """
-    usable = [
-        reading
-        for reading in same
-        if reading.number is not None
-        and reading.judged
-        and not (
-            reading.source.log == drive_logs.DEVICE_STATISTICS
-            and metric.name in spec.untrusted_statistics
-        )
-    ]
+    usable = [reading for reading in same if reading.number is not None and reading.judged]
+    if metric.name in spec.untrusted_statistics:
+        usable = [
+            reading for reading in usable if reading.source.log != drive_logs.DEVICE_STATISTICS
+        ]
     # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a
     # better number.
     rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
@@ -408,19 +396,20 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     candidates = own or rated or ([] if spec.family else usable)
     worst = min if metric.worse == 'low' else max
     decisive = worst(candidates, key=lambda reading: reading.number or 0, default=None)
-    # forecasts are better with decimals than with the rounded number
     if decisive and metric.name == _WEAR:
-        decisive = next(
-            (
-                each
-                for each in candidates
-                if each.number is not None
-                and each.number % 1
-                and abs(each.number - (decisive.number or 0)) < 1
-            ),
-            decisive,
-        )
+        decisive = _with_decimals(decisive, candidates)
     return [reading if reading is decisive else reading._replace(judged=False) for reading in same]
+
+
+def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
+    """Return the first reading with decimals that is less than 1 % away, which gives better
+    forecasts; else the reading itself.
+    """
+    for candidate in candidates:
+        number = candidate.number or 0
+        if number % 1 and abs(number - (rounded.number or 0)) < 1:
+            return candidate
+    return rounded
 
 
 # --- the writes that the warranty covers ---------------------------------------------
@@ -432,17 +421,18 @@ def _rated(
     """Yield the amount of writes that the warranty covers, and the percentage of this amount
     that was written.
     """
-    if spec.rated_written:
-        rated, document = spec.rated_written
-        yield Reading('rated_written', rated, 'B', Source(document))
-        written = _largest(by_metric, 'host_written')
-        if written is not None:
-            share, most = 100 * written / rated, metrics[_WEAR].valid[1] or BEYOND_RATED
-            # far more than the warranty covers is still wear
-            is_beyond = most < share <= BEYOND_RATED
-            yield _number(metrics[_WEAR], most if is_beyond else share, drive_logs.RATED)._replace(
-                at_ceiling=is_beyond
-            )
+    if not spec.rated_written:
+        return
+    rated, document = spec.rated_written
+    yield Reading('rated_written', rated, unit='B', source=Source(document))
+    written = _largest(by_metric, 'host_written')
+    if written is not None:
+        metric = metrics[_WEAR]
+        share, most = 100 * written / rated, metric.valid[1] or BEYOND_RATED
+        # far more than the warranty covers is still wear
+        is_beyond = most < share <= BEYOND_RATED
+        reading = _number(metric, most if is_beyond else share, drive_logs.RATED)
+        yield reading._replace(at_ceiling=is_beyond)
 
 
 # --- wear that age and written bytes contradict --------------------------------------
@@ -466,44 +456,38 @@ def plausible_wear(
     by_metric: all readings of a drive. capacity: in bytes. If age, written bytes or capacity is
     unknown, all are kept.
     """
-    age, written = (
-        _largest(by_metric, 'power_on_time'),
-        _largest(by_metric, 'host_written', 'nand_written'),
-    )
+    wear = [*by_metric[_WEAR]]
+    age = _largest(by_metric, 'power_on_time')
+    written = _largest(by_metric, 'host_written', 'nand_written')
     if age is None or written is None or not capacity:
-        return [*by_metric[_WEAR]]
+        return wear
     share = 100 * written / capacity
     most = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
-    return [
-        reading
-        if reading.number is None or reading.number <= most
-        else _refuted(
-            reading,
-            f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
-            f'{amount(written, "B")} written, {share:.2g} % of the capacity',
-        )
-        for reading in by_metric[_WEAR]
-    ]
+    for place, reading in enumerate(wear):
+        if reading.number is not None and reading.number > most:
+            why = (
+                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
+                f'{amount(written, "B")} written, {share:.2g} % of the capacity'
+            )
+            wear[place] = _refuted(reading, why)
+    return wear
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
     """Return the readings of endurance_used; a vendor log's reading is made unknown if the NVMe
     log differs a lot.
     """
-    own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
-    return [
-        each
-        if own is None
-        or each.number is None
-        or not each.source.definition
-        or abs(each.number - own) <= drive_logs.FAR
-        else _refuted(
-            each,
-            f'{amount(each.number, "%")} contradicts {amount(own, "%")} in the '
-            f'{drive_logs.NVME_LOG}',
-        )
-        for each in same
-    ]
+    log = drive_logs.NVME_LOG
+    of_log = [reading.number for reading in same if reading.source.log == log]
+    own = of_log[0] if of_log else None
+    wear = [*same]
+    for place, reading in enumerate(same):
+        if own is None or reading.number is None or not reading.source.definition:
+            continue
+        if abs(reading.number - own) > drive_logs.FAR:
+            why = f'{amount(reading.number, "%")} contradicts {amount(own, "%")} in the {log}'
+            wear[place] = _refuted(reading, why)
+    return wear
 
 
 def _refuted(reading: Reading, why: str) -> Reading:
@@ -514,12 +498,5 @@ def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float
     """Return the largest number of some metrics, because it fits the wear best; None if all are
     missing.
     """
-    return max(
-        (
-            reading.number
-            for metric in metrics
-            for reading in by_metric.get(metric, ())
-            if reading.number is not None
-        ),
-        default=None,
-    )
+    numbers = [reading.number for metric in metrics for reading in by_metric.get(metric, ())]
+    return max((number for number in numbers if number is not None), default=None)

@@ -38,7 +38,12 @@ class Strata(NamedTuple):
     bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]
 
     def key(
-        self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False
+        self,
+        metric: str,
+        form: str,
+        number: float,
+        seconds: float | None,
+        is_least: bool = False,
     ) -> Key | None:
         """Return the key of the stratum that contains a number or an increase.
 
@@ -46,15 +51,15 @@ class Strata(NamedTuple):
         earlier.
         """
         levels, days = self.bands.get((metric, form), ((), ()))
+        above = max((level for level in levels if number > level), default=None)
+        if above is None:
+            return None
         if is_least and seconds is not None and days and seconds < days[0] * DAY:
             seconds = None
-        above = max((each for each in levels if number > each), default=None)
-        ends = (
-            UNKNOWN
-            if seconds is None
-            else next((each for each in days if seconds < each * DAY), UNKNOWN)
-        )
-        return None if above is None else (metric, form, above, ends)
+        for end in days:
+            if seconds is not None and seconds < end * DAY:
+                return metric, form, above, end
+        return metric, form, above, UNKNOWN
 
 
 class Risks:
@@ -75,74 +80,92 @@ class Risks:
         if kind not in NOUNS:
             return None
         strata = self._kinds[kind]
-        # Only findings whose number was compared with limits.
-        found = [
-            (*strata.rows[key], each)
-            for each in judgements
-            if each.state is not State.OK
-            and each.reading.state is None
-            and each.reading.number is not None
-            for key in _keys(each, strata)
-            if key in strata.rows
-        ]
-        if not found:
+        matches = []
+        for judgement in judgements:
+            for key in _keys(judgement, strata):
+                if key in strata.rows:
+                    place, rows = strata.rows[key]
+                    matches.append((place, judgement.reading.metric, rows))
+        if not matches:
             return None
-        _, rows, decides = min(found, key=lambda each: each[0])
-        group = next((each for each in groups if each in rows), POOL)
+        _, metric, rows = min(matches, key=lambda match: match[0])
+        measured = [group for group in groups if group in rows]
+        group = measured[0] if measured else POOL
         drives, failures, soon, year, low, high = rows[group]
-        whose = f'{group} {NOUNS[kind]}' if NOUNS[kind] not in group else group
-        whose = f'{NOUNS[kind]} of all vendors' if group == POOL else whose
         risk = Risk(
-            decides.reading.metric, whose, soon, year, low, high, int(drives), int(failures)
+            metric=metric,
+            whose=_whose(group, NOUNS[kind]),
+            share_90=soon,
+            share_365=year,
+            low=low,
+            high=high,
+            drives=int(drives),
+            failures=int(failures),
         )
         return risk._replace(said=_said(risk))
 
 
+def _whose(group: str, noun: str) -> str:
+    """Return the drives of a group in words, such as "Seagate disks"."""
+    if group == POOL:
+        return f'{noun} of all vendors'
+    return group if noun in group else f'{group} {noun}'
+
+
 def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
-    """Yield the keys of the strata that contain a finding."""
+    """Yield the keys of the bands of a finding; nothing if no number was compared with limits."""
     reading = judgement.reading
+    if judgement.state is State.OK or reading.state is not None or reading.number is None:
+        return
     quiet = None if reading.quiet_is_doubted else reading.quiet
-    yield from filter(
-        None,
-        (
-            strata.key(reading.metric, LEVEL, reading.number or 0, quiet, reading.quiet_is_bound),
-            strata.key(reading.metric, RISE, judgement.grown, judgement.grown_ago)
-            if judgement.grown
-            else None,
-        ),
+    key = strata.key(
+        reading.metric,
+        LEVEL,
+        reading.number,
+        quiet,
+        reading.quiet_is_bound,
     )
+    if key:
+        yield key
+    grown = judgement.grown
+    key = (
+        strata.key(
+            reading.metric,
+            RISE,
+            grown,
+            judgement.grown_ago,
+        )
+        if grown
+        else None
+    )
+    if key:
+        yield key
 
 
 def _strata(data: Sequence[Json]) -> Strata:
-    rows = {
-        (each['metric'], each['form'], each['above'], each['days']): (place, each['rows'])
-        for place, each in enumerate(data)
-    }
-    return Strata(
-        rows,
-        {
-            pair: (
-                sorted({each[2] for each in rows if each[:2] == pair}),
-                sorted({each[3] for each in rows if each[:2] == pair} - {UNKNOWN}),
-            )
-            for pair in {each[:2] for each in rows}
-        },
-    )
+    rows = {}
+    levels: dict[tuple[str, str], set[float]] = {}
+    days: dict[tuple[str, str], set[int]] = {}
+    for place, stratum in enumerate(data):
+        pair = stratum['metric'], stratum['form']
+        key = (*pair, stratum['above'], stratum['days'])
+        rows[key] = place, stratum['rows']
+        levels.setdefault(pair, set()).add(stratum['above'])
+        days.setdefault(pair, set()).add(stratum['days'])
+    bands = {pair: (sorted(levels[pair]), sorted(days[pair] - {UNKNOWN})) for pair in levels}
+    return Strata(rows, bands)
 
 
 def _said(risk: Risk) -> str:
     """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within
     a year.".
     """
-    (first, when), *more = [
-        (_part(share), when)
-        for share, when in ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
-        if share is not None
-    ]
-    start = (
-        f'About {first}' if first[0].isdigit() else {ALL: 'Nearly all', NONE: 'Almost no'}[first]
-    )
-    return f'{", ".join([f"{start} such {risk.whose} failed {when}", *(f"{part} {when}" for part, when in more)])}.'
+    shares = ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
+    (first, when), *rest = [(_part(share), when) for share, when in shares if share is not None]
+    start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(first, f'About {first}')
+    parts = [f'{start} such {risk.whose} failed {when}']
+    parts += [f'{part} {when}' for part, when in rest]
+    return f'{", ".join(parts)}.'
 
 
 def _part(share: float) -> str:

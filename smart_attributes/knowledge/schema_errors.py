@@ -23,8 +23,8 @@ def checked(text: str, schema_name: str, name: str) -> Any:
     data, complaints = parse(text, name)
     complaints = complaints or schema_problems(data, schema_name, name)
     if complaints:
-        more = len(complaints) - 1
-        raise DataError(complaints[0] + (f' ({more} more in this file)' if more else ''))
+        rest = len(complaints) - 1
+        raise DataError(complaints[0] + (f' ({rest} more in this file)' if rest else ''))
     return data
 
 

@@ -9,8 +9,12 @@ import re
 
 from .. import files
 from ..model import Reading, Report, Source, State
+from ..typed import TYPE_CHECKING, Json
 from ..wording import plural
 from .drive_logs import SCSI_LOG, SELF_ASSESSMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')  # as smartctl prints it
 _DATA = files.data('scsi_codes.json')
@@ -20,55 +24,59 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
     """Return readings of the health status (judged by the sense code), the code's metric, and
     the background scan.
     """
-    code = _CODE.search(report.smart_status_text)
-    row = (
-        next(
-            (
-                row
-                for row in _DATA['sense_codes']
-                if code and row['asc'] == code[1] and re.fullmatch(row['ascq'], code[2])
-            ),
-            None,
-        )
-        if status.number == 0
-        else None
-    )
-    state = State[row['state']] if row else status.state
-    words = status.verdict + (f': {row["says"]}' if row and 'says' in row else '')
+    row = _sense_code(report.smart_status_text) if status.number == 0 else None
+    readings = [status] if row is None else _by_code(status, row)
+    return readings + _scan(report.scsi)
+
+
+def _sense_code(text: str) -> Json | None:
+    """Return the row of the sense code in a text; None if the text has no code of the table."""
+    code = _CODE.search(text)
+    if not code:
+        return None
+    rows: Sequence[Json] = _DATA['sense_codes']
+    for row in rows:
+        if row['asc'] == code[1] and re.fullmatch(row['ascq'], code[2]):
+            return row
+    return None
+
+
+def _by_code(status: Reading, row: Json) -> list[Reading]:
+    """Return the health status as its sense code says, and the metric of the code."""
+    state = State[row['state']]
+    words = f'{status.verdict}: {row["says"]}' if 'says' in row else status.verdict
+    status = status._replace(state=state, verdict=words)
+    if row['metric'] == status.metric and state is not State.OK:
+        return [status]
     # The status becomes only a note if another metric replaces it, or if the code is a test of the
     # alarm.
-    is_note = row is not None and (row['metric'] != status.metric or state is State.OK)
-    found = [
-        status._replace(
-            state=State.OK if is_note else state,
-            judged=not is_note and status.judged,
-            verdict=words,
-        )
-    ]
-    if row and is_note and state is not State.OK:
-        reading = Reading(row['metric'], 0, '', Source(SELF_ASSESSMENT), words, state)
-        found.append(reading._replace(has_remedy=not row.get('is_cold')))
-    return [
-        *found,
-        *_scan(
-            int(report.scsi.get('background_status', 0)),
-            int(report.scsi.get('background_unknown', 0)),
-        ),
-    ]
+    note = status._replace(state=State.OK, judged=False)
+    if state is State.OK:
+        return [note]
+    reading = Reading(
+        row['metric'], 0, unit='', source=Source(SELF_ASSESSMENT), verdict=words, state=state
+    )
+    return [note, reading._replace(has_remedy=not row.get('is_cold'))]
 
 
-def _scan(status: int, unknown: int) -> list[Reading]:
-    """Return a reading if the background scan has an unusual status or result."""
+def _scan(log: Mapping[str, float]) -> list[Reading]:
+    """Return a reading if the background scan has an unusual status or result. log: Report.scsi."""
+    status, unknown = (int(log.get(key, 0)) for key in ('background_status', 'background_unknown'))
     state, words = _DATA['background_statuses'].get(
         str(status), ('UNKNOWN', f'unknown status {status:#x}')
     )
     if unknown:
-        state, words = (
-            'UNKNOWN' if state == 'OK' else state,
-            f'{words}; {plural(unknown, "result")} with an unknown status',
+        state = 'UNKNOWN' if state == 'OK' else state
+        words = f'{words}; {plural(unknown, "result")} with an unknown status'
+    if state == 'OK':
+        return []
+    return [
+        Reading(
+            'background_scan',
+            0,
+            unit='',
+            source=Source(SCSI_LOG),
+            verdict=words,
+            state=State[state],
         )
-    return (
-        []
-        if state == 'OK'
-        else [Reading('background_scan', 0, '', Source(SCSI_LOG), words, State[state])]
-    )
+    ]

@@ -64,8 +64,8 @@ def alarm_of(judgement: Judgement, risk: Risk | None) -> Alarm:
     return Alarm(
         judgement.remedy,
         judgement.concern,
-        judgement.state,
-        is_risky(judgement.reading.metric, risk),
+        state=judgement.state,
+        is_risky=is_risky(judgement.reading.metric, risk),
     )
 
 
@@ -73,11 +73,9 @@ def is_risky(metric: str, risk: Risk | None) -> bool:
     """Return whether the risk was measured for this metric, and is so high that a replacement is
     ordered.
     """
-    return (
-        risk is not None
-        and risk.metric == metric
-        and ((risk.share_90 or 0) >= RISKY_90 or (risk.share_365 or 0) >= RISKY_365)
-    )
+    if risk is None or risk.metric != metric:
+        return False
+    return (risk.share_90 or 0) >= RISKY_90 or (risk.share_365 or 0) >= RISKY_365
 
 
 def action(alarm: Alarm) -> str:
@@ -100,12 +98,11 @@ def in_order(judgements: Iterable[Judgement], risk: Risk | None = None) -> tuple
     risk comes first.
     """
     measured = risk.metric if risk else ''
-    return tuple(
-        sorted(
-            judgements,
-            key=lambda each: (of_judgement(each, risk), each.reading.metric != measured),
-        )
-    )
+
+    def rank(judgement: Judgement) -> tuple[Weight, bool]:
+        return of_judgement(judgement, risk), judgement.reading.metric != measured
+
+    return tuple(sorted(judgements, key=rank))
 
 
 def of_last(finding: LastFinding) -> Weight:
@@ -127,11 +124,15 @@ def of_verdict(verdict: Verdict) -> Rank:
     ]
     if verdict.last:
         weights += map(of_last, verdict.last.findings)
-    return of_drive(verdict.state, weights, used(verdict), verdict.device.name)
+    return of_drive(verdict.state, weights, worn=used(verdict), name=verdict.device.name)
 
 
 def of_drive(
-    state: State, weights: Iterable[Weight], worn: float, name: str, host: str = ''
+    state: State,
+    weights: Iterable[Weight],
+    worn: float,
+    name: str,
+    host: str = '',
 ) -> Rank:
     """Return the rank of a drive by its findings and, if these are equal, by endurance used (%),
     host and name.
@@ -160,10 +161,10 @@ def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
     return weight(
         alarm_of(judgement, risk),
         number,
-        limit,
-        reading.unit,
-        judgement.grown,
-        bool(judgement.growth),
+        limit=limit,
+        unit=reading.unit,
+        grown=judgement.grown,
+        is_growing=bool(judgement.growth),
     )
 
 
@@ -218,11 +219,8 @@ def is_beyond(limit: str, number: float) -> bool:
 
 def used(verdict: Verdict) -> float:
     """Return the endurance used, in %; 0 if unknown."""
-    return next(
-        (
-            judgement.reading.number or 0
-            for judgement in verdict.judgements
-            if judgement.reading.metric == ENDURANCE and judgement.reading.judged
-        ),
-        0,
-    )
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        if reading.metric == ENDURANCE and reading.judged:
+            return reading.number or 0
+    return 0

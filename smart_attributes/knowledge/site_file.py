@@ -41,12 +41,17 @@ def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
     """
     name = os.path.basename(path)
     try:
-        return understood(data_file.site_text(path), schema_name, name, shown)
+        return understood(data_file.site_text(path), schema_name, name=name, shown=shown)
     except DataError as mistake:
-        return SiteFile(name, sound(None, schema_name), (str(mistake),), shown)
+        return SiteFile(name, sound(None, schema_name), mistakes=(str(mistake),), shown=shown)
 
 
-def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteFile:
+def understood(
+    text: str,
+    schema_name: str,
+    name: str,
+    shown: str = '',
+) -> SiteFile:
     """Return the valid parts of a file's content. Raises DataError if this content is not JSON."""
     data, doubled = data_file.parse(text, shown or name)
     rules = schema(schema_name)
@@ -55,7 +60,9 @@ def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteF
     from .schema_errors import schema_problems
 
     sentences = doubled or schema_problems(data, schema_name, shown or name)
-    return SiteFile(name, sound(data, schema_name), _shortened(sentences, shown or name), shown)
+    return SiteFile(
+        name, sound(data, schema_name), mistakes=_shortened(sentences, shown or name), shown=shown
+    )
 
 
 def sound(data: Any, schema_name: str) -> Json:
@@ -67,12 +74,10 @@ def sound(data: Any, schema_name: str) -> Json:
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
     rest = len(sentences) - SHOWN
-    more = (
-        [f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate']
-        if rest > 0
-        else []
-    )
-    return (*sentences[:SHOWN], *more)
+    if rest <= 0:
+        return tuple(sentences)
+    remark = f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate'
+    return (*sentences[:SHOWN], remark)
 
 
 def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
@@ -116,13 +121,12 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
         _spoil(file.data, path)
     if not sentences:
         return file
-    data = {
-        key: [item for item in value if item is not _SPOILT] if isinstance(value, list) else value
-        for key, value in file.data.items()
-    }
-    return file._replace(
-        data=data, mistakes=(*file.mistakes, *_shortened(list(dict.fromkeys(sentences)), name))
-    )
+    data = dict(file.data)
+    for key, value in data.items():
+        if isinstance(value, list):
+            data[key] = [item for item in value if item is not _SPOILT]
+    shown = _shortened(list(dict.fromkeys(sentences)), name)
+    return file._replace(data=data, mistakes=(*file.mistakes, *shown))
 
 
 def _spoil(data: Any, path: Sequence[Any]) -> None:
@@ -146,21 +150,22 @@ def _sound(value: Any, part: Json, rules: Json) -> Any:
     if is_fitting(value, part, rules):
         return value
     if isinstance(value, list) and 'items' in part:
-        return [
-            item
-            for item in (_sound(item, part['items'], rules) for item in value)
-            if item is not _SPOILT
-        ]
+        items = [_sound(item, part['items'], rules) for item in value]
+        return [item for item in items if item is not _SPOILT]
+    return _sound_object(value, part, rules) if isinstance(value, dict) else _SPOILT
+
+
+def _sound_object(value: Json, part: Json, rules: Json) -> Any:
+    """Return the valid parts of an object; _SPOILT if a mistake makes the whole object unusable."""
     rule, others = definition(part, rules), part.get('additionalProperties')
-    if isinstance(value, dict) and isinstance(others, dict):
+    if isinstance(others, dict):
         names = part.get('propertyNames', {})
-        return _sound_parts(
-            value, {key: others for key in value if is_fitting(key, names, rules)}, rules
-        )
-    if isinstance(value, dict) and part.get('$ref') in OPEN:
+        fits = {key: others for key in value if is_fitting(key, names, rules)}
+        return _sound_parts(value, fits, rules)
+    if part.get('$ref') in OPEN:
         parts = _sound_parts(value, rule['properties'], rules)
         return parts if parts.keys() >= set(rule.get('required', ())) else _SPOILT
-    if isinstance(value, dict) and part.get('$ref') == OVERRIDE:
+    if part.get('$ref') == OVERRIDE:
         return _sound_override(value, rule, rules)
     return _SPOILT
 
@@ -172,18 +177,19 @@ def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
 
 
 def _sound_override(value: Json, part: Json, rules: Json) -> Any:
+    """Return an override without its invalid limits, or with only the keys that protect the drive;
+    _SPOILT if neither is possible.
+    """
     fits = part['properties']
-    repaired = {
-        key: _sound(item, fits[key], rules) if key == 'metrics' else item
-        for key, item in value.items()
-    }
+    repaired = dict(value)
+    if 'metrics' in value:
+        repaired['metrics'] = _sound(value['metrics'], fits['metrics'], rules)
     if is_fitting(repaired, part, rules):
         return repaired
-    parts = {
-        key: value[key]
-        for key in ('for', *PROTECTING)
-        if key in value and value[key] is not True and is_fitting(value[key], fits[key], rules)
-    }
+    parts = {}
+    for key in ('for', *PROTECTING):
+        if key in value and value[key] is not True and is_fitting(value[key], fits[key], rules):
+            parts[key] = value[key]
     if 'for' in parts and len(parts) > 1:
         return {**parts, 'why': 'protected, though its override has a mistake'}
     return _SPOILT

@@ -8,7 +8,7 @@ field: command line, serial, device, model, family, metric (site files), metric 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..constants import LETTERS
 from ..errors import Coded
@@ -83,14 +83,10 @@ def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
     if reading.quiet is None:
         return
     for stage in limit.aged:
-        is_young = reading.quiet < stage.before and (
-            stage.before == math.inf or not reading.quiet_is_bound
-        )
-        if (
-            reading.quiet >= stage.after
-            and is_young
-            and (reading.is_tested or not stage.is_for_tested)
-        ):
+        is_inside = stage.after <= reading.quiet < stage.before
+        is_dated = stage.before == math.inf or not reading.quiet_is_bound
+        is_tested = reading.is_tested or not stage.is_for_tested
+        if is_inside and is_dated and is_tested:
             yield stage
 
 
@@ -156,39 +152,38 @@ class Thresholds:
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         for _, data in self._files:
             for group, families in data.get('groups', {}).items():
-                self._groups.update(
-                    (family, (*self._groups.get(family, ()), group)) for family in families
-                )
+                for family in families:
+                    self._groups[family] = (*self._groups.get(family, ()), group)
         self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
         self._command_line = command_line
         self._today = today
-        self._acknowledged = [
-            each
-            for name, data in reversed(self._files)
-            for each in from_overrides(data.get('overrides', ()), name)
-        ]
+        self._acknowledged: list[Acknowledgement] = []
+        for name, data in reversed(self._files):
+            self._acknowledged += from_overrides(data.get('overrides', ()), name)
 
     def metrics(self) -> frozenset[str]:
         """Return every metric with a limit in a file or on the command line."""
         names = set(self._command_line.warning) | set(self._command_line.critical)
         for _, data in self._files:
-            names.update(data.get('metrics', ()))
-            names.update(
-                metric
-                for override in data.get('overrides', ())
-                for metric in override.get('metrics', ())
-            )
+            for part in (data, *data.get('overrides', ())):
+                names.update(part.get('metrics', ()))
         return frozenset(names)
 
-    def limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
+    def limit(
+        self,
+        metric: str,
+        device: Device,
+        identity: Identity,
+        family: str,
+    ) -> Limit:
         """Return the limit of *metric* for this drive.
 
         If overrides of equal rank disagree on a field, none of them sets this field.
         """
-        overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
+        overrides, groups = self._overrides(device, identity, family), self.groups(family)
         kinds = _kinds(identity)
         if overrides:
-            return _merged(self._layers(metric, kinds, groups, overrides))
+            return _merged(self._layers(metric, kinds, groups=groups, overrides=overrides))
         key = metric, kinds, groups
         if key not in self._by_kind:
             self._by_kind[key] = _merged(self._layers(*key, ()))
@@ -207,24 +202,21 @@ class Thresholds:
             for level, ranges in zip(LEVELS, self._command_line)
             if metric in ranges
         }
+        by_selector: dict[str, list[tuple[str, Json]]] = {selector: [] for selector in SELECTORS}
+        for name, override in overrides:
+            if metric in override.get('metrics', ()):
+                fields = _of_kind(override['metrics'][metric], kinds, groups)
+                # The reason of a limit comes from its override, and not from an acknowledgement.
+                if fields:
+                    fields = {'why': override['why'], **fields}
+                by_selector[rank(override)].append((f'{name}: {_whose(override)}', fields))
         layers: list[Layer] = [
-            [('command line', {**levels, 'why': 'set on the command line'})] if levels else []
+            [('command line', {**levels, 'why': 'set on the command line'})] if levels else [],
+            *by_selector.values(),
         ]
-        # The reason of a limit comes from its override, and not from an acknowledgement.
-        layers += [
-            [
-                (f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
-                for name, override in overrides
-                if rank(override) == selector and metric in override.get('metrics', ())
-                for fields in [_of_kind(override['metrics'][metric], kinds, groups)]
-            ]
-            for selector in SELECTORS
-        ]
-        layers += [
-            [(name, _of_kind(data['metrics'][metric], kinds, groups))]
-            for name, data in self._files
-            if metric in data.get('metrics', ())
-        ]
+        for name, data in self._files:
+            if metric in data.get('metrics', ()):
+                layers.append([(name, _of_kind(data['metrics'][metric], kinds, groups))])
         return layers
 
     def groups(self, family: str) -> tuple[str, ...]:
@@ -233,36 +225,41 @@ class Thresholds:
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
         """Return the acknowledgement of a metric of this drive, or None."""
-        return applying(self._acknowledged, identity.serial, metric, self._today)
+        return applying(self._acknowledged, identity.serial, metric=metric, today=self._today)
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
         """Return a message for each limit of this drive that two overrides of equal rank set to
         different values.
         """
-        overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
-        return [
-            f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
-            for metric in sorted(self.metrics() if overrides else ())
-            for layer in self._layers(metric, _kinds(identity), groups, overrides)
-            for field, who in _disagreements(layer)
-        ]
+        overrides, groups = self._overrides(device, identity, family), self.groups(family)
+        messages = []
+        for metric in sorted(self.metrics() if overrides else ()):
+            for layer in self._layers(metric, _kinds(identity), groups=groups, overrides=overrides):
+                for field, who in _disagreements(layer):
+                    words = f'{metric}, {field}: {who} disagree and neither takes precedence'
+                    messages.append(f'{words}; remove one of them')
+        return messages
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
         # The result is kept: it is needed for each metric of a drive, and a site may have an
         # override for each drive.
         drive = device, identity, family
         if self._selected[0] != drive:
-            self._selected = (
-                drive,
-                [
-                    (name, override)
-                    for name, data in self._files
-                    for override in data.get('overrides', ())
-                    if not self._is_over(override)
-                    and selects(override['for'], device, identity, family)
-                ],
-            )
+            overrides = []
+            for name, override in self._selecting(device, identity, family):
+                if not self._is_over(override):
+                    overrides.append((name, override))
+            self._selected = drive, overrides
         return self._selected[1]
+
+    def _selecting(
+        self, device: Device, identity: Identity, family: str
+    ) -> Iterator[tuple[str, Json]]:
+        """Yield each override for the drive, expired or not, with the name of its file."""
+        for name, data in self._files:
+            for override in data.get('overrides', ()):
+                if selects(override['for'], device, identity=identity, family=family):
+                    yield name, override
 
     def _is_over(self, override: Json) -> bool:
         return bool(self._today) and override.get('until', '9999') < self._today
@@ -272,24 +269,28 @@ class Thresholds:
         drive is read.
         """
         overrides = [override for _, override in self._overrides(device, identity, family)]
+        attributes: set[int] = set()
+        logs: set[str] = set()
+        for override in overrides:
+            attributes.update(map(int, override.get('attributes', ())))
+            logs.update(override.get('skip', ()))
+        is_read = [override['read'] for override in overrides if 'read' in override]
         return Exceptions(
-            ignored_attributes=frozenset(
-                int(number) for o in overrides for number in o.get('attributes', ())
-            ),
-            skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
-            is_read=all(o.get('read', True) for o in overrides),
-            is_allowed=any(o.get('read', False) for o in overrides),
-            is_optional=any('presence' in o for o in overrides),
+            ignored_attributes=frozenset(attributes),
+            skipped_logs=frozenset(logs),
+            is_read=all(is_read),
+            is_allowed=any(is_read),
+            is_optional=any('presence' in override for override in overrides),
         )
 
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
         """Return a message for each override of this drive that has expired."""
-        return [
-            Coded('override-ended', f'{name}: the override for {_whose(o)} ended on {o["until"]}')
-            for name, data in self._files
-            for o in data.get('overrides', ())
-            if self._is_over(o) and selects(o['for'], device, identity, family)
-        ]
+        messages = []
+        for name, override in self._selecting(device, identity, family):
+            if self._is_over(override):
+                words = f'{name}: the override for {_whose(override)} ended on {override["until"]}'
+                messages.append(Coded('override-ended', words))
+        return messages
 
 
 def rank(override: Json) -> str:
@@ -303,28 +304,37 @@ def _whose(override: Json) -> str:
     A serial number is left out, because it may be secret.
     """
     selector = rank(override)
-    return (
-        'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
-    )
+    if selector == 'serial':
+        return 'this serial number'
+    return f'{selector} {override["for"][selector]}'
 
 
-def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
+def selects(
+    selector: Json,
+    device: Device,
+    identity: Identity,
+    family: str,
+) -> bool:
     """Return whether every condition in the value of an override's key "for" matches the drive."""
-    tests: Mapping[str, Callable[[str], bool]] = {
-        'serial': lambda value: bool(identity.serial) and value == identity.serial,
-        'device': lambda value: value in (device.name, device.address),
-        'model': lambda value: bool(identity.model) and fits(value, identity.model),
-        'family': lambda value: bool(family) and value == family,
-    }
-    return all(tests[key](value) for key, value in selector.items())
+    if 'serial' in selector and selector['serial'] != (identity.serial or None):
+        return False
+    if 'device' in selector and selector['device'] not in (device.name, device.address):
+        return False
+    if 'family' in selector and selector['family'] != (family or None):
+        return False
+    if 'model' not in selector:
+        return True
+    return bool(identity.model) and fits(selector['model'], identity.model)
 
 
 def _kinds(identity: Identity) -> tuple[str, ...]:
     """Return the kind of a drive; for SAS, also the kind of a similar SATA drive (hdd or ssd),
     and the vendor.
     """
-    kind, twin = identity.kind, 'ssd' if identity.rotation == 0 else 'hdd'
-    return (kind, twin, identity.model.partition(' ')[0]) if kind == 'sas' else (kind,)
+    if identity.kind != 'sas':
+        return (identity.kind,)
+    twin = 'ssd' if identity.rotation == 0 else 'hdd'
+    return identity.kind, twin, identity.model.partition(' ')[0]
 
 
 def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
@@ -333,11 +343,11 @@ def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     """
     of_kind = metric.get(kinds[0], {})
     if 'like' in of_kind and len(kinds) > 1:
-        of_kind, groups = (
-            {**metric.get(kinds[1], {}), **of_kind},
-            (of_kind['like'].get(kinds[2], ''),),
-        )
-    fields = {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind}
+        _, twin, vendor = kinds
+        groups = (of_kind['like'].get(vendor, ''),)
+        of_kind = {**metric.get(twin, {}), **of_kind}
+    fields = {field: metric[field] for field in FIELDS if field in metric}
+    fields.update(of_kind)
     for group in groups:
         fields.update(of_kind.get('groups', {}).get(group, {}))
     return fields
@@ -351,31 +361,31 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         for field, value in _agreed(layer).items():
             if field not in fields:
                 fields[field], places[field] = value, place
-    warning, critical, growth, _, graph, why = (fields.get(field, (None, '')) for field in FIELDS)
+    values = {field: value for field, (value, _) in fields.items()}
+    origins = {field: origin for field, (_, origin) in fields.items()}
     own = frozenset(field for field, place in places.items() if 1 <= place <= ONE_DRIVE)
     return Limit(
-        _bound(warning[0]),
-        _bound(critical[0]),
-        warning[1],
-        critical[1],
-        bool(graph[0]),
-        frozenset(fields),
-        why[0] or '',
-        tuple(several(growth[0])),
-        growth[1],
-        own,
-        _aged(fields, places),
+        warning=_bound(values.get('warning')),
+        critical=_bound(values.get('critical')),
+        warning_origin=origins.get('warning', ''),
+        critical_origin=origins.get('critical', ''),
+        is_graphed=bool(values.get('graph')),
+        set_fields=frozenset(fields),
+        why=values.get('why') or '',
+        growth=tuple(several(values.get('growth'))),
+        growth_origin=origins.get('growth', ''),
+        own_fields=own,
+        aged=_aged(fields, places),
     )
 
 
 def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
     """Return the merged fields of a layer, without the fields on which its overrides disagree."""
-    merged = {
-        field: (fields[field], origin)
-        for origin, fields in layer
-        for field in FIELDS
-        if field in fields
-    }
+    merged = {}
+    for origin, fields in layer:
+        for field in FIELDS:
+            if field in fields:
+                merged[field] = fields[field], origin
     for field, _ in _disagreements(layer):
         merged.pop(field, None)
     return merged
@@ -387,9 +397,9 @@ def _disagreements(layer: Layer) -> Iterator[tuple[str, str]]:
     for origin, fields in layer if len(layer) > 1 else ():
         for field in FIELDS:
             if field in fields and field != 'why':
-                value, other = first.setdefault(field, (fields[field], origin))
+                value, first_origin = first.setdefault(field, (fields[field], origin))
                 if value != fields[field]:
-                    yield field, f'{other} and {origin}'
+                    yield field, f'{first_origin} and {origin}'
 
 
 def _bound(value: Any) -> Bound:
@@ -397,8 +407,8 @@ def _bound(value: Any) -> Bound:
         return DriveLimit(
             value['drive'],
             value.get('plus', 0) - value.get('minus', 0),
-            value['else'],
-            value.get('at_least', -math.inf),
+            otherwise=value['else'],
+            at_least=value.get('at_least', -math.inf),
         )
     return value if value is None else str(value)
 
@@ -406,22 +416,22 @@ def _bound(value: Any) -> Bound:
 def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> tuple[Aged, ...]:
     """Return the stages of a limit, without the levels that a layer of higher precedence sets."""
     rules, origin = fields.get('aged', (None, ''))
-    found = [
-        Aged(
-            seconds(rule.get('after', '0d')),
-            seconds(rule['before']) if 'before' in rule else math.inf,
-            rule.get('tested', False),
-            {
-                level: _bound(rule[level])
-                for level in LEVELS
-                if level in rule and places.get(level, places['aged']) >= places['aged']
-            },
-            origin,
-            rule.get('why', ''),
+    stages = []
+    for rule in several(rules):
+        levels = {}
+        for level in LEVELS:
+            if level in rule and places.get(level, places['aged']) >= places['aged']:
+                levels[level] = _bound(rule[level])
+        stage = Aged(
+            after=seconds(rule.get('after', '0d')),
+            before=seconds(rule['before']) if 'before' in rule else math.inf,
+            is_for_tested=rule.get('tested', False),
+            levels=levels,
+            origin=origin,
+            why=rule.get('why', ''),
         )
-        for rule in several(rules)
-    ]
-    return tuple(sorted(found, key=lambda stage: stage.after))
+        stages.append(stage)
+    return tuple(sorted(stages, key=lambda stage: stage.after))
 
 
 def growth_rule(rule: Json) -> GrowthRule:
@@ -430,14 +440,14 @@ def growth_rule(rule: Json) -> GrowthRule:
         None if rule.get(level) is None else float(rule[level]) for level in LEVELS
     )
     return GrowthRule(
-        seconds(rule['within']),
-        seconds(rule['for']),
-        warning,
-        critical,
-        seconds(rule.get('stands', '0d')),
-        rule.get('advice', ''),
-        rule.get('times', 0),
-        seconds(rule.get('gone', '180d')),
+        within=seconds(rule['within']),
+        held=seconds(rule['for']),
+        warning=warning,
+        critical=critical,
+        stands=seconds(rule.get('stands', '0d')),
+        advice=rule.get('advice', ''),
+        times=rule.get('times', 0),
+        gone=seconds(rule.get('gone', '180d')),
     )
 
 
@@ -450,7 +460,9 @@ def several(rules: Any) -> Sequence[Json]:
     """Return the rules of a field as a sequence; the field has one rule, a list of rules, or
     null.
     """
-    return () if rules is None else (rules,) if isinstance(rules, dict) else tuple(rules)
+    if rules is None:
+        return ()
+    return (rules,) if isinstance(rules, dict) else tuple(rules)
 
 
 # --- acknowledgements: values that an admin accepts and that raise no alert until they get worse --
@@ -463,43 +475,43 @@ def several(rules: Any) -> Sequence[Json]:
 def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
     """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
     for override in overrides:
-        serial, notes = (
-            override['for'].get('serial'),
-            {note: override.get(note, '') for note in NOTES},
-        )
-        if serial and override.get('gone'):
-            yield Acknowledgement(serial, GONE, 0, origin=origin, **notes)
+        serial = override['for'].get('serial')
+        if not serial:
+            continue
+        notes = {note: override.get(note, '') for note in NOTES}
+        values: dict[str, float] = {}
+        if override.get('gone'):
+            values[GONE] = 0
         for metric, limits in override.get('metrics', {}).items():
-            if serial and 'acknowledged' in limits:
-                yield Acknowledgement(
-                    serial, metric, float(limits['acknowledged']), origin=origin, **notes
-                )
+            if 'acknowledged' in limits:
+                values[metric] = float(limits['acknowledged'])
+        for metric, value in values.items():
+            yield Acknowledgement(serial, metric, value, origin=origin, **notes)
 
 
 def applying(
-    accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str
+    accepted: Sequence[Acknowledgement],
+    serial: str,
+    metric: str,
+    today: str,
 ) -> Acknowledgement | None:
     """Return the last unexpired acknowledgement of a drive's metric, or None. today: a date such
     as "2026-11-22".
     """
-    return next(
-        (
-            each
-            for each in reversed(accepted)
-            if (each.serial, each.metric) == (serial, metric)
-            and (not each.until or today <= each.until)
-        ),
-        None,
-    )
+    for acknowledgement in reversed(accepted):
+        is_over = acknowledgement.until and today > acknowledgement.until
+        if (acknowledgement.serial, acknowledgement.metric) == (serial, metric) and not is_over:
+            return acknowledgement
+    return None
 
 
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
     """Return whether a number is at least as good as the accepted value. falls: a smaller number
     is worse.
     """
-    return accepted is not None and (
-        number >= accepted.value if falls else number <= accepted.value
-    )
+    if accepted is None:
+        return False
+    return number >= accepted.value if falls else number <= accepted.value
 
 
 def prevailing(

@@ -63,13 +63,13 @@ def decoded(layout: Json, page: bytes) -> Decoded:
     rows = _rows(page, layout['rows'], layout.get('row_count', PAGE)) if 'rows' in layout else {}
     if rows is None or not _has_layout(layout, page):
         return Decoded(FOREIGN)
-    found = []
+    numbers = []
     for field in layout['fields']:
         part = rows.get(field['row']) if 'row' in field else page
         number = _number(field, part) if part is not None else None
         if number is not None:
-            found.append((field, number))
-    return Decoded(READ if found else EMPTY, tuple(found))
+            numbers.append((field, number))
+    return Decoded(READ if numbers else EMPTY, tuple(numbers))
 
 
 def _number(field: Json, part: bytes) -> float | None:
@@ -78,16 +78,25 @@ def _number(field: Json, part: bytes) -> float | None:
 
     A drive sets all bits of a number that it does not count. No valid range includes such a number.
     """
-    number, *others = (
-        int.from_bytes(
-            part[place['offset'] : place['offset'] + field['length']], field.get('order', 'little')
-        )
-        for place in (field, *(field[key] for key in ('minus', 'share_of') if key in field))
-    )
-    counted = [0 if other == 256 ** field['length'] - 1 else other for other in others]
+    number = _bytes_at(field, field, part)
     if 'minus' in field:
-        return number - counted[0]
-    return number if not counted else 100 * number / counted[0] if counted[0] else None
+        return number - _counted(field, 'minus', part)
+    if 'share_of' in field:
+        whole = _counted(field, 'share_of', part)
+        return 100 * number / whole if whole else None
+    return number
+
+
+def _bytes_at(place: Json, field: Json, part: bytes) -> int:
+    """Return the number at the offset of *place*, with the length and the order of the field."""
+    end = place['offset'] + field['length']
+    return int.from_bytes(part[place['offset'] : end], field.get('order', 'little'))
+
+
+def _counted(field: Json, key: str, part: bytes) -> int:
+    """Return the second number of a field; 0 if the drive does not count it."""
+    number = _bytes_at(field[key], field, part)
+    return 0 if number == 256 ** field['length'] - 1 else number
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
@@ -105,11 +114,15 @@ def _has_layout(layout: Json, page: bytes) -> bool:
     defines them.
     """
     guid, version = layout.get('guid'), layout.get('version')
-    if guid and page[guid['offset'] : guid['offset'] + PAGE // 32] != bytes.fromhex(guid['bytes']):
-        return False
-    return not version or version['least'] <= int.from_bytes(
-        page[version['offset'] : version['offset'] + version['length']], 'little'
-    ) <= version.get('most', 0xFFFF)
+    if guid:
+        expected = bytes.fromhex(guid['bytes'])
+        if page[guid['offset'] : guid['offset'] + PAGE // 32] != expected:
+            return False
+    if not version:
+        return True
+    return bool(
+        version['least'] <= _bytes_at(version, version, page) <= version.get('most', 0xFFFF)
+    )
 
 
 def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
@@ -144,23 +157,20 @@ def of_drive(
         if STATUS not in stored:
             return VendorLog()
         status = int(stored[STATUS])
-        return VendorLog(
-            (
-                _status(source, status, is_stored=True),
-                *_from_history(source, status, layout, metrics, stored),
-            ),
-            _notes(source, status),
-        )
+        readings = _from_history(source, status, layout=layout, metrics=metrics, stored=stored)
+        own = _status(source, status, is_stored=True)
+        return VendorLog((own, *readings), _notes(source, status))
     result = decoded(layout, page.data) if page.status == READ else Decoded(page.status)
-    readings = (
-        _readings(source, result, metrics, report.identity)
-        if result.status == READ
-        else _from_history(source, result.status, layout, metrics, stored)
-    )
-    failure = (page.failure,) if page.failure else ()
-    return VendorLog(
-        (_status(source, result.status), *readings), (*_notes(source, result.status), *failure)
-    )
+    if result.status == READ:
+        readings = _readings(source, result, metrics=metrics, identity=report.identity)
+    else:
+        readings = _from_history(
+            source, result.status, layout=layout, metrics=metrics, stored=stored
+        )
+    notes = _notes(source, result.status)
+    if page.failure:
+        notes = (*notes, page.failure)
+    return VendorLog((_status(source, result.status), *readings), notes)
 
 
 def source_of(page: str, layout: str) -> Source:
@@ -169,11 +179,14 @@ def source_of(page: str, layout: str) -> Source:
 
 
 def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
-    return Reading(STATUS, status, '', source, judged=False, is_stored=is_stored)
+    return Reading(STATUS, status, unit='', source=source, judged=False, is_stored=is_stored)
 
 
 def _readings(
-    source: Source, result: Decoded, metrics: Mapping[str, Metric], identity: Identity
+    source: Source,
+    result: Decoded,
+    metrics: Mapping[str, Metric],
+    identity: Identity,
 ) -> Iterator[Reading]:
     for field, count in result.numbers:
         metric = metrics[field['metric']]
@@ -182,7 +195,7 @@ def _readings(
         if count in field.get('not', ()):
             yield unknown(metric, source, f'{count} means no value')
         elif is_valid and is_plausible(number, metric):
-            yield Reading(metric.name, number, metric.unit, source)
+            yield Reading(metric.name, number, unit=metric.unit, source=source)
         else:
             yield unknown(metric, source, f'{number:g} is not a plausible value')
 
@@ -199,7 +212,9 @@ def _from_history(
     """
     for name in names(layout) if status in (READ, HANGS, UNREAD) else ():
         if name in stored:
-            yield Reading(name, stored[name], metrics[name].unit, source, is_stored=True)
+            yield Reading(
+                name, stored[name], unit=metrics[name].unit, source=source, is_stored=True
+            )
 
 
 def names(layout: Json) -> list[str]:

@@ -96,11 +96,9 @@ class Before(NamedTuple):
         A drive that was not read is not skipped.
         """
         identity = read.identity
-        return (
-            self.ssd_only
-            and identity is not None
-            and (identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
-        )
+        if not self.ssd_only or identity is None:
+            return False
+        return identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation))
 
     def site_files(self) -> SiteFiles | None:
         """Return what the files of -dbj and -ucfgj are, or None without these options."""

@@ -57,7 +57,7 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
 
     database, users: the paths given with -dbj and -ucfgj.
     """
-    result = SiteFiles([], [], [], [])
+    result = SiteFiles([], [], of_1_6=[], unusable=[])
     for option, path, of_this_version in (
         ('-dbj', database, result.attributes),
         ('-ucfgj', users, result.limits),
@@ -105,10 +105,10 @@ def is_shipped(name: str, data: Any) -> bool:
     """Return whether an entry has the limits shipped with version 1.x."""
     if not isinstance(data, dict):
         return False
-    known = shipped_data.load(shipped_data.path(KNOWN))
-    if fingerprint(data) in known['entries']:
+    shipped = shipped_data.load(shipped_data.path(KNOWN))
+    if fingerprint(data) in shipped['entries']:
         return True
-    documented, limits = known['documented'].get(name), object_of(data, 'Threshs')
+    documented, limits = shipped['documented'].get(name), object_of(data, 'Threshs')
     return documented is not None and all(
         documented.get(number) == limit for number, limit in limits.items()
     )

@@ -137,7 +137,9 @@ class Migration:
             identity = Identity(GENERIC[name])
             spec = self._database.identify(identity, ())
             shown = f'all {identity.protocol} drives'
-            self._add(Target(where, shown, None, identity, spec, entry))
+            self._add(
+                Target(where, shown, selector=None, identity=identity, spec=spec, entry=entry)
+            )
         elif name.startswith('/'):
             self._at_path(name, entry, where)
         elif isinstance(models, list) and models:
@@ -155,7 +157,16 @@ class Migration:
                 numbers = [row.id for row in report.attributes]
                 spec = self._database.identify(report.identity, numbers)
                 selector = {'device': address}
-                self._add(Target(where, address, selector, report.identity, spec, entry))
+                self._add(
+                    Target(
+                        where,
+                        address,
+                        selector=selector,
+                        identity=report.identity,
+                        spec=spec,
+                        entry=entry,
+                    )
+                )
         if not has_answered:
             self.lost.append(
                 f'{where}: this drive did not answer; name it with -d, such as '
@@ -177,14 +188,16 @@ class Migration:
         numbers = [int(number) for number in columns if _is_number(number)]
         spec = self._database.identify(identity, numbers)
         selector = {'model': vendor + literally(name)}
-        self._add(Target(where, clean(name), selector, identity, spec, entry))
+        self._add(
+            Target(where, clean(name), selector=selector, identity=identity, spec=spec, entry=entry)
+        )
 
     def _add(self, target: Target) -> None:
         """Add the limits of an entry for its drives."""
         metrics: MutableJson = {}
         for number, data in object_of(target.entry, 'Threshs').items():
             try:
-                self._add_limit(number, data, target, metrics)
+                self._add_limit(number, data, target=target, metrics=metrics)
             except UsageError as reason:
                 self.lost.append(
                     f'{target.where}: number {number[:SHOWN]}, {json.dumps(data)[:60]}, '
@@ -197,7 +210,13 @@ class Migration:
         for metric, limits in metrics.items():
             self._metrics.setdefault(metric, {})[target.identity.kind] = {**limits, 'why': why}
 
-    def _add_limit(self, number: str, data: Any, target: Target, metrics: MutableJson) -> None:
+    def _add_limit(
+        self,
+        number: str,
+        data: Any,
+        target: Target,
+        metrics: MutableJson,
+    ) -> None:
         """Add a limit to *metrics*. Raises UsageError, with the reason, if this is not possible."""
         old_warning, old_critical = limits_of(data)
         if number == HEALTH and old_warning == old_critical == '0':
@@ -220,7 +239,9 @@ class Migration:
 
     def _instead(self, metric: str, target: Target) -> str:
         """Return which limits are replaced."""
-        ours = self._limits.limit(metric, Device(''), target.identity, target.spec.family or '')
+        ours = self._limits.limit(
+            metric, Device(''), identity=target.identity, family=target.spec.family or ''
+        )
         warning, critical = (
             bound.otherwise if isinstance(bound, DriveLimit) else bound
             for bound in (ours.warning, ours.critical)
