@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -216,25 +217,22 @@ exec chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bi
 
 
 def typed(suite: str, page: str, entry: Entry, chosen: Sequence[str]) -> list[Typed]:
-    """Type commands of a document in a fresh Debian, and return how each ended."""
+    """Type commands of a document in a fresh Debian, and return how each ended.
+
+    What is printed goes to a file in the folder LOG of the environment, or is not kept.
+    """
     root = Path(tempfile.mkdtemp(prefix='documented-'))
+    log = Path(os.environ.get('LOG', root), f'{suite}-{page.replace("/", "-")}.log')
     try:
         prepared(suite, page, root)
         (root / 'root/script').write_text(script(chosen, entry))
         apart = ['unshare', '--mount', '--uts', '--pid', '--fork', '--kill-child']
-        done = subprocess.run(
-            [*apart, '--propagation', 'private', 'sh', '-ec', _INSIDE, str(root)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            errors='replace',
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        if 'LOG' in os.environ:
-            name = f'{suite}-{page.replace("/", "-")}.log'
-            Path(os.environ['LOG'], name).write_text(done.stdout)
-        return results(chosen, entry, done.stdout)
+        inside = [*apart, '--propagation', 'private', 'sh', '-ec', _INSIDE, str(root)]
+        with log.open('w') as printed, suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                inside, stdin=subprocess.DEVNULL, stdout=printed, timeout=SECONDS, check=False
+            )
+        return results(chosen, entry, log.read_text(errors='replace'))
     finally:
         subprocess.run(['/bin/rm', '-rf', '--one-file-system', str(root)], check=True)
 
