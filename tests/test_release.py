@@ -277,6 +277,19 @@ def test_the_files_of_a_release_are_verified_offline(files):
     )
 
 
+def test_the_program_that_verifies_is_named_where_it_is_missing(tmp_path):
+    """A fresh Debian has no ssh-keygen; the files are not to blame."""
+    done = subprocess.run(
+        ['/bin/sh', str(ROOT / 'tools/verify'), 'signers'],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={'PATH': str(tmp_path)},
+    )
+
+    assert (done.returncode, 'apt install openssh-client' in done.stderr) == (1, True)
+
+
 @needs('ssh-keygen')
 @pytest.mark.parametrize('name', KINDS)
 def test_a_file_that_was_changed_is_refused(files, name):

@@ -18,7 +18,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -216,48 +218,55 @@ exec chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bi
 
 
 def typed(suite: str, page: str, entry: Entry, chosen: Sequence[str]) -> list[Typed]:
-    """Type commands of a document in a fresh Debian, and return how each ended."""
+    """Type commands of a document in a fresh Debian, and return how each ended.
+
+    What is printed goes to a file in the folder LOG of the environment, or is not kept.
+    """
     root = Path(tempfile.mkdtemp(prefix='documented-'))
+    log = Path(os.environ.get('LOG', root), f'{suite}-{page.replace("/", "-")}.log')
     try:
         prepared(suite, page, root)
         (root / 'root/script').write_text(script(chosen, entry))
         apart = ['unshare', '--mount', '--uts', '--pid', '--fork', '--kill-child']
-        done = subprocess.run(
-            [*apart, '--propagation', 'private', 'sh', '-ec', _INSIDE, str(root)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            errors='replace',
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        if 'LOG' in os.environ:
-            name = f'{suite}-{page.replace("/", "-")}.log'
-            Path(os.environ['LOG'], name).write_text(done.stdout)
-        return results(chosen, entry, done.stdout)
+        inside = [*apart, '--propagation', 'private', 'sh', '-ec', _INSIDE, str(root)]
+        with log.open('w') as printed, suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                inside, stdin=subprocess.DEVNULL, stdout=printed, timeout=SECONDS, check=False
+            )
+        return results(chosen, entry, log.read_text(errors='replace'))
     finally:
         subprocess.run(['/bin/rm', '-rf', '--one-file-system', str(root)], check=True)
 
 
 def main(suite: str, *wanted: str) -> int:
     """Type the documents, print what is wrong and the figures; return the exit status."""
-    entries, wrong, counts = table(), 0, [0, 0, 0]
+    entries, wrong, total = table(), 0, Counter[str]()
     for page in wanted or DOCUMENTS:
         entry, found = entries.get(page, Entry()), commands((ROOT / page).read_text())
-        chosen = [command for command in found if not reason(command, entry.listed)]
+        reasons = [reason(command, entry.listed) for command in found]
+        chosen = [command for command, why in zip(found, reasons) if not why]
         ended = typed(suite, page, entry, chosen) if chosen else []
         failed = [each for each in ended if not each.is_right]
         for each in failed:
             print(f'{page}: {each.command}\n    exit status {each.status}, not {each.expected}')
             print(''.join(f'    {line}\n' for line in each.output.splitlines()[-15:]))
-        wrong += len(failed)
-        numbers = (len(found), len(chosen), len(found) - len(chosen))
-        counts = [total + number for total, number in zip(counts, numbers)]
-        print('{}: {} commands, {} typed, {} listed'.format(page, *numbers), flush=True)
-    print(
-        '{}: {} commands, {} typed, {} listed with a reason, {} wrong'.format(suite, *counts, wrong)
-    )
+        count = Counter(map(_where, reasons))
+        wrong, total = wrong + len(failed), total + count
+        print(f'{page}: {_figures(count)}', flush=True)
+    print(f'{suite}: {_figures(total)}; {wrong} wrong')
     return 1 if wrong else 0
+
+
+def _where(why: str) -> str:
+    """Return where a command is typed, by the reason why it is not typed here."""
+    return 'here' if not why else 'elsewhere' if why.startswith('typed by ') else 'nowhere'
+
+
+def _figures(count: Counter[str]) -> str:
+    return (
+        f'{sum(count.values())} commands, {count["here"]} typed, {count["elsewhere"]} typed by other '
+        f'proofs, {count["nowhere"]} listed with a reason'
+    )
 
 
 if __name__ == '__main__':
