@@ -91,10 +91,10 @@ class Examiner:
 
     def _ask_daemons(self) -> None:
         """Ask Icinga 2, Nagios and NRPE for their checks, and run these as their users."""
-        nrpe = nagios.nrpe()
+        nrpe, user = nagios.nrpe(), self._options.own.user
         objects, self._refused = icinga.ask()
         checks, refused = nagios.nagios_checks(nrpe)
-        self._refused += [*refused, *nagios.nrpe_findings(nrpe, self._options.own.user)]
+        self._refused += [*refused, *nagios.nrpe_findings(nrpe, user)]
         self._checks = [*nagios.nrpe_checks(nrpe), *checks]
         if objects:
             self._checks += icinga.checks(objects)
@@ -103,7 +103,6 @@ class Examiner:
                 self._refused += installed.check_command(self._path)
         now = time.monotonic()  # a drive may hang: half of the time remains for everything else
         end = now + (self._deadline - now) / 2
-        user = self._options.own.user
         self._results = daemon_checks.examine(self._checks, self._path, user, end)
 
     def examine(self) -> Examination:

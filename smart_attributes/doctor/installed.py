@@ -134,8 +134,9 @@ def _ignored(config: str) -> list[Finding]:
         for name in names_in(folder):
             path, end = os.path.splitext(f'{folder}/{name}')
             if end != '.json' and end.lower() == '.json':
-                better = f'{path}.json'
-                findings.append(found('site-file-name-ignored', path=path + end, better=better))
+                findings.append(
+                    found('site-file-name-ignored', path=path + end, better=f'{path}.json')
+                )
     return findings
 
 
