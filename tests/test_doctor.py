@@ -23,17 +23,18 @@ import nagiosplugin
 import pytest
 import sys_tree
 import warm
-from conftest import NOBODY, ROOT, SOON, Result, run
+from conftest import ROOT, SOON, Result, run
 from simulator import Machine, why_not
 
-from smart_attributes import failures
+from smart_attributes import access, failures
 from smart_attributes.command_line.options import Options
-from smart_attributes.doctor import daemons, drives, history_state, start, sudo_reports, sudo_rule
+from smart_attributes.doctor import drives, history_state, start, sudo_reports, sudo_rule
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
 from smart_attributes.reading import sudoers
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
+from smart_attributes.reading.sudo_listing import SudoersEntry, denial, entries_of
 from smart_attributes.reading.system import held
 from smart_attributes.state_directory import Unusable
 
@@ -49,8 +50,9 @@ sys.path.insert(0, {str(ROOT)!r})
 sys.path.append({SITE!r})
 from smart_attributes.reading import system
 system.ROOT = sys.argv.pop(1)
+from smart_attributes.daemons import checks
 from smart_attributes.doctor import installed
-installed.ROOT = '/nonexistent'
+checks.ROOT = installed.ROOT = '/nonexistent'
 sys.argv[0] = {str(ROOT / 'check_smart_attributes')!r}
 from smart_attributes import main
 main.main()"""
@@ -60,8 +62,9 @@ OTHERWISE = """import sys
 sys.executable = '/usr/bin/python3'
 from smart_attributes.reading import system
 system.ROOT = {root!r}
+from smart_attributes.daemons import checks
 from smart_attributes.doctor import installed
-installed.ROOT = '/nonexistent'
+checks.ROOT = installed.ROOT = '/nonexistent'
 """
 ENTER = """import ctypes, os
 assert not ctypes.CDLL(None, use_errno=True).setns(os.open('/proc/{}/ns/mnt', os.O_RDONLY), 0), ctypes.get_errno()
@@ -219,7 +222,8 @@ class Installation:
         )
         words = re.sub(
             'check_smart_attributes(?= sudoers| history| acknowledge)', lambda _: program, command
-        ).replace(sudo_rule.RULE, str(self.rule))
+        )
+        words = re.sub(rf'{sudo_rule.RULE}[\w-]*', str(self.rule), words)
         editor = dict.fromkeys(('SUDO_EDITOR', 'VISUAL', 'EDITOR'), 'sed -i -e /ALL$/d')
         subprocess.run(
             ['sh', '-ec', words],
@@ -290,10 +294,10 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
         'history',
         'processes',
         'site files',
-        'time limit',
         '/dev/sda',
         '/dev/sdb',
         'output',
+        'time limit',
     ]
     body, _, pasted = told.text.partition('Lines to paste')
     lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
@@ -312,24 +316,6 @@ def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):
 
     assert told['code'] == 'site-file-not-readable' and 'Permission denied' in told['message']
     assert told['command'] == f'chmod a+r {path}'
-
-
-@pytest.mark.parametrize('closed', ['', 'lock'])
-def test_history_that_belongs_to_root_is_given_to_the_user(installed, closed):
-    """Doctor asks the file system for the reason, not the words of the message."""
-    installed.check()
-    path = installed.state / 'history' / closed
-    path.chmod(0o700)
-    shutil.chown(path, 'root', 'root')
-
-    [told] = installed.to_do()
-    installed.follow(told['command'])
-
-    assert installed.to_do() == []
-    assert (told['subject'], told['command']) == (
-        'history',
-        f'chown -hR {installed.user}: {installed.state}',
-    )
 
 
 def test_the_user_himself_is_told_the_same(installed):
@@ -486,18 +472,6 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
 # --- ten ways of breaking it ---------------------------------------------------------------------
 
 
-def test_no_rule(installed):
-    """The command of its cure, pasted into a shell of root, ends it."""
-    installed.rule.unlink()
-
-    rule, later = installed.to_do()
-    installed.follow(rule['command'])
-
-    assert (rule['code'], later['code']) == ('sudo-rule-absent', 'drives-wait-for-sudo')
-    assert (rule['fields']['user'], rule['fields']['path']) == (installed.user, installed.path)
-    assert installed.to_do() == []
-
-
 @pytest.mark.parametrize(
     'change, code',
     [
@@ -523,9 +497,9 @@ def test_an_old_rule(installed, change, code):
     installed.write_rule(change(installed.printed_rule(), installed.user))
 
     rule = installed.about('sudo rule')
+    assert rule['code'] == code, rule
     installed.follow(rule['command'])
 
-    assert rule['code'] == code
     assert installed.to_do() == []
 
 
@@ -536,25 +510,9 @@ def test_a_rule_for_another_path(installed):
     rule = installed.to_do()[0]
     installed.follow(rule['command'])
 
-    assert rule['code'] == 'sudo-rule-for-other-path'
-    assert rule['fields']['other'] == '/usr/sbin/smartctl'
+    assert rule['code'] == 'sudo-rule-absent'
     assert rule['fields']['path'] == installed.path
     assert installed.to_do() == []
-
-
-def test_a_wrong_path(installed):
-    """Where smartctl is instead is said."""
-    installed.path = '/usr/local/sbin/no-smartctl'
-
-    told = installed.to_do()
-
-    assert told[0]['message'] == '/usr/local/sbin/no-smartctl: file not found'
-    assert told[0]['fields']['elsewhere'] == '/usr/sbin/smartctl'
-    assert [each['code'] for each in told] == [
-        'smartctl-elsewhere',
-        'sudo-rule-waits',
-        'drives-wait-for-smartctl',
-    ]
 
 
 def test_no_smartctl(installed, tmp_path):
@@ -617,31 +575,6 @@ def test_no_history(installed):
     assert installed.check().code == 0
     history = installed.about('history')
     assert (history['code'], history['fields']['age']) == ('history-works', '1 min')
-
-
-def test_a_foreign_site_file(installed):
-    """Whoever owns it could change what alarms; given to root, it is read."""
-    file = installed.site_file('{"metrics": {"temperature": {"warning": "45"}}}')
-    os.chown(file, NOBODY, NOBODY)
-
-    [told] = installed.to_do()
-    shutil.chown(file, 'root')
-
-    assert str(file) in told['message'] and 'does not belong' in told['message']
-    assert installed.to_do() == []
-
-
-def test_a_typo(installed):
-    """The word is named, and the command that looks again."""
-    installed.site_file('{"metrics": {"temperature": {"warnin": "45"}}}')
-
-    [told] = installed.to_do()
-    installed.site_file('{"metrics": {"temperature": {"warning": "45"}}}')
-
-    assert 'site.json' in told['message'] and 'warnin' in told['message']
-    file = f'{installed.config}/thresholds.d/site.json'
-    assert told['command'] == f'${{EDITOR:-vi}} {file} && check_smart_attributes validate {file}'
-    assert installed.to_do() == []
 
 
 def test_a_dead_drive(installed):
@@ -714,11 +647,6 @@ def private(installed, open_place) -> Iterator[Private]:
 # How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's
 # own message.
 REFUSALS = {
-    'requiretty': (
-        'echo "Defaults requiretty" >> /etc/sudoers',
-        'sudo-needs-terminal',
-        'sudo: sorry, you must have a tty to run sudo',
-    ),
     'expired-account': (
         'chage -E 0 USER',
         'account-expired',
@@ -729,26 +657,11 @@ REFUSALS = {
         'account-expired',
         'sudo: account validation failure',
     ),
-    'no-includedir': (
-        'sed -i /includedir/d /etc/sudoers',
-        'sudoers-not-included',
-        'sudo: a password is required',
-    ),
-    'name-with-a-dot': (
-        'mv RULE RULE.conf',
-        'sudoers-name-ignored',
-        'sudo: a password is required',
-    ),
     'name-of-a-backup': ('mv RULE RULE~', 'sudoers-name-ignored', 'sudo: a password is required'),
     'beside-one-of-mode-0644': (
         'touch /etc/sudoers.d/zz; chmod 644 /etc/sudoers.d/zz; mv RULE RULE.conf',
         'sudoers-name-ignored',
         'sudo: a password is required',
-    ),
-    'writable': (
-        'chmod 666 RULE',
-        'sudoers-mode-wrong',
-        'sudo: RULE is world writable\nsudo: a password is required',
     ),
     'owner': ('chown USER RULE', 'sudoers-owner-wrong', 'sudo: RULE is owned by'),
     'owner-of-all': ('chown USER /etc/sudoers', 'sudoers-owner-wrong', 'sudo: '),
@@ -809,19 +722,6 @@ def test_the_user_alone_is_sent_to_root_where_only_root_can_tell_why(private):
     private.run(as_root['command'].replace(sudo_rule.RULE, rule))
 
     assert told['code'] == 'sudo-rule-not-seen'
-    assert private.to_do() == []
-
-
-def test_a_broken_file_beside_the_rule_is_named(private):
-    """sudo passes over it, and visudo opens it; the rule is good all the same."""
-    private.run('echo "x ( = y" > /etc/sudoers.d/aa && chmod 440 /etc/sudoers.d/aa')
-
-    [broken] = private.to_do()
-    private.run(f'EDITOR="sed -i s/.*/#/" {broken["command"]}')
-
-    assert broken['subject'] == 'sudo files' and broken['command'] == 'visudo -f /etc/sudoers.d/aa'
-    assert broken['code'] == 'sudoers-syntax-error'
-    assert '; sudo reports: /etc/sudoers.d/aa:1:' in broken['message']
     assert private.to_do() == []
 
 
@@ -1041,22 +941,6 @@ def test_a_disk_that_no_check_has_read_is_named(installed):
     assert installed.to_do() == []
 
 
-def test_a_disk_that_the_commands_of_nrpe_leave_out_is_named(private):
-    """root reads the configuration, the user tries the commands."""
-    for name in ('sda', 'sdb'):
-        sys_tree.disk(private.installed.machine.folder, name)
-    program = ROOT / 'check_smart_attributes'
-    private.run(
-        f"mkdir -p /etc/nagios && echo 'command[smart]={program} -d /dev/sdb' > "
-        f'/etc/nagios/nrpe.cfg && '
-        f'chmod 600 /etc/nagios/nrpe.cfg'
-    )
-
-    missed = private.installed.about('unmonitored', around=private.around)
-
-    assert missed['fields']['disks'] == 'sda (ST4000NM0035-1V4)'
-
-
 def test_a_rule_that_was_asked_for_more_types_is_of_this_version(installed):
     """A bridge that is not plugged in today is no reason to print it again."""
     installed.write_rule(
@@ -1139,7 +1023,7 @@ def test_a_module_of_python_itself_is_never_a_package_to_install(
 )
 def test_whose_permissions_count(ids, letter):
     """The owner's, else the group's, else the others'. Source: path_resolution(7)."""
-    assert start.whom(*ids) == letter
+    assert access.whom(*ids) == letter
 
 
 @pytest.mark.parametrize(
@@ -1157,307 +1041,6 @@ def test_what_became_of_the_start_is_said(how, reason):
 
     assert (told.code, told.fields['reason']) == ('program-does-not-start', reason)
     assert told.command == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
-
-
-# --- daemons -------------------------------------------------------------------------------------
-
-
-def write(root: Path, files: dict[str, str]) -> str:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return str(root)
-
-
-SERVICE = (
-    'apply Service "smart" {{\n  check_command = "check-smart-attributes"\n  {}\n  '
-    'assign where true\n}}\n'
-)
-DAEMONS = {
-    'ok-nrpe-as-debian-ships-it': ({'etc/nagios/nrpe.cfg': 'command_timeout=60\n'}, []),
-    'short-nrpe': (
-        {'etc/nagios/nrpe.cfg': 'command_timeout=30\n'},
-        [('NRPE', 30, 'command_timeout')],
-    ),
-    'short-nrpe-last-one-wins': (
-        {
-            'etc/nagios/nrpe.cfg': 'command_timeout=60\ninclude_dir=/etc/nagios/nrpe.d/\n',
-            'etc/nagios/nrpe.d/x.cfg': '#command_timeout=60\ncommand_timeout = 20\n',
-        },
-        [('NRPE', 20, 'command_timeout')],
-    ),
-    'ok-nrpe-with-a-fitting-t': (
-        {'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t 25\n'},
-        [],
-    ),
-    'short-one-of-two-commands': (
-        {
-            'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t '
-            '25\n'
-            'command[b]=/x/check_smart_attributes\n'
-        },
-        [('NRPE', 30, 'command_timeout')],
-    ),
-    'ok-nrpe-includes-itself': ({'etc/nagios/nrpe.cfg': 'include=/etc/nagios/nrpe.cfg\n'}, []),
-    'short-nagios': (
-        {'etc/nagios4/nagios.cfg': 'service_check_timeout=40\n'},
-        [('Nagios', 40, 'service_check_timeout')],
-    ),
-    'ok-icinga-says-nothing': ({'etc/icinga2/icinga2.conf': 'include "conf.d/*.conf"\n'}, []),
-    'short-icinga-service': (
-        {'etc/icinga2/conf.d/s.conf': SERVICE.format('check_timeout = 30s')},
-        [('Icinga', 30, 'check_timeout')],
-    ),
-    'ok-icinga-service-that-tells-the-plugin': (
-        {
-            'etc/icinga2/conf.d/s.conf': SERVICE.format(
-                'check_timeout = 30s\n  vars.smart_attributes_timeout = 25'
-            )
-        },
-        [],
-    ),
-    'short-icinga-plugin-with-more-time': (
-        {'etc/icinga2/conf.d/s.conf': SERVICE.format('vars.smart_attributes_timeout = 120')},
-        [('Icinga', 60, 'check_timeout')],
-    ),
-    'short-icinga-command': (
-        {
-            'etc/icinga2/zones.d/c.conf': 'object CheckCommand "check-smart-attributes" {\n  '
-            'timeout = 0.5m\n'
-            '  arguments = { "--timeout" = { value = "x" } }\n}\n'
-        },
-        [('Icinga', 30, 'timeout')],
-    ),
-    'ok-icinga-other-services': (
-        {
-            'etc/icinga2/conf.d/s.conf': 'apply Service "x" {\n  check_timeout = 5s\n}\n/* '
-            'check_timeout = 5s */\n' + SERVICE.format('// check_timeout = 5s')
-        },
-        [],
-    ),
-}
-
-
-@pytest.mark.parametrize('configured, short', DAEMONS.values(), ids=DAEMONS)
-def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, monkeypatch, configured, short):
-    """Then nothing is told of any drive: file, setting and both cures."""
-    monkeypatch.setattr(daemons, 'ROOT', write(tmp_path, configured))
-    found = daemons.limits()
-
-    told = daemons.findings(found, HowRead().timeout)
-
-    assert [each.code for each in told] == (
-        ['time-limit-too-short'] * len(short) or ['time-limit-fits']
-    )
-    for finding, (who, seconds, setting) in zip(told, short):
-        assert finding.fields['file'].startswith('/etc/')
-        assert (
-            finding.fields.items()
-            >= {
-                'daemon': who,
-                'limit': seconds,
-                'setting': setting,
-                'fitting': daemons.fitting(seconds),
-            }.items()
-        )
-
-
-def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
-    """It is said that nobody looked; a check with more time than daemons usually give is to be
-    changed.
-    """
-    [usual], [long] = daemons.findings([], 55), daemons.findings([], 90)
-
-    assert (usual.code, long.code) == ('time-limit-usual', 'time-limit-too-long')
-
-
-NRPE_PLAIN = 'command[a]=/usr/lib/nagios/plugins/check_smart_attributes\n'
-OUTPUTS = {
-    'small': (8192, False, NRPE_PLAIN, None),
-    'no-nrpe': (60000, False, '', None),
-    'nrpe-without-a-limit': (8193, False, NRPE_PLAIN, '--max-output 8000'),
-    'nrpe-with-a-limit': (8193, False, NRPE_PLAIN.replace('\n', ' --max-output 8000\n'), None),
-    'nrpe-runs-something-else': (8193, False, 'command[a]=/bin/true\n', None),
-    'shortened': (64900, True, '', 'divide the drives'),
-}
-
-
-@pytest.mark.parametrize(('printed', 'is_cut', 'nrpe', 'cure'), OUTPUTS.values(), ids=OUTPUTS)
-def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_path, monkeypatch):
-    """Nagios keeps 8,192 bytes of what check_nrpe prints: 65,000 was said, and perfdata of 24
-    drives were cut.
-    """
-    (tmp_path / 'etc/nagios').mkdir(parents=True)
-    (tmp_path / 'etc/nagios/nrpe.cfg').write_text(nrpe)
-
-    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
-    found = daemons.output(printed, is_cut)
-
-    assert (found.state == 'good') == (cure is None)
-    assert (cure or '') in found.remedy
-    assert '8,192' in found.message or is_cut
-
-
-# --- commands of NRPE ----------------------------------------------------------------------------
-
-OURS = str(ROOT / 'check_smart_attributes')
-# Commands of NRPE -> what is found, and how an editor corrects it where doctor does not.
-NRPE_COMMANDS = {
-    'wrong-path': (
-        '/usr/lib/nagios/plugins/check_smart_attributes_2 --scan',
-        'nrpe-path-wrong',
-        'No such file',
-        '',
-    ),
-    'wrong-path-with-a-macro': (
-        '/opt/no/check_smart_attributes -d $ARG1$',
-        'nrpe-path-wrong',
-        'No such file',
-        '',
-    ),
-    'not-executable': (
-        '/etc/nagios/check_smart_attributes',
-        'nrpe-path-wrong',
-        'Permission denied',
-        '',
-    ),
-    'another-program': (
-        '/etc/nagios/x/check_smart_attributes -V',
-        'nrpe-path-wrong',
-        'other',
-        '',
-    ),
-    'wrong-option': (f'{OURS} --sacn', 'nrpe-options-wrong', 'arguments: --sacn', 's/sacn/scan/'),
-    'wrong-option-of-a-command': (
-        f'{OURS} metrics --frob',
-        'nrpe-options-wrong',
-        'arguments: --frob',
-        's/--frob//',
-    ),
-    'as-json': (
-        f'{OURS} triage --json --frob',
-        'nrpe-options-wrong',
-        'arguments: --frob',
-        's/--frob//',
-    ),
-    'quotation-mark': (f"{OURS} -w 'temperature=50", 'nrpe-quotation-mark', None, "s/'//"),
-    'wrapper-that-is-not-there': (
-        f'/opt/no/timeout 50 {OURS}',
-        'nrpe-wrapper-missing',
-        'No such file',
-        's#/opt/no#/usr/bin#',
-    ),
-    'sudo': (f'/usr/bin/sudo -n {OURS} --scan', 'nrpe-runs-sudo', None, ''),
-}
-
-
-@pytest.mark.parametrize('line, code, reason, edit', mostly_long(NRPE_COMMANDS))
-def test_a_command_of_nrpe_that_cannot_work_is_named(private, line, code, reason, edit):
-    """The remedy, followed, ends it. It is in a file that another one includes."""
-    file = '/etc/nagios/nrpe.d/smart.cfg'
-    private.run(
-        'mkdir -p /etc/nagios/nrpe.d /etc/nagios/x; rm -f /etc/nagios/nrpe.d/*; '
-        'echo "include_dir=/etc/nagios/nrpe.d" > /etc/nagios/nrpe.cfg; '
-        'touch /etc/nagios/check_smart_attributes; '
-        'printf "#!/bin/sh\necho other\n" > /etc/nagios/x/check_smart_attributes; '
-        'chmod 755 /etc/nagios/x/check_smart_attributes; '
-        f'echo {shlex.quote("command[smart_attributes.all]=" + line)} > {file}'
-    )
-    if 'smart_attributes_2' in line:
-        private.run(f'sed -i s/smart_attributes.all/check_smart_attributes/ {file}')
-
-    [told] = private.to_do()
-    private.run(f'EDITOR={shlex.quote("sed -i " + edit)}; {told["command"]}')
-
-    assert (told['code'], told['fields']['file']) == (code, file)
-    assert reason is None or reason in told['fields']['reason']
-    assert private.to_do() == []
-
-
-def test_commands_of_nrpe_read_no_drive_and_run_in_no_shell(private):
-    """Whatever stands in the file, doctor starts this program alone, and ends it before it does
-    anything.
-    """
-    place = private.folder
-    place.chmod(0o777)
-    private.run(f"""printf '#!/bin/sh\necho x >> {place}/ran\nexit 0\n' > {place}/smartctl; chmod 755 {place}/smartctl
-cp {place}/smartctl {place}/check_it; mkdir -p /etc/nagios
-cat > /etc/nagios/nrpe.cfg <<'END'
-command[a]={OURS} --nosudo -p {place}/smartctl -d /dev/sda
-command[check_smart_attributes_b]={place}/check_it
-command[c]={OURS} --scan; touch {place}/ran
-command[d]={OURS} $(touch {place}/ran)
-command[e]={OURS} metrics --nosudo -p {place}/smartctl --output {place}/ran
-command[f]=/usr/bin/env {OURS} --nosudo -p {place}/smartctl
-command[g]=/nowhere
-END
-""")
-
-    told = private.installed.about('NRPE', around=private.around)
-
-    assert told['code'] == 'nrpe-starts'
-    assert told['fields']['commands'].split(', ') == [*'a', 'check_smart_attributes_b', *'cdef']
-    assert not (place / 'ran').exists()
-
-
-def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private):
-    """The user alone is told that it was not looked at."""
-    private.run(
-        f'mkdir -p /etc/nagios; echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; '
-        'chmod 600 /etc/nagios/nrpe.cfg'
-    )
-
-    alone = found_in(private.installed.seen_by_user(around=private.around))
-    [told] = [each for each in alone if each['subject'] == 'NRPE']
-
-    assert (told['code'], told['command']) == (
-        'nrpe-not-readable',
-        f'check_smart_attributes doctor --user {private.installed.user}',
-    )
-    assert [each['code'] for each in private.to_do()] == ['nrpe-options-wrong']
-
-
-@pytest.mark.parametrize(
-    'line',
-    [
-        '/x/check_it',
-        '/x/check_smart_attributes; touch /x',
-        '/x/check_smart_attributes $(id)',
-        '/bin/sh -c /x/check_smart_attributes',
-        '/x/check_smart_attributes -d $ARG1$',
-    ],
-)
-def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line):
-    """Its path is all that is looked at."""
-    plain, other = (
-        daemons.split(daemons.NrpeCommand('x', '/x.cfg', each))
-        for each in ('/x/check_smart_attributes', line)
-    )
-
-    assert plain.is_startable and not other.is_startable
-
-
-def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path, monkeypatch):
-    """As NRPE reads them."""
-    write(
-        tmp_path,
-        {
-            'etc/nagios/nrpe.cfg': 'command_prefix=/usr/bin/sudo\ncommand[a]=/x/check_smart_attributes --a\n'
-            'command[b]=/bin/true\ncommand[a]=/x/check_smart_attributes --b\n'
-        },
-    )
-
-    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
-    [found] = daemons.nrpe_commands()
-    [told] = daemons.faults(found, None, '/y', 'nagios')
-
-    assert found[:4] == (
-        'a',
-        '/etc/nagios/nrpe.cfg',
-        '/usr/bin/sudo /x/check_smart_attributes --b',
-        True,
-    )
-    assert told.code == 'nrpe-runs-sudo' and not told.command
 
 
 # --- lines to paste ------------------------------------------------------------------------------
@@ -1496,46 +1079,26 @@ Sudoers entry:
 
 def test_what_sudo_lists_is_understood():
     """Time limit, password and arguments of each entry."""
-    first, second = sudo_reports.entries_of(LISTED)
+    first, second = entries_of(LISTED)
 
     assert (first.timeout, first.needs_password) == (60, False)
     assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
     assert (second.timeout, second.needs_password, second.commands) == (None, True, ('ALL',))
-    assert sudo_reports.programs([first, second], 'smartctl') == [
-        '/usr/sbin/smartctl',
-        '/usr/local/sbin/smartctl',
-    ]
-    assert sudo_reports.entries_of('sudo: nothing\n') == []
+    assert entries_of('sudo: nothing\n') == []
 
 
 def asked(**change: Any) -> sudo_rule.SudoAnswers:
     wanted = sudoers.general(sudoers.RuleRequest('nagios'), HowRead())
     commands = tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions)
-    entry = sudo_reports.SudoersEntry(commands, wanted.timeout)
+    entry = SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
-    answers = sudo_rule.SudoAnswers(
-        'nagios',
-        '/usr/sbin/smartctl',
-        calls,
-        (),
-        [entry],
-        admits_more=False,
-        rule=wanted,
-        command='cmd',
-        knows_expressions=True,
-        is_person=False,
-        message='',
-        late='',
-        files=sudo_reports.SudoersFacts(),
-        is_alone=False,
-        as_root='',
-    )
+    answers = sudo_rule.SudoAnswers('nagios', wanted, 'cmd', needed=calls, entries=[entry])
     return answers._replace(**change)
 
 
 def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     """It is what an older sudo gets; another sudo need not list its rules at all."""
-    literal = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
+    literal = SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
     assert [
         sudo_rule.finding(asked(**change)).code
@@ -1559,7 +1122,7 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     assert admin.startswith(f'{start.AS_HIM}; ') and admin.endswith(nobody)
 
 
-ALLOWED = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --scan',))
+ALLOWED = SudoersEntry(('/usr/sbin/smartctl --scan',))
 
 
 @pytest.mark.parametrize(
@@ -1576,21 +1139,18 @@ ALLOWED = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --scan',))
     ],
 )
 def test_the_last_entry_for_smartctl_wins(later, command):
-    assert (
-        sudo_reports.denial([ALLOWED, sudo_reports.SudoersEntry(later)], '/usr/sbin/smartctl')
-        == command
-    )
+    assert denial([ALLOWED, SudoersEntry(later)], '/usr/sbin/smartctl') == command
 
 
 def test_a_later_entry_that_asks_for_a_password_wins():
     """The rule itself is listed with its arguments; another finding tells that it lacks
     NOPASSWD.
     """
-    asking = sudo_reports.SudoersEntry(('ALL',), needs_password=True)
+    asking = SudoersEntry(('ALL',), needs_password=True)
 
-    assert sudo_reports.denial([ALLOWED, asking], '/usr/sbin/smartctl') == 'ALL'
-    assert sudo_reports.denial([asking, ALLOWED], '/usr/sbin/smartctl') == ''
-    assert sudo_reports.denial([ALLOWED._replace(needs_password=True)], '/usr/sbin/smartctl') == ''
+    assert denial([ALLOWED, asking], '/usr/sbin/smartctl') == 'ALL'
+    assert denial([asking, ALLOWED], '/usr/sbin/smartctl') == ''
+    assert denial([ALLOWED._replace(needs_password=True)], '/usr/sbin/smartctl') == ''
 
 
 @pytest.mark.parametrize(
@@ -1793,4 +1353,4 @@ def test_three_slots_in_a_row_become_a_range(named, short):
     ],
 )
 def test_the_commands_of_an_entry_end_at_the_first_line_that_is_not_indented(text, entry):
-    assert sudo_reports.entries_of(text) == [entry]
+    assert entries_of(text) == [entry]

@@ -10,7 +10,8 @@ import pytest
 import sys_tree
 
 from smart_attributes.command_line.options import DataFiles, Options, Which
-from smart_attributes.doctor import coverage, daemons
+from smart_attributes.daemons.checks import SHELL, DaemonCheck
+from smart_attributes.doctor import coverage
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
 from smart_attributes.reading import addresses, smartctl_calls, system
@@ -249,40 +250,6 @@ def test_what_is_no_disk_is_not_missed(tmp_path):
     ],
 )
 def test_a_command_of_nrpe_reads_what_its_words_say(line, uses):
-    found = coverage.of_call(
-        daemons.split(daemons.NrpeCommand('check_smart_attributes', '/etc/nrpe.cfg', line))
-    )
+    found = coverage.of_check(DaemonCheck('NRPE', 'x', 'nagios', (SHELL, '-c', line)))
 
     assert found == uses if uses else not found.is_known
-
-
-HOSTS: dict[str, Sequence[Uses]] = {
-    'vars.smart = true': [Uses([], True)],
-    'address = "192.0.2.1"': [],
-    'vars.smart_attributes_scan = true': [Uses([], True)],
-    (
-        'vars.smart = true\nvars.smart_attributes_device = [ "/dev/sda", "megaraid,[0-7]@/dev/bus/0" '
-        ']'
-    ): [Uses(['/dev/sda', 'megaraid,[0-7]@/dev/bus/0'])],
-    'vars.smart_drives = ["/dev/sda"]': [Uses(['/dev/sda'])],
-    'vars.smart_attributes_device = "/dev/sdb"': [Uses(['/dev/sdb'])],
-}
-
-
-@pytest.mark.parametrize('text', HOSTS)
-@pytest.mark.parametrize('name', ['"db1"', '"db1.example.org"', 'NodeName'])
-def test_the_object_of_this_host_in_icinga_is_read(tmp_path, monkeypatch, name, text):
-    """Those of other hosts say nothing about this one."""
-    sys_tree.write(
-        tmp_path / 'etc/icinga2/zones.d',
-        {
-            'hosts.conf': f"""
-object Host {name} {{ import "generic-host"
-{text} }}
-object Host "db10" {{ vars.smart_attributes_device = "/dev/sdz" }}
-// object Host "db1" {{ vars.smart_attributes_device = "/dev/sdy" }}"""
-        },
-    )
-
-    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
-    assert coverage.of_icinga(daemons.icinga_host('db1.example.org')) == HOSTS[text]

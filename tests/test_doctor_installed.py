@@ -7,18 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from smart_attributes import files
-from smart_attributes.doctor import daemons, installed, start
+from smart_attributes import files, installers
+from smart_attributes.doctor import installed
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
-OURS = 'object CheckCommand "mine" {\n  command = [ PluginDir + "/check_smart_attributes" ]\n}\n'
-ITL = 'object CheckCommand "smart" {\n  command = [ PluginDir + "/check_ide_smart" ]\n}\n'
 
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(installed, 'ROOT', str(tmp_path))
-    monkeypatch.setattr(daemons, 'ROOT', str(tmp_path))
     return tmp_path
 
 
@@ -32,56 +29,31 @@ def asked(program: str = '/opt/x.pyz') -> list[tuple[str, str]]:
 
 
 PLUGIN_LINK = ('plugin', f'ln -s /opt/x.pyz {PLUGIN}')
-COMMAND = ('CheckCommand', '')
 
 
 @pytest.mark.parametrize(
     'paths, missing',
     [
-        # no-daemon
-        ({}, []),
-        # no-plugin
-        ({'/usr/lib64/nagios/plugins/check_load': ''}, [PLUGIN_LINK]),
-        # plugin
-        ({PLUGIN: ''}, []),
-        # icinga
-        ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, [COMMAND]),
-        # own-command
-        ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': OURS}, []),
-        # command-of-the-master
-        (
-            {
-                PLUGIN: '',
-                '/etc/icinga2/conf.d/a.conf': '',
-                '/var/lib/icinga2/api/zones/global/x/a.conf': OURS,
-            },
-            [],
-        ),
-        # command
-        (
-            {
-                PLUGIN: '',
-                '/etc/icinga2/zones.d/a.conf': '',
-                f'{installed.ICINGA_FOLDERS[0]}/{installed.CHECK_COMMAND}': '',
-            },
-            [],
-        ),
-        # command-where-icinga-does-not-look
-        (
-            {
-                PLUGIN: '',
-                f'{installed.ICINGA_FOLDERS[0]}/other.conf': '',
-                f'{installed.ICINGA_FOLDERS[1]}/{installed.CHECK_COMMAND}': '',
-            },
-            [COMMAND],
-        ),
+        ((), []),  # no daemon
+        (('/usr/lib64/nagios/plugins/check_load',), [PLUGIN_LINK]),
+        ((PLUGIN,), []),
     ],
 )
-def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root, paths, missing):
-    for path, text in paths.items():
-        put(root, path, text)
+def test_a_plugin_that_is_missing_is_named_with_the_command_that_links_it(root, paths, missing):
+    for path in paths:
+        put(root, path)
 
     assert asked() == missing
+
+
+def test_a_check_command_that_icinga_does_not_read_is_included(root):
+    path = f'{installed.ICINGA_FOLDERS[0]}/{installed.CHECK_COMMAND}'
+    put(root, path)
+
+    [finding] = installed.check_command('/x')
+
+    assert finding.code == 'check-command-not-included'
+    assert path in finding.command
 
 
 def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path):
@@ -90,46 +62,12 @@ def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path
     copy = tmp_path / 'local/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf'
     put(tmp_path, f'/{copy.relative_to(tmp_path)}')
 
-    assert asked(f'{tmp_path}/local/lib/nagios/plugins/check_smart_attributes') == [
-        ('CheckCommand', f'install -m 644 {copy} /etc/icinga2/conf.d/')
-    ]
+    [finding] = installed.check_command(
+        f'{tmp_path}/local/lib/nagios/plugins/check_smart_attributes'
+    )
 
-
-@pytest.mark.parametrize(
-    'folders, constants, expected',
-    [
-        # none
-        ((), '', installed.NO_PLUGIN_FOLDER),
-        # red-hat
-        (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
-        # all
-        (installed.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
-        # icinga
-        (
-            ('/usr/lib/nagios/plugins', '/opt/plugins'),
-            '/* */\nconst PluginDir = "/opt/plugins"\n',
-            '/opt/plugins',
-        ),
-        # icinga-wrong
-        (
-            ('/usr/lib/nagios/plugins',),
-            'const PluginDir = "/opt/none"\n',
-            '/usr/lib/nagios/plugins',
-        ),
-        # icinga-comment
-        (
-            ('/usr/lib/nagios/plugins', '/opt/plugins'),
-            '// const PluginDir = "/opt/plugins"\n',
-            '/usr/lib/nagios/plugins',
-        ),
-    ],
-)
-def test_the_plugin_is_missed_where_the_daemon_looks(root, folders, constants, expected):
-    for folder in folders:
-        (root / folder[1:]).mkdir(parents=True)
-    put(root, '/etc/icinga2/constants.conf', constants)
-
-    assert installed.plugin_folder() == expected
+    assert finding.code == 'check-command-missing'
+    assert finding.command.startswith(f'install -m 644 {copy} /etc/icinga2/conf.d/ && ')
 
 
 @pytest.mark.parametrize(
@@ -147,15 +85,6 @@ def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, exp
     assert installed.icinga_folder() == expected
 
 
-def test_a_part_of_a_package_comes_with_the_package(root):
-    put(root, '/usr/lib/nagios/plugins/check_load')
-    (root / installed.OF_PACKAGE[1:]).mkdir(parents=True)
-
-    (finding,) = installed.examine('/x')
-    assert finding.remedy
-    assert finding.command.endswith(' monitoring-plugins-check-smart-attributes')
-
-
 @pytest.mark.parametrize(
     'release, command',
     [
@@ -171,10 +100,10 @@ def test_a_part_of_a_package_comes_with_the_package(root):
 )
 def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
     """Lines of os-release as these systems have them; none of them but Debian was tried."""
-    monkeypatch.setattr(start, 'ROOT', str(root))
+    monkeypatch.setattr(installers, 'ROOT', str(root))
     put(root, '/etc/os-release', release)
 
-    assert start.installer().install == command
+    assert installers.installer().install == command
 
 
 @pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', False), ('home', False)])

@@ -40,6 +40,8 @@ MAY_IMPORT = {
     'wording': 'constants model typed',
     'shown': 'errors typed words',
     'trust': '',
+    'access': 'typed',
+    'installers': 'constants files typed',
     'alarm': '',
     'state_directory': 'constants trust',
     'files': 'constants',
@@ -59,7 +61,8 @@ MAY_IMPORT = {
     'output': 'history knowledge redundancy work',
     'devtools': 'knowledge',
     'fleet': 'output knowledge redundancy work',
-    'doctor': 'command_line check reading knowledge history output devtools redundancy work',
+    'daemons': 'command_line reading output',
+    'doctor': 'access installers daemons command_line check reading knowledge history output devtools redundancy work',
     'commands': 'command_line check reading knowledge history output fleet doctor devtools redundancy v1_6 work',
     'main': 'reading commands command_line',
 }
@@ -94,6 +97,7 @@ HEAVY = (
 HEAVY_SUBPACKAGES = (
     'smart_attributes.devtools.',
     'smart_attributes.v1_6.',
+    'smart_attributes.daemons.',
     'smart_attributes.doctor.',
     'smart_attributes.fleet.',
 )

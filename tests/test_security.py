@@ -153,8 +153,8 @@ BECOMING = """
 import json, os, sys
 sys.path[:0] = [sys.argv[1]]
 os.setgroups([0, 4, 27])
-from smart_attributes.doctor import start
-start.become('nobody')
+from smart_attributes.daemons import users
+users.become('nobody')
 try:
     os.setuid(0)
 except PermissionError:

@@ -14,21 +14,18 @@ from ..check import reads
 from ..check.rulebook import site_of
 from ..check.settings import of_reads
 from ..command_line.options import Options, Parser
+from ..daemons.checks import DaemonCheck
 from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding, found
 from ..reading import addresses, system
-from ..reading.device_types import CONTROLLERS, controller
-from ..reading.system import Disk, System, disks, disks_of, partitioned
+from ..reading.device_types import CONTROLLERS
+from ..reading.reached import reached
+from ..reading.system import Disk, disks
 from ..wording import plural
 from ..words import clean
-from .daemons import NAMES, NrpeCommand
 
 SHOWN = 12  # disks that are named; all others are only counted
-_DEVICES = re.compile(
-    r'\bsmart_(?:attributes_device|drives)\s*=\s*(\[(?:"[^"]*"|[^]"])*\]|"[^"]*")'
-)
-_SCAN = re.compile(r'\bsmart(?:_attributes_scan)?\s*=\s*true\b')
 _MACRO = re.compile('[$`]')
 
 
@@ -62,7 +59,7 @@ def examine(
         wanted = allowed(there, options)
     except SmartError:  # that check, or the scan, reports the error
         return []
-    read = {name for device in dict.fromkeys(devices) for name in _reached(device, there)}
+    read = {name for device in dict.fromkeys(devices) for name in reached(device, there)}
     drives = {disk.drive for disk in there if disk.name in read}
     left: dict[str, Disk] = {}  # by drive
     for disk in wanted:
@@ -94,50 +91,21 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
     return wanted
 
 
-def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
-    """Return the names of the disks at an address; for a RAID controller, the names of all its
-    disks.
-    """
-    root, kind = system.ROOT, controller(device.type)
-    if kind:
-        # None for a node that only the driver creates, such as /dev/twa0
-        host = system.host_of(device)
-        behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
-        return [disk.name for disk in behind if host in (None, disk.host)]
-    name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
-    return disks_of(Device(f'/dev/{partitioned(name, root)}'), System(os.path.join(root, 'sys')))
-
-
 # --- what the checks read; pure -----------------------------------------------------------
 
 
-def of_call(call: NrpeCommand) -> Uses:
-    """Return the addresses that a command of NRPE uses."""
+def of_check(check: DaemonCheck) -> Uses:
+    """Return the addresses that a check of a daemon uses."""
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
     parser.add_argument('-r', '--regex')  # option of version 1.6
     parser.add_argument('--scan', action='store_true')
     try:
-        values = parser.parse_known_args([*call.words])[0]
+        values = parser.parse_known_args(check.words[check.place + 1 :])[0]
     except UsageError:
         return Uses(is_known=False)
-    is_ours = os.path.basename(call.program) in NAMES
-    is_known = is_ours and values.regex is None and not any(map(_MACRO.search, call.words))
+    is_known = check.place >= 0 and values.regex is None and not _MACRO.search(check.text)
     return Uses(values.device, values.scan or not values.device, is_known)
-
-
-def of_icinga(blocks: Sequence[str]) -> list[Uses]:
-    """Return the addresses that checks of this host use, according to the Host objects in
-    Icinga's configuration.
-    """
-    named = [
-        text.replace('$$', '$')
-        for block in blocks
-        for found in _DEVICES.finditer(block)
-        for text in re.findall('"([^"]*)"', found[1])
-    ]
-    is_scan = not named and any(map(_SCAN.search, blocks))
-    return [Uses(named, is_scan)] if named or is_scan else []
 
 
 # --- what is left; pure -------------------------------------------------------------------

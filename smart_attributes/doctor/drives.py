@@ -8,7 +8,6 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
-from itertools import groupby
 
 from ..check import drive_tracking
 from ..check.survey import Survey
@@ -27,14 +26,14 @@ from ..knowledge import drive_logs
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, found, halves, said
-from ..reading.device_types import controller, is_raid
+from ..reading.address_ranges import ranges
+from ..reading.device_types import is_raid
 from ..words import clean
+from .daemon_checks import denied
 
 SHOWN = 8  # up to this many answering drives get a line each; more drives share a line
 SHOWN_GONE = 3  # missing drives that get a line each; all others share a line
 CHECK = 'drives'  # subject of findings about all drives together
-AT_LEAST = 3  # this many consecutive slots are written as a range
-_SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 _VARIABLES = {
     '--expect': 'expect',
     '-t': 'timeout',
@@ -44,11 +43,14 @@ _VARIABLES = {
 }
 
 
-def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Finding]:
+def findings(
+    survey: Survey, hide_serial: bool, check: Sequence[str], is_root: bool = False
+) -> list[Finding]:
     """Return a finding for each address with a problem, for the drives that answer, and for all
     drives together.
 
-    check: the command line of a check of this installation, as a list of words.
+    check: the command line of a check of this installation, as a list of words. is_root: smartctl
+    runs as root.
     """
     everything = list(zip(survey.verdicts, survey.reads))
     gone = [verdict for verdict, read in everything if isinstance(read.outcome, DriveGone)]
@@ -68,7 +70,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     lines += [
         _sleeping(verdict, hide_serial, check)
         if isinstance(read.outcome, DriveAsleep)
-        else _silent(verdict, read, survey.whereabouts, hide_serial)
+        else _silent(verdict, read, survey.whereabouts, hide_serial, is_root)
         for verdict, read in pairs
         if not isinstance(read.outcome, Report)
     ]
@@ -110,13 +112,19 @@ def _who(identity: Identity, hide_serial: bool) -> str:
 
 
 def _silent(
-    verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | None, hide_serial: bool
+    verdict: Verdict,
+    read: Read,
+    known: drive_tracking.Whereabouts | None,
+    hide_serial: bool,
+    is_root: bool,
 ) -> Finding:
     """Return the finding for an address that returned no report."""
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
         return found('drive-not-asked', address)
     finding = said(verdict.code, verdict.problem, address)
+    if verdict.code == 'no-permission' and is_root:
+        return denied(finding.message, address)
     finding = finding._replace(remedy=finding.remedy or BY_NAME[verdict.code].remedy)
     if isinstance(read.outcome, DriveIsNoDrive):
         return finding
@@ -254,24 +262,3 @@ def pastes(
             f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}',
         ),
     ]
-
-
-def ranges(addresses: Sequence[str]) -> list[str]:
-    """Return the addresses, with consecutive slots of one controller as a range:
-    megaraid,0-7@/dev/bus/0.
-    """
-    others: list[str] = []
-    slots: dict[tuple[str, str], list[int]] = {}
-    for address in addresses:
-        parts = _SLOT.fullmatch(address)
-        kind = controller(parts[1]) if parts else None
-        if parts and kind and len(kind.slots) == 1:
-            slots.setdefault((parts[1], parts[3]), []).append(int(parts[2]))
-        else:
-            others.append(address)
-    for (head, tail), numbers in slots.items():
-        for _, pairs in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
-            run = [str(slot) for _, slot in pairs]
-            run = [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
-            others += [f'{head}{each}{tail}' for each in run]
-    return others

@@ -14,18 +14,32 @@ from ..check import history_answers, reads, survey
 from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
+from ..daemons import icinga, nagios
+from ..daemons.checks import USUAL, fitting
+from ..daemons.users import become, name_of
 from ..errors import SmartError, UsageError
 from ..failures import not_installed
 from ..files import CONFIG
+from ..installers import installer
 from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
 from ..reading import machine, processes, smartctl_calls
-from . import coverage, daemons, drives, history_state, installed, raid, start, sudo_reports
+from ..reading.sudo_listing import Sudo
+from . import (
+    coverage,
+    daemon_checks,
+    drives,
+    history_state,
+    installed,
+    raid,
+    start,
+    sudo_reports,
+)
 from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
-from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
+from .sudo_rule import Arguments, examine_rule, unneeded
 
 # seconds; a drive in standby can stay unread for days, although a check selects it
 RECENT = 7 * DAY
@@ -64,23 +78,33 @@ class Examiner:
                 end = time.monotonic() + min(PATIENCE, how.timeout / 4)
                 self._sudoers = facts(name, how.smartctl, runner, end)
         self._histories = history_state.others(options.state_dir, name) if name else ()
-        self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
-        self._checks = [
-            *map(coverage.of_call, self._nrpe),
-            *coverage.of_icinga(daemons.icinga_host(socket.gethostname())),
-        ]
+        self._ask_daemons()
         which = options.which
         self._is_scanning = which.scan or not which.devices
+        self._uses = [*map(coverage.of_check, self._checks)]
         if (which.devices or which.scan) and not options.before:
-            self._checks.append(coverage.Uses(which.devices, which.scan))
-        if self._unread_nrpe:
-            self._checks.append(coverage.Uses(is_known=False))
+            self._uses.append(coverage.Uses(which.devices, which.scan))
         self._missing = installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._unfound: SmartError | None = None  # why no devices were found
-        self._limits: list[daemons.DaemonLimit] = []
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
+
+    def _ask_daemons(self) -> None:
+        """Ask Icinga 2, Nagios and NRPE for their checks, and run these as their users."""
+        nrpe, user = nagios.nrpe(), self._options.own.user
+        objects, self._refused = icinga.ask()
+        checks, refused = nagios.nagios_checks(nrpe)
+        self._refused += [*refused, *nagios.nrpe_findings(nrpe, user)]
+        self._checks = [*nagios.nrpe_checks(nrpe), *checks]
+        if objects:
+            self._checks += icinga.checks(objects)
+            self._refused += icinga.findings(objects)
+            if not objects.commands():
+                self._refused += installed.check_command(self._path)
+        now = time.monotonic()  # a drive may hang: half of the time remains for everything else
+        end = now + (self._deadline - now) / 2
+        self._results = daemon_checks.examine(self._checks, self._path, user, end)
 
     def examine(self) -> Examination:
         """Become the monitoring user, and return the findings.
@@ -89,8 +113,8 @@ class Examiner:
         if this process cannot become that user.
         """
         if self._options.own.user:
-            start.become(self._options.own.user)
-        self._user = start.name_of(os.geteuid())
+            become(self._options.own.user)
+        self._user = name_of(os.geteuid())
         try:
             for step in self._steps():
                 self._take(step)
@@ -113,8 +137,8 @@ class Examiner:
                 self._sudo,
                 self._state,
                 lambda: installed.site_files(self._options),
-                self._daemons,
                 self._drives,
+                self._daemons,
                 lambda: self._raid,
             )
         self._findings.append(found('examination-waits', user=self._user))
@@ -136,12 +160,19 @@ class Examiner:
         if finding or not os.path.exists(how.smartctl):
             yield finding or found('sudo-rule-waits')
             return
-        sudo = Sudo(self._options, self._runner, self._deadline)
+        sudo = Sudo(how, self._runner, self._deadline)
         devices = self._devices(sudo)
         try:
-            yield from examine_rule(sudo, self._user, self._needed(devices), devices, self._sudoers)
+            yield from examine_rule(
+                sudo,
+                self._options,
+                self._user,
+                self._needed(devices),
+                devices,
+                self._sudoers,
+            )
         except UsageError as error:  # sudo is not installed
-            yield said('sudo-not-installed', str(error), install=start.installer().install)
+            yield said('sudo-not-installed', str(error), install=installer().install)
 
     def _devices(self, sudo: Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none if sudo refuses the scan that finds
@@ -173,12 +204,12 @@ class Examiner:
         yield history_state.processes(self._options)
 
     def _daemons(self) -> Iterator[Finding]:
-        how = self._options.how_read
-        self._limits = daemons.limits()
-        yield from daemons.findings(self._limits, how.timeout)
-        if self._unread_nrpe:
-            yield found('nrpe-not-readable', file=self._unread_nrpe, user=self._user)
-        yield from daemons.examine(self._nrpe, self._path, self._user, how, self._deadline)
+        yield from daemon_checks.limits(self._checks, self._options.how_read.timeout)
+        yield from self._refused
+        problems = any(finding.state == PROBLEM for finding in self._findings)
+        for result in self._results:
+            waits = problems and result.code == 'daemon-check-unknown'
+            yield found('daemon-check-waits', **result.fields) if waits else result
 
     def _drives(self) -> Iterator[Finding]:
         """Yield the findings for the drives and for the size of a check's output, and store the
@@ -202,22 +233,31 @@ class Examiner:
             *(['--config', config] if config != CONFIG else []),
             *(['--state-dir', options.state_dir] if options.state_dir else []),
         ]
-        yield from drives.findings(survey_of_all, options.naming.hide_serial, [PROGRAM, *more])
+        is_root = not options.how_read.nosudo
+        check = [PROGRAM, *more]
+        for finding in drives.findings(survey_of_all, options.naming.hide_serial, check, is_root):
+            yield self._without_drives() if finding.code == 'no-drives' else finding
         printed = self._printed(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
-            yield daemons.output(len(printed.encode()), budget.WHY in printed)
+            yield daemon_checks.output(self._checks, len(printed.encode()), budget.WHY in printed)
         used = history_answers.in_use(survey_of_all.history, RECENT)
         if used:
-            self._checks.append(coverage.Uses(used))
-        yield from coverage.examine(self._checks, options, self._scanned)
+            self._uses.append(coverage.Uses(used))
+        yield from coverage.examine(self._uses, options, self._scanned)
         addresses = drives.to_watch(survey_of_all.reads, self._addresses(survey_of_all))
         own = options.how_read.timeout
-        shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
+        shortest = min((check.seconds for check in self._checks), default=USUAL)
         # the time limit of a check that fits the daemons on this machine
-        timeout = own if own < shortest else daemons.fitting(shortest)
+        timeout = own if own < shortest else fitting(shortest)
         self._pastes = drives.pastes(
             addresses, self._path, timeout, more, is_scan=not self._options.which.devices
         )
+
+    def _without_drives(self) -> Finding:
+        """Return the finding for a machine without drives; good if the checks of daemons expect none."""
+        if self._results and all(result.state == GOOD for result in self._results):
+            return found('drives-none')
+        return found('drives-none-found', user=self._user)
 
     def _scanned(self) -> Sequence[Device]:
         how, nothing = self._options.how_read, machine.DeviceList(())

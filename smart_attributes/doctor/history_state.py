@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from .. import files, state_directory, trust
+from .. import access, state_directory, trust
 from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..command_line.options import Options
 from ..constants import MOST_DRIVES
+from ..daemons.users import group_of, is_person, name_of
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import Earlier, Waiting
-from ..reading.system import held
-from ..redundancy.block_devices import unescaped
+from ..reading.system import held, names_in
+from ..redundancy.block_devices import mount_of
 from ..wording import duration
 from ..words import clean
-from .start import group_of, is_person, name_of
 
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
@@ -46,7 +46,7 @@ def history(options: Options, user: str) -> Finding:
     # not this user's home: other users look elsewhere
     place = options.state_dir or state_directory.PACKAGE
     used = state_directory.location(options.state_dir) or place
-    unfit = unfit_mount(used, *_mount(used), user)
+    unfit = unfit_mount(used, *mount_of(used), user)
     if unfit:
         return full(used) or unfit
     try:
@@ -59,39 +59,27 @@ def history(options: Options, user: str) -> Finding:
             raise state_directory.Unusable(
                 f'{state.path}: {user} cannot write there', path=state.path
             )
-        return full(state.path) or usable(_stored(options, state), time.time())
+        return (
+            full(state.path)
+            or _in_the_way(os.path.join(state.path, state_directory.HISTORY))
+            or usable(_stored(options, state), time.time())
+        )
     except state_directory.Unusable as error:
-        return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
+        is_persons = not options.own.user and is_person(os.geteuid())
+        return unusable(error, place, user, group_of(user), is_persons)
     except HistoryUnusable as error:
-        is_denied = _is_denied(os.path.join(used, state_directory.HISTORY))
+        is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return said('history-files-unusable', str(error), path=used)._replace(command=command)
 
 
-def _is_denied(folder: str) -> bool:
-    """Return whether this user lacks permission to read or write a folder or a file in the
-    folder.
-    """
-    return os.path.isdir(folder) and not (
-        os.access(folder, os.R_OK | os.W_OK | os.X_OK)
-        and all(
-            os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)
-        )
-    )
-
-
-def _mount(path: str) -> tuple[str, str, str]:
-    """Return the mount point, type and options of a path's file system; the path need not exist.
-
-    Source: proc(5).
-    """
-    real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
-    # a system without this file: the file system is unknown
-    lines = [line.split(' ') for line in files.text('/proc/self/mounts', 1 << 20).splitlines()]
-    mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
-    above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
-    # the last mount hides others
-    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))
+def _in_the_way(folder: str) -> Finding | None:
+    """Return the finding for a directory in the place of one of the history's files; None if there is none."""
+    for name in names_in(folder):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            return found('history-path-in-the-way', path=path)
+    return None
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> Finding | None:
@@ -155,7 +143,7 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     owner, path = name_of(state.user), folder.path_of(state)
     if not os.path.isdir(path):
         return HistoryFiles(state.path, owner)
-    if _is_denied(path):
+    if access.is_denied(path):
         raise HistoryUnusable(f'{path}: Permission denied; {folder.ADVICE}')
     opened = for_writing(of_history(options))
     faults = (*opened.damage, opened.not_written, opened.slowness, *opened.examine())

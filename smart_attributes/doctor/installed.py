@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,12 +13,10 @@ from collections.abc import Iterator, Sequence
 from .. import files
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
-from ..constants import LARGEST_FILE
 from ..devtools import validate
 from ..files import is_there
 from ..output.doctor_findings import Finding, found, halves, said
-from . import daemons
-from .start import installer
+from ..reading.system import names_in
 
 ROOT = ''  # precedes each path; not '' if another folder is used as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')  # where only root can compile the program
@@ -40,10 +37,6 @@ ICINGA_FOLDERS = (
     f'{ICINGA}/conf.d',
 )
 CHECK_COMMAND = 'check-smart-attributes.conf'
-OF_PACKAGE = '/usr/share/check-smart-attributes'  # modules of the Debian package and of the RPM
-_DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
-_RECEIVED = '/var/lib/icinga2/api/zones'  # configuration that an agent gets from its master
-_PACKAGE = 'monitoring-plugins-check-smart-attributes'  # name of the Debian package and of the RPM
 SHOWN = 3  # mistakes that get a finding each; all others share a finding
 
 
@@ -51,14 +44,7 @@ def examine(program: str) -> list[Finding]:
     """Return a finding for each missing part; [] if all parts exist. program: path of the
     running program.
     """
-    findings = [*_start(), *_missing(program)]
-    if not os.path.lexists(ROOT + OF_PACKAGE):
-        return findings
-    command = f'{installer().reinstall} {_PACKAGE}'
-    return [
-        finding._replace(remedy='install the package again', command=command)
-        for finding in findings
-    ]
+    return [*_start(), *_missing(program)]
 
 
 def _start() -> Iterator[Finding]:
@@ -84,49 +70,36 @@ def is_compiled() -> bool:
 
 
 def _missing(program: str) -> Iterator[Finding]:
-    plugin = f'{plugin_folder()}/{PROGRAM}'
-    has_daemon = any(os.path.isdir(ROOT + folder) for folder in PLUGIN_FOLDERS)
-    if has_daemon and not os.path.lexists(ROOT + plugin):
+    folder = next((path for path in PLUGIN_FOLDERS if os.path.isdir(ROOT + path)), '')
+    plugin = f'{folder}/{PROGRAM}'
+    if folder and not os.path.lexists(ROOT + plugin):
         yield found('plugin-not-found', path=plugin, program=program)
-    folder = icinga_folder()
-    if folder and not _has_command(folder):
-        # "make install" puts the program into lib/nagios/plugins, beside share
-        share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
-        copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
-        finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
-        if os.path.isfile(copy):
-            finding = finding._replace(
-                command=shlex.join(['install', '-m', '644', copy, f'{folder}/'])
-            )
-        yield finding
 
 
-def plugin_folder() -> str:
-    """Return the folder where the monitoring daemon looks for plugins; Icinga 2 defines it in
-    constants.conf.
+def check_command(program: str) -> list[Finding]:
+    """Return the finding for the CheckCommand that Icinga 2 lacks; [] without Icinga 2.
+
+    program: path of this program.
     """
-    text = files.text(ROOT + f'{ICINGA}/constants.conf', LARGEST_FILE)
-    named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
-    return next(
-        (path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(ROOT + path)), NO_PLUGIN_FOLDER
-    )
+    folder = icinga_folder()
+    path = f'{folder}/{CHECK_COMMAND}'
+    if not folder:
+        return []
+    if os.path.lexists(ROOT + path):
+        return [found('check-command-not-included', path=path, file=f'{ICINGA}/icinga2.conf')]
+    # "make install" puts the program into lib/nagios/plugins, beside share
+    share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
+    copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
+    finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
+    if os.path.isfile(copy):
+        command = shlex.join(['install', '-m', '644', copy, f'{folder}/'])
+        finding = finding._replace(command=f'{command} && systemctl reload icinga2')
+    return [finding]
 
 
 def icinga_folder() -> str:
     """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
     return next((path for path in ICINGA_FOLDERS if os.path.isdir(ROOT + path)), '')
-
-
-def _has_command(folder: str) -> bool:
-    """Return whether this host has our CheckCommand, or the site's own CheckCommand for the
-    plugin.
-    """
-    if any(
-        os.path.lexists(ROOT + f'{place}/{CHECK_COMMAND}') for place in (folder, f'{ICINGA}/conf.d')
-    ):
-        return True
-    paths = [path for place in (ICINGA, _RECEIVED) for path in daemons.below(place, '.conf')]
-    return any(_DEFINED.search(daemons.text_of(path)) for path in paths)
 
 
 def site_files(options: Options) -> list[Finding]:
@@ -140,6 +113,9 @@ def site_files(options: Options) -> list[Finding]:
         path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
     mistakes += validate.problems(usable)
+    ignored = _ignored(options.data.config)
+    if ignored:
+        return ignored
     if not files and not mistakes:
         return [found('site-files-none', folder=options.data.config)]
     if not mistakes:
@@ -149,6 +125,19 @@ def site_files(options: Options) -> list[Finding]:
     more = len(mistakes) - SHOWN
     rest = [found('site-files-more-errors', errors=more, files=' '.join(files))] if more > 0 else []
     return [_mistake(sentence, files) for sentence in mistakes[:SHOWN]] + rest
+
+
+def _ignored(config: str) -> list[Finding]:
+    """Return a finding for each file of limits or attributes whose name ends with .JSON or the like."""
+    findings = []
+    for folder in (f'{config}/attributes.d', f'{config}/thresholds.d'):
+        for name in names_in(folder):
+            path, end = os.path.splitext(f'{folder}/{name}')
+            if end != '.json' and end.lower() == '.json':
+                findings.append(
+                    found('site-file-name-ignored', path=path + end, better=f'{path}.json')
+                )
+    return findings
 
 
 def _mistake(sentence: str, files: Sequence[str]) -> Finding:

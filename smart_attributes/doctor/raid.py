@@ -10,17 +10,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..command_line.options import Options
 from ..errors import DriveError, SmartError
-from ..model import Answer, Group, HowRead
+from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls, system
 from ..reading.content import (
     as_text,
     fraction_of,
-    integer_at,
     loaded,
     object_of,
     objects_of,
@@ -28,9 +27,8 @@ from ..reading.content import (
 )
 from ..reading.system import Disk, System, disks
 from ..reading.system import text_of as file_text
-from ..redundancy.block_devices import NO_STATUS
 from ..redundancy.dependence import groups
-from ..redundancy.survival import BY_SLOT, TOLERANCE, Stack
+from ..redundancy.rebuild import Recovery, recovery, redundant
 from ..typed import Json
 from ..wording import listed, plural
 from ..words import clean
@@ -46,14 +44,6 @@ _SHINGLED = '(SMR)'  # text in the name of a family in smartctl's database
 
 # code of a finding, and the values in its sentences
 Fact = tuple[str, tuple[tuple[str, Any], ...]]
-
-
-class Recovery(NamedTuple):
-    """The time limits that a drive reports for its error recovery."""
-
-    is_supported: bool
-    # the longer of the read and write limits; None: at least one is off
-    seconds: float | None = None
 
 
 def examine(options: Options, deadline: float) -> list[Finding]:
@@ -142,29 +132,6 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def redundant(groups: Sequence[Group]) -> dict[str, str]:
-    """For each disk in a redundant group, directly or indirectly, return the name of this group."""
-    stack = Stack(groups)
-    return {
-        disk: group.name
-        for group in groups
-        if _is_redundant(group)
-        for disk in stack.disks(group.id)
-    }
-
-
-def _is_redundant(group: Group) -> bool:
-    """Return whether a group is redundant when all members work; True for LVM RAID and ZFS, as
-    /sys has no level.
-    """
-    return (
-        bool(TOLERANCE.get(group.level))
-        or group.level == BY_SLOT
-        or group.unknown == NO_STATUS
-        or (group.kind == 'zfs' and not group.level)
-    )
-
-
 def why_not(disk: Disk, is_allowed: bool) -> str:
     """Return why a disk must not be queried for error recovery control, which NVMe disks lack; ''
     if it may be queried.
@@ -222,28 +189,6 @@ def _document(answer: Answer) -> Json:
     except DriveError:
         data = {}
     return data if isinstance(data, dict) else {}
-
-
-def recovery(document: Json) -> Recovery | None:
-    """Return the time limits in smartctl's JSON; None if the drive was not queried or did not
-    answer.
-    """
-    limited = object_of(document, 'ata_sct_erc')
-    if not limited:
-        status = integer_at(document, 'smartctl.exit_status')
-        is_told = (
-            status is not None
-            and not status & 7
-            and text_of(object_of(document, 'device'), 'protocol') == 'ATA'
-        )
-        return Recovery(is_supported=False) if is_told else None
-    limits = [
-        integer_at(limited, f'{what}.deciseconds')
-        if object_of(limited, what).get('enabled') is True
-        else None
-        for what in ('read', 'write')
-    ]
-    return Recovery(True, max(limit or 0 for limit in limits) / 10 if all(limits) else None)
 
 
 def _unknown(answer: Answer, document: Json) -> Fact:

@@ -8,110 +8,41 @@ import grp
 import os
 import pwd
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from itertools import takewhile
 from typing import NamedTuple
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, SMARTCTL
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
+from ..reading.sudo_listing import SudoersEntry, denial, entries_of, widest_command
 from ..reading.system import names_in
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
 PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root
 VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
-# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8.
-# LC_ALL=C.
-_BEGIN = re.compile('^Sudoers entry:', re.MULTILINE)
-_TIMEOUT = re.compile(r'^ *Timeout: *([0-9]+)$', re.MULTILINE)
-_OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
-_PATH = re.compile(r'/\S+')
-
-
-# --- the commands that sudo allows; pure ----------------------------------------------------
-
-
-class SudoersEntry(NamedTuple):
-    """One sudoers entry that applies to a user."""
-
-    commands: tuple[str, ...]  # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
-    timeout: int | None = None  # seconds after which sudo ends a command; None: never
-    needs_password: bool = False
-
-    def of(self, executable: str) -> tuple[str, ...]:
-        """Return the arguments that the entry lists for a program."""
-        calls = (command.partition(' ') for command in self.commands)
-        return tuple(arguments for path, _, arguments in calls if path == executable)
-
-
-def entries_of(text: str) -> list[SudoersEntry]:
-    """Return the entries in the output of `sudo -ll`; [] if the output has an unknown format."""
-    return [_entry(part) for part in _BEGIN.split(text)[1:]]
-
-
-def _entry(text: str) -> SudoersEntry:
-    timeout = _TIMEOUT.search(text)
-    lines = takewhile(
-        lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:]
-    )
-    return SudoersEntry(
-        tuple(line.strip() for line in lines),
-        int(timeout[1]) if timeout else None,
-        not _OPTIONS.search(text),
-    )
-
-
-def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """If a program's last entry denies the program or needs a password, return the entry's command
-    as written, else ''.
-
-    If several entries match a call, sudo obeys the last entry. A denial of only some arguments does
-    not count.
-    """
-    listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
-    for command, needs_password in reversed(listed):
-        path, _, arguments = command.lstrip('!').partition(' ')
-        is_denied = command.startswith('!')
-        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (
-            is_denied and arguments
-        ):
-            return command if is_denied or (needs_password and not arguments) else ''
-    return ''
-
-
-def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return, as written, the last command that allows all calls of a program without a
-    password, or ''.
-    """
-    commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
-    return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
-
-
-def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
-    """Return the paths of the programs called *name* in the entries, such as
-    "/usr/local/sbin/smartctl".
-    """
-    paths = (_PATH.match(command) for entry in rule for command in entry.commands)
-    return list(
-        dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name)
-    )
-
-
 # Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with
 # 1.9.13.
 REASONS = (
     ('must have a tty', 'sudo-needs-terminal'),
     ('account validation failure|[Aa]ccount expired', 'account-expired'),
+    ('PAM account management error|pam_access', 'sudo-account-refused'),
     ('no new privileges', 'no-new-privileges'),
+    ("'nosuid' option|nosuid", 'sudo-nosuid'),
+    ('audit', 'sudo-audit'),
+    ('PERM_[A-Z]+: set|setres[ug]id|unable to change to', 'sudo-cannot-switch'),
     (r'(/\S+) must be owned by uid 0 and have the setuid bit', 'sudo-setuid-missing'),
     (r'(/\S+) is (?:world|group) writable', 'sudoers-mode-wrong'),
     (r'(/\S+): bad permissions', 'sudoers-mode-wrong'),
     (r'(/\S+) is owned by [ug]id', 'sudoers-owner-wrong'),
     (r'(/\S+): wrong owner', 'sudoers-owner-wrong'),
-    (r'(/[^\s:]+):[^\n]*syntax error', 'sudoers-syntax-error'),
+    (r'(/[^\s:]+):([0-9]+):[^\n]*syntax error', 'sudoers-syntax-error'),
+)
+# Messages that blame the rule, or nothing. Every other message of sudo is a failure of sudo.
+RULE_MISSING = re.compile(
+    'password is required|not allowed|may not run|not in the sudoers|unable to resolve host|setrlimit'
 )
 _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
@@ -206,7 +137,10 @@ def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
     for pattern, code in REASONS:
         match = re.search(pattern, message)
         if match:
-            return found(code, user=user, path=match[1] if match.groups() else '', program=program)
+            path, line = (*match.groups(), '', '')[:2]
+            return found(code, user=user, path=path, line=line, program=program, message=message)
+    if 'sudo: ' in message and not RULE_MISSING.search(message):
+        return found('sudo-fails', user=user, message=message)
     return None
 
 

@@ -186,6 +186,22 @@ def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
     return mapped.get(os.path.basename(path)) or os.path.basename(os.path.realpath(path))
 
 
+def mount_of(path: str) -> tuple[str, str, str]:
+    """Return the mount point, type and options of a path's file system; the path need not exist.
+
+    Source: proc(5).
+    """
+    real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
+    # a system without this file: the file system is unknown
+    lines = [
+        line.split(' ') for line in text_of('/proc/self/mounts', LARGEST_MOUNT_TABLE).splitlines()
+    ]
+    mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
+    above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
+    # the last mount hides others
+    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))
+
+
 def unescaped(text: str) -> str:
     """Return a path from mountinfo, mounts or swaps without its octal escapes. Source: proc(5)."""
     return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)

@@ -31,7 +31,7 @@ Give it the options of your check. It may create or repair the state directory, 
 else. It stops after the time given with -t.
 
 exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed""",
-    groups=groups.NAMED,
+    groups=(*groups.NAMED, groups.CHECKED_DRIVES),
     options=(
         single(
             '--user',

@@ -1,0 +1,86 @@
+"""Find what keeps this user from entering, reading or executing a path."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from collections.abc import Iterator
+
+from .typed import NamedTuple
+
+_NOEXEC = getattr(os, 'ST_NOEXEC', 0)  # on FreeBSD, Python lacks this constant
+
+
+class Barrier(NamedTuple):
+    """A path for which this user lacks permission."""
+
+    path: str
+    mode: int = 0  # permission bits
+    owner: str = ''
+    whom: str = 'o'  # the user's permission class, as chmod names it: u, g, o
+    is_noexec: bool = False  # path is the mount point of a file system that executes nothing
+
+
+def on_the_way(path: str, needed: int) -> Iterator[Barrier]:
+    """Yield what keeps this user from a path: a directory above it, or the path itself.
+
+    needed: rights as os.access() has them.
+    """
+    steps = path.split('/')
+    for folder in ('/'.join(steps[:number]) or '/' for number in range(1, len(steps))):
+        if os.path.isdir(folder) and not os.access(folder, os.X_OK):
+            yield barrier(folder)
+            return
+    if os.path.exists(path) and not os.access(path, needed):
+        is_noexec = os.statvfs(path).f_flag & _NOEXEC and os.stat(path).st_mode & 0o111
+        yield Barrier(_mount(path), is_noexec=True) if is_noexec else barrier(path)
+
+
+def unreadable(folder: str) -> Iterator[Barrier]:
+    """Yield the files and folders below a folder that this user may not read."""
+    for here, below, names in os.walk(folder):
+        for name in (*below, *names):
+            path = os.path.join(here, name)
+            needed = os.R_OK | os.X_OK if name in below else os.R_OK
+            if not name.endswith('.pyc') and not os.access(path, needed):
+                yield barrier(path)
+
+
+def barrier(path: str) -> Barrier:
+    """Return a path with its permissions."""
+    try:
+        status = os.stat(path)
+    except OSError:  # removed in the meantime
+        return Barrier(path)
+    try:
+        owner = pwd.getpwuid(status.st_uid).pw_name
+    except KeyError:
+        owner = str(status.st_uid)
+    groups = {os.getegid(), *os.getgroups()}
+    letter = whom(status.st_uid, status.st_gid, os.geteuid(), groups)
+    return Barrier(path, stat.S_IMODE(status.st_mode), owner, letter)
+
+
+def whom(owner: int, group: int, user: int, groups: set[int]) -> str:
+    """Return the permission class that applies to a user, as chmod names it: u, g or o."""
+    return 'u' if owner == user else 'g' if group in groups else 'o'
+
+
+def _mount(path: str) -> str:
+    """Return the mount point of the file system that holds a path."""
+    while not os.path.ismount(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def is_denied(folder: str) -> bool:
+    """Return whether this user lacks permission to read or write a folder or a file in the
+    folder.
+    """
+    return os.path.isdir(folder) and not (
+        os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+        and all(
+            os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)
+        )
+    )

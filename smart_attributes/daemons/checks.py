@@ -1,0 +1,156 @@
+"""A check of this plugin that a daemon runs on this machine: ask the daemon for its result, or run it as the
+daemon does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .. import child, files
+from ..command_line.options import PROGRAM
+from ..constants import LARGEST_SMALL_FILE, TIMEOUT
+from ..model import Answer
+from ..reading import processes, smartctl_calls
+from .users import become
+
+ROOT = ''  # precedes each path; not '' if another folder is used as /
+USUAL = 60.0  # seconds that Icinga, Nagios and NRPE give a check by default
+NAMES = (PROGRAM, f'{PROGRAM}.pyz')
+PATIENCE = 10.0  # seconds for a question to a daemon
+UNKNOWN = 3
+SHELL = '/bin/sh'
+OWN_LIMIT = re.compile(r'(?:^|\s)(-t|--timeout)([ =]?)([0-9.]+)(?=\s|$)')
+_UNITS = ('/lib/systemd/system/{}.service', '/usr/lib/systemd/system/{}.service', '/etc/init.d/{}')
+
+
+class DaemonCheck(NamedTuple):
+    """A check of this plugin that a daemon runs on this machine."""
+
+    daemon: str  # "NRPE"
+    name: str  # "command[check_smart_attributes]"
+    user: str  # whose process runs it
+    line: Sequence[str]  # what is executed; a line for a shell follows ('/bin/sh', '-c')
+    file: str = ''  # where it is defined
+    number: int = 0  # line in the file
+    unit: str = ''  # service of systemd
+    seconds: float = USUAL  # after which the daemon ends it
+    setting: str = ''  # that sets them
+    question: Sequence[str] = ()  # command that asks the daemon for the result
+    user_file: str = ''  # where the user is set
+    user_setting: str = ''  # by this setting
+
+    @property
+    def text(self) -> str:
+        """Return the line as a shell reads it."""
+        return self.line[-1] if self.line[0] == SHELL else shlex.join(self.line)
+
+    @property
+    def words(self) -> list[str]:
+        """Return the words of the line; [] if they cannot be split."""
+        try:
+            return shlex.split(self.text)
+        except ValueError:
+            return []
+
+    @property
+    def place(self) -> int:
+        """Return the number of the word that is this program; -1 if the program is not named."""
+        for number, word in enumerate(self.words):
+            if os.path.basename(word) in NAMES and (number == 0 or '/' in word):
+                return number
+        return -1
+
+    @property
+    def own_limit(self) -> float | None:
+        """Return the value of -t in seconds; None without -t, or if another program is called."""
+        limit = OWN_LIMIT.search(self.text) if self.place >= 0 else None
+        return float(limit[3]) if limit else None
+
+    def edit(self, old: str, new: str) -> str:
+        """Return the command that replaces a text in the line that defines the check, and restarts the daemon."""
+        return self.edit_matching(re.sub(r'([][.*^$\\#])', r'\\\1', old), new)
+
+    def edit_matching(self, old: str, new: str) -> str:
+        """Do what edit() does for a basic regular expression. Source: sed(1)."""
+        script = shlex.quote(f'{self.number}s#{old}#{new}#')
+        return f'sed -i {script} {shlex.quote(self.file)} && systemctl restart {self.unit}'
+
+    def without_drives(self) -> str:
+        """Return the command that makes this check accept a machine without drives."""
+        if self.daemon != 'Icinga':
+            return self.edit(f'/{PROGRAM}', f'/{PROGRAM} --no-drives ok')
+        script = shlex.quote(f'{self.number}a vars.smart_attributes_no_drives = "ok"')
+        return f'sed -i {script} {shlex.quote(self.file)} && systemctl reload {self.unit}'
+
+
+def unit_of(*names: str) -> str:
+    """Return the first of these services that this machine has."""
+    for name in names:
+        if any(os.path.exists(ROOT + path.format(name)) for path in _UNITS):
+            return name
+    return names[0]
+
+
+def ask(line: Sequence[str]) -> Answer:
+    """Run a command of a daemon's package, and return its answer; "not started" if it is not installed."""
+    path = shutil.which(line[0], path=smartctl_calls.ENVIRONMENT['PATH'])
+    if not path:
+        return Answer(tuple(line), 'not started', f'{line[0]} is not installed')
+    return _answers([(path, *line[1:])], time.monotonic() + PATIENCE)[0]
+
+
+def _answers(lines: Sequence[Sequence[str]], deadline: float) -> list[Answer]:
+    runner = processes.Runner()  # a separate runner: these calls name drives but must not lock them
+    try:
+        return list(runner.run(map(tuple, lines), deadline - time.monotonic(), deadline))
+    finally:
+        runner.close()
+
+
+def text_of(answer: Answer) -> str:
+    """Return what a command printed."""
+    return (answer.stdout + answer.stderr).decode('utf-8', 'replace').strip()
+
+
+def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
+    """Run a check in a process of its user. deadline: time.monotonic() value."""
+
+    def work(pipe: child.Pipe) -> None:
+        become(user)
+        answer = _answers([line], deadline)[0]
+        values = answer._replace(stdout=b'', stderr=b'')._asdict()
+        pipe.send(answer.stdout + answer.stderr, **{**values, 'stdout': '', 'stderr': ''})
+
+    process = child.Child(work)
+    process.is_ready(deadline + 1)
+    process.leave(ends=True)
+    for values, printed in process.messages():
+        if 'outcome' in values:
+            return Answer(**{**values, 'stdout': printed, 'stderr': b''})
+    return Answer(tuple(line), 'not started', 'no answer in time')
+
+
+def process_of(daemon: str) -> str:
+    """Return the folder below /proc of a daemon's process; '/' if it does not run. Source: proc(5)."""
+    for number in filter(str.isdigit, os.listdir('/proc')):
+        name = files.text(f'/proc/{number}/comm', LARGEST_SMALL_FILE)
+        if name.startswith(daemon.lower()):
+            return f'/proc/{number}'
+    return '/'
+
+
+def is_known(answer: Answer) -> bool:
+    """Return whether this program answered, with another state than UNKNOWN."""
+    is_ours = answer.stdout.startswith(b'SMART ')
+    return is_ours and answer.status is not None and answer.status < UNKNOWN
+
+
+def fitting(seconds: float) -> float:
+    """Return the -t value, in seconds, for a check that a daemon ends after *seconds*."""
+    return min(TIMEOUT, seconds - 5 if seconds >= 20 else seconds * 3 / 4)

@@ -1,0 +1,62 @@
+"""The users whose processes run checks: become one of them, and tell a person from a service."""
+
+from __future__ import annotations
+
+import grp  # imported early: after become() the library may be unreadable
+import os
+import pwd
+
+from ..errors import UsageError
+
+
+def name_of(number: int) -> str:
+    """Return the name of the user with this ID, or the ID if the user has no name."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def is_person(number: int) -> bool:
+    """Return whether a user is a person, not a service account.
+
+    Source: login.defs(5), UID_MIN, UID_MAX.
+    """
+    return 1000 <= number <= 60000
+
+
+def group_of(user: str) -> str:
+    """Return the name of a user's primary group, or the user's name if that group has no name."""
+    try:
+        return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+    except KeyError:
+        return user
+
+
+def become(user: str) -> None:
+    """Become another user permanently, with the user's groups and home, as if a daemon started a
+    check.
+
+    Raises UsageError if the user does not exist, or if this process is not root.
+    """
+    try:
+        entry = pwd.getpwnam(user)
+    except KeyError:
+        raise UsageError(
+            f'user {user} does not exist; name the user that runs the checks, such as nagios, '
+            f'icinga or naemon'
+        ) from None
+    number, group = entry.pw_uid, entry.pw_gid
+    if number == os.geteuid():
+        return
+    if os.geteuid() != 0:
+        raise UsageError(
+            f'only root can examine an installation as {user}; run doctor as root, or as {user} '
+            f'without --user'
+        )
+    os.initgroups(user, group)
+    os.setresgid(group, group, group)
+    os.setresuid(number, number, number)
+    os.environ.pop('XDG_STATE_HOME', None)  # root's value does not apply to the daemon
+    os.environ.update(HOME=entry.pw_dir, USER=user, LOGNAME=user)
+    os.chdir('/')

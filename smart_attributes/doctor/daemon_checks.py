@@ -1,0 +1,223 @@
+"""Judge the checks of this plugin that daemons run on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+from .. import constants, files
+from ..command_line.options import PROGRAM
+from ..constants import LARGEST_SMALL_FILE, MOST_COMMANDS
+from ..daemons.checks import (
+    OWN_LIMIT,
+    USUAL,
+    DaemonCheck,
+    ask,
+    fitting,
+    is_known,
+    process_of,
+    run_as,
+    text_of,
+)
+from ..daemons.users import name_of
+from ..model import Answer
+from ..output.codes import BY_NAME
+from ..output.doctor_findings import Finding, found, halves
+from ..reading import system
+
+_PATH = re.compile(r'\s(?:-p|--path)[ =]?(\S+)')
+_ARGUMENTS = re.compile(r'check_nrpe\b.* -a ')
+_DEVICE = re.compile(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)')
+_CODES = re.compile(r'(\S+) +\[([a-z-]+)\]')
+_SHOWN = 200  # characters of an output
+
+
+def examine(
+    checks: Sequence[DaemonCheck], program: str, user: str, deadline: float
+) -> list[Finding]:
+    """Return the findings for the checks of daemons.
+
+    program: path of this program. user: the monitoring user. deadline: time.monotonic() value.
+    """
+    findings = [_examined(check, program, user, deadline) for check in checks[:MOST_COMMANDS]]
+    units = {check.daemon: check.unit for check in checks}
+    for daemon, unit in units.items():
+        if 'NoNewPrivs:\t1' in files.text(f'{process_of(daemon)}/status', LARGEST_SMALL_FILE):
+            findings.append(found('daemon-no-new-privileges', daemon=daemon, unit=unit))
+    if len(checks) > MOST_COMMANDS:
+        findings.append(found('daemon-more-checks', checks=len(checks) - MOST_COMMANDS))
+    return findings
+
+
+def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> Finding:
+    """Ask the daemon, or run the check as its user, and return the finding."""
+    answer = ask(check.question) if check.question else None
+    if answer and is_known(answer):
+        return _works('daemon-answers', check, answer)
+    if os.geteuid() != 0 and name_of(os.geteuid()) != check.user:
+        return _found('daemon-check-of-another', check)
+    result = run_as(check.user, check.line, min(deadline, time.monotonic() + check.seconds))
+    if not is_known(result):
+        return next(_causes(check, result, program, user))
+    if not answer:
+        return _works('daemon-check-works', check, result)
+    return next(_differences(check, answer, program))
+
+
+def _found(code: str, check: DaemonCheck, answer: Answer | None = None, **fields: str) -> Finding:
+    """Return the finding about a check, with the first line of its answer."""
+    line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN] if answer else ''
+    line = line or (answer.reason if answer else '')
+    names = {'daemon': check.daemon, 'name': check.name, 'file': check.file}
+    return found(code, **names, unit=check.unit, user=check.user, line=line, **fields)
+
+
+def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
+    """Return the finding for a check that works, unless it is sudo that runs it."""
+    return next(_sudo(check), _found(code, check, answer))
+
+
+# --- why a check is UNKNOWN ----------------------------------------------------------------------
+
+
+def _differences(check: DaemonCheck, answer: Answer, program: str) -> Iterator[Finding]:
+    """Yield why a daemon answers UNKNOWN, although its check works when doctor runs it."""
+    process = process_of(check.daemon)
+    if process == '/' or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
+        yield _found('daemon-not-restarted', check, answer)
+    yield from _causes(check, answer, program, check.user)
+
+
+def _causes(check: DaemonCheck, answer: Answer, program: str, user: str) -> Iterator[Finding]:
+    """Yield why a check is UNKNOWN or does not start, the most probable cause first.
+
+    program: path of this program. user: the monitoring user.
+    """
+    if check.user_setting and user not in ('', check.user):
+        script = f's/^{check.user_setting}=.*/{check.user_setting}={user}/'
+        path = check.user_file
+        yield _found('daemon-user-differs', check, answer, wanted=user, path=path, script=script)
+    if not check.words:
+        yield _found('daemon-quotation-mark', check)
+    yield from _sudo(check)
+    path = check.words[max(check.place, 0)]
+    if not os.path.exists(path):
+        folder = os.path.dirname(path)
+        yield _found('daemon-path-wrong', check, path=path, folder=folder, program=program)
+    if not os.access(path, os.X_OK):
+        yield _found('daemon-path-not-executable', check, path=path)
+    if _ARGUMENTS.search(check.text):
+        command = check.edit_matching(' -a .*', '')
+        yield _found('daemon-arguments-refused', check)._replace(command=command)
+    yield from _about_drives(check, answer)
+    yield _unknown(check, answer)
+
+
+def _sudo(check: DaemonCheck) -> Iterator[Finding]:
+    """Yield a finding if sudo runs the whole check as root."""
+    before = check.words[: max(check.place, 0)]
+    if any(os.path.basename(word) == 'sudo' for word in before):
+        text = check.text.partition(check.words[check.place])[0]
+        yield _found('daemon-runs-sudo', check)._replace(command=check.edit(text, ''))
+
+
+def _about_drives(check: DaemonCheck, answer: Answer) -> Iterator[Finding]:
+    """Yield what is wrong with the drives that a check names."""
+    for drive, code in _CODES.findall(text_of(answer)):
+        if code == 'no-drives':
+            command = check.without_drives()
+            yield _found('daemon-without-drives', check)._replace(command=command)
+        if code == 'no-permission':
+            yield denied(f'{check.daemon}, {check.name}: {drive}')
+        for device in _DEVICE.finditer(check.text):
+            if code == 'no-such-device' and os.path.basename(device[1]) == drive:
+                finding = _found('daemon-names-no-drive', check, device=device[1])
+                yield finding._replace(command=check.edit(device[0], ''))
+
+
+def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
+    """Return the finding for a check that is UNKNOWN for a reason that the check itself reports."""
+    finding = _found('daemon-check-unknown', check, answer)
+    codes = [code for _, code in _CODES.findall(text_of(answer))]
+    smartctl = _PATH.search(check.text)
+    if smartctl and any(code.startswith('sudo') for code in codes):
+        command = f'{PROGRAM} doctor --user {check.user} -p {smartctl[1]}'
+        return finding._replace(remedy='examine the options of that check', command=command)
+    remedies = [BY_NAME[code].remedy for code in codes if code in BY_NAME]
+    return finding._replace(remedy=(*remedies, halves(text_of(answer))[1])[0])
+
+
+def denied(reason: str, address: str = 'checks') -> Finding:
+    """Return the finding for a drive that root may not open, with what can forbid it on this system."""
+    enforcing = files.text(f'{system.ROOT}/sys/fs/selinux/enforce', LARGEST_SMALL_FILE)
+    apparmor = f'{system.ROOT}/sys/module/apparmor/parameters/enabled'
+    code = 'drive-denied'
+    if files.text(apparmor, LARGEST_SMALL_FILE).startswith('Y'):
+        code = 'drive-denied-by-apparmor'
+    if 'Operation not permitted' in reason:
+        code = 'drive-denied-by-cgroup'
+    if enforcing.strip() == '1':
+        code = 'drive-denied-by-selinux'
+    return found(code, address, reason=reason)
+
+
+def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
+    """Return a finding for each check that its daemon ends too early, or one finding if all fit.
+
+    timeout: time limit of a check without -t, in seconds.
+    """
+    short = [
+        _short(check, check.own_limit or timeout)
+        for check in checks
+        if (check.own_limit or timeout) >= check.seconds
+    ]
+    if short:
+        return short
+    if not checks:
+        code = 'time-limit-usual' if timeout < USUAL else 'time-limit-too-long'
+        return [found(code, usual=USUAL, seconds=timeout)]
+    waiting = dict.fromkeys(f'{check.daemon}: {check.seconds:g} s' for check in checks)
+    return [found('time-limit-fits', limits=', '.join(waiting), seconds=timeout)]
+
+
+def _short(check: DaemonCheck, own: float) -> Finding:
+    finding = found(
+        'time-limit-too-short',
+        daemon=check.daemon,
+        limit=check.seconds,
+        file=check.file,
+        seconds=own,
+        setting=check.setting,
+        longer=max(USUAL, own + 5),
+        fitting=fitting(check.seconds),
+    )
+    limit = OWN_LIMIT.search(check.text)
+    if not check.own_limit or not limit:
+        return finding
+    return finding._replace(
+        command=check.edit(limit[0].lstrip(), f'{limit[1]}{limit[2]}{fitting(check.seconds):g}')
+    )
+
+
+def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding:
+    """Return the finding that compares the size of a check's output with the size that each daemon
+    keeps.
+
+    printed: size of the output in bytes. is_cut: the check omitted text or perfdata.
+    """
+    if is_cut:
+        return found('output-left-out', limit=constants.OUTPUT_LIMIT)
+    kept = constants.KEPT_BEHIND_NRPE
+    for check in checks:
+        if check.daemon == 'NRPE' and '--max-output' not in check.text and printed > kept:
+            return found(
+                'output-too-long',
+                bytes=printed,
+                kept=kept,
+                file=check.file,
+                nagios=constants.BEHIND_NRPE,
+                icinga=constants.OUTPUT_LIMIT,
+            )
+    return found('output-fits', bytes=printed, kept=kept, limit=constants.OUTPUT_LIMIT)

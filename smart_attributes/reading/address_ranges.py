@@ -1,0 +1,33 @@
+"""Write addresses of consecutive slots as ranges. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from .device_types import controller
+
+AT_LEAST = 3  # this many consecutive slots are written as a range
+_SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
+
+
+def ranges(addresses: Sequence[str]) -> list[str]:
+    """Return the addresses, with consecutive slots of one controller as a range:
+    megaraid,0-7@/dev/bus/0.
+    """
+    others: list[str] = []
+    slots: dict[tuple[str, str], list[int]] = {}
+    for address in addresses:
+        parts = _SLOT.fullmatch(address)
+        kind = controller(parts[1]) if parts else None
+        if parts and kind and len(kind.slots) == 1:
+            slots.setdefault((parts[1], parts[3]), []).append(int(parts[2]))
+        else:
+            others.append(address)
+    for (head, tail), numbers in slots.items():
+        for _, pairs in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+            run = [str(slot) for _, slot in pairs]
+            run = [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
+            others += [f'{head}{each}{tail}' for each in run]
+    return others

@@ -1,0 +1,125 @@
+"""Ask sudo which commands it allows a user, and understand what it lists."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+from ..model import Answer, HowRead
+from ..typed import NamedTuple
+from . import smartctl_calls
+from .processes import Runner
+
+Command = tuple[str, ...]
+
+# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8.
+# LC_ALL=C.
+_BEGIN = re.compile('^Sudoers entry:', re.MULTILINE)
+_TIMEOUT = re.compile(r'^ *Timeout: *([0-9]+)$', re.MULTILINE)
+_OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
+
+
+class SudoersEntry(NamedTuple):
+    """One sudoers entry that applies to a user."""
+
+    commands: tuple[str, ...]  # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
+    timeout: int | None = None  # seconds after which sudo ends a command; None: never
+    needs_password: bool = False
+
+    def of(self, executable: str) -> tuple[str, ...]:
+        """Return the arguments that the entry lists for a program."""
+        calls = (command.partition(' ') for command in self.commands)
+        return tuple(arguments for path, _, arguments in calls if path == executable)
+
+
+def entries_of(text: str) -> list[SudoersEntry]:
+    """Return the entries in the output of `sudo -ll`; [] if the output has an unknown format."""
+    return [_entry(part) for part in _BEGIN.split(text)[1:]]
+
+
+def _entry(text: str) -> SudoersEntry:
+    timeout = _TIMEOUT.search(text)
+    lines = takewhile(
+        lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:]
+    )
+    return SudoersEntry(
+        tuple(line.strip() for line in lines),
+        int(timeout[1]) if timeout else None,
+        not _OPTIONS.search(text),
+    )
+
+
+def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
+    """If a program's last entry denies the program or needs a password, return the entry's command
+    as written, else ''.
+
+    If several entries match a call, sudo obeys the last entry. A denial of only some arguments does
+    not count.
+    """
+    listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
+    for command, needs_password in reversed(listed):
+        path, _, arguments = command.lstrip('!').partition(' ')
+        is_denied = command.startswith('!')
+        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (
+            is_denied and arguments
+        ):
+            return command if is_denied or (needs_password and not arguments) else ''
+    return ''
+
+
+def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
+    """Return, as written, the last command that allows all calls of a program without a
+    password, or ''.
+    """
+    commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
+    return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
+
+
+class Sudo:
+    """Ask sudo, as the monitoring user, which commands it would allow, without running them."""
+
+    def __init__(self, how: HowRead, runner: Runner, deadline: float) -> None:
+        self._how, self._runner, self._deadline = how, runner, deadline
+        self.message = ''  # printed by sudo about the calls last tested
+        self.late = ''  # why sudo did not answer in time
+
+    def refuses(self, lines: Sequence[Command]) -> list[Command]:
+        """Return the smartctl command lines that sudo would refuse; sets *late* if sudo did not
+        answer.
+        """
+        questions = {
+            (smartctl_calls.find_sudo(), '-n', '-l', self._how.smartctl, *line): line
+            for line in lines
+        }
+        answers = self._run(questions)
+        messages = (answer.stderr.decode('utf-8', 'replace').strip() for answer in answers.values())
+        self.message = next(filter(None, messages), '')
+        return [
+            line
+            for command, line in questions.items()
+            if answers[command].status or answers[command].signal
+        ]
+
+    def entries(self) -> list[SudoersEntry]:
+        """Return the sudoers entries of this user."""
+        return entries_of(self._printed('-n', '-ll'))
+
+    def version(self) -> str:
+        """Return the first line of sudo's version output."""
+        return self._printed(*smartctl_calls.VERSION).partition('\n')[0]
+
+    def _printed(self, *words: str) -> str:
+        command = (smartctl_calls.find_sudo(), *words)
+        return self._run([command])[command].stdout.decode('utf-8', 'replace')
+
+    def _run(self, lines: Iterable[Command]) -> dict[Command, Answer]:
+        patience = self._how.drive_timeout
+        answers = {
+            answer.command: answer for answer in self._runner.run(lines, patience, self._deadline)
+        }
+        self.late = self.late or next(
+            (answer.reason for answer in answers.values() if answer.outcome != 'done'), ''
+        )
+        return answers
