@@ -164,16 +164,19 @@ def _observed(
     if row.named:
         known = readings.standard_readings(_of_names(report.identity, row.named), metrics, {})
     else:
-        attributes = tuple(
-            each._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
-            for each in report.attributes
-            if each.id in row.ata
-            for value, raw in [row.ata[each.id]]
-        )
-        known = readings.vendor_readings(report._replace(attributes=attributes), spec, metrics)
-    for each in observations(known):
-        yield each
-        yield from (each._replace(key=other) for other in twins.get(each.key, ()))
+        attributes = []
+        for attribute in report.attributes:
+            if attribute.id in row.ata:
+                value, raw = row.ata[attribute.id]
+                attributes.append(
+                    attribute._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
+                )
+        logged = report._replace(attributes=tuple(attributes))
+        known = readings.vendor_readings(logged, spec, metrics)
+    for observation in observations(known):
+        yield observation
+        for twin in twins.get(observation.key, ()):
+            yield observation._replace(key=twin)
 
 
 def _of_names(identity: Identity, named: Mapping[str, float]) -> Report:
