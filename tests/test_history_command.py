@@ -16,6 +16,7 @@ from days import DAY, HOUR, START, Machine, command_at, disk, environment
 from smart_attributes.model import Identity
 from smart_attributes.output import history
 from smart_attributes.output.history import DriveHistory, Series, drawn, graph
+from smart_attributes.shown import Shown, shown
 
 
 @pytest.fixture
@@ -113,9 +114,7 @@ def test_a_graph_of_a_metric_fills_the_terminal():
         Series('temperature', 'attribute 194', 'C', points, 100 * 86400.0),
         Series('pending', 'attribute 197', '', [(0, 5)], 100 * 86400.0),
     ]
-    lines = list(
-        drawn(DriveHistory(Identity(model='ACME', serial='SERIAL01'), 0, 0, series), False, 60)
-    )
+    lines = list(drawn(DriveHistory(Shown('ACME', 'SERIAL01'), 0, 0, series), 60))
 
     assert lines[0] == 'ACME SERIAL01: temperature, attribute 194'
     assert [line[:6] for line in lines[1:9]] == ['39 C |', *['     |'] * 6, '30 C |']
@@ -250,29 +249,32 @@ WEAR = history.Series(
 )
 HEAT = history.Series('temperature', 'value', 'C', ((START + DAY, 31),), START + 4 * DAY)
 X1 = Identity(model='ACME X1', serial='SERIAL1')
+NAMED = shown(X1, hide_serial=False)
 
 
 def test_a_drive_was_read_from_the_first_to_the_last_number():
     """A check may have read it earlier or later than any number changed."""
-    assert history.drive(X1, (START + DAY, START + DAY), [WEAR, HEAT])[1:3] == (
+    assert history.drive(NAMED, (START + DAY, START + DAY), [WEAR, HEAT])[1:3] == (
         START,
         START + 4 * DAY,
     )
-    assert history.drive(X1, (START - DAY, START + 9 * DAY), [WEAR, HEAT])[1:3] == (
+    assert history.drive(NAMED, (START - DAY, START + 9 * DAY), [WEAR, HEAT])[1:3] == (
         START - DAY,
         START + 9 * DAY,
     )
-    assert history.drive(X1, (START, START), [WEAR, HEAT], ['temperature']).series == [HEAT]
-    assert history.drive(X1, (START, START), [WEAR, HEAT]).series == [WEAR, HEAT]
+    assert history.drive(NAMED, (START, START), [WEAR, HEAT], ['temperature']).series == [HEAT]
+    assert history.drive(NAMED, (START, START), [WEAR, HEAT]).series == [WEAR, HEAT]
 
 
 def test_the_rows_of_a_drive_are_aligned():
-    found = history.drive(X1, (START, START), [WEAR, HEAT])
-    head, columns, wear, heat = history.lines(found, hide_serial=False)
+    found = history.drive(NAMED, (START, START), [WEAR, HEAT])
+    head, columns, wear, heat = history.lines(found)
     day = time.strftime('%Y-%m-%d', time.localtime(START + 2 * DAY))
 
     assert head.startswith('ACME X1 SERIAL1, read from ') and ' to ' in head
-    assert next(history.lines(found, hide_serial=True)).startswith('ACME X1, read from ')
+    assert next(history.lines(found._replace(shown=shown(X1, hide_serial=True)))).startswith(
+        'ACME X1, read from '
+    )
     assert columns.split() == ['metric', 'first', 'last', 'changed', 'points', 'course', 'source']
     assert wear.split()[:7] == ['endurance_used', '1', '%', '3', '%', day, '2'] and wear.endswith(
         '100 - value'
@@ -284,7 +286,7 @@ def test_the_rows_of_a_drive_are_aligned():
 @pytest.mark.parametrize('hide_serial, serial', [(False, 'SERIAL1'), (True, None)])
 def test_the_document_has_every_point(hide_serial, serial):
     text = history.as_json(
-        [history.drive(X1, (START, START), [HEAT])], hide_serial, {'state': 'OK'}
+        [history.drive(shown(X1, hide_serial), (START, START), [HEAT])], {'state': 'OK'}
     )
 
     assert text.splitlines()[1] == ' "version": 2,'
@@ -311,9 +313,7 @@ def test_the_document_has_every_point(hide_serial, serial):
 
 
 def test_a_drive_without_a_name_has_none_in_the_document():
-    [found] = json.loads(
-        history.as_json([history.drive(Identity(), (1.6, 2.4), [])], hide_serial=False)
-    )['drives']
+    [found] = json.loads(history.as_json([history.drive(Shown(), (1.6, 2.4), [])]))['drives']
 
     assert found == {'model': None, 'serial': None, 'first_read': 2, 'last_read': 2, 'series': []}
 

@@ -65,7 +65,9 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     )
     if not isinstance(told, Forecast):
         return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=told)
-    source = ESTIMATE if told.is_estimate else HISTORY if told.left else ENDURANCE
+    source = HISTORY if told.left else ENDURANCE
+    if told.is_estimate:
+        source = ESTIMATE
     return Reading(TIME_LEFT, round(told.left), 's', Source(source), forecast=told)
 
 

@@ -123,6 +123,7 @@ def judge(
     risk = None
     if rules.risk and state is not State.OK:
         risk = rules.risk(judgements, identity.kind, thresholds.groups(family))
+    undated = drive_notes.undated(found) if device.is_recorded and not date else ()
     return Verdict(
         device,
         identity,
@@ -133,7 +134,7 @@ def judge(
             *drive_notes.notes(report, found, spec, past),
             *drive_notes.self_test_to_repeat(device, judgements),
             *drive_notes.power_losses(by_metric.get('power_cycles'), past, rules.up_since),
-            *(drive_notes.undated(found) if device.is_recorded and not date else ()),
+            *undated,
             *thresholds.over(device, identity, family),
             *drive_notes.allowed(defects, exceptions.is_allowed),
             *silent,
@@ -392,15 +393,17 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Readings, metric: Metric
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''
-    other = by_metric.get(bound.reading)
-    known = reading.drive_limit if bound.reading == 'threshold' else other.number if other else None
-    if known is None:
+    basis = reading.drive_limit
+    if bound.reading != 'threshold':
+        other = by_metric.get(bound.reading)
+        basis = other.number if other else None
+    if basis is None:
         return bound.otherwise or ''
     lowest, highest = metric.valid if metric else (None, None)
     is_floor = metric is not None and metric.worse == 'low'
     best, furthest = (highest, min) if is_floor else (lowest, max)
     return ranges.beyond(
-        furthest(number for number in (bound.beside(known), best) if number is not None), is_floor
+        furthest(number for number in (bound.beside(basis), best) if number is not None), is_floor
     )
 
 

@@ -72,11 +72,9 @@ def notes(run: Run) -> Iterable[Coded]:
     """Yield the notes on addresses that were left out, and on options of version 1.6."""
     before = run.settings.before
     of_reading = (*run.read.found.notes, *run.read.notes)
-    return (
-        *(note for note in of_reading if note.code != LEFT_OUT),
-        *run.drives.notes,
-        *(before.notes() if before else ()),
-    )
+    shown = [note for note in of_reading if note.code != LEFT_OUT]
+    of_version_1_6 = before.notes() if before else ()
+    return (*shown, *run.drives.notes, *of_version_1_6)
 
 
 def left_out(run: Run) -> tuple[Coded, ...]:
@@ -149,7 +147,10 @@ def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.settings.history.history_required
     has_own_state = history.trouble and (required is not None or history.is_lost)
-    troubles = history.remarks if has_own_state else history.losses
+    troubles, of_history = history.losses, history.remarks
+    if has_own_state:
+        troubles, of_history = history.remarks, ()
+    of_reads = [read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark]
     return {
         'failures': inventory.missing(run.drives.reads, run.settings.which.expect),
         'faults': (
@@ -160,10 +161,8 @@ def messages(run: Run) -> dict[str, Any]:
             *slow_patterns(),
         ),
         'remarks': (
-            *dict.fromkeys(
-                read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark
-            ),
-            *(() if has_own_state else history.remarks),
+            *dict.fromkeys(of_reads),
+            *of_history,
             *moved(run),
         ),
         'left_out': left_out(run),

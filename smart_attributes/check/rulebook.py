@@ -56,12 +56,14 @@ class Judge(NamedTuple):
 
     def contradictions(self, verdict: Verdict, report: Report | None) -> list[str]:
         """Return a message for each contradiction between local files that affects a drive."""
-        numbers = [row.id for row in report.attributes] if report else []
-        dispute = self.database.dispute(verdict.identity, numbers) if report else ''
-        return [
-            *([dispute] if dispute else []),
-            *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or ''),
-        ]
+        messages = self.thresholds.disagreements(
+            verdict.device, verdict.identity, verdict.entry or ''
+        )
+        if report is None:
+            return messages
+        numbers = [row.id for row in report.attributes]
+        dispute = self.database.dispute(verdict.identity, numbers)
+        return [dispute, *messages] if dispute else messages
 
 
 def site_of(data: DataFiles, before: Before | None) -> Site:
@@ -102,8 +104,9 @@ def files_of(
         *((path, '') for path in data.attributes),
     ]
     accepted = os.path.join(data.config, ACCEPTED)
+    acknowledged = [(accepted, '')] if is_there(accepted) else []
     limits = [
-        *([(accepted, '')] if is_there(accepted) else ()),
+        *acknowledged,
         *_folder(data.config, LIMITS, mistakes),
         *((path, '') for path in data.thresholds),
     ]

@@ -92,8 +92,9 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
         *(f'acknowledged: {words}' for words in choice.said),
         *(f'not acknowledged: {words}' for words in choice.refused),
     ]
-    is_partly = choice.new or is_every_drive
-    status = OK if not choice.refused else PARTLY if is_partly else UNKNOWN
+    status = OK
+    if choice.refused:
+        status = PARTLY if choice.new or is_every_drive else UNKNOWN
     return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes, status)
 
 

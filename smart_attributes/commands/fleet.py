@@ -58,7 +58,11 @@ def run(options: Options, runner: Runner) -> int:
     drives = fleet.drives(_sources(fleet, options, runner), options.how_read.timeout)
     if own.drives:
         drives = _only(drives, own.drives, options.naming.hide_serial)
-    show = _print_json if own.as_json else _write_page if own.html else _print_table
+    show = _print_table
+    if own.html:
+        show = _write_page
+    if own.as_json:
+        show = _print_json
     try:
         show(fleet, drives, own)
     finally:

@@ -15,6 +15,7 @@ from ..command_line.options import OK, UNKNOWN, Options
 from ..errors import DriveGone, UsageError
 from ..output import history
 from ..reading.processes import Runner
+from ..shown import shown
 from ..words import clean, sentence
 from . import person, smartd_import
 from .records.history import HistoryOptions
@@ -74,25 +75,23 @@ def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
 
 
 def _show(answers: Survey, options: Options, as_json: bool) -> int:
-    drives, hide_serial = _drives(answers, options), options.naming.hide_serial
+    drives = _drives(answers, options)
     if as_json:
         unknown = (
             {}
             if drives
             else person.nobody(answers) or {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
         )
-        print(history.as_json(drives, hide_serial, unknown))
+        print(history.as_json(drives, unknown))
     else:
         for remark in answers.remarks:
             print(f'note: {sentence(remark, 500)}')
-        shown = (
+        text = (
             partial(history.drawn, width=get_terminal_size().columns)
             if options.own.graph
             else history.lines
         )
-        print(
-            '\n'.join(line for each in drives for line in shown(each, hide_serial)) or _NO_HISTORY
-        )
+        print('\n'.join(line for each in drives for line in text(each)) or _NO_HISTORY)
     return OK if drives else UNKNOWN
 
 
@@ -117,7 +116,7 @@ def _drives(answers: Survey, options: Options) -> list[history.DriveHistory]:
         ]
         drives.append(
             history.drive(
-                record.identity,
+                shown(record.identity, options.naming.hide_serial),
                 (record.first_read, record.last_read),
                 all_series,
                 options.which.metrics,

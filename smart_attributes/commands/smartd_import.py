@@ -16,8 +16,8 @@ from ..history.store import HistoryStore
 from ..knowledge import readings
 from ..model import Device, Identity, Reading, Report, Verdict
 from ..reading.content import ERROR_COUNTERS, NVME_KEYS
+from ..shown import Shown, shown
 from ..wording import amount, local_day
-from ..words import clean
 
 Answer = tuple[Verdict, Report]
 # smartd's names for the numbers of a SCSI drive -> smartctl's names, as in Report.scsi.
@@ -46,7 +46,8 @@ def imported(
     """
     paths = smartd_log.logs()
     for verdict, report in drives:
-        for sentence in _of_drive(report, database, history, paths, hide_serial):
+        identity = shown(report.identity, hide_serial)
+        for sentence in _of_drive(report, identity, database, history, paths):
             yield f'{verdict.device.name}: {sentence}'
 
 
@@ -75,27 +76,23 @@ def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], in
 
 
 def _of_drive(
-    report: Report, database: Any, history: HistoryStore, paths: Sequence[str], hide_serial: bool
+    report: Report, identity: Shown, database: Any, history: HistoryStore, paths: Sequence[str]
 ) -> Iterator[str]:
     """Yield a message about the imported points of a drive, and a message for each log that was
     not read completely.
     """
-    identity = report.identity
-    own = smartd_log.logs_of(identity, paths)
+    own = smartd_log.logs_of(report.identity, paths)
+    is_hidden = identity.serial is None  # the name of a log contains it, its ending does not
     if not own:
-        yield (
-            f'smartd has no log of '
-            f'{clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
-        )
+        yield f'smartd has no log of {identity.name}'
     elif _is_of_one_firmware(report, database):
         yield _FIRMWARE
     else:
         log = smartd_log.read(own, int(time.time()))
         if log.read or not log.faults:
-            yield _stored(log, report, database, history, _source(log, own, hide_serial))
-        # the name of a log contains the serial number, its ending does not
+            yield _stored(log, report, database, history, _source(log, own, is_hidden))
         for path, words in log.faults:
-            yield f'{f"its log *{smartd_log.ending(path)}" if hide_serial else path} {words}'
+            yield f'{f"its log *{smartd_log.ending(path)}" if is_hidden else path} {words}'
 
 
 def _is_of_one_firmware(report: Report, database: Any) -> bool:
@@ -130,7 +127,7 @@ def _stored(log: Log, report: Report, database: Any, history: HistoryStore, sour
     return f'{written} points from {source}'
 
 
-def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
+def _source(log: Log, paths: Sequence[str], is_hidden: bool) -> str:
     """Return text such as "17 lines of FILE and 2 rotated logs", and name the parts that were
     not read.
     """
@@ -138,7 +135,7 @@ def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
     rotated = f' and {len(paths) - 1} rotated log{"s"[: len(paths) > 2]}' if len(paths) > 1 else ''
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
     skipped += f', {amount(log.left_out, "B")} of older lines not read' if log.left_out else ''
-    return f'{log.read} lines of {"its log" if hide_serial else newest}{rotated}{skipped}'
+    return f'{log.read} lines of {"its log" if is_hidden else newest}{rotated}{skipped}'
 
 
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
@@ -167,16 +164,19 @@ def _observed(
     if row.named:
         known = readings.standard_readings(_of_names(report.identity, row.named), metrics, {})
     else:
-        attributes = tuple(
-            each._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
-            for each in report.attributes
-            if each.id in row.ata
-            for value, raw in [row.ata[each.id]]
-        )
-        known = readings.vendor_readings(report._replace(attributes=attributes), spec, metrics)
-    for each in observations(known):
-        yield each
-        yield from (each._replace(key=other) for other in twins.get(each.key, ()))
+        attributes = []
+        for attribute in report.attributes:
+            if attribute.id in row.ata:
+                value, raw = row.ata[attribute.id]
+                attributes.append(
+                    attribute._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
+                )
+        logged = report._replace(attributes=tuple(attributes))
+        known = readings.vendor_readings(logged, spec, metrics)
+    for observation in observations(known):
+        yield observation
+        for twin in twins.get(observation.key, ()):
+            yield observation._replace(key=twin)
 
 
 def _of_names(identity: Identity, named: Mapping[str, float]) -> Report:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..constants import DOCUMENTS
-from ..model import Identity
+from ..shown import Shown
 from ..wording import amount, columns, local_day
 from ..words import clean
 
@@ -31,14 +31,14 @@ class Series(NamedTuple):
 class DriveHistory(NamedTuple):
     """A drive with its history."""
 
-    identity: Identity
+    shown: Shown
     first_read: float
     last_read: float
     series: Sequence[Series]
 
 
 def drive(
-    identity: Identity,
+    shown: Shown,
     read: tuple[float, float],
     series: Sequence[Series],
     metrics: Sequence[str] = (),
@@ -50,30 +50,25 @@ def drive(
     """
     first, last = read
     return DriveHistory(
-        identity,
+        shown,
         min([first, *(each.points[0][0] for each in series)]),
         max([last, *(each.last_read for each in series)]),
         [each for each in series if not metrics or each.metric in metrics],
     )
 
 
-def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
+def lines(drive: DriveHistory) -> Iterator[str]:
     """Yield a heading and a row for each series: first value, present value, last change, graph and
     source.
 
     A metric has two series if the drive reports the metric in two places.
     """
     yield (
-        f'{_title(drive, hide_serial)}, read from {local_day(drive.first_read)} to '
+        f'{drive.shown.name}, read from {local_day(drive.first_read)} to '
         f'{local_day(drive.last_read)}'
     )
     head = ('metric', 'first', 'last', 'changed', 'points', 'course', 'source')
     yield from columns([head, *map(_row, drive.series)])
-
-
-def _title(drive: DriveHistory, hide_serial: bool) -> str:
-    serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
-    return f'{clean(drive.identity.model)}{serial}'
 
 
 def _row(series: Series) -> tuple[str, ...]:
@@ -117,7 +112,7 @@ def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
     return found
 
 
-def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
+def drawn(drive: DriveHistory, width: int) -> Iterator[str]:
     """Yield each series as a graph, with the lowest and highest number and with the first and
     last day.
     """
@@ -126,8 +121,7 @@ def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
         high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)
         left, begin = max(len(high), len(low)), local_day(each.points[0][0])
         columns = max(width - left - 2, 2 * len(begin) + 1)
-        title = _title(drive, hide_serial)
-        yield f'{title}: {clean(each.metric)}, {clean(each.definition)}'
+        yield f'{drive.shown.name}: {clean(each.metric)}, {clean(each.definition)}'
         levels = _levels(each.points, each.last_read, columns, ROWS * len(BARS))
         if not levels:
             yield f'{high} since {begin}, without a change'
@@ -141,16 +135,17 @@ def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
             yield f'{"":{left}}  {begin}{local_day(each.last_read):>{columns - len(begin)}}'
 
 
-def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
+def as_json(drives: Sequence[DriveHistory], more: Mapping[str, str] = {}) -> str:
     """Return all points as JSON, with times in seconds since 1970.
 
     more: further keys of the document: "state", "error".
     """
-    told = [_drive(each, hide_serial) for each in drives]
-    return json.dumps({'version': DOCUMENTS['history'], **more, 'drives': told}, indent=1)
+    return json.dumps(
+        {'version': DOCUMENTS['history'], **more, 'drives': list(map(_drive, drives))}, indent=1
+    )
 
 
-def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:
+def _drive(drive: DriveHistory) -> Mapping[str, Any]:
     series: list[dict[str, Any]] = [
         {
             'metric': clean(each.metric),
@@ -161,8 +156,8 @@ def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:
         for each in drive.series
     ]
     return {
-        'model': clean(drive.identity.model) or None,
-        'serial': None if hide_serial else clean(drive.identity.serial) or None,
+        'model': drive.shown.model or None,
+        'serial': drive.shown.serial or None,
         'first_read': round(drive.first_read),
         'last_read': round(drive.last_read),
         'series': series,
