@@ -154,13 +154,14 @@ def _object(value: object) -> Json:
 
 
 def _result(row: Json) -> Result:
-    values = row.get('performance_data')
-    output = row.get('output')
-    texts = values[:MOST_VALUES] if isinstance(values, list) else ()
+    output, texts = row.get('output'), row.get('performance_data')
+    values: Sequence[str] = ()
+    if isinstance(texts, list):
+        values = [text for text in texts[:MOST_VALUES] if isinstance(text, str)]
     return Result(
         state=int(_number(row.get('state'))),
         output=output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
-        values=[text for text in texts if isinstance(text, str)],
+        values=values,
         ended=_number(row.get('execution_end')),
         status=int(_number(row.get('exit_status'))),
     )
