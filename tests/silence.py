@@ -27,7 +27,7 @@ from smart_attributes import files
 from smart_attributes.check import reads
 from smart_attributes.check.survey import Survey, survey
 from smart_attributes.command_line.options import Options
-from smart_attributes.commands import acknowledge, check
+from smart_attributes.commands import acknowledge, cases, check
 from smart_attributes.commands.acceptable import accepted_as_gone
 from smart_attributes.commands.table import understood
 from smart_attributes.errors import DriveAsleep, DriveError, DriveNotReached
@@ -257,8 +257,10 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
             os.chown(path, OTHER_USER, OTHER_USER)
     moment = now + dice.choice([-2 * HOUR, 2 * HOUR]) if trouble == 'clock' else now
     with _world(site, moment, trouble == 'slow'):
-        result = survey(_options(run, trouble), Runner())
-        outcome = check.rendered(result, _options(run, trouble), _options(run, trouble).own)
+        options = _options(run, trouble)
+        result = survey(options, Runner())
+        overview = cases.without_groups(result, options)
+        outcome = check.rendered(overview.cases, overview, options, options.own)
         if trouble != 'killed':
             result.history.keep(result.verdicts)
     if is_foreign:
@@ -389,8 +391,6 @@ def _world(site: Site, now: float, is_slow: bool) -> Iterator[None]:
     } or {drive.address: drive.serial for drive in site.present if site.knows_serials}
 
     def finish(started: reads.Started, *rest: object) -> reads.Reads:
-        listener = rest[3]
-        listener.begin(devices)  # type: ignore[attr-defined]
         return reads.Reads(started.found, tuple(answers))
 
     def slots(where: str = '') -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from cases import cases
 from conftest import ROOT, drive_path, run
 
 from smart_attributes.fleet import triage_documents
@@ -224,7 +225,7 @@ def test_failed_says_in_the_first_line_what_was_lost():
 )
 def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
     """State, numbers, limits and growth are in the document; what was increasing stays so."""
-    given = json_document.document([verdict], (), False, 0)
+    given = json_document.document(cases([verdict]), (), 0)
     (told,) = triage_documents.drives(triage_documents.Document('', given, 0), Reader(METRICS), 0)
 
     assert told.rank == severity.of_verdict(verdict)
