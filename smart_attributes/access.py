@@ -64,7 +64,9 @@ def barrier(path: str) -> Barrier:
 
 def whom(owner: int, group: int, user: int, groups: set[int]) -> str:
     """Return the permission class that applies to a user, as chmod names it: u, g or o."""
-    return 'u' if owner == user else 'g' if group in groups else 'o'
+    if owner == user:
+        return 'u'
+    return 'g' if group in groups else 'o'
 
 
 def _mount(path: str) -> str:

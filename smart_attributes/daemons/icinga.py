@@ -54,13 +54,14 @@ class Objects(NamedTuple):
         """Return the services that run this plugin on this machine, each with its host and its CheckCommand."""
         ours = self.commands()
         hosts = {host['name']: host for host in self.of('Host')}
-        return [
-            (service, hosts[properties['host_name']], ours[properties['check_command']])
-            for service in self.of('Service')
-            for properties in [service['properties']]
-            if properties['check_command'] in ours
-            and properties['command_endpoint'] in ('', self.node)
-        ]
+        services = []
+        for service in self.of('Service'):
+            properties = service['properties']
+            is_here = properties['command_endpoint'] in ('', self.node)
+            if properties['check_command'] in ours and is_here:
+                host, command = hosts[properties['host_name']], ours[properties['check_command']]
+                services.append((service, host, command))
+        return services
 
 
 def _is_ours(command: Json) -> bool:

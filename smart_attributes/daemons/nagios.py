@@ -116,12 +116,11 @@ def nrpe() -> Nrpe:
 def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
     """Return the commands of NRPE that run this plugin; the last definition of a name counts."""
     prefix = nrpe.value('command_prefix')
-    commands = {
-        name[1]: setting
-        for setting in nrpe.settings
-        for name in [_COMMAND.fullmatch(setting.name)]
-        if name
-    }
+    commands = {}
+    for setting in nrpe.settings:
+        name = _COMMAND.fullmatch(setting.name)
+        if name:
+            commands[name[1]] = setting
     question = _question(nrpe)
     unit = daemons.unit_of('nagios-nrpe-server', 'nrpe')
     return [

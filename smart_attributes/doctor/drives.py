@@ -244,15 +244,12 @@ def pastes(
     line = shlex.join([*more, *drives, *expected, *limit])
     options = [*more, *expected, *limit]
     listed = json.dumps(named).replace('$', '$$')
-    icinga = [
-        'vars.smart = true',
-        *([f'vars.smart_attributes_device = {listed}'] if named else []),
-        *(
-            f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}'
-            for name, value in zip(options[::2], options[1::2])
-            if name in _VARIABLES
-        ),
-    ]
+    icinga = ['vars.smart = true']
+    if named:
+        icinga.append(f'vars.smart_attributes_device = {listed}')
+    for name, value in zip(options[::2], options[1::2]):
+        if name in _VARIABLES:
+            icinga.append(f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}')
     return [
         Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
         Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),

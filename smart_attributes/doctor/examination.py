@@ -228,11 +228,13 @@ class Examiner:
             yield self._unread(error)
             return
         smartctl, config = options.how_read.smartctl, options.data.config
-        more = [  # the options of a check other than its drives and its time limit
-            *(['-p', smartctl] if smartctl != SMARTCTL else []),
-            *(['--config', config] if config != CONFIG else []),
-            *(['--state-dir', options.state_dir] if options.state_dir else []),
-        ]
+        more = []  # the options of a check other than its drives and its time limit
+        if smartctl != SMARTCTL:
+            more += ['-p', smartctl]
+        if config != CONFIG:
+            more += ['--config', config]
+        if options.state_dir:
+            more += ['--state-dir', options.state_dir]
         is_root = not options.how_read.nosudo
         check = [PROGRAM, *more]
         for finding in drives.findings(survey_of_all, options.naming.hide_serial, check, is_root):

@@ -62,12 +62,8 @@ def examine(options: Options, deadline: float) -> list[Finding]:
         wanted = allowed(members, options)
     except SmartError as error:
         return [said('raid-not-asked', str(error))]
-    left = {
-        disk.name: reason
-        for disk in members
-        for reason in [why_not(disk, disk in wanted)]
-        if reason
-    }
+    reasons = {disk.name: why_not(disk, disk in wanted) for disk in members}
+    left = {name: reason for name, reason in reasons.items() if reason}
     answers = _asked(
         [disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline
     )
@@ -143,7 +139,9 @@ def why_not(disk: Disk, is_allowed: bool) -> str:
         return ''
     if disk.is_behind_raid:
         return 'behind a RAID controller'
-    return '' if disk.bus == 'ATA' and is_allowed else 'excluded' if disk.bus == 'ATA' else disk.bus
+    if disk.bus != 'ATA':
+        return disk.bus
+    return '' if is_allowed else 'excluded'
 
 
 def _facts(disk: Disk, answer: Answer | None) -> Iterator[Fact]:
@@ -210,13 +208,12 @@ def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
     if wait is None:
         yield _fact('kernel-timeout-unknown')
     elif wait < RETRY if known.seconds is None else wait <= known.seconds:
-        limit = (
-            'no error recovery control'
-            if not known.is_supported
-            else 'error recovery control is off'
-            if known.seconds is None
-            else f'retries of a bad sector take up to {known.seconds:g} s'
-        )
+        if not known.is_supported:
+            limit = 'no error recovery control'
+        elif known.seconds is None:
+            limit = 'error recovery control is off'
+        else:
+            limit = f'retries of a bad sector take up to {known.seconds:g} s'
         code = 'error-recovery-too-long' if known.is_supported else 'kernel-timeout-too-short'
         yield _fact(code, limit=limit, seconds=wait)
 

@@ -116,19 +116,24 @@ def examine_rule(
         as_root='' if options.own.user else _as_root(how, user),
     )
     complaint = None if refused else sudo_reports.reason(message, user)
-    return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
+    findings = [finding(answers)]
+    if complaint:
+        findings.append(_because(complaint, answers, FILES))
+    return findings
 
 
 def _installing(how: HowRead, user: str, types: Iterable[str], addresses: Iterable[str]) -> str:
-    words = [
-        PROGRAM,
-        'sudoers',
-        *(['--user', user] if user != USER else []),
-        *(['-p', how.smartctl] if how.smartctl != SMARTCTL else []),
-        *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
-        *(word for name in types for word in ('--type', name)),
-        *(word for address in addresses for word in ('-d', address)),
-    ]
+    words = [PROGRAM, 'sudoers']
+    if user != USER:
+        words += ['--user', user]
+    if how.smartctl != SMARTCTL:
+        words += ['-p', how.smartctl]
+    if how.timeout != HowRead().timeout:
+        words += ['-t', f'{how.timeout:g}']
+    for name in types:
+        words += ['--type', name]
+    for address in addresses:
+        words += ['-d', address]
     # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a dot.
     name = how.smartctl.replace('/', '-').replace('.', '-')
     file = RULE if how.smartctl == SMARTCTL else f'{RULE}{name}'

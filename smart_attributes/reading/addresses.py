@@ -420,12 +420,9 @@ def is_wanted(
     until known. is_final: the identity will not become more complete. Return None only if the
     patterns may need a model or serial number that can still become known.
     """
-    texts = [
-        device.address,
-        device.path,
-        device.name,
-        *((identity.model, identity.serial) if identity else ()),
-    ]
+    texts = [device.address, device.path, device.name]
+    if identity:
+        texts += [identity.model, identity.serial]
     if _any_in(ignore, texts):
         return False
     if identity is None or not (is_final or (identity.model and identity.serial)):

@@ -81,11 +81,9 @@ class Wanted:
                 self._found[word][min(ranks)].append((drives[0].address, item))
         if len(self._spellings) < _COMPARED:
             self._names.append(drives[0].name)
-            self._spellings.update(
-                (slug(name), name)
-                for drive in drives
-                for name in (drive.name, *(() if self._hide_serial else sorted(drive.others)))
-            )
+            for drive in drives:
+                others = () if self._hide_serial else sorted(drive.others)
+                self._spellings.update((slug(name), name) for name in (drive.name, *others))
         return is_wanted
 
     def items(self) -> list[Any]:

@@ -37,7 +37,8 @@ def is_same_drive(one: Identity, other: Identity) -> bool:
 def identifiers(identity: Identity) -> list[str]:
     """Return the identifiers of a drive; drives that agree have one in common."""
     serial, wwn = serial_key(identity.serial), wwn_key(identity.wwn)
-    return [*([f'serial {serial}'] if serial else ()), *([f'wwn {wwn}'] if wwn else ())]
+    names = ('serial', serial), ('wwn', wwn)
+    return [f'{name} {value}' for name, value in names if value]
 
 
 def _models_agree(one: str, other: str) -> bool:

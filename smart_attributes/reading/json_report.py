@@ -294,9 +294,8 @@ def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
     """Return the attribute table in the order of the report, without rows that lack a valid
     attribute ID.
     """
-    return tuple(
-        _attribute(number, row) for row in table for number in [byte_of(row, 'id')] if number
-    )
+    numbered = [(byte_of(row, 'id'), row) for row in table]
+    return tuple(_attribute(number, row) for number, row in numbered if number)
 
 
 def _attribute(number: int, row: Json) -> AttributeRow:
@@ -362,12 +361,9 @@ def _derived(data: Json) -> dict[str, int]:
     """Return the percentages that smartctl 7.5 and later calculate for ATA drives and copy from
     the logs otherwise.
     """
-    return {
-        metric: number
-        for metric in ('endurance_used', 'spare_available')
-        for number in [integer_at(data, f'{metric}.current_percent')]
-        if number is not None
-    }
+    metrics = ('endurance_used', 'spare_available')
+    numbers = {metric: integer_at(data, f'{metric}.current_percent') for metric in metrics}
+    return {metric: number for metric, number in numbers.items() if number is not None}
 
 
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
@@ -445,9 +441,8 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
-        numbers = [
-            number for path in paths for number in [integer_at(data, path)] if number is not None
-        ]
+        printed = [integer_at(data, path) for path in paths]
+        numbers = [number for number in printed if number is not None]
         # A temperature page with only zeros is empty, but another page may have the temperature.
         values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
     values.update(_background(object_of(data, 'scsi_background_scan'), data))

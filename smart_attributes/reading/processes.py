@@ -105,7 +105,9 @@ def _spawn(command: Command, lock: int) -> _Process:
             ],
         )
     except OSError:
-        for end in (*ends, *([lock] if lock >= 0 else [])):
+        if lock >= 0:
+            ends.append(lock)
+        for end in ends:
             os.close(end)
         raise
     if lock >= 0:

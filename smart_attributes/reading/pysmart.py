@@ -178,12 +178,10 @@ def nvme(fields: Mapping[str, str]) -> dict[str, int]:
     lines = (
         [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
     )
-    lines += [
-        f'{label}: {value}'
-        for label, _, key in NVME_LOG
-        for value in [_value(fields.get(label.lower(), ''), key)]
-        if value
-    ]
+    for label, _, key in NVME_LOG:
+        value = _value(fields.get(label.lower(), ''), key)
+        if value:
+            lines.append(f'{label}: {value}')
     if not lines:
         return {}
     log = _interface().NvmeAttributes(iter([_NVME_HEADLINE, *lines, '']))
@@ -205,12 +203,11 @@ def scsi(fields: Mapping[str, str]) -> dict[str, float]:
     fields: as for nvme().
     """
     # pySMART removes the last character of a percentage, and accepts no text after other numbers.
-    lines = [
-        f'{label}: {number[1]}{_UNITS.get(key, "")}'
-        for label, _, key in _SCSI_LOG
-        for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))]
-        if number
-    ]
+    lines = []
+    for label, _, key in _SCSI_LOG:
+        number = re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))
+        if number:
+            lines.append(f'{label}: {number[1]}{_UNITS.get(key, "")}')
     if not lines:
         return {}
     log = _interface().SCSIAttributes(iter(lines)).diagnostics

@@ -49,15 +49,17 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ())
     skip: members of LOGS that must not be read because reading them can harm this drive, such as
     {"selftest"}.
     """
-    return _arguments(
-        [log for log in LOGS if log not in skip],
-        (*(['-d', device_type] if device_type else []), path),
-    )
+    logs = [log for log in LOGS if log not in skip]
+    return _arguments(logs, (*_of_type(device_type), path))
 
 
 def farm_arguments(path: str, device_type: str = '') -> Command:
     """Return the arguments that read the FARM log of a Seagate disk; this needs smartctl 7.4."""
-    return (*FARM, *(('-d', device_type) if device_type else ()), path)
+    return (*FARM, *_of_type(device_type), path)
+
+
+def _of_type(device_type: str) -> Command:
+    return ('-d', device_type) if device_type else ()
 
 
 def page_arguments(page: str, controller: str) -> Command:

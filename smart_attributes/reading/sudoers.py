@@ -145,9 +145,8 @@ def general(request: RuleRequest, how: HowRead) -> SudoRule:
 
 def document(rule: SudoRule, note: str = '') -> str:
     """Return the text of a file for /etc/sudoers.d."""
-    return '\n'.join(
-        [HEAD, *([note] if note else []), *([QUIET] if rule.is_quiet else []), render(rule)]
-    )
+    quiet = QUIET if rule.is_quiet else ''
+    return '\n'.join(filter(None, (HEAD, note, quiet, render(rule))))
 
 
 def render(rule: SudoRule) -> str:

@@ -172,7 +172,9 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
     vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
     full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
-    bus = 'USB' if re.search('/usb[0-9]+/', device) else 'ATA' if vendor == 'ATA' else 'SCSI'
+    bus = 'ATA' if vendor == 'ATA' else 'SCSI'
+    if re.search('/usb[0-9]+/', device):
+        bus = 'USB'
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     timeout = text_of(f'{device}/timeout')
     is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
