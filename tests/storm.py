@@ -24,6 +24,7 @@ from endurance import Endurance
 from flips import Flips
 from kills import Kills
 from one_drive import OneDrive
+from pasting import Pasting
 from silence import Silence
 
 
@@ -43,6 +44,7 @@ KINDS: Mapping[str, Callable[[Path, int], Bed]] = {
     'kills': Kills,
     'silence': Silence,
     'addresses': OneDrive,
+    'pasting': Pasting,
 }
 
 
