@@ -78,6 +78,8 @@ LONGEST_SIGNATURE = 80  # who acknowledged a value, as in the schema of limits
 # host or service. Source: Icinga 2, name1 and name2 of icinga_objects
 LONGEST_SERVICE_NAME = 255
 LONGEST_LINE = 400  # line of a report; smartctl never prints a longer line
+# a chat or a ticket system may make one line of a whole report
+LONGEST_PASTED_LINE = 16_000
 LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
 LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
 LONGEST_SMARTD_LINE = 1 << 16  # 255 attributes of 32 bytes take an eighth of this

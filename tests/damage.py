@@ -44,7 +44,7 @@ NO_NAME = r'^(?!\s*(?:Device Model|Model|Firmware|Vendor|Product|Revision|Serial
 LOGS = ('scsi_error_counter_log', 'nvme_smart_health_information_log')
 ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {'warning_temp_time', 'critical_comp_time'}
 TEXT_ROWS = '|'.join(
-    (r'(?:read|write):', *(re.escape(label) for label, _, key in NVME_LOG if key in ROWS))
+    (r'(?:read|write):', *(re.escape(label) for label, key in NVME_LOG.items() if key in ROWS))
 )
 HUGE = (2**64, -(2**63), 10**30, 1e300, float('inf'), float('nan'))
 WRONG = (None, True, 'x', [], {}, 0.5, -1, '', ['x'], {'x': 1}, 'PASSED', 10**30)
@@ -305,8 +305,12 @@ def _is_better_in_silence(before: Any, after: Any) -> bool:
 
 def _remarks(drive: Any) -> set[str]:
     """Return what is said of a drive besides its numbers."""
-    models = [each['said'] for each in drive['readings'] if each['metric'] == 'unknown_model']
-    return {note['text'] for note in drive['notes']}.union(models)
+    said = [
+        each['said']
+        for each in drive['readings']
+        if each['metric'] in ('unknown_model', 'unread_rows')
+    ]
+    return {note['text'] for note in drive['notes']}.union(said)
 
 
 def digits(content: bytes) -> str:

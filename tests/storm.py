@@ -25,6 +25,7 @@ from first_lines import Lines
 from flips import Flips
 from kills import Kills
 from one_drive import OneDrive
+from pasting import Pasting
 from silence import Silence
 
 
@@ -45,6 +46,7 @@ KINDS: Mapping[str, Callable[[Path, int], Bed]] = {
     'lines': Lines,
     'silence': Silence,
     'addresses': OneDrive,
+    'pasting': Pasting,
 }
 
 

@@ -414,6 +414,7 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
         {
             'id': 9,
             'name': 'Power_On_Hours',
+            'flags': {'prefailure': False},
             'value': 50,
             'worst': 50,
             'thresh': 0,

@@ -732,7 +732,7 @@ def test_a_limit_refers_to_the_reading_that_is_judged():
 @pytest.mark.parametrize(
     ('state', 'identity', 'device', 'words'),
     [
-        *((each, X1._replace(model='WHO'), SDA, ('WHO (firmware 1.1);',)) for each in State),
+        *((each, X1._replace(model='WHO'), SDA, ('WHO (firmware 1.1)',)) for each in State),
         (
             OK,
             Identity(),

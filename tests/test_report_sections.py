@@ -63,7 +63,8 @@ ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE
 def lacking(said: Any) -> str:
     """Return what a report, JSON or text, is said to lack."""
     report = json_report.from_json(said) if isinstance(said, dict) else text_report.parse(said)
-    return ', '.join(gap for gap in report.gaps if gap.startswith('not in the report'))
+    codes = ('values-missing',) if isinstance(said, dict) else ('values-missing', 'rows-unread')
+    return ', '.join(gap for gap in report.gaps if gap.code in codes)
 
 
 def without(said: Json, *path: str) -> Json:

@@ -7,72 +7,81 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.model import Identity, Report
-from smart_attributes.reading import text_report
+from smart_attributes.reading import completeness, joined_rows, text_report
+from smart_attributes.reading.pysmart import lines_by_kind
 
 WELL = Report(Identity('', 'ACME', '1'), smart_status=True)
 END = '\n\n'
-ROW = '  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0'
+ROW = '5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0'
+OTHER = '9 Power_On_Hours          -O--CK   100   100   000    -    1'
+NO_LINES = lines_by_kind('')
 TEST = '# 1  Short offline       Completed without error       00%       668         -'
 STATISTIC = '0x01  0x010  4            3188  ---  Power-on Hours'
 ATTRIBUTES, STATISTICS = (
-    'ID# ATTRIBUTE_NAME  FLAGS',
+    'ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE',
     'Page  Offset Size        Value Flags Description',
 )
 DIRECTORY = 'General Purpose Log Directory'
 EMPTY_ENTRY = ['Error 3 [1] log entry is empty']
-COUNTERS = 'fast | delayed   rewrites  corrected  invocations'
 
 
 @pytest.mark.parametrize(
     'lines, damaged',
     [
         ([ATTRIBUTES, ROW], []),
-        ([ATTRIBUTES, 'x'], ['x']),
-        ([ATTRIBUTES, '', 'x'], []),
+        ([ATTRIBUTES, ROW, 'x'], []),
+        ([ATTRIBUTES[:-3]], [ATTRIBUTES[:-3]]),
+        ([ATTRIBUTES, ROW, 'x', OTHER], [OTHER]),
+        ([ATTRIBUTES, ROW, '', OTHER], []),
+        ([ROW, 'x', OTHER], []),
         ([ATTRIBUTES, '|||_ K', 'x'], []),
-        (['VALUE WORST', 'x'], ['x']),
+        ([ATTRIBUTES, ROW[:-3]], [ROW[:-3]]),
+        ([ATTRIBUTES, ROW + 'x'], [ROW + 'x']),
+        ([ATTRIBUTES, ROW, 'or_Ct   PO--CK   100'], ['or_Ct   PO--CK   100']),
         ([STATISTICS, STATISTIC], []),
-        ([STATISTICS, ROW], [ROW.strip()]),
+        ([STATISTICS, STATISTIC[:20]], [STATISTIC[:20]]),
         (['x', 'y'], []),
-        ([ATTRIBUTES, 'x', STATISTICS, STATISTIC, 'y'], ['x', 'y']),
-        ([COUNTERS, 'read: 1', 'write: 1', 'x'], ['x']),
+        (['read: 1', 'write: 1', 'x'], ['read: 1', 'write: 1 x']),
+        (['fast | delayed   rewrites', 'read: 1 0 0 1 0 0.026 0', 'verif'], ['verif']),
         ([TEST, '# 2  Short'], ['# 2  Short']),
-        (['Error 3 x'], ['Error 3 x']),
+        (['Error 3 o'], ['Error 3 o']),
         (EMPTY_ENTRY, []),
-        (['# 1' + 'x' * 397], ['# 1' + 'x' * 397]),
-        ([ATTRIBUTES, f'{ROW.strip():<399}x'], []),
-        ([ATTRIBUTES, ROW.strip() + 'x' * 400], [ROW.strip() + 'x' * 400]),
+        (['# 1 ' + 'x' * 397], ['# 1 ' + 'x' * 397]),
     ],
 )
 def test_a_line_of_a_table_that_is_not_a_row_is_damaged(lines, damaged):
-    assert list(text_report._unfit_lines('\n'.join(lines))) == damaged
+    assert sorted(joined_rows.joined(lines).unread) == sorted(damaged)
 
 
-VALUES = [
-    ('ATA', 'rotation rate', '7200 rpm', False),
-    ('ATA', 'rotation rate', 'Solid State Device', False),
-    ('ATA', 'rotation rate', 'x', True),
-    ('ATA', 'sector sizes', '512 bytes logical', False),
-    ('ATA', 'sector size', 'x', True),
-    ('ATA', 'ata error count', '9' * 11, True),
-    ('ATA', 'device error count', '7 (x)', False),
-    ('SCSI', 'read', '1 0 0 1 0 0.026 0', False),
-    ('SCSI', 'write', '1 0 0 1 0 0.026', True),
-    ('SCSI', 'non-medium error count', '7', False),
-    ('SCSI', 'percentage used endurance indicator', '7%', False),
-    ('SCSI', 'elements in grown defect list', '7 x', True),
-    ('NVMe', 'rotation rate', 'x', False),
-]
+@pytest.mark.parametrize(
+    'label, value, is_damaged',
+    [
+        ('Rotation Rate', '7200 rpm', False),
+        ('Rotation Rate', 'Solid State Device', False),
+        ('Rotation Rate', 'x', True),
+        ('Sector Sizes', '512 bytes logical', False),
+        ('Sector Size', 'x', True),
+        ('ATA Error Count', '9' * 11, True),
+        ('Device Error Count', '7 (x)', False),
+        ('read', '1 0 0 1 0 0.026 0', False),
+        ('write', '1 0 0 1 0 0.026', True),
+        ('Non-medium error count', '7', False),
+        ('Percentage used endurance indicator', '7%', False),
+        ('Elements in grown defect list', '7 x', True),
+        ('Critical Warning', '0x00Temperature: 3 Celsius', True),
+        ('-health self-assessment test result', 'FAILED!', True),
+        ('SMART overall-health self-assessment test result', 'PASSED', False),
+        ('SMART overall-health self-assessment test result', 'PASSE', True),
+        ('SMART Health Status', 'x', True),
+        ('SMART overall-health se', '', True),
+        ('Available Spare', '100%', False),
+        ('Data Units Written', '3,357,232 [1.71 TB]', False),
+    ],
+)
+def test_the_value_of_a_line_has_a_form(label, value, is_damaged):
+    line = f'{label}: {value}' if value else label
 
-
-@pytest.mark.parametrize('protocol, label, value, is_damaged', VALUES)
-def test_the_value_of_a_line_has_a_form(protocol, label, value, is_damaged):
-    report = WELL._replace(identity=Identity(protocol, 'ACME', '1', rotation=1))
-    found = text_report.of_text(END, {label: value}, report, ())
-
-    assert [f'"{label}: {value}"' in gap for gap in found if gap.code == 'values-damaged'] == (
-        [True] * is_damaged
-    )
+    assert joined_rows.joined([line]).unread == [line] * is_damaged
 
 
 @pytest.mark.parametrize(
@@ -91,18 +100,17 @@ def test_the_value_of_a_line_has_a_form(protocol, label, value, is_damaged):
 def test_self_tests_are_numbered_from_1_in_each_log(numbers, is_lost):
     text = '\n'.join(TEST.replace('# 1', f'#{number:2}') for number in numbers) + END
 
-    found = text_report.of_text(text, {}, WELL, ())
+    found = text_report.of_text(text, NO_LINES, WELL, (), ())
     assert [' self-test log' in gap for gap in found] == [True] * is_lost
 
 
 def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():
-    text = f'{ATTRIBUTES}\n{"x" * 70}\n# 2  Short'
+    found = text_report.of_text('# 2  Short\n\n', NO_LINES, WELL, (), ('x' * 70, '# 2  Short'))
 
-    assert text_report.of_text(text, {}, WELL, ()) == (
-        f'damaged in the report: "{"x" * 57}...", "# 2 Short"',
-        'not in the report: some of the self-test log, its end (it was cut off, or smartctl was '
-        'not asked for all logs)',
-    )
+    assert [(gap.code, gap) for gap in found] == [
+        (completeness.UNREAD, f'damaged in the report: "{"x" * 57}...", "# 2 Short"'),
+        ('values-missing', 'not in the report: some of the self-test log'),
+    ]
 
 
 NO_TESTS = 'no self-tests have been logged'
@@ -111,33 +119,35 @@ NO_TESTS = 'no self-tests have been logged'
 def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_lines():
     identity = Identity('SCSI', 'ACME', '1', rotation=1)
     report = WELL._replace(identity=identity, scsi={'temperature': 1, 'grown_defects': 0})
-    fields = {'error counter logging not supported': ''}
+    lines = lines_by_kind('Error counter logging not supported')
 
-    assert text_report.of_text(NO_TESTS, fields, report, ('-a',)) == ()
+    assert text_report.of_text(NO_TESTS, lines, report, ('-a',), ()) == ()
 
 
 @pytest.mark.parametrize(
-    'protocol, text, arguments, is_ended',
+    'protocol, text, arguments, lost',
     [
-        ('ATA', 'x\n\n', (), True),
-        ('ATA', 'x\n \t\n ', (), True),
-        ('ATA', 'x\n', (), False),
-        ('', 'x', (), False),
-        ('ATA', 'x\n\n', ('-a',), False),
-        ('ATA', 'Selective Self-tests\nx', ('-a',), True),
-        ('ATA', ' SATA PHY Event Counters\nx', ('-a',), True),
-        ('ATA', 'Selective Self-tests\n\n', ('-a', '-x'), False),
-        ('ATA', 'y\nSATA Phy Event Counters\nx', ('-a', '-x'), True),
-        ('ATA', '1 SATA Phy Event Counters', ('-a',), False),
-        ('NVMe', 'Error Information (NVMe Log 0x01)\n\n', ('-a', '-x'), True),
-        ('NVMe', 'Error Information Log\nx', ('-a',), False),
-        ('NVMe', 'x\n\n', ('-a',), False),
-        ('SCSI', NO_TESTS, ('-a',), True),
-        ('SCSI', 'x\n\n', ('-A',), True),
+        ('ATA', 'x', (), ''),
+        ('', ROW, (), 'the empty line behind it'),
+        ('', f'{ROW}\n', (), 'the empty line behind it'),
+        ('', f'{ROW}\n\n', (), ''),
+        ('', f'{ROW}\n\nx', (), ''),
+        ('SCSI', 'Temperature: 3 C', ('-A',), 'the empty line behind it'),
+        ('ATA', 'x\n\n', ('-a',), 'the selective self-test log'),
+        ('ATA', 'Selective Self-tests\nx', ('-a',), ''),
+        ('ATA', 'SATA PHY Event Counters\nx', ('-a',), ''),
+        ('ATA', 'Selective Self-tests\n\n', ('-a', '-x'), 'the SATA Phy event counters'),
+        ('ATA', 'y\nSATA Phy Event Counters\nx', ('-a', '-x'), ''),
+        ('ATA', '1 SATA Phy Event Counters', ('-a',), 'the selective self-test log'),
+        ('NVMe', 'Error Information (NVMe Log 0x01)\n\n', ('-a', '-x'), ''),
+        ('NVMe', 'Error Information Log\nx', ('-a',), ''),
+        ('NVMe', 'x\n\n', ('-a',), 'the error log'),
+        ('SCSI', NO_TESTS, ('-a',), ''),
+        ('SCSI', 'x\n\n', ('-A',), ''),
     ],
 )
-def test_a_text_ends_with_its_last_log_or_an_empty_line(protocol, text, arguments, is_ended):
-    assert text_report._is_ended(text, protocol, arguments) is is_ended
+def test_a_text_of_everything_ends_with_its_last_log(protocol, text, arguments, lost):
+    assert text_report._missing_end(text, protocol, arguments) == lost
 
 
 @pytest.mark.parametrize(

@@ -622,9 +622,9 @@ def test_a_hostile_line_costs_nothing_and_breaks_nothing(line):
 
 def test_more_rows_than_any_drive_has_are_cut_off():
     """pySMART has room for 255."""
-    row = '  9 Power_On_Hours          -O--CK   100   100   000    -    1\n'
+    row = '  9 Power_On_Hours          -O--CK   100   100   000    -    {}\n'
 
-    assert len(ata(row * 1000).attributes) == 255
+    assert len(ata(''.join(map(row.format, range(1000)))).attributes) == 255
 
 
 def test_a_missing_pysmart_is_a_sentence(monkeypatch):
@@ -634,7 +634,7 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
     pysmart._interface.cache_clear()
 
     with pytest.raises(DriveError) as caught:
-        report(NVME.format(','))
+        ata(CLASSIC_ROW)
 
     pysmart._interface.cache_clear()
     assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
@@ -949,9 +949,9 @@ REFUSALS = {
         DISABLED,
     ),
     'two': (
-        BANNER + 'x\n' + BANNER,
+        BANNER + 'Device Model: X\n' + BANNER + 'Device Model: Y\n',
         DriveError,
-        'contains several reports; save each one in its own file',
+        'contains reports of several drives; save each one in its own file',
     ),
 }
 

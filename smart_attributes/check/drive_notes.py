@@ -13,6 +13,7 @@ from ..errors import Coded
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
 from ..model import Device, Identity, Judgement, Reading, Report, Source, State
+from ..reading.completeness import UNREAD
 from ..reading.content import FAILED, exit_status_notes
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, amount, duration, statement
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
 SELF_TEST, TOO_HOT = 'self_test', 'critical_temperature_time'
-UNKNOWN_MODEL = 'unknown_model'
+UNKNOWN_MODEL, UNREAD_ROWS = 'unknown_model', 'unread_rows'
 CYCLES_A_DAY = 10  # so many power cycles without a restart can be the work of a person
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
@@ -83,21 +84,38 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
             0,
             '',
             Source('attributes.json'),
-            'no identity, so the attributes cannot be judged; record the whole report: '
-            'smartctl --json -x',
+            'no identity, so the attributes cannot be judged; add the lines with model and firmware, '
+            'or record the whole report: smartctl --json -x',
             State.UNKNOWN,
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
+    has_table = report.attributes or identity.protocol != 'ATA'
+    advice = f'; to create one, run: check_smart_attributes draft {source}' if has_table else ''
     return Reading(
         UNKNOWN_MODEL,
         0,
         '',
         Source('attributes.json'),
         f'no entry for {identity.model or "this drive"} (firmware '
-        f'{identity.firmware or "not reported"}); '
-        f'to create one, run: check_smart_attributes draft {source}',
+        f'{identity.firmware or "not reported"}){advice}',
         state,
     )
+
+
+def unread_rows(report: Report) -> list[Reading]:
+    """Return the reading for tables of which a row cannot be read: it may hold an alert."""
+    return [
+        Reading(
+            UNREAD_ROWS,
+            0,
+            '',
+            Source('the report'),
+            f'{gap}, so an alert may be missing; compare with the original output',
+            State.UNKNOWN,
+        )
+        for gap in report.gaps
+        if gap.code == UNREAD
+    ]
 
 
 def notes(
@@ -145,7 +163,7 @@ def notes(
         *_of_hours(report, found),
         *exit_status_notes(_exit_status(report, found)),
         *messages,
-        *report.gaps,
+        *(gap for gap in report.gaps if gap.code != UNREAD),
         *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
         *_late(report, found, past),
     ]

@@ -98,6 +98,7 @@ def judge(
         )
     if not spec.family:
         found.append(drive_notes.unknown_model(device, report, rules.unknown_model))
+    found += drive_notes.unread_rows(report)
     limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 

@@ -30,7 +30,7 @@ from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, duration, statement
 from ..words import clean
 from . import judging
-from .drive_notes import ENDURANCE, UNKNOWN_MODEL
+from .drive_notes import ENDURANCE, UNKNOWN_MODEL, UNREAD_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ def of(verdict: Verdict, now: int) -> LastVerdict:
 
 def _is_lasting(reading: Reading) -> bool:
     """Return whether a finding says something about the drive as long as it is not read again."""
-    return reading.unit != 'C' and reading.metric != UNKNOWN_MODEL
+    return reading.unit != 'C' and reading.metric not in (UNKNOWN_MODEL, UNREAD_ROWS)
 
 
 def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:

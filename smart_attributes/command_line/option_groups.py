@@ -26,8 +26,8 @@ DRIVES = OptionGroup(
         repeated(
             '--report',
             'FILE|DIR',
-            'read recorded smartctl -a or -x output (JSON or text) instead of drives; may be '
-            'repeated',
+            'read recorded smartctl -a or -x output (JSON or text) instead of drives; - reads '
+            'standard input; may be repeated',
             dest='reports',
         ),
         repeated(

@@ -40,6 +40,7 @@ OF_STATUS: Mapping[str, str] = {
     'firmware_advisory': 'firmware-defect',
     'background_scan': 'background-scan-halted',
     'unknown_model': 'unknown-model',
+    'unread_rows': 'rows-unread',
 }
 STATUS = 'status-reported'  # for metrics that the local configuration defines
 

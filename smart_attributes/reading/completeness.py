@@ -14,6 +14,7 @@ loss cannot be detected: the "verify" row of the SCSI error counter log (only if
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
@@ -102,6 +103,10 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 }
 
 
+_INFORMATION = '=== start of information section ==='
+_IDENTITY = ('the model', 'the firmware')
+
+
 class Part(NamedTuple):
     """A part that a report must have."""
 
@@ -135,6 +140,8 @@ def _counters_part(row: str) -> Part:
     )
 
 
+_COUNTER_ROWS = (_counters_part('read'), _counters_part('write'))
+_NVME_ROWS = tuple(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME)
 _ANY: Sequence[Part] = (
     Part('the SMART health status', _ALWAYS, lambda report: report.smart_status is not None),
     Part('the model', _ALWAYS, lambda report: report.identity.model),
@@ -208,8 +215,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
         *_ANY,
         Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
         Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
-        _counters_part('read'),
-        _counters_part('write'),
+        *_COUNTER_ROWS,
         Part(
             'the power-on time, which the FARM log is compared with',
             frozenset(('farm',)),
@@ -233,7 +239,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
     'NVMe': (
         *_ANY,
         Part('the SMART/Health Information log', TABLE, _has_nvme_log),
-        *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
+        *_NVME_ROWS,
     ),
 }
 """The parts that a report must have, for each protocol; '' means a report without a protocol."""
@@ -262,6 +268,23 @@ def missing(report: Report, arguments: Collection[str], places: Collection[str])
     return [*parts, *rows]
 
 
+def cut_tables(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
+    """Return the names of the rows that smartctl always prints in a table, and that a text with this
+    table lacks; arguments and places: as for missing().
+    """
+    protocol, lost = report.identity.protocol, []
+    is_asked = not ALL.isdisjoint(arguments) and not report.messages
+    if is_asked and report.smart_status is None and not report.smart_status_text:
+        lost.append('the SMART health status')
+    if _INFORMATION in places:
+        lost += [part.name for part in _ANY if part.name in _IDENTITY and not part.holds(report)]
+    if protocol == 'NVMe':
+        lost += [part.name for part in _NVME_ROWS if not part.holds(report)]
+    if protocol == 'SCSI' and 'error counter log' in places:
+        lost += [part.name for part in _COUNTER_ROWS if not part.holds(report)]
+    return lost
+
+
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A,
     "--log=a,7" is --log, a and 7.
@@ -280,6 +303,7 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     return frozenset(arguments)
 
 
+UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
 _SHOWN = 5  # maximum number of damaged places listed
 _WITH_SUPPORT = (7, 3)  # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}
@@ -388,11 +412,16 @@ _SHAPE: Json = {
     'endurance_used': {'current_percent': integer_of},
     'spare_available': {'current_percent': integer_of},
 }
+# Places in the tables of the drive's health. smartctl omits thresholds that the drive does not have.
+_IN_TABLES = (
+    r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
+)
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
 def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
-    """Return up to two sentences: one on damaged data, and one on requested data that is missing.
+    """Return up to three sentences: on damaged tables, on other damaged data, and on requested data
+    that is missing.
 
     arguments: smartctl's, as `arguments_of` returns them.
     """
@@ -403,7 +432,10 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
         and not _INFO.isdisjoint(arguments)
     ):
         lost.append('whether SMART is enabled')
-    return tuple(sentences(_unfit(data, _shape_of(data), '', []), [*lost, *_lost_rows(data)]))
+    places = _unfit(data, _shape_of(data), '', [])
+    unread = [place for place in places if re.match(_IN_TABLES, place)]
+    damaged = [place for place in places if place not in unread]
+    return tuple(sentences(damaged, [*lost, *_lost_rows(data)], unread))
 
 
 def _shape_of(data: Json) -> Json:
@@ -440,9 +472,14 @@ def _shape_of(data: Json) -> Json:
     }
 
 
-def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
-    """Yield up to two sentences: one on damaged data, and one on missing data."""
+def sentences(
+    damaged: Sequence[str], lost: Sequence[str], unread: Sequence[str] = ()
+) -> Iterator[Coded]:
+    """Yield up to three sentences: on rows of tables that cannot be read, on other damaged data, and
+    on missing data.
+    """
     for code, begin, places in (
+        (UNREAD, 'damaged in the report: ', unread),
         ('values-damaged', 'damaged in the report: ', damaged),
         ('values-missing', 'not in the report: ', lost),
     ):

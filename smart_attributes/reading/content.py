@@ -88,10 +88,12 @@ def loaded(text: str, start: int) -> Any:
     """
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
         # json also raises ValueError for a number with more than 4300 digits (Python 3.11).
+        line = text.count('\n', 0, getattr(error, 'pos', 0)) + 1
         raise DriveError(
-            'is damaged JSON: cut off or modified; record it again with smartctl --json -x',
+            f'is damaged JSON: cut off or modified at line {line}; compare it with the original '
+            'output, or record it again with smartctl --json -x',
             'report-damaged',
         ) from None
     if looks_like_json(text[end:]):

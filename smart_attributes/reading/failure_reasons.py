@@ -193,6 +193,15 @@ def smart_disabled() -> DriveError:
     return DriveError(DISABLED, 'smart-disabled')
 
 
+def rows_unread(row: str) -> DriveError:
+    """Return the error for a report whose tables are so damaged that no row can be read."""
+    return DriveError(
+        f'has rows that are cut or damaged, and nothing else that can be judged: "{clean(row, _REASON)}"; '
+        'compare them with the original output',
+        'report-damaged',
+    )
+
+
 def without_attributes() -> DriveError:
     """Return the error for a drive that reports "passed" but no attributes."""
     return _error(

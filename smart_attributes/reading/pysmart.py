@@ -1,5 +1,4 @@
-"""Group the lines of smartctl's text by type; use pySMART for the attribute table, NVMe health log
-and SCSI counters.
+"""Group the lines of smartctl's text by type; use pySMART for the attribute table.
 
 pySMART supports only the layout of `-A` in English. Lines in another layout (brief, hexadecimal,
 names with blanks, other digit groups) are first converted to this layout. pySMART's Device class is
@@ -28,7 +27,7 @@ _CLASSIC = re.compile(
     r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
     r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S'
 )
-_COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
+_COLUMN = r'(?:-{1,4}|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
 # Before 5.40, names of unknown attributes contain a blank. No blank follows a name of 24 characters
 # or more.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
@@ -48,31 +47,8 @@ _FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE
 _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
 TEXT: Json = files.data('reading/text_labels.json')  # labels and words in smartctl's text
-# The label that smartctl prints, pySMART's attribute for it, and its key in smartctl's JSON.
-NVME_LOG: Sequence[Sequence[str]] = TEXT['nvme_log']
-_NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
-# pySMART converts the endurance used into the endurance left.
-_SCSI_LOG: Sequence[Sequence[str]] = TEXT['scsi_log']
-# The forms that pySMART accepts: counters such as "1,204"; a size in brackets only after grouped
-# digits.
-_COUNTER = re.compile(r'\d{1,3}(?:,\d{3}){0,12}|\d{1,39}')
-_SIZED = re.compile(r'\d{1,3}(?:,\d{3}){0,12} \[\d{1,39}(?:\.\d{1,9})? ?[kMGTPE]?B\]|\d{1,39}')
-_PERCENT = re.compile(r'\d{1,39}%')
-_PRINTED = {
-    'critical_warning': re.compile('0x[0-9a-f]{1,2}'),
-    'temperature': re.compile(r'-?\d{1,39} Celsius'),
-    'available_spare': _PERCENT,
-    'available_spare_threshold': _PERCENT,
-    'percentage_used': _PERCENT,
-    'data_units_read': _SIZED,
-    'data_units_written': _SIZED,
-}
-_UNITS = {
-    'available_spare': '%',
-    'available_spare_threshold': '%',
-    'percentage_used': '%',
-    'temperature': ' Celsius',
-}
+# The label that smartctl prints, and its key in smartctl's JSON.
+NVME_LOG: Mapping[str, str] = TEXT['nvme_log']
 
 
 @cache
@@ -170,51 +146,15 @@ def _attribute(row: Any) -> AttributeRow:
     )
 
 
-def nvme(fields: Mapping[str, str]) -> dict[str, int]:
+def nvme(fields: Mapping[str, str]) -> dict[str, int | None]:
     """Return the NVMe health log, with the keys in NVME_KEYS. fields: maps labels in lower case
     to printed values.
     """
-    warning = fields.get('critical warning', '')
-    lines = (
-        [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
-    )
-    for label, _, key in NVME_LOG:
-        value = _value(fields.get(label.lower(), ''), key)
-        if value:
-            lines.append(f'{label}: {value}')
-    if not lines:
-        return {}
-    log = _interface().NvmeAttributes(iter([_NVME_HEADLINE, *lines, '']))
-    values = {key: getattr(log, attribute) for _, attribute, key in NVME_LOG}
-    values['critical_warning'] = log.criticalWarning
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def _value(printed: str, key: str) -> str:
-    """Return a value in the form that pySMART accepts, or '' if it contains no number."""
-    if _PRINTED.get(key, _COUNTER).fullmatch(printed):
-        return printed
-    number = leading(printed) if key == 'temperature' else digits(printed)
-    return '' if number is None else f'{number}{_UNITS.get(key, "")}'
-
-
-def scsi(fields: Mapping[str, str]) -> dict[str, float]:
-    """Return the SCSI counters that pySMART supports, with the keys that `json_report` uses.
-    fields: as for nvme().
-    """
-    # pySMART removes the last character of a percentage, and accepts no text after other numbers.
-    lines = []
-    for label, _, key in _SCSI_LOG:
-        number = re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))
-        if number:
-            lines.append(f'{label}: {number[1]}{_UNITS.get(key, "")}')
-    if not lines:
-        return {}
-    log = _interface().SCSIAttributes(iter(lines)).diagnostics
-    values = {key: getattr(log, attribute) for _, attribute, key in _SCSI_LOG}
-    if values['percentage_used'] is not None:
-        values['percentage_used'] = 100 - values['percentage_used']
-    return {key: value for key, value in values.items() if value is not None}
+    values = {key: digits(fields.get(label.lower(), '')) for label, key in NVME_LOG.items()}
+    values['temperature'] = leading(fields.get('temperature', ''))
+    warning = re.fullmatch('0x[0-9a-f]{1,2}', fields.get('critical warning', ''))
+    values['critical_warning'] = int(warning[0], 16) if warning else None
+    return values
 
 
 # Groups of digits, separated by up to four non-letters (four if UTF-8 was read as Latin-1).
@@ -260,21 +200,21 @@ _SCSI_TEST = re.compile(
     r'background)?)\s+'
     rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d{{1,10}}|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\['
 )
-_NVME_TEST = re.compile(
+NVME_TEST = re.compile(
     r'\d+\s+(?P<kind>Short|Extended|Vendor specific|Unknown \(0x[0-9a-f]\))\s+'
     rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d{{1,19}})\s+'
     r'(?:-|\d+)\s+(?:-|\*|\d+)\s'
 )
 # "  0       1013     4  0xb081  0x0305      -            0     1     -": index, number, queue,
 # command, status; since 7.4, a message at the end
-_NVME_ERROR = re.compile(
+NVME_ERROR = re.compile(
     r'\d{1,3}\s+(?P<number>\d{1,19})\s+(?P<queue>\d{1,5})\s+(?:-|0x[0-9a-f]{4})\s+'
     r'(?P<status>0x[0-9a-f]{4})\s+(?:-|0x[0-9a-f]{3})\s'
 )
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 # "   1  123:45  000000001d1c5a40  [3,11,0]   Require Write or Reassign Blocks command"
-_SCANNED = re.compile(
+SCANNED = re.compile(
     r'\d{1,4} +(?P<hours>\d{1,8}):(?P<minutes>\d\d) +(?P<block>[0-9a-f]{16}) +'
     r'\[[0-9a-f],[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)'
 )
@@ -285,14 +225,19 @@ _ERROR = re.compile(
     r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
     r'(?P<hours>\d{1,10}) hours'
 )
-_REGISTERS = re.compile(
+REGISTERS = re.compile(
     r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}'
-    r'(?: +(?P<words>(?:Device Fault; )?Error: .*))?$'
+    r'(?: +(?P<words>(?:Device Fault; )?Error: .*|at LBA .*))?$'
 )
 
 # Rows without content: an empty log entry, a statistic without a number, the headline of a page.
 _NOTHING = re.compile(
     r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)'
+)
+
+# "56244        0         0     56244          0          0.026           0", below "read:"
+ERROR_COUNTERS = re.compile(
+    r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
 )
 
 POWER_ON = 'accumulated power on time, hours'
@@ -332,7 +277,7 @@ def lines_by_kind(text: str) -> Lines:
         if not line or len(line) > LONGEST_LINE:
             continue
         if line.startswith('Error ') or (lines.errors and lines.errors[-1].re is _ERROR):
-            part = _ERROR.match(line) or _REGISTERS.match(line)
+            part = _ERROR.match(line) or REGISTERS.match(line)
             lines.errors.extend([part] if part else [])
         if line[0].isdigit() or line[0] == '#':
             _add_row(line, lines)
@@ -366,9 +311,9 @@ def _add_row(line: str, lines: Lines) -> None:
         if line[0] == '#'
         else (
             (_STATISTIC, lines.statistics),
-            (_NVME_TEST, lines.nvme_tests),
-            (_NVME_ERROR, lines.nvme_errors),
-            (_SCANNED, lines.background),
+            (NVME_TEST, lines.nvme_tests),
+            (NVME_ERROR, lines.nvme_errors),
+            (SCANNED, lines.background),
             (_PENDING, lines.pending),
         )
     ):

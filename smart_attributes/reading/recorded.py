@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +17,7 @@ from ..wording import listed, plural
 from . import machine, text_report
 from .addresses import slug, unique
 
+STANDARD_INPUT = '-'
 SHOWN = 5  # maximum number of skipped files that a note names
 # Words at the beginning of smartctl's text and of its JSON. Even a damaged report still has some of
 # them.
@@ -36,6 +39,12 @@ _SIGNS = (
 )
 
 
+_FIELDS = (
+    rb'(?mi)^(?:From|To|Subject|Date|Message-ID|Ticket|Issue|Status|Reporter|Assignee|Created): '
+)
+_MENTIONED = rb'(?i)smart|ATTRIBUTE|base64'
+
+
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """Append the content of recorded files to *reads*; return a note on the skipped files in
     folders.
@@ -43,19 +52,21 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     The devices get their names after all files are read; see named().
     """
     others: dict[str, list[Read]] = {}
+    left: list[str] = []  # names of files without a report
     for path, is_listed in _report_files(paths):
         outcome = machine.parsed(lambda place: text_report.parse_report(_content(place)), path)
         read = Read(Device(path, is_recorded=True), outcome)
-        is_other = (
-            isinstance(read.outcome, NotAReport)
-            and not is_listed
-            and (_is_folder(path) or not _is_meant(path))
-        )
+        is_other = False
+        if isinstance(read.outcome, NotAReport) and not is_listed:
+            if _is_ticket(path):
+                left.append(os.path.basename(path))
+                continue
+            is_other = _is_folder(path) or not _is_meant(path)
         (others.setdefault(_group(path), []) if is_other else reads).append(read)
     kept = Counter(_group(read.device.path) for read in reads)
     lost = {group for group in others if kept[group]}
     reads += [read for group in others if group in lost for read in others[group]]
-    left = [
+    left += [
         os.path.basename(read.device.path)
         for group in others
         if group not in lost
@@ -101,6 +112,17 @@ def _is_meant(path: str) -> bool:
     return b'smartctl'.startswith(head.strip()[:8]) or any(sign in head for sign in _SIGNS)
 
 
+def _is_ticket(path: str) -> bool:
+    """Return whether a file is a mail or a ticket that has nothing to do with smartctl, by the fields
+    at its beginning: "Subject: ...".
+    """
+    try:
+        text = _content(path)
+    except DriveError:
+        return False
+    return len(re.findall(_FIELDS, text[:_HEAD])) > 1 and not re.search(_MENTIONED, text)
+
+
 def named(reads: Sequence[Read]) -> list[Read]:
     """Return the recorded reports under short, unique names: the last part of the path, or more
     if needed.
@@ -143,6 +165,8 @@ def _is_odd(folder: str) -> bool:
 
 
 def _content(path: str) -> bytes:
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer.read(LARGEST_FILE + 1)
     try:
         return files.content(path, LARGEST_FILE, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:

@@ -6,45 +6,32 @@ The module `pysmart` reads some of the logs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from ..constants import LONGEST_LINE
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
-from . import background_scan, content, farm, pysmart, report_date
+from . import background_scan, calls, content, farm, joined_rows, pasted, pysmart, report_date
 from .background_scan import Result
-from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
-from .content import as_text, looks_like_json
-from .failure_reasons import BANNER, diagnose, examined, no_report, without_data
+from .completeness import NO_ERROR_LOG, NO_STATISTICS, cut_tables, missing, sentences
+from .content import as_text, json_start, loaded, looks_like_json
+from .failure_reasons import BANNER, diagnose, examined, no_report, rows_unread, without_data
 from .json_report import parse as parse_json
-from .pysmart import POWER_ON, TEXT, Lines, classic, digits, is_row, leading, lines_by_kind
+from .pysmart import POWER_ON, TEXT, Lines, digits, leading
 
+# Keys of smartctl's JSON; a line of its text. What another program printed has neither.
+_JSON_SIGNS = re.compile(r'"(?:json_format_version|svn_revision|smartctl|smart_status)"\s*:')
+_TEXT_SIGNS = re.compile(
+    BANNER + r'\d|=== START OF |ATTRIBUTE_NAME|^(?:Device Model|Model Number):', re.MULTILINE
+)
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
-# Blanks and apostrophes that separate groups of digits in some locales -> ASCII.
-_TYPOGRAPHY = str.maketrans(
-    {
-        '\u00a0': ' ',
-        '\u202f': ' ',
-        '\u2009': ' ',
-        '\u2007': ' ',
-        '\u2019': "'",
-        '\u02bc': "'",
-        '\ufeff': None,
-        '\r': None,
-    }
-)
-# quotes in a mail; no line of smartctl begins like this
-_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)
-# "read:   56244        0         0     56244          0          0.026           0"
-_ERROR_COUNTERS = re.compile(
-    r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
-)
 # Labels that occur in only one protocol.
 _LABELS: Mapping[str, Sequence[str]] = TEXT['labels']
 # The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe
 # 1.4, figure 194.
 _NVME_WARNINGS: Sequence[tuple[str, int]] = TEXT['nvme_warnings']
+# Codes of errors about data that is missing, although it may be in rows that cannot be read.
+_NO_DATA = ('smart-data-empty', 'report-without-data')
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
 
@@ -54,7 +41,29 @@ def parse_report(data: bytes) -> Report:
     Raises DriveError (or a subclass) if this is not a report, or if the drive cannot be judged.
     """
     text = as_text(data)
-    return parse_json(text) if looks_like_json(text) else parse(text)
+    if not _is_json(text):
+        return parse(text)
+    # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
+    plain = text if _is_whole(text) else ' '.join(pasted.plain_lines(text))
+    return parse_json(plain if _is_whole(plain) else text)
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a text holds JSON that can be decoded as it is."""
+    start = json_start(text)
+    try:
+        return start >= 0 and loaded(text, start) is not None
+    except DriveError:
+        return False
+
+
+def _is_json(text: str) -> bool:
+    """Return whether a text is JSON of smartctl, or JSON of another program and no text of
+    smartctl.
+    """
+    if _JSON_SIGNS.search(text):
+        return '{' in text
+    return looks_like_json(text) and not _TEXT_SIGNS.search(text)
 
 
 def parse(text: str) -> Report:
@@ -62,24 +71,32 @@ def parse(text: str) -> Report:
 
     Raises DriveError (or a subclass) if the drive cannot be judged, or if pySMART is not installed.
     """
-    text, log = farm.cut(_QUOTED.sub('', text.translate(_TYPOGRAPHY)))
+    text, log = farm.cut('\n'.join(pasted.plain_lines(text)))
+    whole = joined_rows.joined(text.split('\n'))
+    text = '\n'.join(whole.lines)
     banners = list(_BANNER.finditer(text))
-    if len(banners) > 1:
-        raise DriveError(
-            'contains several reports; save each one in its own file', 'several-reports'
-        )
-    # Lines before the banner come from a shell or a script.
-    lines = lines_by_kind(text[banners[0].start() :] if banners else text)
-    version = tuple(map(int, banners[0].groups())) if banners else ()
+    version = tuple(map(int, banners[-1].groups())) if banners else ()
+    lines = calls.as_one(whole.lines)
     report = _report(lines)._replace(version=version)
+    report = _without_cut_values(report, joined_rows.kept_length(whole.unread))
     if log:
         identity = report.identity._replace(spins=True)
         report = report._replace(identity=identity, farm=farm.beside(log, identity.serial))
     arguments = likely_arguments(text, lines.fields, report.identity.protocol)
     problem = _problem(lines, report, text, arguments)
+    if problem and whole.unread and problem.code in _NO_DATA:
+        problem = rows_unread(whole.unread[0])
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=of_text(text, lines.fields, report, arguments))
+    return report._replace(gaps=of_text(text, lines, report, arguments, whole.unread))
+
+
+def _without_cut_values(report: Report, length: int) -> Report:
+    """Return a report without raw values of this length or more: what is left of them are other
+    numbers.
+    """
+    rows = [row if len(row.raw) < length else row._replace(raw='') for row in report.attributes]
+    return report._replace(attributes=tuple(rows))
 
 
 def _report(lines: Lines) -> Report:
@@ -223,9 +240,13 @@ def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
     words = fields.get('smart overall-health self-assessment test result') or fields.get(
         'smart health status', ''
     )
-    if words in ('PASSED', 'OK', 'FAILED!'):
-        return words != 'FAILED!', ''
-    return (None if not words or words.startswith('UNKNOWN') else False), words
+    word = re.match(r'(PASSED|OK|FAILED!?)(?![A-Za-z])', words)
+    if not word:
+        is_failure = 'FAIL' in words.upper() or 'asc' in words
+        return (False if is_failure else None), words
+    if word[1] not in ('PASSED', 'OK'):
+        return False, ''
+    return True, ''
 
 
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
@@ -329,8 +350,8 @@ def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
 
 def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
     """Return the NVMe health log and the temperature thresholds, with the keys in NVME_KEYS."""
-    values: dict[str, int | None] = dict(pysmart.nvme(lines.fields))
-    if 'critical_warning' not in values and passed is not None:
+    values = pysmart.nvme(lines.fields)
+    if values['critical_warning'] is None and passed is not None:
         # Without the log (only -H was given), the text below the health status still shows the
         # bits.
         values['critical_warning'] = 0 if passed else _warning_bits(lines.warnings)
@@ -358,8 +379,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     content.ERROR_COUNTERS.
     """
     fields = lines.fields
-    values: dict[str, float | None] = dict(pysmart.scsi(fields))
-    # pySMART does not support these labels, or looks for different text ("non-medium error count").
+    values: dict[str, float | None] = {}
     for key, labels in TEXT['scsi_labels'].items():
         numbers = [
             number
@@ -367,7 +387,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
             for number in [leading(fields.get(label, ''))]
             if number is not None
         ]
-        values.setdefault(key, next(filter(None, numbers), numbers[0] if numbers else None))
+        values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     if 'background scan results log' in fields or lines.background:
@@ -375,7 +395,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum
     # of other columns.
     for command in ('read', 'write', 'verify'):
-        row = _ERROR_COUNTERS.match(fields.get(command, ''))
+        row = pysmart.ERROR_COUNTERS.fullmatch(fields.get(command, ''))
         for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = (
@@ -415,73 +435,61 @@ _LINE = 60  # maximum number of characters shown of a damaged line
 _LONG_ATA = re.compile(
     r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE
 )
+# The first line of an entry in the ATA error log, and one below it.
+_HEADS = re.compile(r'^Error \d+ .*occurred at', re.MULTILINE)
+_CAUSES = re.compile(r'^When the command that caused', re.MULTILINE)
+# a row of a table, or a line with a value
+_DATA = re.compile(r'[#\d]\S*\s+\S|[A-Za-z][\w /().-]{1,60}:\s+\S')
 _LAST = {
-    'long ATA': r'^[ \t]*SATA Phy Event Counters',
-    'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
-    'NVMe': r'Error Information (?:\(|Log)',
-    'SCSI': 'Self-test duration|no self-?tests have been logged|not support Self.?Test',
+    'long ATA': ('the SATA Phy event counters', '^SATA Phy Event Counters'),
+    'ATA': (
+        'the selective self-test log',
+        r'^SATA Phy Event Counters|Selective Self-?tests?\b',
+    ),
+    'NVMe': ('the error log', r'Error Information (?:\(|Log)'),
+    'SCSI': (
+        'the self-test log',
+        'Self-test duration|no self-?tests have been logged|not support Self.?Test',
+    ),
 }
 # Lines that smartctl prints only if all data is requested; several are listed, because any line may
 # be lost.
 _OF_ALL: Mapping[str, Sequence[str]] = TEXT['of_all']
-_HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
-    ('ATTRIBUTE_NAME', classic),
-    ('VALUE WORST', classic),
-    ('Offset Size', is_row),
-    ('Flags Description', is_row),
-    ('fast | delayed', re.compile(r'(?:read|write|verify):').match),
-)
-_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, whose rows have no headline
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
-# The format of values on single lines, by protocol.
-_SCSI_COUNTERS = r'(?:\d+\s+){5}\d+(?:[.,]\d{1,9})?\s+\d+$'
-_SCSI_NUMBER = r'\d{1,19}%?$'
-_FORMS = {
-    'ATA': {
-        'self-test execution status': r'\(\s*\d{1,3}\)',
-        'rotation rate': r'\d{1,6} rpm|Solid State',
-        'sector size': r'\d{1,6} bytes',
-        'sector sizes': r'\d{1,6} bytes',
-        'ata error count': r'\d{1,10}\b',
-        'device error count': r'\d{1,10}\b',
-    },
-    'SCSI': {
-        'read': _SCSI_COUNTERS,
-        'write': _SCSI_COUNTERS,
-        'verify': _SCSI_COUNTERS,
-        'elements in grown defect list': _SCSI_NUMBER,
-        'percentage used endurance indicator': _SCSI_NUMBER,
-        'non-medium error count': _SCSI_NUMBER,
-        'accumulated start-stop cycles': _SCSI_NUMBER,
-        'accumulated load-unload cycles': _SCSI_NUMBER,
-    },
-}
 
 
 def of_text(
-    text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]
+    text: str,
+    lines: Lines,
+    report: Report,
+    arguments: Collection[str],
+    unread: Sequence[str],
 ) -> tuple[Coded, ...]:
-    """Return up to two sentences: one on damaged data, and one on requested data that is missing.
+    """Return up to three sentences: on rows that cannot be read, on parts of a table that are
+    missing, and on requested data that is missing.
 
-    fields: the lines "Label: value". arguments: of smartctl, as returned by likely_arguments().
+    arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
     """
-    forms = _FORMS.get(report.identity.protocol, {})
-    damaged = [
-        *_unfit_lines(text),
-        *(
-            f'{label}: {fields[label]}'
-            for label, form in forms.items()
-            if label in fields and not re.match(form, fields[label])
-        ),
-    ]
-    lost = missing(report, arguments, {*fields, *_marks(text, fields)})
+    fields = lines.fields
+    places = {*fields, *_marks(text, fields)}
+    cut = cut_tables(report, arguments, places)
+    lost = [part for part in missing(report, arguments, places) if part not in cut]
     # Self-tests are numbered from 1 in each log.
     numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
     if any(number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])):
         lost.append('some of the self-test log')
-    if not _is_ended(text, report.identity.protocol, arguments):
-        lost.append('its end (it was cut off, or smartctl was not asked for all logs)')
-    return tuple(sentences([f'"{clean(line, _LINE)}"' for line in damaged], lost))
+    last = _missing_end(text, report.identity.protocol, arguments)
+    if last:
+        lost.append(f'its end: {last}')
+    rows = [f'"{clean(line, _LINE)}"' for line in unread]
+    if len(_CAUSES.findall(text)) > len(_HEADS.findall(text)):
+        rows.append('the first line of an error')
+    heads = {int(row['number']) for row in lines.errors if 'number' in row.groupdict()}
+    if heads - {entry.number for entry in report.errors}:
+        rows.append('the registers of an error')
+    if joined_rows.is_shifted([row.id for row in report.attributes]):
+        rows.append('attributes that are not in the order of their numbers')
+    return tuple(sentences((), lost, [*rows, *cut]))
 
 
 def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
@@ -505,32 +513,12 @@ def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
         yield NO_STATISTICS
 
 
-def _unfit_lines(text: str) -> Iterator[str]:
-    """Yield each line that is within a table but is not a valid row."""
-    fits: Callable[[str], object] | None = None
-    for line in map(str.strip, text.split('\n')):
-        headline = next((is_fit for words, is_fit in _HEADLINES if words in line), None)
-        if headline:
-            fits = headline
-        elif not line or line[0] == '|':
-            fits = None
-        elif (fits or _LISTED.match(line)) and (
-            len(line) > LONGEST_LINE or not (fits or is_row)(line)
-        ):
-            yield line
-
-
-def _is_ended(text: str, protocol: str, arguments: Collection[str]) -> bool:
-    """Return whether a text has not been cut off.
-
-    If all logs were requested, the text must contain the last log. Otherwise, and always for an
-    NVMe drive, it must end with the empty line that follows each part.
+def _missing_end(text: str, protocol: str, arguments: Collection[str]) -> str:
+    """Return what is missing at the end of a text: the last log, if all logs were requested, or else
+    the empty line that smartctl prints behind the data.
     """
-    last = (
-        _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol]
-        if '-a' in arguments
-        else ''
-    )
-    if last and not re.search(last, text, re.MULTILINE | re.IGNORECASE):
-        return False
-    return bool(last and protocol != 'NVMe') or re.search(r'\n[ \t]*\n[ \t]*\Z', text) is not None
+    if '-a' not in arguments:
+        is_data = _DATA.match(text.rstrip().rpartition('\n')[2])
+        return 'the empty line behind it' if is_data and not text.endswith('\n\n') else ''
+    name, pattern = _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol]
+    return '' if re.search(pattern, text, re.MULTILINE | re.IGNORECASE) else name

@@ -26,7 +26,7 @@ NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, Recu
 HEALTH: Mapping[object, bool] = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {
     'Critical Warning': 'critical_warning',
-    **{label: key for label, _, key in NVME_LOG},
+    **NVME_LOG,
 }
 SCSI_LINES = {'temperature': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
 

@@ -1,0 +1,330 @@
+"""Join the wrapped rows of smartctl's text by the grammar of each table, and find rows that cannot
+be read. Pure.
+
+A row that is damaged, cut, shifted or joined with another one may hold an alert, so it makes the
+drive UNKNOWN if nothing is worse. A row that is missing whole cannot be noticed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from ..constants import LONGEST_LINE
+from ..typed import NamedTuple
+from . import pysmart
+from .pysmart import NVME_LOG, classic, is_row
+
+
+class Kind(NamedTuple):
+    """A kind of line, with what tells whether it is whole and what follows it."""
+
+    begins: re.Pattern[str]
+    is_whole: Callable[[str], object]
+    rest: re.Pattern[str]  # how a whole line of this kind may go on
+
+
+class Table(NamedTuple):
+    """The grammar of a table: its heading and its rows."""
+
+    heading: Kind
+    row: Kind
+
+
+def _kind(begins: str, is_whole: Callable[[str], object], rest: str = r'$^') -> Kind:
+    return Kind(re.compile(begins), is_whole, re.compile(rest))
+
+
+def _always(line: str) -> bool:
+    return True
+
+
+# --- the attribute table ------------------------------------------------------------------
+
+_NUMBER = r'-?\d+(?:[.,]\d+)?'
+_TIME = r'\d+h(?:\+\d+m)?(?:\+\d+(?:\.\d+)?s)?'
+# The raw value of an attribute. Source: smartmontools, atacmds.cpp, ata_format_attr_raw_value()
+_RAW = re.compile(
+    rf'(?:{_NUMBER}|\d+ \d+ \d+(?: \d+ \d+ \d+)?|\d+/\d+|\d+:(?: \d+)+|'
+    rf'0x(?:[0-9a-f]{{2}}){{6,8}}|{_TIME})(?: \([^()]+\))?'
+)
+_CUT = re.compile(r'0x[0-9a-f]*|[^()]*\([^()]*')  # what is left of a raw value
+_FLAGS = r'(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]\+?)'
+_COLUMNS = re.compile(rf'.*?\s{_FLAGS}\s.*?\s(?:-|FAILING_NOW|In_the_past|NOW|Past)\s+(?=\S)(.*)')
+_ROW = r'(?:\d{1,3}|0x[0-9a-f]{2})\s+'
+_STRICT_ROW = re.compile(rf'{_ROW}[A-Za-z]\S*(?: \S+)?\s+{_FLAGS}\s')
+_HEADLINE = re.compile(
+    r'ID#\s*ATTRIBUTE_NAME\s+FLAGS?\s+VALUE\s+WORST\s+THRESH\s+'
+    r'(?:TYPE\s+UPDATED\s+WHEN_FAILED|FAIL)\s+RAW_VALUE'
+)
+# What is left of a row that lost its beginning.
+_FRAGMENT = re.compile(
+    rf'\b{_FLAGS}\s|\b(?:Pre-fail|Old_age|Always|FAILING_NOW|In_the_past)\b|'
+    r'\b\d{3}\s+\d{3}\s+\d{3}\b|(?:-|NOW|Past)\s+\d|\b[A-Z][a-z]*_\w+\s+(?:0x|[P-][O-])'
+)
+_DIGITS = re.compile(r'[-#]|\d+\s+(?:\d|-|0x)|\d+$')
+
+
+def _is_attribute(line: str) -> bool:
+    columns = _COLUMNS.fullmatch(line)
+    return bool(columns and classic(line) and _RAW.fullmatch(' '.join(columns[1].split())))
+
+
+_NUMBERS = r'[-+\d(#\[][\d .,:/()#+hmsx\[\]-]*$|\((?:Min|Average|Lifetime)|[\d/-]+\)$'
+_ATTRIBUTES = Table(
+    _kind(r'ID#|ATTRIBUTE_N', _HEADLINE.fullmatch),
+    _kind(
+        rf'{_ROW}(?:[A-Za-z]\S*[_-]\S*|[A-Z]\S*(?:\s+(?:0x|[P-][O-]|Attribute).*)?$)'
+        rf'|{_ROW}\S+\s+(?:0x|[P-][O-])',
+        _is_attribute,
+        _NUMBERS,
+    ),
+)
+
+# --- the other tables ---------------------------------------------------------------------
+
+_WORDS = r'[A-Za-z(=][^:]*$|\d\) ==|[-\d]+$'
+_STATISTIC = _kind(r'(?:0x[0-9a-f]{2}|\d{1,3})\s+(?:0x[0-9a-f]{3}\s|=)', is_row, _WORDS)
+_CUT_COUNTERS = re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')
+_COUNTERS = _kind(
+    r'(?:read|write|verify):', lambda line: pysmart.ERROR_COUNTERS.fullmatch(_parts(line)[1])
+)
+_TABLES: Sequence[Table] = (
+    _ATTRIBUTES,
+    Table(_kind(r'Page\s+Offset|Offset\s+Size', _always), _STATISTIC),
+    Table(
+        _kind(r'(?:fast \||Errors Corrected by|ECC\s+rereads)', _always, r'[a-z|\[(]'),
+        _COUNTERS._replace(begins=_CUT_COUNTERS),
+    ),
+    Table(
+        _kind(r'ER (?:-- )?ST', _always, r'[-= ]+$'),
+        _kind(r'[0-9a-f]{2}\b', pysmart.REGISTERS.match, r'[A-Za-z=\d]'),
+    ),
+    Table(
+        _kind(r'Num\s+ErrCount', _always, r'[A-Z]'),
+        _kind(r'\d{1,3}\s+\d+\s+\d+\s', pysmart.NVME_ERROR.match, r'[-\d]+(?:\s|$)|[A-Z]'),
+    ),
+    Table(
+        _kind(r'Num\s+Test_Description\s+Status', _always, r'[A-Z]'),
+        _kind(r'\d+\s+[SEVU]', pysmart.NVME_TEST.match, r'[-*\d]+(?:\s+[-*\d]+)*$'),
+    ),
+    Table(
+        _kind(r'#\s+when', _always, r'\[|reassign'),
+        _kind(r'\d{1,4}\s+\d+:', pysmart.SCANNED.match, r'[a-z]'),
+    ),
+)
+_STRICT = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
+# Rows that are known by their beginning, wherever they stand.
+_ROWS: Sequence[Kind] = (
+    _COUNTERS,
+    _STATISTIC,
+    _STRICT,
+    _kind(r'#\s*\d{1,3}\s', is_row, _NUMBERS + r'|-(?:\s|$)'),
+    _kind(r'Error \d+(?: \[\d+\])?(?: [ol]|$)', is_row, r'[\d+(h][^:]*$'),
+    _kind(r'.*power-on lifetime:', is_row),
+)
+
+# --- lines with one value -----------------------------------------------------------------
+
+_COUNT = r'-?\d[^A-Za-z:]*(?:%|C|Celsius)?\s*(?:\[[^\]]*\])?'
+_FORMS: Mapping[str, str] = {
+    'smart overall-health self-assessment test result': r'(?:PASSED|FAILED|UNKNOWN)(?![A-Za-z]).*',
+    'smart health status': r'OK(?![A-Za-z]).*|.*(?:FAIL|\[asc ?=.*\]).*',
+    'self-test execution status': r'\(\s*\d{1,3}\).*',
+    'rotation rate': r'\d{1,6} rpm.*|Solid State.*|Unknown.*',
+    'sector size': r'\d{1,6} bytes.*',
+    'sector sizes': r'\d{1,6} bytes.*',
+    'ata error count': r'\d{1,10}\b.*',
+    'device error count': r'\d{1,10}\b.*',
+    'elements in grown defect list': _COUNT,
+    'percentage used endurance indicator': _COUNT,
+    'non-medium error count': _COUNT,
+    'accumulated start-stop cycles': _COUNT,
+    'accumulated load-unload cycles': _COUNT,
+    'current drive temperature': _COUNT + '|<not available>',
+    'critical warning': r'0x[0-9a-f]{2}',
+    **{label.lower(): _COUNT + '|-' for label in NVME_LOG},
+}
+_PATTERNS = {label: re.compile(form) for label, form in _FORMS.items()}
+# Labels that a verdict needs, too, whose values have several words.
+_LONG = re.compile(
+    r'(?:Model Family|Device Model|Model Number|Product|User Capacity|Sector Sizes?|Local Time is|'
+    r'Accumulated power on time, hours):'
+)
+_REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'  # the rest of a model, a size or a date
+_AFTER_LAST = 256  # above each ID
+_FIRST = 16  # rows of the attribute table that identify a controller
+_LEAST = 12  # letters of a label that was cut
+
+# What begins a line of its own, whatever stands before it.
+_BEGINNING = re.compile(
+    r'=== |smartctl \d|Copyright|SMART |General |Vendor Specific|Error counter log|Num |Device |'
+    r'Page |ID#|No |Selective|Warning|==>|SPAN|\|\||(?!Error:)[A-Z][\w /.()-]{1,60}:(?:\s|$)'
+)
+# Where the second of two lines that became one begins.
+_INSIDE = re.compile(
+    r'(?<=\S)\s*(?==== START OF|SMART overall-health|SMART Health Status:|ID# ATTRIBUTE_NAME|'
+    r'Critical Warning: |SMART/Health Information|Error counter log:|Serial [Nn]umber: |'
+    r'Device Model: |Model Number: |Firmware Version: |ATA Error Count: |User Capacity: |'
+    r'Compliance: |PCI Vendor/|LU WWN Device Id: |(?<![a-z] )(?:Product|Revision|Vendor): |'
+    rf'(?<=\s)\d{{1,3}} [A-Z][\w/-]+ +{_FLAGS} )'
+)
+
+
+class Joined(NamedTuple):
+    """Lines of smartctl, each of them whole, and those that a verdict needs but cannot be read."""
+
+    lines: list[str]
+    unread: list[str]
+
+
+def joined(plain: Sequence[str]) -> Joined:
+    """Return the lines of a plain text after joining those that were wrapped."""
+    page = _Page()
+    for both in plain:
+        for line in _INSIDE.split(both):
+            page.add(line)
+    page.close_line()
+    # Without a heading, single rows were pasted on purpose.
+    unread = [*page.unread, *(page.outside if page.has_attributes else ())]
+    return Joined(page.lines, list(dict.fromkeys(unread)))
+
+
+class _Page:
+    """The lines so far, and the table that the next line may belong to."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = ['']
+        self.unread: list[str] = []
+        self.outside: list[str] = []  # rows of attributes that are not in their table
+        self.has_attributes = False
+        self._table: Table | None = None
+        self._before: Table | None = None  # the table before empty lines
+        self._kind: Kind | None = None  # of the last line
+
+    def add(self, line: str) -> None:
+        heading = _heading(line)
+        row = None if heading else _row(line[:LONGEST_LINE], self._table)
+        if self._kind and line == self.lines[-1]:  # doubled
+            return
+        if self._kind and not heading and not row and _goes_on(self.lines[-1], self._kind, line):
+            self.lines[-1] += ' ' + line
+            return
+        self.close_line()
+        self.lines.append(line)
+        self._kind = heading.heading if heading else row
+        if heading:
+            self._table, self._before = heading, None
+            self.has_attributes |= heading is _ATTRIBUTES
+        elif row is _STRICT and self._table is not _ATTRIBUTES:
+            self._return_to_attributes(line)
+        elif row is None:
+            self._leave_table(line)
+
+    def close_line(self) -> None:
+        """Note the last line if it is a row that cannot be read."""
+        line = self.lines[-1]
+        if self._kind and (len(line) > LONGEST_LINE or not self._kind.is_whole(line)):
+            self.unread.append(line)
+
+    def _return_to_attributes(self, line: str) -> None:
+        if self._before is not _ATTRIBUTES:
+            self.outside.append(line)
+        self._table = _ATTRIBUTES
+
+    def _leave_table(self, line: str) -> None:
+        if self._table and _is_fragment(line, self._table):
+            self.unread.append(line)
+            return
+        self._before = None if line else self._table or self._before
+        self._table = None
+
+
+def _is_fragment(line: str, table: Table) -> bool:
+    """Return whether a line within a table looks like a part of a row."""
+    pattern = _FRAGMENT if table is _ATTRIBUTES else _DIGITS
+    return bool(pattern.search(line) if pattern is _FRAGMENT else pattern.match(line))
+
+
+def _heading(line: str) -> Table | None:
+    for table in _TABLES:
+        if table.heading.begins.match(line):
+            return table
+    return None
+
+
+def _row(line: str, table: Table | None) -> Kind | None:
+    """Return the kind of a line that begins with a row or with a label; None if it does not."""
+    for row in _ROWS:
+        if row.begins.match(line):
+            return row
+    if table and table.row.begins.match(line):
+        return table.row
+    return _labelled(line)
+
+
+def _labelled(line: str) -> Kind | None:
+    """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
+    name, value = _parts(line)
+    form = _PATTERNS.get(name)
+    if form and name != ' '.join(line.lower().split()):
+        return _kind('', _fits(form), r'\[|asc')
+    if _LONG.match(line):
+        return _kind('', lambda whole: _parts(whole)[1], _REST)
+    for label, form in _PATTERNS.items():
+        is_front = not value and len(name) >= _LEAST and label.startswith(name) and label != name
+        is_back = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
+        if is_front or is_back:
+            return _kind('', lambda whole: False)
+    return None
+
+
+def _parts(line: str) -> tuple[str, str]:
+    """Return the label of a line in lower case, and its value; without a colon, the line and ''."""
+    name, separator, value = line.partition(':')
+    if not separator:
+        name, _, value = line.partition(' = ')
+    return ' '.join(name.lower().split()), value.strip()
+
+
+def _fits(form: re.Pattern[str]) -> Callable[[str], object]:
+    return lambda line: form.fullmatch(_parts(line)[1])
+
+
+def _goes_on(line: str, kind: Kind, following: str) -> bool:
+    """Return whether a line goes on in the following one, which is no row and has no known label."""
+    if not following or len(line) + len(following) > LONGEST_LINE:
+        return False
+    if _BEGINNING.match(following):
+        return False
+    return not kind.is_whole(line) or bool(kind.rest.match(following))
+
+
+def is_shifted(numbers: Sequence[int]) -> bool:
+    """Return whether rows of the attribute table were swapped: one ID is too high for its place, and
+    one that follows a higher ID would fit there.
+
+    numbers: the IDs in the order of the table, whose first rows can identify a controller.
+    """
+    low = [after for before, after in zip(numbers, numbers[1:]) if after < before]
+    ends = [0, *numbers, _AFTER_LAST]
+    for place in range(1, min(len(numbers), _FIRST)):
+        before, at, after, later = ends[place - 1 : place + 3]
+        is_high = before < after < at
+        if is_high and (at < later or any(before < number < after for number in low)):
+            return True
+    return False
+
+
+def kept_length(unread: Sequence[str]) -> int:
+    """Return how many characters are left of raw values, if the table was cut at a column: longer
+    ones may have become other numbers. 0: the column is missing.
+    """
+    lengths = [LONGEST_LINE]
+    for line in unread:
+        columns = _COLUMNS.fullmatch(line)
+        if line.startswith('ID#') and 'RAW_VALUE' not in line:
+            lengths.append(0)
+        elif columns and _CUT.fullmatch(columns[1]):
+            lengths.append(len(columns[1]))
+    return min(lengths)

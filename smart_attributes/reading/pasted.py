@@ -1,0 +1,253 @@
+"""Undo what mail programs, wikis, chats, ticket systems and terminals make of smartctl's text.
+
+The result is plain lines: no transfer encoding, no markup, ASCII for hyphens, quotes and blanks, no
+mark before or behind the lines. `joined_rows` then joins the lines that were wrapped. Pure.
+
+Only recorded reports need this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from ..constants import LONGEST_PASTED_LINE, MOST_LINES
+from ..errors import NotAReport
+
+# --- transfer encodings -------------------------------------------------------------------
+
+_BASE64 = re.compile(
+    r'(?:^[ \t>]*[A-Za-z0-9+/]{60,}[ \t]*\n)+[ \t>]*[A-Za-z0-9+/]*={0,2}', re.MULTILINE
+)
+_SIGNS = ('smartctl', 'SMART', 'ATTRIBUTE_NAME')
+# "=3D" is an equals sign of quoted-printable, and "=" at the end of a line is a soft line break.
+_QUOTED_PRINTABLE = re.compile(r'=(?:3D|20|09|C2=A0|E2=80)')
+_SOFT_BREAK = re.compile(r'(?<=[^=\s])=\n')
+_ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
+
+
+def _decoded(text: str) -> str:
+    """Return the text behind base64, quoted-printable or the escapes of a JSON string."""
+    text = _BASE64.sub(_of_base64, text)
+    if _QUOTED_PRINTABLE.search(text):
+        import quopri
+
+        text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
+    text = _SOFT_BREAK.sub('', text)
+    if 2 * MOST_LINES > text.count('\\n') > text.count('\n'):
+        text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
+        text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
+        text = re.sub(r'\\[nrt"/]', lambda escape: _ESCAPES[escape[0]], text)
+    return text
+
+
+def _of_base64(block: re.Match[str]) -> str:
+    import binascii
+
+    try:
+        content = binascii.a2b_base64(block[0].replace('>', '')).decode('utf-8', 'replace')
+    except ValueError:
+        return block[0]
+    return content if any(sign in content for sign in _SIGNS) else block[0]
+
+
+# --- markup -------------------------------------------------------------------------------
+
+
+def _patterns(pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern, re.MULTILINE), new) for pattern, new in pairs]
+
+
+_BREAKS = _patterns(
+    (
+        (r'\r+\n', '\n'),
+        (r'[\r\x0b\x0c\x85\u2028\u2029]', '\n'),
+        (r'<br[ /]{0,2}>\n?|</(?:p|div|li|tr|pre|line|td)>\n?', '\n'),
+    )
+)
+_MARKUP = _patterns(
+    (
+        # colours of a terminal
+        (r'(?:\x1b|\^\[|\\e|\\033)\[[0-9;?]*[A-Za-z]|\x1b[()][0-9A-B]', ''),
+        (r'</?[A-Za-z][\w-]*(?:\s[^<>\n]*)?/?>', ''),  # tags of HTML
+        # {noformat}, {code:title=x}, [code], [/quote]
+        (r'\{(?:noformat|code|quote|panel|color)(?:[:|][^{}\n]*)?\}', '\n'),
+        (r'\[/?(?:code|quote|pre|spoiler|hidden|font|size|color|b|i|tt)(?:=[^\]\n]*)?\]', '\n'),
+        # fences of Markdown, with the name of a language or a line of text behind them
+        (r'^([ \t>]*)(?:```+|~~~+)[ \t]*[\w+-]*[ \t]*$', r'\1'),
+        (r'```+', '\n'),
+        (r'\\{1,3}[ \t]{0,3}$|(?:\^M)?\$$|\^M$|\^I', ' '),  # ends of lines, tabs of cat -A
+        (r'\\(?=[^\w\s])|\\(?=_)|\*\*', ''),
+        (r'(?:<[-=]+|\u2190).*$', ''),  # "<-- look at this"
+    )
+)
+_UNREADABLE = ('\u00e2\u20ac', '\u00c2\u00a0')  # UTF-8 that was read as Windows-1252
+
+
+def _without_markup(text: str) -> str:
+    if any(sign in text for sign in _UNREADABLE):
+        text = text.encode('cp1252', 'ignore').decode('utf-8', 'ignore')
+    for pattern, replacement in _BREAKS:
+        text = pattern.sub(replacement, text)
+    if text.count('\n') > 2 * MOST_LINES:  # an empty line may follow each line
+        raise NotAReport(f'is not a smartctl report: it has more than {MOST_LINES} lines')
+    text = '\n'.join(line[:LONGEST_PASTED_LINE] for line in text.split('\n'))
+    for pattern, replacement in _MARKUP:
+        text = pattern.sub(replacement, text)
+    if '&' in text:
+        import html
+
+        text = html.unescape(text)
+    return text
+
+
+# --- characters ---------------------------------------------------------------------------
+
+# Typographic and invisible characters -> those that smartctl prints. Some locales separate groups
+# of digits with such blanks and apostrophes.
+_CHARACTERS = str.maketrans(
+    {
+        **dict.fromkeys('\u00a0\u202f\u2002\u2003\u2007\u2008\u2009\u200a\u3000\t', ' '),
+        **dict.fromkeys('\u2010\u2011\u2012\u2013\u2015\u2212\ufe58\ufe63\uff0d', '-'),
+        **dict.fromkeys('\u2018\u2019\u02bc\u00b4', "'"),
+        **dict.fromkeys('\u201c\u201d\u201e\u00ab\u00bb', '"'),
+        **dict.fromkeys('\u2502\u2503\u2551\uff5c', '|'),
+        **dict.fromkeys('\ufeff\u200b\u200c\u200d\u2060\u00ad\u00b6\u21b5\u23ce\u21aa\u21b3\0', ''),
+        '\u2026': '...',
+    }
+)
+# An editor made it of "--", which stands within flags and between the registers of an error.
+_LONG_DASH = re.compile('(?<=\\S)\u2014|\u2014(?=\\S)|(?<=[0-9a-f]{2} )\u2014(?= [0-9a-f]{2} )')
+
+
+def _plain_characters(text: str) -> str:
+    return _LONG_DASH.sub('--', text).replace('\u2014', '-').translate(_CHARACTERS)
+
+
+# --- marks before and behind the lines ----------------------------------------------------
+
+_ANCHORS = (
+    r'=== START OF|smartctl (?:version )?[5-9]\.\d|Copyright \(C\)|Device Model:|Model (?:Number|'
+    r'Family):|Serial [Nn]umber:|Firmware Version:|User Capacity:|Rotation Rate:|Local Time is:|'
+    r'SMART (?:overall-health|support is|Health Status|Error Log|Self-test log)|Vendor:|Product:|'
+    r'ID# ATTRIBUTE_NAME|Vendor Specific SMART|Critical Warning:|Available Spare|Percentage Used:|'
+    r'Power On Hours:|Error counter log:|(?:read|write): |General SMART Values'
+)
+_ANCHORED = re.compile(rf'^(.{{0,80}}?)(?<![A-Za-z])(?:{_ANCHORS})')
+# a row of the attribute table, which is often all that is pasted
+_ANCHORED_ROW = re.compile(
+    r'^(.{0,80}?)(?:\b\d{1,3} +[A-Z][\w/-]+ +(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]) )'
+)
+_NUMBER = re.compile(r'\d+')
+_COUNTER = re.compile(r'(\d+)[^\w#]*')  # a prefix that is only a number: of the line
+_QUOTES = re.compile(r'^[ ]*(?:>[> ]*|\|(?=[ ]|$))+')
+
+
+def _without_marks(lines: Sequence[str]) -> list[str]:
+    """Remove what stands before most lines that are known: quotes, names, times, line numbers."""
+    prefixes = _prefixes(lines)
+    plain, number = [], 0
+    for line in lines:
+        mark = _mark(line, prefixes, number)
+        counted = _COUNTER.fullmatch(mark.strip())
+        if counted:
+            number = int(counted[1])
+        plain.append(line[len(mark) :])
+    return plain
+
+
+def _mark(line: str, prefixes: Sequence[re.Pattern[str]], number: int) -> str:
+    """Return what stands before a line; '' if nothing does. number: of the line before it, or 0."""
+    for prefix in prefixes:
+        match = prefix.match(line)
+        counted = match and _COUNTER.fullmatch(match[0].strip())
+        is_next = not counted or not number or number < int(counted[1]) <= number + 3
+        if match and is_next:
+            return match[0]
+    return ''
+
+
+def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
+    """Return patterns of the marks before the known lines, most frequent first."""
+    marks = Counter(
+        ' '.join(_NUMBER.sub('0', match[1]).split())
+        for line in lines
+        for match in [_ANCHORED.match(line) or _ANCHORED_ROW.match(line)]
+        if match
+    )
+    enough = min(3, (sum(marks.values()) + 1) // 2)
+    return [
+        re.compile(
+            r'\s*'
+            + re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
+            + r'(?:\s|(?<!\d)|$)'
+        )
+        for mark, count in marks.most_common(6)
+        if mark and count >= enough
+    ]
+
+
+def _unframed(line: str) -> str:
+    """Return a line without quotes before it, and without the frame of a table."""
+    is_framed = line.lstrip(' >')[:2] in ('| ', '|')
+    line = _QUOTES.sub('', line).rstrip(' |\\')
+    if is_framed or line.count(' | ') > 3 or line.count(';') > 5:
+        line = ' '.join(re.sub('[|;]', ' ', line).split()) if line.strip('-+|:=. ') else ''
+    return line.strip(' `')
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a pasted text, as smartctl printed them or as they were wrapped; blanks at
+    their ends are removed.
+    """
+    text = _plain_characters(_without_markup(_decoded(text)))
+    lines = _unbroken(text.split('\n'))
+    lines = list(map(_unframed, _without_marks(lines)))
+    return _single_spaced(lines)
+
+
+def _single_spaced(lines: list[str]) -> list[str]:
+    """Remove every second line, if it is empty between nearly all lines."""
+    full = [at for at, line in enumerate(lines) if line]
+    apart = sum(after - before == 1 for before, after in zip(full, full[1:]))
+    if not full or apart * 5 > len(full) or len(full) < 6:
+        return lines
+    single: list[str] = []
+    for line, before in zip(lines, ['', *lines]):
+        if line or not before:
+            single.append(line)
+    return single
+
+
+# --- lines that a terminal broke at a column ----------------------------------------------
+
+# Words of smartctl that are long enough to be broken.
+_WORDS = re.compile(
+    r'www\.smartmontools\.org|WHEN_FAILED|RAW_VALUE|UPDATED|THRESH|capability\.|SECTION|PASSED|'
+    r'Completed|Extended|Offline|Pre-fail|Old_age|Always|uncorrected|invocations|LifeTime|Remaining|'
+    r'LBA_of_first_error|collection|Completion|Uncorrectable|Temperature|asc=\w+, ascq=\w+\]|'
+    r'Min/Max -?\d+/\d+\)'
+)
+_BEGINS = re.compile(r'\s*(?:\||0x[0-9a-f]{2}\s|\d{1,3} +[A-Za-z_]|[A-Z][\w /-]+:|===|#|Error \d)')
+
+
+def _unbroken(lines: Sequence[str]) -> list[str]:
+    """Join lines that were broken at a column, within words as well: words tell that."""
+    width = max(map(len, lines))
+    pairs = [pair for pair in zip(lines, lines[1:]) if len(pair[0]) == width]
+    if not any(_is_broken(*pair) for pair in pairs):
+        return list(lines)
+    joined: list[str] = []
+    is_open = False
+    for line in lines:
+        if is_open and not _BEGINS.match(line):
+            joined[-1] += line
+        else:
+            joined.append(line)
+        is_open = len(line) == width
+    return joined
+
+
+def _is_broken(line: str, following: str) -> bool:
+    return any(word.start() < len(line) < word.end() for word in _WORDS.finditer(line + following))
