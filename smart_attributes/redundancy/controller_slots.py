@@ -27,20 +27,19 @@ _SERIAL = 6  # least number of characters of a serial number that is part of ano
 class ToolDrive(NamedTuple):
     """A drive in the output of a tool."""
 
-    tool: Json  # an entry of "tools" in controllers.json
-    program: str
+    tool: Json  # an entry of "tools" in controllers.json, with the "program" that was run
     fields: Mapping[str, str]  # "key" is unique
     pci: str = ''  # address of its controller, as the tool writes it; '': not printed
     is_of_only: bool = False  # the tool reports no other controller
 
 
-def slot(fields: Mapping[str, str], tool: Json, program: str) -> Place:
+def slot(fields: Mapping[str, str], tool: Json) -> Place:
     """Return the slot of a drive and the commands for its LED, as far as its tool tells them."""
     facts = [fields.get(key, '') for key in ('controller', 'place', 'location')]
     for pattern, bay, on, off in tool.get('slots', ()):
         match = re.fullmatch(pattern, ' '.join(filter(None, facts)))
         if match:
-            words = {'program': program, **match.groupdict()}
+            words = {'program': tool['program'], **match.groupdict()}
             return Place(bay.format(**words), on.format(**words), locate_off=off.format(**words))
     return Place()
 
@@ -58,17 +57,17 @@ def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[
     of_key = Counter(key for key, _ in pairs)
     of_drive = Counter(verdict.device for _, verdict in pairs)
     return {
-        key: verdict for key, verdict in pairs if (of_key[key], of_drive[verdict.device]) == (1, 1)
+        key: verdict for key, verdict in pairs if of_key[key] == 1 and of_drive[verdict.device] == 1
     }
 
 
 def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     """Return whether all drives with this type are behind one controller, the only one here."""
     devices = [verdict.device for verdict in verdicts if _type_of(verdict) == name]
-    hosts_of_drives = {device: linux.host_of(device) for device in devices}
-    behind = {
-        device.path if host is None else str(host) for device, host in hosts_of_drives.items()
-    }
+    behind: set[str] = set()
+    for device in devices:
+        host = linux.host_of(device)
+        behind.add(device.path if host is None else str(host))
     drivers = device_types.CONTROLLERS[name].drivers
     hosts = [driver for driver in linux.hosts().values() if driver in drivers]
     return len(behind) == 1 and len(hosts) <= 1
@@ -97,14 +96,13 @@ def _is_same(drive: ToolDrive, verdict: Verdict, single: Iterable[str]) -> bool:
     return bool(is_there and same_number and same_controller)
 
 
-def _is_same_serial(one: str, another: str) -> bool | None:
+def _is_same_serial(*serials: str) -> bool | None:
     """Return whether serial numbers are equal, or one is part of the other; None if not known.
 
     MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
     """
-    short, long = sorted(
-        (re.sub('[^0-9A-Z]', '', text.upper()) for text in (one, another)), key=len
-    )
+    letters = [re.sub('[^0-9A-Z]', '', serial.upper()) for serial in serials]
+    short, long = sorted(letters, key=len)
     if not short:
         return None
     return short in long if len(short) >= _SERIAL else short == long
@@ -123,8 +121,8 @@ def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
     """Return whether the PCI addresses of the controllers are equal; None if one is not known."""
     host = linux.host_of(verdict.device)
     here = linux.pci_address(host) if host is not None else ''
-    told = _pci(drive.pci)
-    return told == here if told and here else None
+    address = _pci(drive.pci)
+    return address == here if address and here else None
 
 
 def _pci(text: str) -> str:
