@@ -11,7 +11,7 @@ from block_tree import Machine
 from test_claims import LINUX_DATA
 
 from smart_attributes.reading import system
-from smart_attributes.redundancy import block_devices, zpool
+from smart_attributes.redundancy import dmsetup, zpool
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
 from smart_attributes.redundancy.replacement import COPY, NEXT, Drive, Step, order
@@ -199,7 +199,7 @@ def lvm_raid(server: Server) -> None:
              for kind in ('rmeta', 'rimage')}  # fmt: skip
     spare = {'lvol0_pmspare': ('sda1',)}
     server.machine.volume_group('vg0', ('sda1', 'sdb1'), {'root': tuple(inner), **inner, **spare})
-    server.printed[block_devices.COMMAND] = 'vg0-root: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
+    server.printed[dmsetup.COMMAND] = 'vg0-root: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
 
 
 def btrfs_raid1(server: Server) -> None:
@@ -256,7 +256,7 @@ def test_a_failing_drive_of_a_usual_layout(
 def failing(server: Server, name: str) -> Step:
     """Return the step of a drive that fails, as triage of root says it."""
     found = groups(None, server.machine.system)
-    for program in (zpool, block_devices):
+    for program in (zpool, dmsetup):
         if program.COMMAND in server.printed:
             found, _ = program.completed(found, server.machine.system)
     disks = [disk for disk in ('sda', 'sdb', 'sdc') if disk in server.machine.numbers]

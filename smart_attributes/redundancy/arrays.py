@@ -18,7 +18,8 @@ from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..words import clean
 from . import doubts
-from .block_devices import ACTIVITIES, Devices, container_of, number_of, udev_notes
+from .block_devices import Devices, udev_notes
+from .dmsetup import ACTIVITIES
 from .doubts import UNREAD
 from .survival import is_redundant
 
@@ -84,7 +85,7 @@ def array(name: str, devices: Devices) -> Group | None:
         text['metadata_version'].startswith('external:') and text['metadata_version'][9:10] != '/'
     ):
         return None
-    slots = min(number_of(text['raid_disks']) or 0, MOST_MEMBERS)
+    slots = min(_number(text['raid_disks']) or 0, MOST_MEMBERS)
     unknown = _unknown(text['level'], slots, text['layout'], text['array_state']) or (
         f'md reports the activity "{clean(action, _WORD)}"' if action not in _ACTIVITIES else ''
     )
@@ -96,7 +97,7 @@ def array(name: str, devices: Devices) -> Group | None:
         'md',
         '' if unknown else text['level'],
         slots,
-        number_of(text['layout']) or 0,
+        _number(text['layout']) or 0,
         tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))),
         activity,
         _progress(text['sync_completed']) if activity else None,
@@ -154,7 +155,7 @@ def _unknown(level: str, slots: int, layout: str, state: str) -> str:
 def _member(array: str, name: str, activity: str, level: str, devices: Devices) -> Member:
     folder = f'{devices.system.sys}/block/{array}/md/dev-{name}'
     text = text_of(f'{folder}/state')
-    slot = number_of(text_of(f'{folder}/slot'))
+    slot = _number(text_of(f'{folder}/slot'))
     member = devices.member(
         name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot
     )
@@ -200,7 +201,7 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
     Failed disks are included, because only the metadata, which is not read, shows the failure. If
     an array lacks a member but is not being rebuilt on such a disk, it cannot use the disk.
     """
-    container = container_of(metadata)
+    container = _container(metadata)
     filled = sum(
         each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members
     )
@@ -229,6 +230,22 @@ def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: 
     return group._replace(
         members=(*(each for each in group.members if each not in empty), *removed)
     )
+
+
+def _number(text: str) -> int | None:
+    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None
+    without a number.
+    """
+    digits = text[: len(text) - len(text.lstrip('0123456789'))]
+    return int(digits) if 0 < len(digits) < 10 else None
+
+
+def _container(metadata: str) -> str:
+    """Return the container that has an array, '' if it has none. metadata: metadata_version:
+    "external:/md127/0".
+    """
+    match = re.match('external:/([A-Za-z0-9_]+)/', metadata)
+    return match[1] if match else ''
 
 
 def _progress(completed: str) -> float | None:

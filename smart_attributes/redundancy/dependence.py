@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 
-from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
+from ..constants import DEEPEST_GROUPS, MOST_MEMBERS
 from ..errors import Coded, DriveGone
 from ..model import Device, Group, Member, Place, State, Verdict
 from ..reading import device_types
@@ -25,7 +25,7 @@ from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
 from . import arrays, block_devices, lvm_backup, partitions, survival
-from .block_devices import Devices, listed, uses
+from .block_devices import Devices, Kind, listed, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ _NO_TOOL = (
 )
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
-# Programs that can be run -> the module that parses their output.
-PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'controllers'}
+PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
 
 
 class Other(NamedTuple):
@@ -106,7 +105,7 @@ def seen(question: Question) -> Iterator[Seen]:
     found = found._replace(groups=groups_of_run)
     yield found
     for name in question.asked:
-        program = import_module(f'.{PROGRAMS[name]}', __package__)
+        program = import_module(f'.{name}', __package__)
         groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
         found = found._replace(groups=groups_of_run, notes=(*found.notes, *notes))
         found = found._replace(places=(*found.places, *chain(*places)))
@@ -308,13 +307,13 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
 
 # how many are read completely; for all others, only the members are read
 ARRAYS, VOLUMES = 256, 1024
-# Name of a block device that is built on others -> kind, level, reason if the level is unknown.
+# Start of the name of a block device that is built on others -> its kind.
 _DRIVERS = (
-    ('bcache', 'bcache', 'single', ''),
-    ('drbd', 'drbd', '', block_devices.PEER),
-    ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
-    ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
-    ('', 'dm', '', 'this version does not know its driver'),
+    ('bcache', block_devices.BCACHE),
+    ('drbd', block_devices.DRBD),
+    ('md', Kind('md', '', f'only the first {ARRAYS} arrays are read')),
+    ('dm-', Kind('dm', '', f'only the first {VOLUMES} volumes are read')),
+    ('', Kind('dm', '', 'this version does not know its driver')),
 )
 
 
@@ -404,22 +403,8 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
     """Return the group of a device that has another driver, or of an array or volume over the
     maximum number.
     """
-    kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
-    state = 'in_sync' if level else 'unknown'
-    members = tuple(
-        devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS])
-    )
-    return Group(
-        name,
-        name[:LONGEST_GIVEN_NAME],
-        kind,
-        level,
-        len(members),
-        0,
-        members,
-        used_as=devices.used.get(name, ()),
-        unknown=unknown,
-    )
+    kind = next(kind for start, kind in _DRIVERS if name.startswith(start))
+    return devices.group(name, name, kind, devices.members(slaves[:MOST_MEMBERS], kind))
 
 
 # --- the order of groups --------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from ..reading.system import System, text_of
 from ..typed import NamedTuple
 from ..words import clean
 from . import block_devices
-from .block_devices import NO_DISKS, Devices
+from .block_devices import NO_DISKS, Devices, Kind
 
 # What a partition, or a disk without partitions, holds.
 MEMBER, MOUNTED, SWAP = 'member', 'mounted', 'swap'
@@ -54,15 +54,14 @@ _EXPECTED = {EFI: 'vfat'}  # type of a partition -> the only signature that belo
 _KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
 _NOT_MOUNTED = 'not mounted'
 _USE_UNKNOWN = 'its use is not known'
-# Pattern of the ID_FS_TYPE of a member that nothing uses -> kind, level, reason if the level is
-# unknown. For ZFS, see _pools.
+# Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
 _MEMBERS = (
-    ('ceph_bluestore', 'ceph', '', block_devices.CEPH),
-    ('crypto_LUKS|luks', 'luks', 'single', ''),
-    ('bcache', 'bcache', 'single', ''),
-    ('drbd', 'drbd', '', block_devices.PEER),
-    ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
-    ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'),
+    ('ceph_bluestore', block_devices.CEPH),
+    ('crypto_LUKS|luks', Kind('luks')),
+    ('bcache', block_devices.BCACHE),
+    ('drbd', block_devices.DRBD),
+    ('LVM2_member', Kind('lvm', '', 'no logical volume on it is active')),
+    ('[a-z0-9_]+_raid_member', Kind('md', '', 'it is not part of a running array')),
 )
 
 
@@ -200,12 +199,10 @@ def _used(name: str, devices: Devices) -> Group:
 def _unused(claim: Claim, devices: Devices) -> Group:
     """Return the group of a signature that is not in use."""
     signature = claim.notes.get('ID_FS_TYPE', '')
-    for pattern, kind, level, unknown in _MEMBERS:
+    for pattern, kind in _MEMBERS:
         if re.fullmatch(pattern, signature):
-            member = devices.member(claim.name, 'in_sync' if level else 'unknown', 0)
-            return Group(
-                f'{kind} {claim.name}', member.name, kind, level, 1, 0, (member,), unknown=unknown
-            )
+            members = devices.members([claim.name], kind)
+            return devices.group(f'{kind.name} {claim.name}', members[0].name, kind, members)
     label = claim.notes.get('ID_FS_LABEL', '')
     title = f'{clean(label, 40)}, ' if label else ''
     detail = f'{title}{clean(signature, 40) or "several signatures"}, {_NOT_MOUNTED}'
@@ -230,17 +227,8 @@ def _alone(name: str, kind: str, detail: str, devices: Devices) -> Group:
 def _pool(pool: str, names: list[str], devices: Devices) -> Group:
     """Return the group of a ZFS pool. names: the devices with its label."""
     members = tuple(devices.member(name, 'unknown') for name in names[:MOST_MEMBERS])
-    return Group(
-        f'zfs {pool}',
-        pool,
-        'zfs',
-        '',
-        len(members),
-        0,
-        members,
-        used_as=devices.used.get(f'zfs {pool}', ()),
-        unknown=zfs_unknown(pool, devices.system),
-    )
+    kind = Kind('zfs', '', zfs_unknown(pool, devices.system))
+    return devices.group(f'zfs {pool}', pool, kind, members)
 
 
 def zfs_unknown(pool: str, system: System) -> str:
