@@ -12,7 +12,7 @@ Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import chain
@@ -25,7 +25,8 @@ from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
 from . import arrays, block_devices, lvm_backup, partitions, survival
-from .block_devices import Devices, Kind, listed, uses
+from .block_devices import Devices, Kind, Volume, listed, uses
+from .partitions import Claim
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
@@ -90,26 +91,36 @@ def seen(question: Question) -> Iterator[Seen]:
     verdicts, system = question.verdicts, question.system
     devices = listed(system)
     placed = [_placed(verdict, _all_paths(verdict, devices)) for verdict in verdicts]
-    found = Seen(
-        tuple(verdict.place.disks for verdict in placed),
-        tuple(disks(other.device, system) for other in question.others),
+    view = Seen(
+        disks=tuple(verdict.place.disks for verdict in placed),
+        others=tuple(disks(drive.device, system) for drive in question.others),
     )
-    wanted = None
-    if question.only_alerting and not any(map(_is_gone, placed)):
-        wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks]
-    if not any(found.disks) or wanted == []:
-        yield found
+    wanted = _wanted(question, placed)
+    if not any(view.disks) or wanted == []:
+        yield view
         return
     behind = _of_controllers(placed, 'controllers' in question.asked)
-    groups_of_run = (*_around(_ordered(_found(devices)), wanted), *behind)
-    found = found._replace(groups=groups_of_run)
-    yield found
+    groups_of_run = (*_around(_ordered(_all_groups(devices)), wanted), *behind)
+    view = view._replace(groups=groups_of_run)
+    yield view
     for name in question.asked:
         program = import_module(f'.{name}', __package__)
         groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
-        found = found._replace(groups=groups_of_run, notes=(*found.notes, *notes))
-        found = found._replace(places=(*found.places, *chain(*places)))
-        yield found
+        view = view._replace(
+            groups=groups_of_run,
+            notes=(*view.notes, *notes),
+            places=(*view.places, *chain(*places)),
+        )
+        yield view
+
+
+def _wanted(question: Question, placed: Sequence[Verdict]) -> list[str] | None:
+    """Return the disks whose groups are read; None: those of all disks, because a group may lack a
+    drive that is gone.
+    """
+    if not question.only_alerting or any(map(_is_gone, placed)):
+        return None
+    return [name for verdict in placed if verdict.state for name in verdict.place.disks]
 
 
 def read_here(question: Question) -> Seen:
@@ -134,28 +145,28 @@ def examined(
     """
     try:
         further = others()
-        found = read(Question(verdicts, further, only_alerting, asked, system))
-        if found.problem and not found.disks:
-            return unexamined(verdicts, drives, found.problem)
-        return _decided(verdicts, found, drives, further)
+        view = read(Question(verdicts, further, only_alerting, asked, system))
+        if view.problem and not view.disks:
+            return unexamined(verdicts, drives, view.problem)
+        return _decided(verdicts, view, drives, further)
     except Exception as error:
         return unexamined(verdicts, drives, problem_of(error))
 
 
 def _decided(
-    verdicts: tuple[Verdict, ...], found: Seen, drives: Drives, others: Sequence[Other]
+    verdicts: tuple[Verdict, ...], view: Seen, drives: Drives, others: Sequence[Other]
 ) -> Examined:
     """Return the verdicts with what follows from the groups."""
-    if found.groups is None:
+    if view.groups is None:
         return Examined(verdicts)
-    slots = dict(found.places)
+    slots = dict(view.places)
     placed = [
-        _in_slot(_placed(verdict, names), slots) for verdict, names in zip(verdicts, found.disks)
+        _in_slot(_placed(verdict, names), slots) for verdict, names in zip(verdicts, view.disks)
     ]
-    whole = machine(found.groups, with_others(drives(placed), others, found.others))
-    judged = [_with_degraded(verdict, found.groups) for verdict in placed]
-    remarks = (found.problem,) if found.problem else ()
-    return Examined(with_replacements(judged, whole), whole, found.notes, remarks)
+    whole = machine(view.groups, with_others(drives(placed), others, view.others))
+    judged = [_with_degraded(verdict, view.groups) for verdict in placed]
+    remarks = (view.problem,) if view.problem else ()
+    return Examined(with_replacements(judged, whole), whole, view.notes, remarks)
 
 
 def problem_of(error: Exception) -> Coded:
@@ -217,7 +228,7 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     serial, device = verdict.identity.serial.strip(), verdict.device
     if _is_gone(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
         return []
-    return [name for name, other in devices.serials.items() if other == serial]
+    return [name for name, of_disk in devices.serials.items() if of_disk == serial]
 
 
 def with_others(
@@ -227,14 +238,14 @@ def with_others(
 
     disks_of_others: the kernel names of the disks of each other drive.
     """
-    known = {disk for drive in read for disk in drive.disks}
-    found = list(read)
-    for other, names in zip(others, disks_of_others):
-        own = frozenset(names) - known
+    drives = list(read)
+    counted = {disk for drive in read for disk in drive.disks}
+    for (device, is_failing), names in zip(others, disks_of_others):
+        own = frozenset(names) - counted
         if own:
-            known |= own
-            found.append(Drive(other.device.name, own, other.is_failing, other.is_failing))
-    return found
+            counted |= own
+            drives.append(Drive(device.name, own, is_failing, is_to_replace=is_failing))
+    return drives
 
 
 def _is_gone(verdict: Verdict) -> bool:
@@ -252,17 +263,16 @@ def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
     return names if names or verdict.device.is_recorded else (verdict.device.address,)
 
 
-def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
+def _with_degraded(verdict: Verdict, groups: Sequence[Group]) -> Verdict:
     """Return the verdict on a missing drive: CRITICAL if a group lacks a member, because this is
     the drive that it lacks, or one that it can no longer afford to lose.
     """
-    if not _is_gone(verdict):
+    degraded = [group.name for group in groups if survival.lacks_member(group)]
+    if not degraded or not _is_gone(verdict):
         return verdict
-    degraded = [group.name for group in known if survival.lacks_member(group)]
-    if not degraded:
-        return verdict
-    words = f'{listed_names(degraded, 2)} {"lacks" if len(degraded) == 1 else "lack"} a member'
-    return verdict._replace(state=State.CRITICAL, problem=f'{verdict.problem}; {words}')
+    lacks = 'lacks' if len(degraded) == 1 else 'lack'
+    words = f'{verdict.problem}; {listed_names(degraded, 2)} {lacks} a member'
+    return verdict._replace(state=State.CRITICAL, problem=words)
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
@@ -286,20 +296,19 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
             kind = device_types.base(verdict.device).partition(',')[0]
             key = controller.name, verdict.device.path, kind in WITH_TOOLS
             behind.setdefault(key, []).append(verdict.device)
+    why_of_tools = _ASKED if is_asked else _ASK
     for (name, path, has_tool), devices in behind.items():
-        unknown = _NO_TOOL
-        if has_tool:
-            unknown = _ASKED if is_asked else _ASK
+        members = [
+            Member(device.name or device.address, 'unknown', None, (device.address,))
+            for device in devices
+        ]
         yield Group(
-            f'{name} {path}',
-            f'{name} volumes',
-            'hardware',
-            '',
-            unknown=unknown,
-            members=tuple(
-                Member(device.name or device.address, 'unknown', None, (device.address,))
-                for device in devices
-            ),
+            id=f'{name} {path}',
+            name=f'{name} volumes',
+            kind='hardware',
+            level='',
+            members=tuple(members),
+            unknown=why_of_tools if has_tool else _NO_TOOL,
         )
 
 
@@ -322,81 +331,94 @@ def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[
 
     disks: kernel names, such as "sda"; None for all disks of the machine.
     """
-    return tuple(_around(_ordered(_found(listed(system))), disks))
+    return tuple(_around(_ordered(_all_groups(listed(system))), disks))
 
 
-def _found(devices: Devices) -> Iterator[Group]:
-    """Yield all groups of the machine. devices: all block devices, without their uses."""
-    sys, of_md = devices.system.sys, _arrays(devices)
-    volumes = _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
-    every = block_devices.volumes(volumes, devices.system)
-    others = {
-        name: slaves
-        for name in _in_order(devices.names - {*of_md, *every})
-        for slaves in [names_in(f'{sys}/block/{name}/slaves')]
-        if slaves
-    }
+def _all_groups(devices: Devices) -> list[Group]:
+    """Return all groups of the machine. devices: all block devices, without their uses."""
+    mapped = block_devices.volumes(_named('dm-', devices)[:VOLUMES], devices.system)
     devices = devices._replace(
-        inside=block_devices.inner(every),
-        used=uses(devices.system, {each.name: name for name, each in every.items()}),
-        titles={name: block_devices.title(volume) or name for name, volume in every.items()},
+        inside=block_devices.inner(mapped),
+        used=uses(devices.system, {volume.name: name for name, volume in mapped.items()}),
+        titles={name: block_devices.title(volume) or name for name, volume in mapped.items()},
     )
-    systems = arrays.file_systems(devices)
-    taken = {each for group in systems for each in arrays.btrfs_members(group.id, devices)}
-    devices = devices._replace(
-        used={name: points for name, points in devices.used.items() if name not in taken}
-    )
-    taken.update(*(arrays.md_members(name, devices) for name in of_md))
-    taken.update(*(volume.slaves for volume in every.values()), *others.values())
-    held = partitions.claims(taken, devices)
-    notes = {claim.name: claim.notes for claim in held if claim.notes}
-    # partitions of multipath volumes, such as the ninth one of a disk of ZFS
-    empty = {
-        claim.name
-        for claim in held
-        if claim.kind in partitions.NOTHING
-        and claim.name in every
-        and every[claim.name].uuid.startswith('part')
-    }
-    inactive = lvm_backup.read(every, devices)
-    found = [
-        *(
-            arrays.with_removed(group, notes, devices)
-            for group in (arrays.array(name, devices) for name in of_md)
-            if group
-        ),
-        *(
-            block_devices.group(name, every, devices)._replace(
-                unlisted=inactive.unlisted.get(name, '')
-            )
-            for name in every
-            if name not in {*devices.inside, *empty}
-        ),
+    file_systems = arrays.file_systems(devices)
+    members = {name for group in file_systems for name in arrays.btrfs_members(group.id, devices)}
+    used = {name: points for name, points in devices.used.items() if name not in members}
+    devices = devices._replace(used=used)
+    of_md = _arrays(devices)
+    others = _stacked(devices.names - {*of_md, *mapped}, devices)
+    members.update(*(arrays.md_members(name, devices) for name in of_md))
+    members.update(*(volume.slaves for volume in mapped.values()), *others.values())
+    claims = partitions.claims(members, devices)
+    inactive = lvm_backup.read(mapped, devices)
+    in_use = [
+        *_md_groups(of_md, claims, devices),
+        *_volume_groups(mapped, claims, inactive.unlisted, devices),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
-        *systems,
+        *file_systems,
         *inactive.groups,
     ]
-    yield from found
-    removed = {
-        member.name
-        for group in found
-        if group.kind == 'md'
-        for member in group.members
-        if member.state == 'missing' and member.on
-    }
-    rest = [claim for claim in held if devices.titles.get(claim.name, claim.name) not in removed]
-    yield from partitions.groups(rest, {group.id for group in found}, devices)
+    return [*in_use, *_of_rest(in_use, claims, devices)]
+
+
+def _md_groups(names: Sequence[str], claims: Sequence[Claim], devices: Devices) -> Iterator[Group]:
+    """Yield the arrays, with the members that they have lost."""
+    notes = {claim.name: claim.notes for claim in claims if claim.notes}
+    for name in names:
+        array = arrays.array(name, devices)
+        if array:
+            yield arrays.with_removed(array, notes, devices)
+
+
+def _volume_groups(
+    volumes: Mapping[str, Volume],
+    claims: Sequence[Claim],
+    unlisted: Mapping[str, str],
+    devices: Devices,
+) -> Iterator[Group]:
+    """Yield the volumes of the device mapper that hold data. unlisted: as in Group."""
+    nothing = {claim.name for claim in claims if claim.kind in partitions.NOTHING}
+    for name, volume in volumes.items():
+        # a partition of a multipath volume, such as the ninth one of a disk of ZFS
+        is_empty = name in nothing and volume.uuid.startswith('part')
+        if name not in devices.inside and not is_empty:
+            group = block_devices.group(name, volumes, devices)
+            yield group._replace(unlisted=unlisted.get(name, ''))
+
+
+def _of_rest(in_use: Sequence[Group], claims: Sequence[Claim], devices: Devices) -> Iterator[Group]:
+    """Yield the groups of what no group in use accounts for."""
+    removed: set[str] = set()
+    for group in in_use:
+        if group.kind == 'md':
+            gone = [member for member in group.members if member.state == 'missing']
+            removed.update(member.name for member in gone if member.on)
+    rest = [claim for claim in claims if devices.titles.get(claim.name, claim.name) not in removed]
+    return partitions.groups(rest, {group.id for group in in_use}, devices)
 
 
 def _arrays(devices: Devices) -> list[str]:
-    names = _in_order(name for name in devices.names if name.startswith('md'))
-    return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][
-        :ARRAYS
-    ]
+    folder = f'{devices.system.sys}/block'
+    names = _named('md', devices)
+    return [name for name in names if os.path.isdir(f'{folder}/{name}/md')][:ARRAYS]
+
+
+def _named(start: str, devices: Devices) -> list[str]:
+    """Return the devices with a name that starts so."""
+    return _in_order(name for name in devices.names if name.startswith(start))
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
+
+
+def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
+    """Return the devices that are built on others, each with the devices below it."""
+    below = {
+        name: names_in(f'{devices.system.sys}/block/{name}/slaves') for name in _in_order(names)
+    }
+    return {name: slaves for name, slaves in below.items() if slaves}
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
@@ -410,12 +432,12 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 # --- the order of groups --------------------------------------------------------------------------
 
 
-def _ordered(found: Iterable[Group]) -> list[Group]:
+def _ordered(groups: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that form a circle are separated."""
-    rest = {group.id: group for group in found}
+    rest = {group.id: group for group in groups}
     done: list[Group] = []
     for _ in range(DEEPEST_GROUPS):
-        ready = [group for group in rest.values() if not any(each in rest for each in _on(group))]
+        ready = [group for group in rest.values() if rest.keys().isdisjoint(_on(group))]
         done += ready
         for group in ready:
             del rest[group.id]
@@ -423,14 +445,14 @@ def _ordered(found: Iterable[Group]) -> list[Group]:
 
 
 def _on(group: Group) -> set[str]:
-    return {each for member in group.members for each in member.on}
+    return {name for member in group.members for name in member.on}
 
 
-def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
-    members = (
-        member._replace(on=tuple(each for each in member.on if each not in rest))
+def _cut_off(group: Group, rest: Collection[str]) -> Group:
+    members = [
+        member._replace(on=tuple(name for name in member.on if name not in rest))
         for member in group.members
-    )
+    ]
     return group._replace(
         level='',
         unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',

@@ -76,12 +76,9 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     tolerance = TOLERANCE.get(group.level)
     if tolerance is None:
         return None
-    return (
-        Stripe(
-            frozenset(range(group.slots)),
-            group.slots - 1 if tolerance == ALL_BUT_ONE else tolerance,
-        ),
-    )
+    if tolerance == ALL_BUT_ONE:
+        tolerance = group.slots - 1
+    return (Stripe(frozenset(range(group.slots)), tolerance),)
 
 
 def is_redundant(group: Group) -> bool:
@@ -106,8 +103,8 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
     if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
         return None
-    found = {frozenset(_copies(chunk * near, slots, near, far, size)) for chunk in range(slots)}
-    return tuple(Stripe(each, len(each) - 1) for each in sorted(found, key=sorted))
+    places = {frozenset(_copies(chunk * near, slots, near, far, size)) for chunk in range(slots)}
+    return tuple(Stripe(copies, len(copies) - 1) for copies in sorted(places, key=sorted))
 
 
 def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
@@ -115,19 +112,18 @@ def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset
     remaining slots.
     """
     last = (slots // size - 1) * size
-    found = set()
+    copies = set()
     for place in range(first, first + near):
         slot = place % slots
-        found.add(slot)
+        copies.add(slot)
         for _ in range(far - 1):
             start, after = slot // size * size, slot + near
-            slot = (
-                (after - last) % (size + slots % size) + last
-                if slots % size and after > last
-                else start + after % size
-            )
-            found.add(slot)
-    return frozenset(found)
+            if slots % size and after > last:
+                slot = (after - last) % (size + slots % size) + last
+            else:
+                slot = start + after % size
+            copies.add(slot)
+    return frozenset(copies)
 
 
 class Stack:
@@ -164,47 +160,45 @@ class Stack:
         """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id, set())
         return sorted(
-            (each for each in self.of(disks) if each.id in inside),
-            key=lambda each: len(self._inside(each.id, set())),
+            (lower for lower in self.of(disks) if lower.id in inside),
+            key=lambda lower: len(self._inside(lower.id, set())),
         )
 
-    def _inside(self, name: str, found: set[str]) -> set[str]:
-        """Return the ids of a group and of all groups below it."""
-        if name in self.groups and name not in found:
-            found.add(name)
+    def _inside(self, name: str, inside: set[str]) -> set[str]:
+        """Add the ids of a group and of all groups below it to *inside*; return it."""
+        if name in self.groups and name not in inside:
+            inside.add(name)
             for member in self.groups[name].members:
-                for each in member.on:
-                    self._inside(each, found)
-        return found
+                for below in member.on:
+                    self._inside(below, inside)
+        return inside
 
     def doubts(self, disks: frozenset[str], group: Group) -> Iterator[tuple[Group, Coded]]:
         """Yield each group from these disks up to *group*, with each reason why other members
         may lack data.
         """
-        for each in self.between(disks, group):
-            yield from ((each, doubt) for doubt in each.doubts)
-            for member in self._left(each, disks):
-                yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
+        for lower in self.between(disks, group):
+            yield from ((lower, doubt) for doubt in lower.doubts)
+            for member in self._left(lower, disks):
+                yield from ((lower, _of_member(member, doubt)) for doubt in member.doubts)
                 yield from self._doubts_below(member, disks)
 
     def _doubts_below(self, member: Member, disks: frozenset[str]) -> Iterator[tuple[Group, Coded]]:
         """Yield each group below a member with each reason to doubt the group or one of its
         remaining members.
         """
-        inside = set().union(*(self._inside(each, set()) for each in member.on))
-        for group in (self.groups[each] for each in sorted(inside)):
+        inside = set().union(*(self._inside(name, set()) for name in member.on))
+        for name in sorted(inside):
+            group = self.groups[name]
             yield from ((group, doubt) for doubt in group.doubts)
-            yield from (
-                (group, _of_member(each, doubt))
-                for each in self._left(group, disks)
-                for doubt in each.doubts
-            )
+            for remaining in self._left(group, disks):
+                yield from ((group, _of_member(remaining, doubt)) for doubt in remaining.doubts)
 
     def _left(self, group: Group, disks: frozenset[str]) -> list[Member]:
         """Return the members that a group needs without these disks; [] if the group is then
         lost.
         """
-        if self.survives(group, disks) is False:
+        if self.loses(group, disks):
             return []
         held = self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
@@ -222,12 +216,11 @@ class Stack:
     def _holds(self, name: str, disks: frozenset[str], above: frozenset[str]) -> bool:
         if name not in self.groups or name in above:
             return name in disks
-        return any(
-            self._holds(each, disks, above | {name})
-            for member in self.groups[name].members
-            if member.state in self._complete_states(self.groups[name]) and not member.role
-            for each in member.on
-        )
+        group = self.groups[name]
+        states = self._complete_states(group)
+        data = [member for member in group.members if member.state in states and not member.role]
+        above = above | {name}
+        return any(self._holds(below, disks, above) for member in data for below in member.on)
 
     @staticmethod
     def _complete_states(group: Group) -> tuple[str, ...]:
@@ -241,14 +234,15 @@ class Stack:
         return [
             member
             for member in group.members
-            if any(self._survives(each, disks, frozenset()) is not True for each in member.on)
+            if self._is_below(member, disks, frozenset()) is not True
         ]
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
-        return bool(group.used_as) or not any(
-            group.id in member.on for other in self.groups.values() for member in other.members
-        )
+        if group.used_as:
+            return True
+        members = [member for upper in self.groups.values() for member in upper.members]
+        return not any(group.id in member.on for member in members)
 
     def survives(self, group: Group, lost: frozenset[str] = frozenset()) -> bool | None:
         """Return whether a group's data can be read without these disks, given the present
@@ -256,22 +250,27 @@ class Stack:
         """
         return self._survives(group.id, lost, frozenset())
 
+    def loses(self, group: Group, lost: frozenset[str]) -> bool:
+        """Return whether a group's data certainly cannot be read without these disks."""
+        return self.survives(group, lost) is False
+
     def _survives(self, name: str, lost: frozenset[str], above: frozenset[str]) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
         if name in above:  # a loop of groups, which no system builds
             return None
-        found = stripes(group)
-        if found is None:
-            is_whole = all(
-                member.state in self._complete_states(group)
-                and self._is_below(member, lost, above | {name})
-                for member in group.members
-            )
-            return True if is_whole else None
-        members = self._members(group, lost, above | {name})
-        return _all(_stripe(stripe, group, members) for stripe in found)
+        needed = stripes(group)
+        above = above | {name}
+        if needed is not None:
+            members = self._members(group, lost, above)
+            return _all(_stripe(stripe, group, members) for stripe in needed)
+        states = self._complete_states(group)
+        is_whole = all(
+            member.state in states and self._is_below(member, lost, above)
+            for member in group.members
+        )
+        return True if is_whole else None
 
     def _members(
         self, group: Group, lost: frozenset[str], above: frozenset[str]
@@ -298,57 +297,51 @@ class Stack:
 
     def _is_below(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
         """Return whether all that a member is built on is left."""
-        return _all(self._survives(each, lost, above) for each in member.on)
+        return _all(self._survives(below, lost, above) for below in member.on)
 
     def tolerates(self, group: Group, lost: frozenset[str]) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
         are already lost.
         """
-        found = stripes(group)
-        if found is None:
+        needed = stripes(group)
+        if needed is None:
             return None
         members = self._members(group, lost, frozenset((group.id,)))
-        left = min(_left(stripe, group, members) for stripe in found)
-        return left if left < 1 else left // max(self._together(group, lost, members), 1)
+        left = min(_left(stripe, group, members) for stripe in needed)
+        return left if left < 1 else left // self._together(group, lost, members)
 
     def _together(self, group: Group, lost: frozenset[str], members: Sequence[bool | None]) -> int:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
         members_on = Counter(disk for member in group.members for disk in self.below(member))
-        shared = [disk for disk, count in members_on.items() if count > 1]
-        return max(
-            (
-                sum(
-                    before is not after
-                    for before, after in zip(
-                        members, self._members(group, lost | {disk}, frozenset((group.id,)))
-                    )
-                )
-                for disk in shared
-            ),
-            default=1,
-        )
+        most = 1
+        for disk, count in members_on.items():
+            if count > 1:
+                left = self._members(group, lost | {disk}, frozenset((group.id,)))
+                failed = sum(before is not after for before, after in zip(members, left))
+                most = max(most, failed)
+        return most
 
 
 def _of_member(member: Member, doubt: Coded) -> Coded:
-    return Coded(
-        '',
-        f'{member.name} {doubt}',
-        **{**doubt.fields, 'why': f'{member.name} {doubt.fields["why"]}'},
-    )
+    why = f'{member.name} {doubt.fields["why"]}'
+    return Coded('', f'{member.name} {doubt}', **{**doubt.fields, 'why': why})
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
     """Return False if any answer is False, else None if any is None, else True."""
-    found = set(answers)
-    return False if False in found else None if None in found else True
+    different = set(answers)
+    if False in different:
+        return False
+    return None if None in different else True
 
 
 def _stripe(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
     if _left(stripe, group, members) >= 0:
         return True
-    return None if _left(stripe, group, [each is not False for each in members]) >= 0 else False
+    perhaps = [holds is not False for holds in members]
+    return None if _left(stripe, group, perhaps) >= 0 else False
 
 
 def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
@@ -356,5 +349,5 @@ def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
 
     Members of unknown state count as lost.
     """
-    good = {member.slot for member, is_good in zip(group.members, members) if is_good}
+    good = {member.slot for member, holds in zip(group.members, members) if holds}
     return stripe.tolerance - len(stripe.slots - good) - group.missing
