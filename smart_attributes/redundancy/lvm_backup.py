@@ -73,13 +73,14 @@ def _backup(
     name: str, ids: Mapping[tuple[str, ...], str], areas: Mapping[str, Mapping[str, None]]
 ) -> Backup:
     """Return the metadata. ids: by path in the text. areas: of each volume, also inner volumes."""
-    inside = {key[1:]: each for key, each in ids.items()}
-    devices = {key[1]: each for key, each in inside.items() if key[:1] == ('physical_volumes',)}
-    volumes = {
-        key[1]: Stored(each, tuple(area for area in areas.get(key[1], {}) if area in devices))
-        for key, each in inside.items()
-        if key[:1] == ('logical_volumes',)
+    devices = {
+        path[2]: device_id for path, device_id in ids.items() if path[1:-1] == ('physical_volumes',)
     }
+    volumes = {}
+    for path, volume_id in ids.items():
+        if path[1:-1] == ('logical_volumes',):
+            on = tuple(area for area in areas.get(path[2], {}) if area in devices)
+            volumes[path[2]] = Stored(volume_id, on)
     return Backup(ids[(name,)], name, devices, volumes)
 
 
@@ -88,13 +89,13 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...
 
     active: ids of volumes. The images of a mirror or RAID count as the volume that they belong to.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    areas: dict[str, dict[str, None]] = {}
     for name, stored in backup.volumes.items():
         whole = _IMAGE.sub('', name)
-        whole_id = backup.volumes.get(whole, stored).id
-        if stored.areas and active.isdisjoint((stored.id, whole_id)) and not name.endswith(_SPARE):
-            found[whole] = tuple(dict.fromkeys((*found.get(whole, ()), *stored.areas)))
-    return found
+        ids = (stored.id, backup.volumes.get(whole, stored).id)
+        if stored.areas and active.isdisjoint(ids) and not name.endswith(_SPARE):
+            areas.setdefault(whole, {}).update(dict.fromkeys(stored.areas))
+    return {name: tuple(on) for name, on in areas.items()}
 
 
 # --- of a machine ---------------------------------------------------------------------------------
@@ -115,30 +116,30 @@ def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
         if volume.uuid.startswith(_PREFIX):
-            of_group = volume.uuid[len(_PREFIX) :][:_ID]
-            by_group.setdefault(of_group, {})[name] = volume
+            group_id = volume.uuid[len(_PREFIX) :][:_ID]
+            by_group.setdefault(group_id, {})[name] = volume
     backups = _backups(devices.system) if by_group else {}
     groups: list[Group] = []
     unlisted: dict[str, str] = {}
-    for key, volumes in by_group.items():
+    for group_id, volumes in by_group.items():
         active = frozenset(volume.uuid[len(_PREFIX) + _ID :][:_ID] for volume in volumes.values())
-        backup = backups.get(key)
+        backup = backups.get(group_id)
         if backup and active <= {stored.id for stored in backup.volumes.values()}:
             groups += _groups(backup, active, volumes, devices)
-        else:
-            named = {name: volume_name(volume.name) for name, volume in volumes.items()}
-            unlisted.update({name: each.partition('/')[0] for name, each in named.items()})
+            continue
+        for name, volume in volumes.items():
+            unlisted[name] = volume_name(volume.name).partition('/')[0]
     return Inactive(tuple(groups), unlisted)
 
 
 def _backups(system: System) -> dict[str, Backup]:
-    texts = {
-        name: text_of(f'{system.lvm}/{name}', LARGEST_FILE)
-        for name in names_in(system.lvm)[:_FILES]
-    }
-    found = ((name, parsed(text)) for name, text in texts.items())
-    # a file with another name is a copy that somebody made, and may be old
-    return {backup.id: backup for name, backup in found if backup and backup.name == name}
+    backups = {}
+    for name in names_in(system.lvm)[:_FILES]:
+        backup = parsed(text_of(f'{system.lvm}/{name}', LARGEST_FILE))
+        # a file with another name is a copy that somebody made, and may be old
+        if backup and backup.name == name:
+            backups[backup.id] = backup
+    return backups
 
 
 def _groups(
@@ -156,11 +157,11 @@ def _groups(
             for slot, area in enumerate(areas)
         ]
         yield Group(
-            f'lvm {backup.name}/{volume}',
-            f'{backup.name}/{volume}'[:LONGEST_GIVEN_NAME],
-            'lvm',
-            'single' if is_plain else '',
-            len(members),
+            id=f'lvm {backup.name}/{volume}',
+            name=f'{backup.name}/{volume}'[:LONGEST_GIVEN_NAME],
+            kind='lvm',
+            level='single' if is_plain else '',
+            slots=len(members),
             members=tuple(members[:MOST_MEMBERS]),
             unknown='' if is_plain else 'it is not active',
         )
@@ -172,5 +173,5 @@ def _member(name: str, unnamed: list[str], slot: int, devices: Devices) -> Membe
     """
     if name:
         return devices.member(name, slot=slot)._replace(detail=NOT_ACTIVE)
-    on = (below for each in unnamed for below in devices.below(each))
+    on = (below for device in unnamed for below in devices.below(device))
     return Member('', 'unknown' if unnamed else 'missing', slot, tuple(dict.fromkeys(on)))

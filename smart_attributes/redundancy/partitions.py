@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group
@@ -103,12 +103,14 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     """
     parted = set(devices.parts.values())
     in_use = {_by_first_path(name, devices) for name in (*taken, *devices.used)}
-    found = (
-        _claim(name, taken, in_use, devices)
-        for name in sorted({*devices.names, *devices.parts})
-        if devices.parts.get(name, name).rstrip('0123456789') not in NO_DISKS
-    )
-    return tuple(each for each in found if each.name not in parted or _is_of_disk(each))
+    claimed = []
+    for name in sorted({*devices.names, *devices.parts}):
+        if devices.parts.get(name, name).rstrip('0123456789') in NO_DISKS:
+            continue
+        claim = _claim(name, taken, in_use, devices)
+        if name not in parted or _is_of_disk(claim):
+            claimed.append(claim)
+    return tuple(claimed)
 
 
 def _is_of_disk(claim: Claim) -> bool:
@@ -150,24 +152,27 @@ def _own_notes(name: str, devices: Devices) -> dict[str, str]:
     """
     notes = block_devices.udev_notes(name, devices)
     of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
-    signature = {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
-    is_own = signature != {key: value for key, value in of_disk.items() if key.startswith('ID_FS_')}
-    if is_own or not partition_type(notes):
+    signature = _signature(notes)
+    if signature != _signature(of_disk) or not partition_type(notes):
         return notes
     return {key: value for key, value in notes.items() if key not in signature}
+
+
+def _signature(notes: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
 
 
 # --- groups ---------------------------------------------------------------------------------------
 
 
-def groups(found: Collection[Claim], above: Collection[str], devices: Devices) -> Iterator[Group]:
+def groups(claims: Iterable[Claim], above: Collection[str], devices: Devices) -> Iterator[Group]:
     """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
     by a group although it may hold data.
 
     above: the ids of the groups found so far.
     """
     pools: dict[str, list[str]] = {}
-    for claim in found:
+    for claim in claims:
         if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
             yield _used(claim.name, devices)
         elif claim.kind == UNKNOWN and (claim.name in devices.parts or claim.name in devices.units):
@@ -212,16 +217,8 @@ def _unused(claim: Claim, devices: Devices) -> Group:
 def _alone(name: str, kind: str, detail: str, devices: Devices) -> Group:
     """Return the group of one partition. detail: what it holds, if it is not in use."""
     member = devices.member(name, slot=0)._replace(detail=detail)
-    return Group(
-        f'{kind} {name}',
-        name[:LONGEST_GIVEN_NAME],
-        kind,
-        'single',
-        1,
-        0,
-        (member,),
-        used_as=devices.used.get(name, ()),
-    )
+    group = devices.group(f'{kind} {name}', name, Kind(kind), [member])
+    return group._replace(used_as=devices.used.get(name, ()))
 
 
 def _pool(pool: str, names: list[str], devices: Devices) -> Group:
@@ -236,14 +233,11 @@ def zfs_unknown(pool: str, system: System) -> str:
     ONLINE.
     """
     folder = f'{system.proc}/spl/kstat/zfs'
-    state = (
-        text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
-    )
+    is_name = re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool)
+    state = text_of(f'{folder}/{pool}/state') if is_name else ''
     if not state and os.path.isdir(folder):
         return 'the pool is not imported'
     reason = 'its layout is not in /sys; run triage --zpool'
-    return (
-        reason
-        if state in ('', 'ONLINE')
-        else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
-    )
+    if state in ('', 'ONLINE'):
+        return reason
+    return f'ZFS reports the state "{clean(state, 40)}"; {reason}'
