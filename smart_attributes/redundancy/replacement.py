@@ -11,10 +11,13 @@ from enum import IntEnum
 
 from ..errors import Coded
 from ..model import Dependence, Group, Member, Replacement, Verdict
-from ..typed import Json, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, sentence
 from . import partitions, sentences
 from .survival import TOLERANCE, Stack, is_redundant, stripes
+
+if TYPE_CHECKING:
+    from .survival import Disks
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
@@ -31,7 +34,7 @@ class Drive(NamedTuple):
     """One drive of the machine, with those facts from its verdict that affect its groups."""
 
     name: str  # as in all outputs
-    disks: frozenset[str]  # its kernel names
+    disks: Disks  # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
     is_to_replace: bool = False  # its verdict advises replacing it or ordering a replacement
     is_judged: bool = True  # False: nothing is known about it, because this run did not read it
@@ -71,124 +74,124 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     """
     others = frozenset().union(*map(stack.disks, stack.groups)) - _disks(drives)
     unread = [Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)]
-    machine = _Machine(stack, (*drives, *unread))
-    to_replace = machine.to_replace()
+    every = (*drives, *unread)
+    cases = [_Case(drive, every, stack) for drive in every]
+    dropped = [case for case in cases if case.dropped_by()]
+    failing = [case for case in cases if case.drive.is_to_replace and case not in dropped]
+    to_replace = dropped + failing
     steps: list[Step] = []
-    for drive in to_replace:
-        steps.append(machine.step(drive, steps))
-    for drive in machine.drives:
-        kept = machine.kept(drive)
-        if kept and drive not in to_replace:
+    for case in to_replace:
+        steps.append(case.step(steps))
+    for case in cases:
+        kept = case.kept()
+        if kept and case not in to_replace:
             steps.append(kept)
     return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
 
 
-def _disks(drives: Iterable[Drive]) -> frozenset[str]:
+def _disks(drives: Iterable[Drive]) -> Disks:
     return frozenset().union(*(drive.disks for drive in drives))
 
 
-class _Machine(NamedTuple):
-    """The groups of a machine, and all drives below them."""
+class _Case(NamedTuple):
+    """One drive of a machine, with all drives and all groups of the machine."""
 
-    stack: Stack
+    drive: Drive
     drives: Sequence[Drive]
+    stack: Stack
 
-    def to_replace(self) -> list[Drive]:
-        """Return the drives to replace: first the drives that a group has dropped, then all
-        others by severity.
-        """
-        dropped = [drive for drive in self.drives if self._dropped_by(drive)]
-        others = [drive for drive in self.drives if drive.is_to_replace and drive not in dropped]
-        return dropped + others
+    def groups(self) -> list[Group]:
+        return self.stack.of(self.drive.disks)
 
-    def _dropped_by(self, drive: Drive) -> list[Group]:
-        """Return the groups that have dropped a member on a drive."""
-        groups = []
-        for group in self.stack.of(drive.disks):
+    def chain(self, group: Group) -> list[Group]:
+        """Return the groups from the drive up to *group*, lowest first."""
+        return self.stack.between(self.drive.disks, group)
+
+    def loses(self, group: Group) -> bool:
+        """Return whether a group certainly loses data without the drive."""
+        return self.stack.loses(group, self.drive.disks)
+
+    def dropped_by(self) -> list[Group]:
+        """Return the groups that have dropped a member on the drive."""
+        disks = self.drive.disks
+        dropping = []
+        for group in self.groups():
             faulty = [member for member in group.members if member.state == 'faulty']
-            if any(self.stack.is_on(member, drive.disks) for member in faulty):
-                groups.append(group)
-        return groups
+            if any(self.stack.is_on(member, disks) for member in faulty):
+                dropping.append(group)
+        return dropping
 
-    def step(self, drive: Drive, before: Sequence[Step]) -> Step:
+    def step(self, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the preceding drives."""
-        used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
-        bare = [group for group in used if self._is_bare_swap(drive, group)]
-        swaps = [_swap_name(group) for group in bare]
-        reasons = [
-            (group, self._unless_doubtful(drive, group, self._advised(drive, group, before)))
-            for group in used
-            if group not in bare
-        ]
-        why = min(
-            (reason for _, reason in reasons),
-            key=_strictness,
-            default=sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name),
-        )
-        further = [group for group, reason in reasons if reason is not why and _is_copied(reason)]
+        swaps: list[str] = []
+        reasons: list[tuple[Coded, Group]] = []
+        for group in filter(self.stack.carries_data, self.groups()):
+            if self._is_bare_swap(group):
+                swaps.append(f'mapper/{group.name}' if group.kind == 'luks' else group.name)
+            else:
+                why = self._unless_doubtful(group, self._advised(group, before))
+                reasons.append((why, group))
+        unused = sentences.of_drive('only-swap' if swaps else 'use-unknown', self.drive.name)
+        why = min((reason for reason, _ in reasons), key=_strictness, default=unused)
+        further = [group for reason, group in reasons if reason is not why and _is_copied(reason)]
         why = sentences.with_further(why, further)
         if why.code != 'member-not-used':
-            why = sentences.with_dropped(why, self._dropped_by(drive))
+            why = sentences.with_dropped(why, self.dropped_by())
         if _label(why) == NEXT:
-            why = sentences.with_unlisted(why, self._unlisted(drive))
-        return self._step(drive, sentences.with_swap(why, swaps))
+            why = sentences.with_unlisted(why, self._unlisted())
+        return self._step(sentences.with_swap(why, swaps))
 
-    def _unlisted(self, drive: Drive) -> list[str]:
+    def _unlisted(self) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
-        used = self.stack.of(drive.disks)
-        lost = [group for group in used if self.stack.lost_members(group, drive.disks)]
+        disks = self.drive.disks
+        lost = [group for group in self.groups() if self.stack.lost_members(group, disks)]
         return sorted({group.unlisted for group in lost} - {''})
 
-    def _is_bare_swap(self, drive: Drive, group: Group) -> bool:
+    def _is_bare_swap(self, group: Group) -> bool:
         """Return whether a group is swap space without redundancy: nothing must be copied, but the
         system uses it. Swap space on redundant storage is data of that storage.
         """
         if group.used_as != ('swap',):
             return False
-        chain = self.stack.between(drive.disks, group)
+        chain = self.chain(group)
         return all(stripes(lower) is not None and not is_redundant(lower) for lower in chain)
 
-    def kept(self, drive: Drive) -> Step | None:
+    def kept(self) -> Step | None:
         """Return the step for a drive that must stay because it has a redundant group's last
         copy; else None.
         """
-        for group in self.stack.of(drive.disks):
-            if self.stack.survives(group) and self.stack.loses(group, drive.disks):
-                copies = self._last_copies(drive, self.stack.between(drive.disks, group))
+        for group in self.groups():
+            if self.stack.survives(group) and self.loses(group):
+                copies = self._last_copies(group)
                 if copies:
-                    return self._step(drive, self._needed(copies))
+                    return self._step(self._needed(copies))
         return None
 
-    def _last_copies(self, drive: Drive, chain: Sequence[Group]) -> list[Group]:
-        """Return the redundant groups of which a drive has the last copy; not those that it shares
-        with a partition that has no copy.
+    def _last_copies(self, group: Group) -> list[Group]:
+        """Return the redundant groups up to *group* of which the drive has the last copy; not those
+        that it shares with a partition that has no copy.
         """
-        redundant = filter(is_redundant, chain)
-        return [group for group in redundant if self.stack.loses(group, drive.disks)]
+        return [lower for lower in self.chain(group) if is_redundant(lower) and self.loses(lower)]
 
-    def _step(self, drive: Drive, why: Coded) -> Step:
-        groups = tuple(group.id for group in self.stack.of(drive.disks))
-        return Step(drive, _label(why), why, groups)
+    def _step(self, why: Coded) -> Step:
+        return Step(self.drive, _label(why), why, tuple(group.id for group in self.groups()))
 
-    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for a drive's step, considering only one group that is in use."""
-        chain = self.stack.between(drive.disks, group)
+    def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
+        """Return the reason for the drive's step, considering only one group that is in use."""
         if self.stack.survives(group) is False:
             return sentences.reason('group-incomplete', group)
-        survives = self.stack.survives(group, drive.disks)
-        if survives is None:
-            return _of_unknown(group, chain)
+        survives = self.stack.survives(group, self.drive.disks)
         if survives:
-            return self._of_redundant(drive, group, chain, before)
-        copies = self._last_copies(drive, chain)
-        if copies:
+            return self._of_redundant(group, before)
+        copies = self._last_copies(group)
+        if copies and survives is False:
             return self._needed(copies)
-        if partitions.is_unknown(group):
-            return _of_unknown(group, ())
-        lowest = next(lower for lower in chain if self.stack.loses(lower, drive.disks))
-        return sentences.no_redundancy(group, self.stack.lost_members(lowest, drive.disks))
+        if survives is None or partitions.is_unknown(group):
+            return _of_unknown(group, self.chain(group))
+        lowest = next(filter(self.loses, self.chain(group)))
+        return sentences.no_redundancy(group, self.stack.lost_members(lowest, self.drive.disks))
 
-    def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
+    def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
         """Return *why*, or the doubt if *why* means "next" but other members may lack this
         drive's data.
         """
@@ -196,41 +199,43 @@ class _Machine(NamedTuple):
             return why
         # a journal may hold data that no member has, unless md has dropped the journal
         is_aside = why.code == 'only-log-or-cache'
-        if is_aside and (group.kind == 'zfs' or self._dropped_by(drive)):
+        if is_aside and (group.kind == 'zfs' or self.dropped_by()):
             return why
-        for doubted, doubt in self.stack.doubts(drive.disks, group):
+        for doubted, doubt in self.stack.doubts(self.drive.disks, group):
             return sentences.reason('redundancy-doubtful', doubted, doubt=sentence(doubt, 300))
         data = [member for member in group.members if not member.role]
         below = frozenset().union(*map(self.stack.below, data))
-        unread = [member for member in self.drives if not member.is_judged and member != drive]
-        names = [member.name for member in unread if member.disks & below]
+        unread = [drive for drive in self.drives if not drive.is_judged and drive != self.drive]
+        names = [drive.name for drive in unread if drive.disks & below]
         return sentences.unchecked(group, names) if names else why
 
-    def _needed(self, chain: Sequence[Group]) -> Coded:
+    def _needed(self, copies: Sequence[Group]) -> Coded:
         """Return the reason not to remove a drive whose loss would mean data loss."""
-        weak = self._weakest(chain, frozenset())
+        weak = self._weakest(copies, frozenset())
         if weak.activity in BUSY:
             return sentences.busy(weak)
         return sentences.last_copy(weak, self._dying(weak) is not None)
+
+    def _failing(self) -> list[Drive]:
+        return [drive for drive in self.drives if drive.is_failing]
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive of a group that would lose data with all its failing drives,
         else None.
         """
         disks = self.stack.disks(group.id)
-        failing = [drive for drive in self.drives if drive.is_failing and drive.disks & disks]
+        failing = [drive for drive in self._failing() if drive.disks & disks]
         if not self.stack.loses(group, _disks(failing)):
             return None
         # one that is enough first
         return min(failing, key=lambda drive: not self.stack.loses(group, drive.disks))
 
-    def _of_redundant(
-        self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]
-    ) -> Coded:
+    def _of_redundant(self, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""
+        chain, drive = self.chain(group), self.drive
         holding = [lower for lower in chain if self.stack.holds(lower, drive.disks)]
         if group not in holding:
-            return self._of_unused(drive, group, chain)
+            return self._of_unused(group)
         busy = [lower for lower in holding if lower.activity in BUSY]
         if busy:
             return sentences.busy(busy[0])
@@ -243,34 +248,30 @@ class _Machine(NamedTuple):
             code = 'second-failing-member' if is_second else 'other-drive-first'
             return sentences.reason(code, weak, first.name, first.bay)
         if self.stack.survives(group, lost) is not True:
-            drive_name = sentences.called(drive.name, drive.bay)
-            return sentences.reason('data-at-risk', weak, drive=drive_name)
+            name = sentences.called(drive.name, drive.bay)
+            return sentences.reason('data-at-risk', weak, drive=name)
         return sentences.reason('replace-next', weak)
 
-    def _failing(self) -> list[Drive]:
-        return [drive for drive in self.drives if drive.is_failing]
-
-    def _of_unused(self, drive: Drive, group: Group, chain: Sequence[Group]) -> Coded:
-        """Return the reason for a drive that holds no group data. chain: the groups from the drive
-        up to the group.
-        """
+    def _of_unused(self, group: Group) -> Coded:
+        """Return the reason for a drive that holds no data of a group."""
         # The lowest one that keeps the drive's data from the group.
-        lowest = next(lower for lower in chain if not self.stack.holds(lower, drive.disks))
-        own = [member for member in lowest.members if self.stack.is_on(member, drive.disks)]
+        disks = self.drive.disks
+        lowest = next(lower for lower in self.chain(group) if not self.stack.holds(lower, disks))
+        own = [member for member in lowest.members if self.stack.is_on(member, disks)]
         if all(member.role for member in own):
             return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
             return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
-        return sentences.not_used(lowest, bool(self._dropped_by(drive)))
+        return sentences.not_used(lowest, bool(self.dropped_by()))
 
-    def _weakest(self, chain: Sequence[Group], lost: frozenset[str]) -> Group:
+    def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
         """Return the redundant group that tolerates the fewest further losses; incomplete groups
         do not count.
         """
-        living = [group for group in chain if self.stack.survives(group) is not False]
+        living = [group for group in groups if self.stack.survives(group) is not False]
         redundant = [group for group in living if is_redundant(group)]
-        return min(redundant or chain, key=lambda group: self.stack.tolerates(group, lost) or 0)
+        return min(redundant or groups, key=lambda group: self.stack.tolerates(group, lost) or 0)
 
 
 def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
@@ -282,10 +283,6 @@ def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
         if step.label in (NEXT, COPY) and not redundant.isdisjoint(step.groups):
             return step.drive
     return None
-
-
-def _swap_name(group: Group) -> str:
-    return f'mapper/{group.name}' if group.kind == 'luks' else group.name
 
 
 def _label(reason: Coded) -> str:

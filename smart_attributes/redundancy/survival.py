@@ -16,6 +16,8 @@ from ..typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..model import Group, Member
 
+    Disks = frozenset[str]  # kernel names
+
 IN_SYNC = 'in_sync'
 HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
@@ -131,10 +133,10 @@ class Stack:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
-        self._disks: dict[str, frozenset[str]] = {}
-        self._whole: dict[str, list[tuple[frozenset[str], bool | None]]] = {}
+        self._disks: dict[str, Disks] = {}
+        self._whole: dict[str, list[tuple[Disks, bool | None]]] = {}
 
-    def disks(self, name: str) -> frozenset[str]:
+    def disks(self, name: str) -> Disks:
         """Return the disks below a group, or the disk itself.
 
         A group that contains itself counts once.
@@ -146,17 +148,17 @@ class Stack:
             self._disks[name] = frozenset().union(*map(self.below, self.groups[name].members))
         return self._disks[name]
 
-    def below(self, member: Member) -> frozenset[str]:
+    def below(self, member: Member) -> Disks:
         """Return the disks below a member."""
         return frozenset().union(*map(self.disks, member.on))
 
-    def of(self, disks: frozenset[str]) -> list[Group]:
+    def of(self, disks: Disks) -> list[Group]:
         """Return the groups that are built on any of these disks, directly or through other
         groups.
         """
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
-    def between(self, disks: frozenset[str], group: Group) -> list[Group]:
+    def between(self, disks: Disks, group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id, set())
         return sorted(
@@ -173,7 +175,7 @@ class Stack:
                     self._inside(below, inside)
         return inside
 
-    def doubts(self, disks: frozenset[str], group: Group) -> Iterator[tuple[Group, Coded]]:
+    def doubts(self, disks: Disks, group: Group) -> Iterator[tuple[Group, Coded]]:
         """Yield each group from these disks up to *group*, with each reason why other members
         may lack data.
         """
@@ -183,7 +185,7 @@ class Stack:
                 yield from ((lower, _of_member(member, doubt)) for doubt in member.doubts)
                 yield from self._doubts_below(member, disks)
 
-    def _doubts_below(self, member: Member, disks: frozenset[str]) -> Iterator[tuple[Group, Coded]]:
+    def _doubts_below(self, member: Member, disks: Disks) -> Iterator[tuple[Group, Coded]]:
         """Yield each group below a member with each reason to doubt the group or one of its
         remaining members.
         """
@@ -194,7 +196,7 @@ class Stack:
             for remaining in self._left(group, disks):
                 yield from ((group, _of_member(remaining, doubt)) for doubt in remaining.doubts)
 
-    def _left(self, group: Group, disks: frozenset[str]) -> list[Member]:
+    def _left(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members that a group needs without these disks; [] if the group is then
         lost.
         """
@@ -203,17 +205,17 @@ class Stack:
         held = self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
-    def is_on(self, member: Member, disks: frozenset[str]) -> bool:
+    def is_on(self, member: Member, disks: Disks) -> bool:
         """Return whether any of these disks is below a member."""
         return bool(self.below(member) & disks)
 
-    def holds(self, group: Group, disks: frozenset[str]) -> bool:
+    def holds(self, group: Group, disks: Disks) -> bool:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
         group, each member is in sync.
         """
         return self._holds(group.id, disks, frozenset())
 
-    def _holds(self, name: str, disks: frozenset[str], above: frozenset[str]) -> bool:
+    def _holds(self, name: str, disks: Disks, above: Disks) -> bool:
         if name not in self.groups or name in above:
             return name in disks
         group = self.groups[name]
@@ -229,7 +231,7 @@ class Stack:
         """
         return (IN_SYNC,) if stripes(group) else (IN_SYNC, 'unknown')
 
-    def lost_members(self, group: Group, disks: frozenset[str]) -> list[Member]:
+    def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
         return [
             member
@@ -244,17 +246,17 @@ class Stack:
         members = [member for upper in self.groups.values() for member in upper.members]
         return not any(group.id in member.on for member in members)
 
-    def survives(self, group: Group, lost: frozenset[str] = frozenset()) -> bool | None:
+    def survives(self, group: Group, lost: Disks = frozenset()) -> bool | None:
         """Return whether a group's data can be read without these disks, given the present
         states of its members.
         """
         return self._survives(group.id, lost, frozenset())
 
-    def loses(self, group: Group, lost: frozenset[str]) -> bool:
+    def loses(self, group: Group, lost: Disks) -> bool:
         """Return whether a group's data certainly cannot be read without these disks."""
         return self.survives(group, lost) is False
 
-    def _survives(self, name: str, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+    def _survives(self, name: str, lost: Disks, above: Disks) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
@@ -272,9 +274,7 @@ class Stack:
         )
         return True if is_whole else None
 
-    def _members(
-        self, group: Group, lost: frozenset[str], above: frozenset[str]
-    ) -> list[bool | None]:
+    def _members(self, group: Group, lost: Disks, above: Disks) -> list[bool | None]:
         """Return for each member whether it holds its part of the data.
 
         Answers without lost disks are cached.
@@ -289,17 +289,17 @@ class Stack:
             for member, (disks, holds) in zip(group.members, self._whole[group.id])
         ]
 
-    def _member(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+    def _member(self, member: Member, lost: Disks, above: Disks) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
         return member.state == IN_SYNC and self._is_below(member, lost, above)
 
-    def _is_below(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+    def _is_below(self, member: Member, lost: Disks, above: Disks) -> bool | None:
         """Return whether all that a member is built on is left."""
         return _all(self._survives(below, lost, above) for below in member.on)
 
-    def tolerates(self, group: Group, lost: frozenset[str]) -> int | None:
+    def tolerates(self, group: Group, lost: Disks) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
         are already lost.
         """
@@ -310,7 +310,7 @@ class Stack:
         left = min(_left(stripe, group, members) for stripe in needed)
         return left if left < 1 else left // self._together(group, lost, members)
 
-    def _together(self, group: Group, lost: frozenset[str], members: Sequence[bool | None]) -> int:
+    def _together(self, group: Group, lost: Disks, members: Sequence[bool | None]) -> int:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
