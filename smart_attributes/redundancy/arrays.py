@@ -72,7 +72,13 @@ def array(name: str, devices: Devices) -> Group | None:
     doubted = tuple(doubts.of_array(_texts_in(md), use=used[0] if len(used) == 1 else ''))
     level = text_of(f'{md}/level')
     members = [
-        _member(f'{md}/dev-{device}', device, activity, level, devices)
+        _member(
+            folder=f'{md}/dev-{device}',
+            name=device,
+            activity=activity,
+            level=level,
+            devices=devices,
+        )
         for device in md_members(name, devices)
     ]
     # These files are read last: if they still exist, the array existed until now.
@@ -81,7 +87,12 @@ def array(name: str, devices: Devices) -> Group | None:
     if not members or is_container:
         return None
     slots = min(_number(disks) or 0, MOST_MEMBERS)
-    unknown = _unknown(level, slots, layout, state) or _unknown_action(action)
+    unknown = _unknown(
+        level=level,
+        slots=slots,
+        layout=layout,
+        state=state,
+    ) or _unknown_action(action)
     if _LEVELS.get(level) and not unknown:
         members += _empty(slots, members)
     group = Group(
@@ -125,7 +136,12 @@ def md_members(array: str, devices: Devices) -> list[str]:
     return [name[4:] for name in names if name.startswith('dev-')][:MOST_MEMBERS]
 
 
-def _unknown(level: str, slots: int, layout: str, state: str) -> str:
+def _unknown(
+    level: str,
+    slots: int,
+    layout: str,
+    state: str,
+) -> str:
     """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is
     known.
     """
@@ -147,7 +163,13 @@ def _unknown_action(action: str) -> str:
     return '' if action in _ACTIVITIES else f'md reports the activity "{clean(action, _WORD)}"'
 
 
-def _member(folder: str, name: str, activity: str, level: str, devices: Devices) -> Member:
+def _member(
+    folder: str,
+    name: str,
+    activity: str,
+    level: str,
+    devices: Devices,
+) -> Member:
     """Return a device of an array as a member. folder: its folder in that of the array."""
     text = text_of(f'{folder}/state')
     flags = text.split(',')
@@ -193,7 +215,11 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
     return empty[len(faulty) :]
 
 
-def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
+def _beside(
+    group: Group,
+    metadata: str,
+    devices: Devices,
+) -> Iterator[Member]:
     """Yield the spares of an array: the unused disks in the array's container (format imsm or ddf).
 
     Failed disks are included, because only the metadata, which is not read, shows the failure. If
@@ -211,7 +237,11 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
             yield devices.member(name, state)
 
 
-def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
+def with_removed(
+    group: Group,
+    notes: Mapping[str, Mapping[str, str]],
+    devices: Devices,
+) -> Group:
     """Return an array, completed with removed devices that still have the array's UUID. notes:
     udev's, by device.
     """

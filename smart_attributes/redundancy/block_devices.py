@@ -57,18 +57,34 @@ class Devices(NamedTuple):
                 on[self.same.get(disk, disk)] = None
         return tuple(on)
 
-    def member(self, name: str, state: str = 'in_sync', slot: int | None = None) -> Member:
+    def member(
+        self,
+        name: str,
+        state: str = 'in_sync',
+        slot: int | None = None,
+    ) -> Member:
         """Return a member of a group; its state is "missing" if the device is gone."""
         below = self.below(name)
         title = self.titles.get(name, name)[:LONGEST_GIVEN_NAME]
-        return Member(title, state if below else 'missing', slot, below)
+        return Member(
+            name=title,
+            state=state if below else 'missing',
+            slot=slot,
+            on=below,
+        )
 
     def members(self, names: Iterable[str], kind: Kind) -> list[Member]:
         """Return devices as the members of a group, each in its own slot."""
         state = 'in_sync' if kind.level else 'unknown'
         return [self.member(name, state, slot) for slot, name in enumerate(names)]
 
-    def group(self, group_id: str, name: str, kind: Kind, members: Sequence[Member]) -> Group:
+    def group(
+        self,
+        group_id: str,
+        name: str,
+        kind: Kind,
+        members: Sequence[Member],
+    ) -> Group:
         """Return a group that needs all of its members, with its uses."""
         return Group(
             id=group_id,
@@ -207,7 +223,11 @@ def _by_number(number: str, system: System) -> str:
         return ''
 
 
-def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
+def _by_path(
+    source: str,
+    kind: str,
+    mapped: Mapping[str, str],
+) -> str:
     if kind == 'zfs':
         return f'zfs {unescaped(source).partition("/")[0]}'
     name = os.path.basename(unescaped(source))
@@ -286,7 +306,9 @@ def _is_inner(volume: Volume, every: Mapping[str, Volume]) -> bool:
 
 
 def _through(
-    slaves: tuple[str, ...], hidden: set[str], every: Mapping[str, Volume]
+    slaves: tuple[str, ...],
+    hidden: set[str],
+    every: Mapping[str, Volume],
 ) -> tuple[str, ...]:
     """Return the devices below *slaves*, through any number of inner volumes.
 
@@ -315,7 +337,11 @@ def title(volume: Volume) -> str:
     return name[:LONGEST_GIVEN_NAME]
 
 
-def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
+def group(
+    name: str,
+    every: Mapping[str, Volume],
+    devices: Devices,
+) -> Group:
     """Return a volume with the devices below it as members.
 
     In a mirror or RAID, members are in image order.
@@ -333,7 +359,12 @@ def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
         members = [_image(number, images[number], devices) for number in sorted(images)]
     else:
         members = devices.members(_below(volume.slaves, devices), kind)
-    return devices.group(name, called, kind, members)
+    return devices.group(
+        group_id=name,
+        name=called,
+        kind=kind,
+        members=members,
+    )
 
 
 def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]:
@@ -348,14 +379,23 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
     return images
 
 
-def _image(number: int, parts: list[str], devices: Devices) -> Member:
+def _image(
+    number: int,
+    parts: list[str],
+    devices: Devices,
+) -> Member:
     """Return an image as a member named after its devices, such as "sdb1"; missing if a device
     is missing.
     """
     pieces = [devices.member(name) for name in _below(parts, devices)]
     names = [piece.name for piece in pieces if piece.name]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
-    return Member(', '.join(names)[:LONGEST_GIVEN_NAME], state, number, _disks(pieces))
+    return Member(
+        name=', '.join(names)[:LONGEST_GIVEN_NAME],
+        state=state,
+        slot=number,
+        on=_disks(pieces),
+    )
 
 
 def _disks(members: Sequence[Member]) -> tuple[str, ...]:

@@ -29,7 +29,11 @@ class _Start(NamedTuple):
     inherited: tuple[str, ...]  # keys of the values that the row takes from the rows above it
 
 
-def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
+def rows(
+    text: str,
+    tool: Json,
+    controller: str = '',
+) -> tuple[Fields, ...]:
     """Return a tool's report on each object; () if it is not complete. controller: used if not
     printed.
     """
@@ -62,7 +66,11 @@ def _start(kind: str, pattern: str) -> _Start:
     return _Start(matching(pattern), kind, tuple(inherited))
 
 
-def _started(line: str, starts: list[_Start], above: Fields) -> Fields:
+def _started(
+    line: str,
+    starts: list[_Start],
+    above: Fields,
+) -> Fields:
     """Return the row that a line begins; {} if it begins none."""
     for start in starts:
         match = start.match(line)

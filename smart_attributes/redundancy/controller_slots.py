@@ -78,7 +78,11 @@ def _type_of(verdict: Verdict) -> str:
     return device_types.base(verdict.device).partition(',')[0]
 
 
-def _is_same(drive: ToolDrive, verdict: Verdict, single: Iterable[str]) -> bool:
+def _is_same(
+    drive: ToolDrive,
+    verdict: Verdict,
+    single: Iterable[str],
+) -> bool:
     """Return whether these are certainly the same drive."""
     same_serial = _is_same_serial(drive.fields.get('serial', ''), verdict.identity.serial)
     if not device_types.is_raid(verdict.device):

@@ -69,10 +69,22 @@ def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
     drives = _drives(rows, tool)
     for fields in by_number.values():
         _add_troubles(fields, rows, tool)
-    return tuple(_volume(fields, rows, drives, tool) for fields in by_number.values())
+    return tuple(
+        _volume(
+            fields=fields,
+            rows=rows,
+            drives=drives,
+            tool=tool,
+        )
+        for fields in by_number.values()
+    )
 
 
-def tool_drives(rows: Sequence[Fields], tool: Json, is_complete: bool = True) -> list[ToolDrive]:
+def tool_drives(
+    rows: Sequence[Fields],
+    tool: Json,
+    is_complete: bool = True,
+) -> list[ToolDrive]:
     """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
 
     is_complete: no output is missing, so there is no controller without rows.
@@ -84,7 +96,12 @@ def tool_drives(rows: Sequence[Fields], tool: Json, is_complete: bool = True) ->
     for drive in _drives(rows, tool):
         if 'place' in drive or 'serial' in drive:
             pci = addresses.get(drive.get('controller', ''), '')
-            drives[drive['key']] = ToolDrive(tool, drive, pci, is_of_only)
+            drives[drive['key']] = ToolDrive(
+                tool=tool,
+                fields=drive,
+                pci=pci,
+                is_of_only=is_of_only,
+            )
     return [*drives.values()]
 
 
@@ -135,7 +152,11 @@ def _state(drive: Fields, tool: Json) -> str:
     return _STATE_OF_SPARE.get(state, state)
 
 
-def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
+def _add_troubles(
+    fields: Fields,
+    rows: Sequence[Fields],
+    tool: Json,
+) -> None:
     """Add to a volume what the rows about its array and its controller report."""
     where = fields.get('where', '')
     for row in rows:
@@ -148,7 +169,12 @@ def _is_same_controller(row: Fields, fields: Fields) -> bool:
     return row.get('controller') == fields.get('controller')
 
 
-def _volume(fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], tool: Json) -> Volume:
+def _volume(
+    fields: Fields,
+    rows: Sequence[Fields],
+    drives: Sequence[Fields],
+    tool: Json,
+) -> Volume:
     """Return a volume with its drives."""
     where = fields.get('where', '')
     # by a spare, which is a member now
@@ -173,7 +199,13 @@ def _volume(fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], to
         for key, (why, remedy) in tool['doubts'].items()
         if key in fields
     ]
-    return Volume(tool, fields, spans, spares, tuple(doubts))
+    return Volume(
+        tool=tool,
+        fields=fields,
+        spans=spans,
+        spares=spares,
+        doubts=tuple(doubts),
+    )
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -217,17 +249,44 @@ def _groups(volume: Volume, why: str) -> list[Group]:
         members = list(chain(*spans.values()))[:MOST_MEMBERS]
         level = '' if why else _level(volume, *spans)
         slots = len(members)
-        return [whole._replace(level=level, slots=slots, members=(*members, *spares), unknown=why)]
-    return [_striped(whole, spans), *_of_spans(volume, whole, spans, spares)]
+        return [
+            whole._replace(
+                level=level,
+                slots=slots,
+                members=(*members, *spares),
+                unknown=why,
+            )
+        ]
+    return [
+        _striped(whole, spans),
+        *_of_spans(
+            volume=volume,
+            whole=whole,
+            spans=spans,
+            spares=spares,
+        ),
+    ]
 
 
 def _striped(whole: Group, spans: Mapping[str, Sequence[Member]]) -> Group:
     """Return the group whose members are the spans of a volume."""
     members = [
-        Member(f'span {span}', 'in_sync', slot, (f'{whole.id} span {span}',))
+        Member(
+            name=f'span {span}',
+            state='in_sync',
+            slot=slot,
+            on=(f'{whole.id} span {span}',),
+        )
         for slot, span in enumerate(spans)
     ]
-    return Group(whole.id, whole.name, 'hardware', 'raid0', len(members), members=tuple(members))
+    return Group(
+        id=whole.id,
+        name=whole.name,
+        kind='hardware',
+        level='raid0',
+        slots=len(members),
+        members=tuple(members),
+    )
 
 
 def _of_spans(

@@ -70,7 +70,15 @@ def completed(
     disks = {key: verdict.place.disks for key, verdict in verdict_of.items() if verdict.place.disks}
     taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
     names = _called(slots, verdict_of)
-    left = [_left(group, taken, answer.reasons, verdicts) for group in known]
+    left = [
+        _left(
+            group=group,
+            taken=taken,
+            reasons=answer.reasons,
+            verdicts=verdicts,
+        )
+        for group in known
+    ]
     made = [_on_disks(group, names, disks) for group in _placed(answer.volumes, taken, system)]
     places = [(verdict.device.address, slots[key]) for key, verdict in verdict_of.items()]
     kept = [group for group in left if group.members or group.kind != 'hardware']
@@ -93,7 +101,9 @@ def _called(slots: Mapping[str, Place], verdict_of: Mapping[str, Verdict]) -> Ma
 
 
 def _on_disks(
-    group: Group, names: Mapping[str, str], disks: Mapping[str, tuple[str, ...]]
+    group: Group,
+    names: Mapping[str, str],
+    disks: Mapping[str, tuple[str, ...]],
 ) -> Group:
     """Return a group with the names of its drives, and on the disks of its drives."""
     members = []
@@ -104,7 +114,11 @@ def _on_disks(
     return group._replace(members=tuple(members))
 
 
-def _placed(volumes: Sequence[Volume], taken: Collection[str], system: System) -> Iterator[Group]:
+def _placed(
+    volumes: Sequence[Volume],
+    taken: Collection[str],
+    system: System,
+) -> Iterator[Group]:
     """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
     it is below the groups that use this disk. taken: the disks of drives.
     """
@@ -121,7 +135,10 @@ def _placed(volumes: Sequence[Volume], taken: Collection[str], system: System) -
 
 
 def _left(
-    group: Group, taken: Collection[str], reasons: Mapping[str, str], verdicts: Sequence[Verdict]
+    group: Group,
+    taken: Collection[str],
+    reasons: Mapping[str, str],
+    verdicts: Sequence[Verdict],
 ) -> Group:
     """Return a group; one of a controller's drives without those in volumes, and with the reason
     why nothing is known about the others. reasons: as in Answer.
@@ -169,7 +186,12 @@ def ask() -> Answer:
         drives += family.drives
         reasons[name] = family.why or f'{family.program} reports no volume with this drive'
     notes = _notes([family.why for family in families.values()])
-    return Answer(reported, list(notes), drives, reasons)
+    return Answer(
+        volumes=reported,
+        notes=list(notes),
+        drives=drives,
+        reasons=reasons,
+    )
 
 
 def _family(tool: Json, earlier: Family | None) -> Family:
@@ -182,15 +204,35 @@ def _family(tool: Json, earlier: Family | None) -> Family:
     if not complete:
         why = _why_none(why, program, command, is_read=bool(drives))
         if earlier:  # the reason of the first tool that failed counts
-            return Family((), earlier.drives or drives, earlier.why or why, program)
+            return Family(
+                volumes=(),
+                drives=earlier.drives or drives,
+                why=earlier.why or why,
+                program=program,
+            )
     if not why:
-        return Family(complete, drives, why, program)
+        return Family(
+            volumes=complete,
+            drives=drives,
+            why=why,
+            program=program,
+        )
     in_part = doubt(f'was not shown in full by {program}', LOOK + command)
     doubted = [volume._replace(doubts=(*volume.doubts, in_part)) for volume in complete]
-    return Family(doubted, drives, why, program)
+    return Family(
+        volumes=doubted,
+        drives=drives,
+        why=why,
+        program=program,
+    )
 
 
-def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
+def _why_none(
+    why: str,
+    program: str,
+    command: str,
+    is_read: bool,
+) -> str:
     """Return why a tool reports no volume. why: why it failed, or ''. is_read: it reports drives."""
     none = why or f'{program} reports no volume'
     if os.geteuid():

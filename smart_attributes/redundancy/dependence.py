@@ -145,16 +145,32 @@ def examined(
     """
     try:
         further = others()
-        view = read(Question(verdicts, further, only_alerting, asked, system))
+        view = read(
+            Question(
+                verdicts=verdicts,
+                others=further,
+                only_alerting=only_alerting,
+                asked=asked,
+                system=system,
+            )
+        )
         if view.problem and not view.disks:
             return unexamined(verdicts, drives, view.problem)
-        return _decided(verdicts, view, drives, further)
+        return _decided(
+            verdicts=verdicts,
+            view=view,
+            drives=drives,
+            others=further,
+        )
     except Exception as error:
         return unexamined(verdicts, drives, problem_of(error))
 
 
 def _decided(
-    verdicts: tuple[Verdict, ...], view: Seen, drives: Drives, others: Sequence[Other]
+    verdicts: tuple[Verdict, ...],
+    view: Seen,
+    drives: Drives,
+    others: Sequence[Other],
 ) -> Examined:
     """Return the verdicts with what follows from the groups."""
     if view.groups is None:
@@ -166,7 +182,12 @@ def _decided(
     whole = machine(view.groups, with_others(drives(placed), others, view.others))
     judged = [_with_degraded(verdict, view.groups) for verdict in placed]
     remarks = (view.problem,) if view.problem else ()
-    return Examined(with_replacements(judged, whole), whole, view.notes, remarks)
+    return Examined(
+        verdicts=with_replacements(judged, whole),
+        machine=whole,
+        notes=view.notes,
+        remarks=remarks,
+    )
 
 
 def problem_of(error: Exception) -> Coded:
@@ -177,7 +198,11 @@ def problem_of(error: Exception) -> Coded:
     return Coded(problem.code, str(problem))
 
 
-def unexamined(verdicts: Sequence[Verdict], drives: Drives, problem: Coded) -> Examined:
+def unexamined(
+    verdicts: Sequence[Verdict],
+    drives: Drives,
+    problem: Coded,
+) -> Examined:
     """Return the verdicts without groups. problem: why nothing was read.
 
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
@@ -205,7 +230,11 @@ def _in_slot(verdict: Verdict, slots: Mapping[str, Place]) -> Verdict:
     slot, place = slots.get(verdict.device.address), verdict.place
     if slot is None or place.bay:
         return verdict
-    place = place._replace(bay=slot.bay, locate=slot.locate, locate_off=slot.locate_off)
+    place = place._replace(
+        bay=slot.bay,
+        locate=slot.locate,
+        locate_off=slot.locate_off,
+    )
     return verdict._replace(place=place)
 
 
@@ -232,7 +261,9 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
 
 
 def with_others(
-    read: Sequence[Drive], others: Sequence[Other], disks_of_others: Sequence[Sequence[str]]
+    read: Sequence[Drive],
+    others: Sequence[Other],
+    disks_of_others: Sequence[Sequence[str]],
 ) -> list[Drive]:
     """Return the drives of this run and of other runs.
 
@@ -299,7 +330,12 @@ def _of_controllers(verdicts: Sequence[Verdict], is_asked: bool = False) -> Iter
     why_of_tools = _ASKED if is_asked else _ASK
     for (name, path, has_tool), devices in behind.items():
         members = [
-            Member(device.name or device.address, 'unknown', None, (device.address,))
+            Member(
+                name=device.name or device.address,
+                state='unknown',
+                slot=None,
+                on=(device.address,),
+            )
             for device in devices
         ]
         yield Group(
@@ -354,7 +390,12 @@ def _all_groups(devices: Devices) -> list[Group]:
     inactive = lvm_backup.read(mapped, devices)
     in_use = [
         *_md_groups(of_md, claims, devices),
-        *_volume_groups(mapped, claims, inactive.unlisted, devices),
+        *_volume_groups(
+            volumes=mapped,
+            claims=claims,
+            unlisted=inactive.unlisted,
+            devices=devices,
+        ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *file_systems,
         *inactive.groups,
@@ -362,7 +403,11 @@ def _all_groups(devices: Devices) -> list[Group]:
     return [*in_use, *_of_rest(in_use, claims, devices)]
 
 
-def _md_groups(names: Sequence[str], claims: Sequence[Claim], devices: Devices) -> Iterator[Group]:
+def _md_groups(
+    names: Sequence[str],
+    claims: Sequence[Claim],
+    devices: Devices,
+) -> Iterator[Group]:
     """Yield the arrays, with the members that they have lost."""
     notes = {claim.name: claim.notes for claim in claims if claim.notes}
     for name in names:
@@ -387,7 +432,11 @@ def _volume_groups(
             yield group._replace(unlisted=unlisted.get(name, ''))
 
 
-def _of_rest(in_use: Sequence[Group], claims: Sequence[Claim], devices: Devices) -> Iterator[Group]:
+def _of_rest(
+    in_use: Sequence[Group],
+    claims: Sequence[Claim],
+    devices: Devices,
+) -> Iterator[Group]:
     """Yield the groups of what no group in use accounts for."""
     removed: set[str] = set()
     for group in in_use:
@@ -421,12 +470,21 @@ def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
     return {name: slaves for name, slaves in below.items() if slaves}
 
 
-def _other(name: str, slaves: list[str], devices: Devices) -> Group:
+def _other(
+    name: str,
+    slaves: list[str],
+    devices: Devices,
+) -> Group:
     """Return the group of a device that has another driver, or of an array or volume over the
     maximum number.
     """
     kind = next(kind for start, kind in _DRIVERS if name.startswith(start))
-    return devices.group(name, name, kind, devices.members(slaves[:MOST_MEMBERS], kind))
+    return devices.group(
+        group_id=name,
+        name=name,
+        kind=kind,
+        members=devices.members(slaves[:MOST_MEMBERS], kind),
+    )
 
 
 # --- the order of groups --------------------------------------------------------------------------

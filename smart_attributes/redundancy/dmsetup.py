@@ -98,7 +98,9 @@ def statuses(text: str) -> Mapping[str, Status]:
 
 
 def _by_name(
-    text: str, pattern: str, status_of: Callable[[re.Match[str]], Status]
+    text: str,
+    pattern: str,
+    status_of: Callable[[re.Match[str]], Status],
 ) -> Mapping[str, Status]:
     """Return the state of each volume by its name. pattern: of a line, which begins with the name."""
     states: dict[str, Status] = {}
@@ -127,10 +129,22 @@ def _status(line: re.Match[str]) -> Status:
     if activity in ('resync', 'reshape'):
         # During these activities, dm-raid shows the same character for all working members.
         why = f'a {activity} is running, and dm-raid does not report which members are complete'
-        return Status('', health, activity, progress, why)
+        return Status(
+            level='',
+            health=health,
+            activity=activity,
+            progress=progress,
+            unknown=why,
+        )
     fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, values.split(' ')))}
     doubted = tuple(doubts.of_dm_raid(fields))
-    return Status(_LEVELS[raid_type], health, activity, progress, doubts=doubted)
+    return Status(
+        level=_LEVELS[raid_type],
+        health=health,
+        activity=activity,
+        progress=progress,
+        doubts=doubted,
+    )
 
 
 # Number of copies, their devices, regions in sync, one character for each copy, the log.
@@ -153,7 +167,13 @@ def _status_of_mirror(line: re.Match[str]) -> Status:
         return Status('', unknown=_NOT_UNDERSTOOD)
     if done < total:
         why = 'a resync is running, and only one of its copies is complete'
-        return Status('', health, 'resync', 100 * done / total, why)
+        return Status(
+            level='',
+            health=health,
+            activity='resync',
+            progress=100 * done / total,
+            unknown=why,
+        )
     if set(health) != {'A'}:
         return Status('', health, unknown=f'dmsetup reports errors of its copies ({health})')
     return Status('raid1', health)
@@ -180,7 +200,11 @@ def with_status(group: Group, status: Status) -> Group:
         _member(places.get(slot, Member('', 'missing', slot)), _STATES[status.health[slot]])
         for slot in slots
     ]
-    return group._replace(slots=len(members), members=tuple(members), doubts=status.doubts)
+    return group._replace(
+        slots=len(members),
+        members=tuple(members),
+        doubts=status.doubts,
+    )
 
 
 def _member(member: Member, state: str) -> Member:

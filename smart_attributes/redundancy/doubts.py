@@ -76,7 +76,11 @@ def _may_differ(text: Callable[[str], str], use: str) -> bool:
     )
 
 
-def of_md_member(state: str, level: str, text: Callable[[str], str]) -> Iterator[Coded]:
+def of_md_member(
+    state: str,
+    level: str,
+    text: Callable[[str], str],
+) -> Iterator[Coded]:
     """Yield each doubt about a member of an md array.
 
     state: its flags. level: the array's. text: returns the content of a file of

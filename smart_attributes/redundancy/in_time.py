@@ -70,7 +70,11 @@ def unread(why: str) -> Coded:
     )
 
 
-def _send(pipe: Pipe, question: Question, state_dir: str) -> None:
+def _send(
+    pipe: Pipe,
+    question: Question,
+    state_dir: str,
+) -> None:
     """Send what is seen, and a problem after an exception."""
     lock = child.in_turn(_LOCK, state_dir)
     try:

@@ -70,7 +70,9 @@ def parsed(text: str) -> Backup | None:
 
 
 def _backup(
-    name: str, ids: Mapping[tuple[str, ...], str], areas: Mapping[str, Mapping[str, None]]
+    name: str,
+    ids: Mapping[tuple[str, ...], str],
+    areas: Mapping[str, Mapping[str, None]],
 ) -> Backup:
     """Return the metadata. ids: by path in the text. areas: of each volume, also inner volumes."""
     devices = {
@@ -81,7 +83,12 @@ def _backup(
         if path[1:-1] == ('logical_volumes',):
             on = tuple(area for area in areas.get(path[2], {}) if area in devices)
             volumes[path[2]] = Stored(volume_id, on)
-    return Backup(ids[(name,)], name, devices, volumes)
+    return Backup(
+        id=ids[(name,)],
+        name=name,
+        devices=devices,
+        volumes=volumes,
+    )
 
 
 def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...]]:
@@ -125,7 +132,12 @@ def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
         active = frozenset(volume.uuid[len(_PREFIX) + _ID :][:_ID] for volume in volumes.values())
         backup = backups.get(group_id)
         if backup and active <= {stored.id for stored in backup.volumes.values()}:
-            groups += _groups(backup, active, volumes, devices)
+            groups += _groups(
+                backup=backup,
+                active=active,
+                volumes=volumes,
+                devices=devices,
+            )
             continue
         for name, volume in volumes.items():
             unlisted[name] = volume_name(volume.name).partition('/')[0]
@@ -143,7 +155,10 @@ def _backups(system: System) -> dict[str, Backup]:
 
 
 def _groups(
-    backup: Backup, active: frozenset[str], volumes: Mapping[str, Volume], devices: Devices
+    backup: Backup,
+    active: frozenset[str],
+    volumes: Mapping[str, Volume],
+    devices: Devices,
 ) -> Iterator[Group]:
     """Yield a group for each inactive volume. volumes: the active ones of the volume group."""
     below = {slave for volume in volumes.values() for slave in volume.slaves} - set(volumes)
@@ -153,7 +168,12 @@ def _groups(
     for volume, areas in inactive(backup, active).items():
         is_plain = volume in backup.volumes and bool(backup.volumes[volume].areas)
         members = [
-            _member(by_id.get(backup.devices[area], ''), unnamed, slot, devices)
+            _member(
+                name=by_id.get(backup.devices[area], ''),
+                unnamed=unnamed,
+                slot=slot,
+                devices=devices,
+            )
             for slot, area in enumerate(areas)
         ]
         yield Group(
@@ -167,11 +187,21 @@ def _groups(
         )
 
 
-def _member(name: str, unnamed: list[str], slot: int, devices: Devices) -> Member:
+def _member(
+    name: str,
+    unnamed: list[str],
+    slot: int,
+    devices: Devices,
+) -> Member:
     """Return a physical volume as a member. name: '' if it was not found: without udev, it is any
     of the unnamed devices.
     """
     if name:
         return devices.member(name, slot=slot)._replace(detail=NOT_ACTIVE)
     on = (below for device in unnamed for below in devices.below(device))
-    return Member('', 'unknown' if unnamed else 'missing', slot, tuple(dict.fromkeys(on)))
+    return Member(
+        name='',
+        state='unknown' if unnamed else 'missing',
+        slot=slot,
+        on=tuple(dict.fromkeys(on)),
+    )

@@ -107,7 +107,12 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     for name in sorted({*devices.names, *devices.parts}):
         if devices.parts.get(name, name).rstrip('0123456789') in NO_DISKS:
             continue
-        claim = _claim(name, taken, in_use, devices)
+        claim = _claim(
+            name=name,
+            taken=taken,
+            in_use=in_use,
+            devices=devices,
+        )
         if name not in parted or _is_of_disk(claim):
             claimed.append(claim)
     return tuple(claimed)
@@ -130,7 +135,12 @@ def _by_first_path(name: str, devices: Devices) -> str:
     return devices.same.get(disk, disk) + name[len(disk) :]
 
 
-def _claim(name: str, taken: Collection[str], in_use: Collection[str], devices: Devices) -> Claim:
+def _claim(
+    name: str,
+    taken: Collection[str],
+    in_use: Collection[str],
+    devices: Devices,
+) -> Claim:
     disk = devices.parts.get(name, name)
     # The partitions of a disk in use are no data of their own: another path to the drive is used,
     # or their table is a leftover.
@@ -165,7 +175,11 @@ def _signature(notes: Mapping[str, str]) -> dict[str, str]:
 # --- groups ---------------------------------------------------------------------------------------
 
 
-def groups(claims: Iterable[Claim], above: Collection[str], devices: Devices) -> Iterator[Group]:
+def groups(
+    claims: Iterable[Claim],
+    above: Collection[str],
+    devices: Devices,
+) -> Iterator[Group]:
     """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
     by a group although it may hold data.
 
@@ -177,7 +191,12 @@ def groups(claims: Iterable[Claim], above: Collection[str], devices: Devices) ->
             yield _used(claim.name, devices)
         elif claim.kind == UNKNOWN and (claim.name in devices.parts or claim.name in devices.units):
             # a drive without any group is of unknown use anyway
-            group = _alone(claim.name, _KIND_UNKNOWN, '', devices)
+            group = _alone(
+                name=claim.name,
+                kind=_KIND_UNKNOWN,
+                detail='',
+                devices=devices,
+            )
             # on an array, it has the redundancy of the array
             is_on_array = devices.parts.get(claim.name) in above
             yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
@@ -198,7 +217,12 @@ def is_unknown(group: Group) -> bool:
 
 def _used(name: str, devices: Devices) -> Group:
     kind = 'swap' if devices.used[name] == ('swap',) else 'partition'
-    return _alone(name, kind, '', devices)
+    return _alone(
+        name=name,
+        kind=kind,
+        detail='',
+        devices=devices,
+    )
 
 
 def _unused(claim: Claim, devices: Devices) -> Group:
@@ -207,25 +231,54 @@ def _unused(claim: Claim, devices: Devices) -> Group:
     for pattern, kind in _MEMBERS:
         if re.fullmatch(pattern, signature):
             members = devices.members([claim.name], kind)
-            return devices.group(f'{kind.name} {claim.name}', members[0].name, kind, members)
+            return devices.group(
+                group_id=f'{kind.name} {claim.name}',
+                name=members[0].name,
+                kind=kind,
+                members=members,
+            )
     label = claim.notes.get('ID_FS_LABEL', '')
     title = f'{clean(label, 40)}, ' if label else ''
     detail = f'{title}{clean(signature, 40) or "several signatures"}, {_NOT_MOUNTED}'
-    return _alone(claim.name, 'partition', detail, devices)
+    return _alone(
+        name=claim.name,
+        kind='partition',
+        detail=detail,
+        devices=devices,
+    )
 
 
-def _alone(name: str, kind: str, detail: str, devices: Devices) -> Group:
+def _alone(
+    name: str,
+    kind: str,
+    detail: str,
+    devices: Devices,
+) -> Group:
     """Return the group of one partition. detail: what it holds, if it is not in use."""
     member = devices.member(name, slot=0)._replace(detail=detail)
-    group = devices.group(f'{kind} {name}', name, Kind(kind), [member])
+    group = devices.group(
+        group_id=f'{kind} {name}',
+        name=name,
+        kind=Kind(kind),
+        members=[member],
+    )
     return group._replace(used_as=devices.used.get(name, ()))
 
 
-def _pool(pool: str, names: list[str], devices: Devices) -> Group:
+def _pool(
+    pool: str,
+    names: list[str],
+    devices: Devices,
+) -> Group:
     """Return the group of a ZFS pool. names: the devices with its label."""
     members = tuple(devices.member(name, 'unknown') for name in names[:MOST_MEMBERS])
     kind = Kind('zfs', '', zfs_unknown(pool, devices.system))
-    return devices.group(f'zfs {pool}', pool, kind, members)
+    return devices.group(
+        group_id=f'zfs {pool}',
+        name=pool,
+        kind=kind,
+        members=members,
+    )
 
 
 def zfs_unknown(pool: str, system: System) -> str:

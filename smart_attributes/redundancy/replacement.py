@@ -174,7 +174,12 @@ class _Case(NamedTuple):
         return [lower for lower in self.chain(group) if is_redundant(lower) and self.loses(lower)]
 
     def _step(self, why: Coded) -> Step:
-        return Step(self.drive, _label(why), why, tuple(group.id for group in self.groups()))
+        return Step(
+            drive=self.drive,
+            label=_label(why),
+            why=why,
+            groups=tuple(group.id for group in self.groups()),
+        )
 
     def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for the drive's step, considering only one group that is in use."""
@@ -246,7 +251,12 @@ class _Case(NamedTuple):
         if first:
             is_second = drive.is_failing and first.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
-            return sentences.reason(code, weak, first.name, first.bay)
+            return sentences.reason(
+                code,
+                weak,
+                first=first.name,
+                first_bay=first.bay,
+            )
         if self.stack.survives(group, lost) is not True:
             name = sentences.called(drive.name, drive.bay)
             return sentences.reason('data-at-risk', weak, drive=name)
@@ -262,7 +272,12 @@ class _Case(NamedTuple):
             return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
-            return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
+            return sentences.reason(
+                'copy-other-first',
+                lowest,
+                first=dying.name,
+                first_bay=dying.bay,
+            )
         return sentences.not_used(lowest, bool(self.dropped_by()))
 
     def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
@@ -360,7 +375,13 @@ def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
         said = sentences.tolerance(group, tolerates)
         for member, below in zip(group.members, drives):
             if name in below:
-                yield Dependence(group, member.name, member.state, tolerates, said)
+                yield Dependence(
+                    group=group,
+                    member=member.name,
+                    state=member.state,
+                    tolerates=tolerates,
+                    said=said,
+                )
 
 
 def document(machine: Machine, verdicts: Sequence[Verdict]) -> Json:
@@ -387,7 +408,11 @@ def _group(membership: Membership, states: Json) -> Json:
     }
 
 
-def _member(member: Member, drives: Sequence[str], states: Json) -> Json:
+def _member(
+    member: Member,
+    drives: Sequence[str],
+    states: Json,
+) -> Json:
     return {
         'name': clean(member.name, TEXT) or None,
         'state': member.state,

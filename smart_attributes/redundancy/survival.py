@@ -105,11 +105,28 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
     if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
         return None
-    places = {frozenset(_copies(chunk * near, slots, near, far, size)) for chunk in range(slots)}
+    places = {
+        frozenset(
+            _copies(
+                first=chunk * near,
+                slots=slots,
+                near=near,
+                far=far,
+                size=size,
+            )
+        )
+        for chunk in range(slots)
+    }
     return tuple(Stripe(copies, len(copies) - 1) for copies in sorted(places, key=sorted))
 
 
-def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
+def _copies(
+    first: int,
+    slots: int,
+    near: int,
+    far: int,
+    size: int,
+) -> frozenset[int]:
     """Return the slots with copies of a chunk. size: slots in a set; the last set also has the
     remaining slots.
     """
@@ -215,7 +232,12 @@ class Stack:
         """
         return self._holds(group.id, disks, frozenset())
 
-    def _holds(self, name: str, disks: Disks, above: Disks) -> bool:
+    def _holds(
+        self,
+        name: str,
+        disks: Disks,
+        above: Disks,
+    ) -> bool:
         if name not in self.groups or name in above:
             return name in disks
         group = self.groups[name]
@@ -256,7 +278,12 @@ class Stack:
         """Return whether a group's data certainly cannot be read without these disks."""
         return self.survives(group, lost) is False
 
-    def _survives(self, name: str, lost: Disks, above: Disks) -> bool | None:
+    def _survives(
+        self,
+        name: str,
+        lost: Disks,
+        above: Disks,
+    ) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
@@ -274,7 +301,12 @@ class Stack:
         )
         return True if is_whole else None
 
-    def _members(self, group: Group, lost: Disks, above: Disks) -> list[bool | None]:
+    def _members(
+        self,
+        group: Group,
+        lost: Disks,
+        above: Disks,
+    ) -> list[bool | None]:
         """Return for each member whether it holds its part of the data.
 
         Answers without lost disks are cached.
@@ -289,13 +321,23 @@ class Stack:
             for member, (disks, holds) in zip(group.members, self._whole[group.id])
         ]
 
-    def _member(self, member: Member, lost: Disks, above: Disks) -> bool | None:
+    def _member(
+        self,
+        member: Member,
+        lost: Disks,
+        above: Disks,
+    ) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
         return member.state == IN_SYNC and self._is_below(member, lost, above)
 
-    def _is_below(self, member: Member, lost: Disks, above: Disks) -> bool | None:
+    def _is_below(
+        self,
+        member: Member,
+        lost: Disks,
+        above: Disks,
+    ) -> bool | None:
         """Return whether all that a member is built on is left."""
         return _all(self._survives(below, lost, above) for below in member.on)
 
@@ -310,7 +352,12 @@ class Stack:
         left = min(_left(stripe, group, members) for stripe in needed)
         return left if left < 1 else left // self._together(group, lost, members)
 
-    def _together(self, group: Group, lost: Disks, members: Sequence[bool | None]) -> int:
+    def _together(
+        self,
+        group: Group,
+        lost: Disks,
+        members: Sequence[bool | None],
+    ) -> int:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
@@ -337,14 +384,22 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
     return None if None in different else True
 
 
-def _stripe(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
+def _stripe(
+    stripe: Stripe,
+    group: Group,
+    members: Sequence[bool | None],
+) -> bool | None:
     if _left(stripe, group, members) >= 0:
         return True
     perhaps = [holds is not False for holds in members]
     return None if _left(stripe, group, perhaps) >= 0 else False
 
 
-def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
+def _left(
+    stripe: Stripe,
+    group: Group,
+    members: Sequence[bool | None],
+) -> int:
     """Return how many more slots of a stripe may be lost.
 
     Members of unknown state count as lost.

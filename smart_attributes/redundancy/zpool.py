@@ -105,7 +105,11 @@ def completed(
     return (*left, *pools.values()), (problem,) if problem else ()
 
 
-def _left(known: Iterable[Group], pools: Mapping[str, Group], devices: set[str]) -> Iterator[Group]:
+def _left(
+    known: Iterable[Group],
+    pools: Mapping[str, Group],
+    devices: set[str],
+) -> Iterator[Group]:
     """Yield the known groups without the devices that zpool reports.
 
     Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
@@ -126,7 +130,10 @@ def _left(known: Iterable[Group], pools: Mapping[str, Group], devices: set[str])
                 yield group._replace(members=tuple(left))
         elif left:
             yield group._replace(
-                id=f'{group.id}, other', members=tuple(left), used_as=(), unknown=_OTHER
+                id=f'{group.id}, other',
+                members=tuple(left),
+                used_as=(),
+                unknown=_OTHER,
             )
 
 
@@ -169,7 +176,14 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     members = []
     for slot, vdev in enumerate(vdevs):
         state = 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty'
-        members.append(Member(_short(vdev), state, slot, (_id(pool_id, vdev),)))
+        members.append(
+            Member(
+                name=_short(vdev),
+                state=state,
+                slot=slot,
+                on=(_id(pool_id, vdev),),
+            )
+        )
     yield Group(
         id=pool_id,
         name=name,
@@ -274,7 +288,11 @@ def _incomplete(vdev: Vdev) -> Vdev:
 # --- virtual devices ------------------------------------------------------------------------------
 
 
-def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
+def _groups_of_vdev(
+    vdev: Vdev,
+    parent: str,
+    view: _View,
+) -> Iterator[Group]:
     """Yield the group of a virtual device, and the groups below it."""
     own = _id(parent, vdev)
     members = []
@@ -363,7 +381,11 @@ def _is_well(leaf: Vdev) -> bool:
     return leaf.state == 'ONLINE' and not leaf.is_resilvering
 
 
-def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
+def _doubt_while_resilvering(
+    vdev: Vdev,
+    leaves: list[Vdev],
+    view: _View,
+) -> str:
     """Return why it is unknown which devices a resilver has completed, or ''.
 
     A dRAID marks each that gets data.
@@ -397,7 +419,11 @@ def _leaves(vdev: Vdev) -> Iterator[Vdev]:
 # --- members --------------------------------------------------------------------------------------
 
 
-def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
+def _member(
+    vdev: Vdev,
+    place: int | None,
+    disks_of: DisksOf,
+) -> Member:
     """Return a device as a member."""
     state = _STATES.get(vdev.state, 'unknown')
     if state == 'in_sync' and vdev.is_resilvering:
@@ -412,11 +438,20 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
     )
 
 
-def _nested(vdev: Vdev, place: int, parent: str) -> Member:
+def _nested(
+    vdev: Vdev,
+    place: int,
+    parent: str,
+) -> Member:
     """Return a device and its replacements as one member.
 
     Its state is the best state of these devices.
     """
     states = {_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)}
     best = next((state for state in _BEST if state in states), 'missing')
-    return Member(_short(vdev), best, place, (_id(parent, vdev),))
+    return Member(
+        name=_short(vdev),
+        state=best,
+        slot=place,
+        on=(_id(parent, vdev),),
+    )

@@ -197,7 +197,11 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
     return fields
 
 
-def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[Row]]]:
+def _rows(
+    config: str,
+    pool: str,
+    state: str,
+) -> tuple[Vdev, dict[str, list[Row]]]:
     """Return the row of the pool, and the rows of virtual devices by class.
 
     Raises _NotUnderstood.
@@ -235,7 +239,11 @@ def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
     return tops[0]
 
 
-def _row(line: str, column: int, counts: int) -> Row:
+def _row(
+    line: str,
+    column: int,
+    counts: int,
+) -> Row:
     """Return the depth of a row of the table, 0 for the pool, and its content. column: of the
     state. counts: number of columns after the usual ones.
 
@@ -279,7 +287,11 @@ def _tree(rows: list[Row], depth: int = 1) -> tuple[Vdev, ...]:
     return tuple(vdevs)
 
 
-def path_of(name: str, state: str, detail: str) -> str:
+def path_of(
+    name: str,
+    state: str,
+    detail: str,
+) -> str:
     """Return the path of a device; '' if another device may have received this path.
 
     A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the
