@@ -135,7 +135,11 @@ def _units(serials: Mapping[str, str], system: System) -> dict[str, tuple[str, .
         elif serial and text_of(f'{device}/wwid').startswith('naa.5'):
             target = os.path.dirname(os.path.realpath(device))
             drives.setdefault((target, serial), []).append(name)
-    return {name: tuple(disks) for disks in drives.values() if len(disks) > 1 for name in disks}
+    units: dict[str, tuple[str, ...]] = {}
+    for disks in drives.values():
+        if len(disks) > 1:
+            units.update(dict.fromkeys(disks, tuple(disks)))
+    return units
 
 
 def _serial(name: str, system: System) -> str:

@@ -90,7 +90,10 @@ def matching(pattern: str) -> Match:
 
 def meaning(table: Mapping[str, str], text: str) -> str | None:
     """Return the meaning of a text; None if no pattern in the table matches it."""
-    return next((words for pattern, words in table.items() if matching(pattern)(text)), None)
+    for pattern, words in table.items():
+        if matching(pattern)(text):
+            return words
+    return None
 
 
 def add(fields: Fields, values: Mapping[str, str | None]) -> None:
@@ -108,7 +111,10 @@ def add(fields: Fields, values: Mapping[str, str | None]) -> None:
 
 def _lines(text: str, tool: Json) -> list[str]:
     """Return the lines of an output. Raises ValueError or RecursionError for invalid JSON."""
-    lines = _of_json('', json.loads(text)) if tool.get('json') else _of_text(text, tool)
+    if tool.get('json'):
+        lines = _of_json('', json.loads(text))
+    else:
+        lines = _of_text(text, tool)
     return [line[:LONGEST_LINE] for line in lines]
 
 

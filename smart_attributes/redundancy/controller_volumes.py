@@ -119,12 +119,13 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
         controller = row.get('controller', '')
         names = [(controller, key, row[key]) for key in ('place', 'serial') if key in row]
         facts = next((by_name[name] for name in names if name in by_name), {})
-        add(facts, {key: value for key, value in row.items() if key not in (*_OF_USE, 'kind')})
         by_name.update(dict.fromkeys(names, facts))
         # rows without a name are never merged
         drive = id(facts) if names else tuple(row.items())
         _, use = uses.setdefault((row.get('where'), drive), (facts, {}))
-        add(use, {key: row[key] for key in _OF_USE if key in row})
+        for key, value in row.items():
+            if key != 'kind':
+                add(use if key in _OF_USE else facts, {key: value})
     return [
         {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
         for facts, use in uses.values()
@@ -159,10 +160,11 @@ def _add_troubles(
 ) -> None:
     """Add to a volume what the rows about its array and its controller report."""
     where = fields.get('where', '')
+    keys = ('trouble', *tool['doubts'])
     for row in rows:
         is_about = row['kind'] in ('controller', 'section', 'array')
         if is_about and _is_same_controller(row, fields) and row.get('where', where) == where:
-            add(fields, {key: row[key] for key in ('trouble', *tool['doubts']) if key in row})
+            add(fields, {key: row[key] for key in keys if key in row})
 
 
 def _is_same_controller(row: Fields, fields: Fields) -> bool:
@@ -369,7 +371,9 @@ def _entry(volume: Volume) -> Json:
     printed = volume.fields.get('level', '')
     level = volume.tool.get('levels', {}).get(printed, printed)
     entry = _LEVELS.get(re.sub('raid|[^0-9a-z+]', '', level.lower()), {})
-    return _LEVELS.get(entry.get('span', ''), entry) if len(volume.spans) > 1 else entry
+    if len(volume.spans) > 1:
+        return _LEVELS.get(entry.get('span', ''), entry)
+    return entry
 
 
 def _activity(volume: Volume) -> str:
@@ -409,7 +413,9 @@ def _gaps(volume: Volume) -> Iterator[str]:
 def _contradictions(volume: Volume) -> Iterator[str]:
     """Yield the words that this version does not know, and what does not fit together."""
     fields, tool, spans = volume.fields, volume.tool, volume.spans
-    state, level, task = (clean(fields.get(key, 'none')) for key in ('state', 'level', 'activity'))
+    state = clean(fields.get('state', 'none'))
+    level = clean(fields.get('level', 'none'))
+    task = clean(fields.get('activity', 'none'))
     states = {drive['is'] for drive in volume.drives}
     activity = _activity(volume)
     if activity in _UNREADY:

@@ -108,9 +108,12 @@ def _on_disks(
     """Return a group with the names of its drives, and on the disks of its drives."""
     members = []
     for member in group.members:
-        called_as = [clean(names[key]) for key in member.on if key in names]
-        on = [disk for key in member.on for disk in disks.get(key, (key,))]
-        members.append(member._replace(name=(*called_as, member.name)[0], on=tuple(on)))
+        on: list[str] = []
+        name = member.name
+        for key in member.on:
+            on += disks.get(key, (key,))
+            name = clean(names.get(key, name))
+        members.append(member._replace(name=name, on=tuple(on)))
     return group._replace(members=tuple(members))
 
 

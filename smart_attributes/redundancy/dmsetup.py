@@ -136,7 +136,8 @@ def _status(line: re.Match[str]) -> Status:
             progress=progress,
             unknown=why,
         )
-    fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, values.split(' ')))}
+    fields = dict.fromkeys(_FIELDS, '')
+    fields.update(zip(_FIELDS, values.split(' ')))
     doubted = tuple(doubts.of_dm_raid(fields))
     return Status(
         level=_LEVELS[raid_type],
@@ -185,8 +186,8 @@ def with_status(group: Group, status: Status) -> Group:
     A member keeps its old state if the old state is worse. Pure.
     """
     places = {member.slot: member for member in group.members if member.slot is not None}
-    slots = range(len(status.health))
-    is_same = len(places) == len(group.members) and places.keys() <= set(slots)
+    slots = set(range(len(status.health)))
+    is_same = len(places) == len(group.members) and places.keys() <= slots
     unknown = status.unknown or ('' if is_same else 'dmsetup and /sys report different members')
     group = group._replace(
         level='' if unknown else status.level,
@@ -196,15 +197,11 @@ def with_status(group: Group, status: Status) -> Group:
     )
     if unknown:
         return group
-    members = [
-        _member(places.get(slot, Member('', 'missing', slot)), _STATES[status.health[slot]])
-        for slot in slots
-    ]
-    return group._replace(
-        slots=len(members),
-        members=tuple(members),
-        doubts=status.doubts,
-    )
+    members = []
+    for slot, letter in enumerate(status.health):
+        member = places.get(slot, Member('', 'missing', slot))
+        members.append(_member(member, _STATES[letter]))
+    return group._replace(slots=len(members), members=tuple(members), doubts=status.doubts)
 
 
 def _member(member: Member, state: str) -> Member:

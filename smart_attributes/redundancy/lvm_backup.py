@@ -123,13 +123,13 @@ def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
         if volume.uuid.startswith(_PREFIX):
-            group_id = volume.uuid[len(_PREFIX) :][:_ID]
+            group_id, _ = _ids(volume)
             by_group.setdefault(group_id, {})[name] = volume
     backups = _backups(devices.system) if by_group else {}
     groups: list[Group] = []
     unlisted: dict[str, str] = {}
     for group_id, volumes in by_group.items():
-        active = frozenset(volume.uuid[len(_PREFIX) + _ID :][:_ID] for volume in volumes.values())
+        active = frozenset(_ids(volume)[1] for volume in volumes.values())
         backup = backups.get(group_id)
         if backup and active <= {stored.id for stored in backup.volumes.values()}:
             groups += _groups(
@@ -142,6 +142,12 @@ def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
         for name, volume in volumes.items():
             unlisted[name] = volume_name(volume.name).partition('/')[0]
     return Inactive(tuple(groups), unlisted)
+
+
+def _ids(volume: Volume) -> tuple[str, str]:
+    """Return the ids of the volume group and of the volume, from the UUID of the volume."""
+    ids = volume.uuid.removeprefix(_PREFIX)
+    return ids[:_ID], ids[_ID : 2 * _ID]
 
 
 def _backups(system: System) -> dict[str, Backup]:

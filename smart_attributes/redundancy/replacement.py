@@ -266,7 +266,8 @@ class _Case(NamedTuple):
         """Return the reason for a drive that holds no data of a group."""
         # The lowest one that keeps the drive's data from the group.
         disks = self.drive.disks
-        lowest = next(lower for lower in self.chain(group) if not self.stack.holds(lower, disks))
+        unused = [lower for lower in self.chain(group) if not self.stack.holds(lower, disks)]
+        lowest = unused[0]
         own = [member for member in lowest.members if self.stack.is_on(member, disks)]
         if all(member.role for member in own):
             return sentences.only_aside(lowest, own)
@@ -350,7 +351,10 @@ def _closeness(tolerates: int | None) -> tuple[bool, int]:
 
 def _names(disks: Iterable[str], names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the names of the drives with these disks. names: of the drives, by disk."""
-    return tuple(sorted({name for disk in disks for name in names.get(disk, [disk])}))
+    of_drives: set[str] = set()
+    for disk in disks:
+        of_drives.update(names.get(disk, [disk]))
+    return tuple(sorted(of_drives))
 
 
 # --- in the outputs -------------------------------------------------------------------------------
@@ -503,11 +507,12 @@ def risk_of(code: str) -> Risk:
 
 def grades(machine: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
     """Return the risk of each group and the group's place in the document, by group id."""
+    grades = {}
     groups = document(machine, verdicts)['groups']
-    ids = [membership.group.id for membership in machine.groups]
-    return {
-        group_id: (risk(group), place) for place, (group_id, group) in enumerate(zip(ids, groups))
-    }
+    for place, group in enumerate(groups):
+        group_id = machine.groups[place].group.id
+        grades[group_id] = risk(group), place
+    return grades
 
 
 def risk(group: Json) -> Risk:

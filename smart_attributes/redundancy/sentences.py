@@ -103,7 +103,13 @@ def losses(left: int, level: str) -> str:
     return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
 
 
-def reason(code: str, group: Group, first: str = '', first_bay: str = '', **values: str) -> Coded:
+def reason(
+    code: str,
+    group: Group,
+    first: str = '',
+    first_bay: str = '',
+    **values: str,
+) -> Coded:
     """Return a reason with its sentence. first: the drive to replace first. values: others in
     the sentence.
     """

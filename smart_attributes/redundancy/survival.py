@@ -85,7 +85,10 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
 
 def is_redundant(group: Group) -> bool:
     """Return whether a group can lose a member when all its members are in sync."""
-    return all(stripe.tolerance > 0 for stripe in stripes(group) or [Stripe(frozenset(), 0)])
+    needed = stripes(group)
+    if not needed:
+        return False
+    return all(stripe.tolerance > 0 for stripe in needed)
 
 
 def lacks_member(group: Group) -> bool:
@@ -162,7 +165,8 @@ class Stack:
             return frozenset((name,))
         if name not in self._disks:
             self._disks[name] = frozenset()  # so that a group that contains itself ends
-            self._disks[name] = frozenset().union(*map(self.below, self.groups[name].members))
+            members = self.groups[name].members
+            self._disks[name] = frozenset().union(*map(self.below, members))
         return self._disks[name]
 
     def below(self, member: Member) -> Disks:

@@ -350,7 +350,10 @@ def _kind(vdev: Vdev) -> _Kind:
     if raidz:
         return _Kind(raidz[1], int(raidz[2]) + 1)
     draid = re.fullmatch('(draid[123]):[0-9]+d:([0-9]{1,5})c:[0-9]+s-[0-9]+', vdev.name)
-    return _Kind(draid[1], int(draid[2]), int(draid[2])) if draid else _Kind('')
+    if draid:
+        children = int(draid[2])
+        return _Kind(draid[1], children, children)
+    return _Kind('')
 
 
 def _doubt_about(vdev: Vdev, view: _View) -> str:

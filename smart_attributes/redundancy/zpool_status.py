@@ -152,7 +152,8 @@ def _of_text(lines: list[str]) -> Pool:
         vdevs = {kind: _tree(rows.get(kind, [])) for kind in (*DATA, *NOT_DATA)}
     except _NotUnderstood as error:
         return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
-    if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
+    remarks = [*fields.get('see', ()), *fields.get('status', ())]
+    if _SUSPENDED.search(' '.join(remarks)):
         state = 'SUSPENDED'
     return Pool(
         name,
@@ -234,9 +235,11 @@ def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
     """
     tops = [vdev for rows in of_class.values() for depth, vdev in rows if not depth]
     first = of_class['normal'][:1]
-    if len(tops) != 1 or first != [(0, tops[0])] or tops[0].name != pool:
-        raise _NotUnderstood('the table does not begin with the pool')
-    return tops[0]
+    if len(tops) == 1 and first == [(0, tops[0])]:
+        root = tops[0]
+        if root.name == pool:
+            return root
+    raise _NotUnderstood('the table does not begin with the pool')
 
 
 def _row(
