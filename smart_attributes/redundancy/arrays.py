@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
+from ..typed import NamedTuple
 from ..words import clean
 from . import doubts
 from .block_devices import Devices, Kind, udev_notes
@@ -57,61 +58,69 @@ _FLAGS = frozenset(
 )
 _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
-# of an array, in /sys/block/mdN/md
-_FILES = ('level', 'raid_disks', 'layout', 'sync_completed', 'metadata_version', 'array_state')
+
+
+class _Files(NamedTuple):
+    """The files of an array in /sys/block/mdN/md that are read last."""
+
+    level: str
+    slots: str
+    layout: str
+    progress: str
+    state: str
 
 
 def array(name: str, devices: Devices) -> Group | None:
     """Return an md array; None if it was stopped, or if it is a container that only holds disks
     for other arrays.
     """
-    md = f'{devices.system.sys}/block/{name}/md'
+    folder = f'{devices.system.sys}/block/{name}/md'
     used = devices.used.get(name, ())
-    action = text_of(f'{md}/sync_action')
-    activity = _ACTIVITIES.get(action, '')
-    doubted = tuple(doubts.of_array(_texts_in(md), use=used[0] if len(used) == 1 else ''))
-    level = text_of(f'{md}/level')
-    members = [
-        _member(
-            folder=f'{md}/dev-{device}',
-            name=device,
-            activity=activity,
-            level=level,
-            devices=devices,
-        )
-        for device in md_members(name, devices)
-    ]
-    # These files are read last: if they still exist, the array existed until now.
-    level, disks, layout, progress, metadata, state = (text_of(f'{md}/{file}') for file in _FILES)
+    action = text_of(f'{folder}/sync_action')
+    doubted = tuple(doubts.of_array(_texts_in(folder), use=' '.join(used)))
+    members = _members(name, action, devices)
+    # If these files still exist, the array existed until now.
+    files = _Files(
+        level=text_of(f'{folder}/level'),
+        slots=text_of(f'{folder}/raid_disks'),
+        layout=text_of(f'{folder}/layout'),
+        progress=text_of(f'{folder}/sync_completed'),
+        state=text_of(f'{folder}/array_state'),
+    )
+    metadata = text_of(f'{folder}/metadata_version')
     is_container = metadata.startswith('external:') and not metadata.startswith('external:/')
     if not members or is_container:
         return None
-    slots = min(_number(disks) or 0, MOST_MEMBERS)
-    unknown = _unknown(
-        level=level,
-        slots=slots,
-        layout=layout,
-        state=state,
-    ) or _unknown_action(action)
-    if _LEVELS.get(level) and not unknown:
-        members += _empty(slots, members)
-    group = Group(
-        id=name,
-        name=name,
-        kind='md',
-        level='' if unknown else level,
-        slots=slots,
-        layout=_number(layout) or 0,
-        members=tuple(sorted(members, key=_place)),
-        activity=activity,
-        progress=_progress(progress) if activity else None,
-        used_as=used,
-        unknown=unknown,
-    )
+    group = _group(name, action, files, members)._replace(used_as=used)
     if not is_redundant(group):
         return group
     beside = _beside(group, metadata, devices)
     return group._replace(doubts=doubted, members=(*group.members, *beside))
+
+
+def _group(
+    name: str,
+    action: str,
+    files: _Files,
+    members: Sequence[Member],
+) -> Group:
+    """Return an array. action: of the file sync_action."""
+    slots = min(_number(files.slots) or 0, MOST_MEMBERS)
+    unknown = _unknown(files, action, slots)
+    empty = _empty(slots, members) if _LEVELS.get(files.level) and not unknown else []
+    activity = _ACTIVITIES.get(action, '')
+    return Group(
+        id=name,
+        name=name,
+        kind='md',
+        level='' if unknown else files.level,
+        slots=slots,
+        layout=_number(files.layout) or 0,
+        members=tuple(sorted((*members, *empty), key=_place)),
+        activity=activity,
+        progress=_progress(files.progress) if activity else None,
+        unknown=unknown,
+    )
 
 
 def _place(member: Member) -> tuple[bool, int]:
@@ -136,15 +145,11 @@ def md_members(array: str, devices: Devices) -> list[str]:
     return [name[4:] for name in names if name.startswith('dev-')][:MOST_MEMBERS]
 
 
-def _unknown(
-    level: str,
-    slots: int,
-    layout: str,
-    state: str,
-) -> str:
+def _unknown(files: _Files, action: str, slots: int) -> str:
     """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is
     known.
     """
+    level, state = files.level, files.state
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _RUNNING:
@@ -153,37 +158,35 @@ def _unknown(
         'level': level,
         'number of members': slots,
         'state': state,
-        'layout': layout or level != 'raid10',
+        'layout': files.layout or level != 'raid10',
     }
     absent = [name for name, fact in facts.items() if not fact]
-    return f'its {absent[0]} could not be read from /sys' if absent else ''
+    if absent:
+        return f'its {absent[0]} could not be read from /sys'
+    if action not in _ACTIVITIES:
+        return f'md reports the activity "{clean(action, _WORD)}"'
+    return ''
 
 
-def _unknown_action(action: str) -> str:
-    return '' if action in _ACTIVITIES else f'md reports the activity "{clean(action, _WORD)}"'
-
-
-def _member(
-    folder: str,
-    name: str,
-    activity: str,
-    level: str,
-    devices: Devices,
-) -> Member:
-    """Return a device of an array as a member. folder: its folder in that of the array."""
-    text = text_of(f'{folder}/state')
-    flags = text.split(',')
-    slot = _number(text_of(f'{folder}/slot'))
-    is_rebuilding = slot is not None and activity in _REBUILDING
-    member = devices.member(name, _state(flags, is_rebuilding), slot)
-    doubted = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
-    if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
-        member = member._replace(state='missing', on=())
-    return member._replace(
-        doubts=doubted,
-        role='journal' if 'journal' in flags else '',
-        detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME],
-    )
+def _members(array: str, action: str, devices: Devices) -> list[Member]:
+    """Return the devices of an array as members. action: of the file sync_action."""
+    md = f'{devices.system.sys}/block/{array}/md'
+    level = text_of(f'{md}/level')
+    members = []
+    for name in md_members(array, devices):
+        folder = f'{md}/dev-{name}'
+        text = text_of(f'{folder}/state')
+        flags = text.split(',')
+        slot = _number(text_of(f'{folder}/slot'))
+        is_rebuilding = slot is not None and action in _REBUILDING
+        member = devices.member(name, _state(flags, is_rebuilding), slot)
+        doubted = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
+        if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
+            member = member._replace(state='missing', on=())
+        detail = '' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME]
+        role = 'journal' if 'journal' in flags else ''
+        members.append(member._replace(doubts=doubted, role=role, detail=detail))
+    return members
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:

@@ -47,7 +47,7 @@ def rows(
     values = {kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()}
     objects: list[Fields] = []
     above = {'controller': controller}
-    for line in lines:
+    for line in (text[:LONGEST_LINE] for text in lines):
         row = _started(line, starts, above)
         if row:
             objects.append(row)
@@ -112,10 +112,8 @@ def add(fields: Fields, values: Mapping[str, str | None]) -> None:
 def _lines(text: str, tool: Json) -> list[str]:
     """Return the lines of an output. Raises ValueError or RecursionError for invalid JSON."""
     if tool.get('json'):
-        lines = _of_json('', json.loads(text))
-    else:
-        lines = _of_text(text, tool)
-    return [line[:LONGEST_LINE] for line in lines]
+        return [*_of_json('', json.loads(text))]
+    return [*_of_text(text, tool)]
 
 
 def _of_text(text: str, tool: Json) -> Iterator[str]:

@@ -8,7 +8,7 @@ that contradicts its level or drives, such as a failed one without lost drives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from ..constants import MOST_MEMBERS
@@ -45,7 +45,12 @@ class Volume(NamedTuple):
     # number of the span -> its members; '' if the tool shows no spans
     spans: Mapping[str, Sequence[Fields]]
     spares: Sequence[Fields]
-    doubts: tuple[Coded, ...]
+    doubts: tuple[Coded, ...] = ()  # in addition to those in "fields"
+
+    @property
+    def program(self) -> str:
+        """Return the name of the tool in a command."""
+        return str(self.tool['program'])
 
     @property
     def drives(self) -> list[Fields]:
@@ -67,17 +72,7 @@ def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
             key = (row.get('controller', ''), number)
             add(by_number.setdefault(key, {'number': number}), row)
     drives = _drives(rows, tool)
-    for fields in by_number.values():
-        _add_troubles(fields, rows, tool)
-    return tuple(
-        _volume(
-            fields=fields,
-            rows=rows,
-            drives=drives,
-            tool=tool,
-        )
-        for fields in by_number.values()
-    )
+    return tuple(_volume(fields, rows, drives, tool) for fields in by_number.values())
 
 
 def tool_drives(
@@ -163,12 +158,8 @@ def _add_troubles(
     keys = ('trouble', *tool['doubts'])
     for row in rows:
         is_about = row['kind'] in ('controller', 'section', 'array')
-        if is_about and _is_same_controller(row, fields) and row.get('where', where) == where:
+        if is_about and row.get('where', where) == where:
             add(fields, {key: row[key] for key in keys if key in row})
-
-
-def _is_same_controller(row: Fields, fields: Fields) -> bool:
-    return row.get('controller') == fields.get('controller')
 
 
 def _volume(
@@ -178,36 +169,23 @@ def _volume(
     tool: Json,
 ) -> Volume:
     """Return a volume with its drives."""
-    where = fields.get('where', '')
-    # by a spare, which is a member now
-    replaced = {
-        row['instead_of']
-        for row in rows
-        if 'instead_of' in row and _is_same_controller(row, fields)
-    }
-    spares: list[Fields] = []
+    controller = fields.get('controller')
+    here = [row for row in rows if row.get('controller') == controller]
+    _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
+    spares: list[Fields] = []
+    # by a spare, which is a member now
+    replaced = {row['instead_of'] for row in here if 'instead_of' in row}
+    where = fields.get('where', '')
     for drive in drives:
-        if not drive['is'] or not _is_same_controller(drive, fields):
+        if not drive['is'] or drive.get('controller') != controller:
             continue
         is_spare = drive['is'] == 'spare' or drive.get('place') in replaced
         if is_spare and drive.get('where', where) == where:
             spares.append(drive)
         elif drive['is'] != 'spare' and drive.get('where') == where:
             spans.setdefault(drive.get('span', ''), []).append(drive)
-    names = {'program': tool['program'], 'controller': argument(fields.get('controller', ''), 'N')}
-    doubts = [
-        doubt(why, remedy.format(**names))
-        for key, (why, remedy) in tool['doubts'].items()
-        if key in fields
-    ]
-    return Volume(
-        tool=tool,
-        fields=fields,
-        spans=spans,
-        spares=spares,
-        doubts=tuple(doubts),
-    )
+    return Volume(tool, fields, spans, spares)
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -226,59 +204,62 @@ def groups(volume: Volume) -> list[Group]:
     if is_lost == (volume.state == 'failed'):
         return made
     state = clean(volume.fields.get('state', ''))
-    return _groups(
-        volume, f'{volume.tool["program"]} reports the state {state}, which its drives contradict'
-    )
+    why = f'{volume.program} reports the state {state}, which its drives contradict'
+    return _groups(volume, why)
 
 
 def _groups(volume: Volume, why: str) -> list[Group]:
     """Return the groups. why: why the redundancy is unknown, or ''."""
+    whole = _whole(volume)
+    spares = tuple(_member(drive, None) for drive in volume.spares)
+    spans = {span: _members(volume, span) for span in volume.spans}
+    if why or len(spans) == 1:
+        members = list(chain(*spans.values()))[:MOST_MEMBERS]
+        level = '' if why else _level(volume, *spans)
+        whole = whole._replace(level=level, slots=len(members), unknown=why)
+        return [whole._replace(members=(*members, *spares))]
+    groups = [_striped(whole, spans)]
+    for span, members in spans.items():
+        group = whole._replace(
+            id=f'{whole.id} span {span}',
+            name=f'{whole.name} span {span}',
+            slots=len(members),
+            level=_level(volume, span),
+            members=(*members, *spares),
+        )
+        groups.append(group)
+    return groups
+
+
+def _whole(volume: Volume) -> Group:
+    """Return the group of a volume, without its level and its members."""
     fields = volume.fields
     controller = fields.get('controller', '')
-    name = clean(f'{volume.tool["program"]} controller {controller} volume {fields["number"]}')
-    whole = Group(
+    name = clean(f'{volume.program} controller {controller} volume {fields["number"]}')
+    return Group(
         id=name,
         name=clean(fields.get('name', name)),
         kind='hardware',
         level='',
         activity=_activity(volume),
         progress=float(fields['progress']) if 'progress' in fields else None,
-        doubts=volume.doubts,
+        doubts=(*_doubts(volume), *volume.doubts),
     )
-    spares = tuple(_member(drive, None) for drive in volume.spares)
-    spans = {span: _members(volume, span) for span in volume.spans}
-    if why or len(spans) == 1:
-        members = list(chain(*spans.values()))[:MOST_MEMBERS]
-        level = '' if why else _level(volume, *spans)
-        slots = len(members)
-        return [
-            whole._replace(
-                level=level,
-                slots=slots,
-                members=(*members, *spares),
-                unknown=why,
-            )
-        ]
-    return [
-        _striped(whole, spans),
-        *_of_spans(
-            volume=volume,
-            whole=whole,
-            spans=spans,
-            spares=spares,
-        ),
-    ]
 
 
-def _striped(whole: Group, spans: Mapping[str, Sequence[Member]]) -> Group:
+def _doubts(volume: Volume) -> Iterator[Coded]:
+    """Yield why the drives of a volume may lack data."""
+    controller = argument(volume.fields.get('controller', ''), 'N')
+    for key, (why, remedy) in volume.tool['doubts'].items():
+        if key in volume.fields:
+            command = remedy.format(program=volume.program, controller=controller)
+            yield doubt(why, command)
+
+
+def _striped(whole: Group, spans: Iterable[str]) -> Group:
     """Return the group whose members are the spans of a volume."""
     members = [
-        Member(
-            name=f'span {span}',
-            state='in_sync',
-            slot=slot,
-            on=(f'{whole.id} span {span}',),
-        )
+        Member(f'span {span}', 'in_sync', slot, on=(f'{whole.id} span {span}',))
         for slot, span in enumerate(spans)
     ]
     return Group(
@@ -289,23 +270,6 @@ def _striped(whole: Group, spans: Mapping[str, Sequence[Member]]) -> Group:
         slots=len(members),
         members=tuple(members),
     )
-
-
-def _of_spans(
-    volume: Volume,
-    whole: Group,
-    spans: Mapping[str, Sequence[Member]],
-    spares: Sequence[Member],
-) -> Iterator[Group]:
-    """Yield the group of each span."""
-    for span, members in spans.items():
-        yield whole._replace(
-            id=f'{whole.id} span {span}',
-            name=f'{whole.name} span {span}',
-            slots=len(members),
-            level=_level(volume, span),
-            members=(*members, *spares),
-        )
 
 
 def _members(volume: Volume, span: str) -> list[Member]:
@@ -392,7 +356,7 @@ def _activity(volume: Volume) -> str:
 def _why_unknown(volume: Volume) -> str:
     """Return why the redundancy of a volume is not known, or ''."""
     problem = next(chain(_gaps(volume), _contradictions(volume)), '')
-    return f'{volume.tool["program"]} reports {problem}' if problem else ''
+    return f'{volume.program} reports {problem}' if problem else ''
 
 
 def _gaps(volume: Volume) -> Iterator[str]:

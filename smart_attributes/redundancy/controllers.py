@@ -57,32 +57,34 @@ class Completed(NamedTuple):
 
 
 def completed(
-    known: Iterable[Group],
+    before: Iterable[Group],
     system: System = LINUX,
     verdicts: Sequence[Verdict] = (),
 ) -> Completed:
-    """Return the known groups and the groups from ask(), whose drives are removed from other
-    hardware groups.
-    """
+    """Return the groups and those from ask(), whose drives are removed from other hardware groups."""
     answer = ask()
+    names: dict[str, str] = {}  # key of a drive -> its name in sentences
+    disks: dict[str, tuple[str, ...]] = {}
+    places = []
     verdict_of = joined(answer.drives, verdicts)
-    slots = {drive.fields['key']: slot(drive.fields, drive.tool) for drive in answer.drives}
-    disks = {key: verdict.place.disks for key, verdict in verdict_of.items() if verdict.place.disks}
+    for drive in answer.drives:
+        key = drive.fields['key']
+        place = slot(drive.fields, drive.tool)
+        if key in verdict_of:
+            verdict = verdict_of[key]
+            names[key] = called(verdict.device.name, place.bay)
+            disks[key] = verdict.place.disks
+            places.append((verdict.device.address, place))
+        elif place.bay:
+            names[key] = place.bay
     taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
-    names = _called(slots, verdict_of)
-    left = [
-        _left(
-            group=group,
-            taken=taken,
-            reasons=answer.reasons,
-            verdicts=verdicts,
-        )
-        for group in known
-    ]
     made = [_on_disks(group, names, disks) for group in _placed(answer.volumes, taken, system)]
-    places = [(verdict.device.address, slots[key]) for key, verdict in verdict_of.items()]
-    kept = [group for group in left if group.members or group.kind != 'hardware']
-    return Completed((*kept, *made), tuple(answer.notes), tuple(places))
+    left = []
+    for group in before:
+        rest = _left(group, taken, answer.reasons, verdicts)
+        if rest.members or rest.kind != 'hardware':
+            left.append(rest)
+    return Completed((*left, *made), tuple(answer.notes), tuple(places))
 
 
 def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
@@ -90,14 +92,6 @@ def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
     for volume in volumes:
         for drive in (*volume.drives, *volume.spares):
             yield drive['key']
-
-
-def _called(slots: Mapping[str, Place], verdict_of: Mapping[str, Verdict]) -> Mapping[str, str]:
-    """Return the name of each drive in sentences, by its key: "bus_0_megaraid_2, slot 32:9"."""
-    names = {key: place.bay for key, place in slots.items() if place.bay}
-    for key, verdict in verdict_of.items():
-        names[key] = called(verdict.device.name, slots[key].bay)
-    return names
 
 
 def _on_disks(
@@ -111,8 +105,9 @@ def _on_disks(
         on: list[str] = []
         name = member.name
         for key in member.on:
-            on += disks.get(key, (key,))
-            name = clean(names.get(key, name))
+            on += disks.get(key) or (key,)
+            if key in names:
+                name = clean(names[key])
         members.append(member._replace(name=name, on=tuple(on)))
     return group._replace(members=tuple(members))
 
@@ -139,7 +134,7 @@ def _placed(
 
 def _left(
     group: Group,
-    taken: Collection[str],
+    taken: set[str],
     reasons: Mapping[str, str],
     verdicts: Sequence[Verdict],
 ) -> Group:
@@ -148,7 +143,7 @@ def _left(
     """
     if group.kind != 'hardware':
         return group
-    members = [member for member in group.members if not any(disk in taken for disk in member.on)]
+    members = [member for member in group.members if taken.isdisjoint(member.on)]
     addresses = {address for member in members for address in member.on}
     families = {
         base(verdict.device).partition(',')[0]

@@ -212,12 +212,12 @@ def _member(member: Member, state: str) -> Member:
 
 
 def completed(
-    known: Iterable[Group],
+    before: Iterable[Group],
     system: System = LINUX,
     _verdicts: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, in which LVM volumes of unknown level are completed, and the notes."""
-    groups = tuple(known)
+    """Return the groups, in which LVM volumes of unknown level are completed, and the notes."""
+    groups = tuple(before)
     names = {
         group.id: text_of(f'{system.sys}/block/{group.id}/dm/name')
         for group in groups

@@ -78,15 +78,15 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 
 def completed(
-    known: Iterable[Group],
+    before: Iterable[Group],
     system: System = LINUX,
     _verdicts: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return two values: the known groups, in which zpool's groups replace others of the same
+    """Return two values: the groups, in which zpool's groups replace others of the same
     pools, and notes.
     """
     text, problem = ask()
-    before = {group.id: group for group in known}
+    of_sys = {group.id: group for group in before}
     devices = set[str]()
 
     def disks_of(path: str) -> tuple[str, ...]:
@@ -96,26 +96,26 @@ def completed(
     pools: dict[str, Group] = {}
     for group in groups(text, disks_of):
         # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
-        earlier = before.get(group.id, group)
+        earlier = of_sys.get(group.id, group)
         members = group.members or earlier.members
         pools[group.id] = group._replace(used_as=earlier.used_as, members=members)
     if text.strip() and not pools:
         problem = _problem('zpool status reports no pool')
-    left = _left(before.values(), pools, devices)
+    left = _left(of_sys.values(), pools, devices)
     return (*left, *pools.values()), (problem,) if problem else ()
 
 
 def _left(
-    known: Iterable[Group],
+    before: Iterable[Group],
     pools: Mapping[str, Group],
     devices: set[str],
 ) -> Iterator[Group]:
-    """Yield the known groups without the devices that zpool reports.
+    """Yield the groups without the devices that zpool reports.
 
     Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
     another pool may have the name of this one. pools: the groups of zpool. devices: of its pools.
     """
-    for group in known:
+    for group in before:
         if group.kind != 'zfs' and not partitions.is_unknown(group):
             yield group
             continue
