@@ -18,7 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..model import Group, Member
 from ..reading.system import PAGE_HEAD, System, names_in, text_of
-from ..typed import NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    Names = tuple[str, ...]  # of devices, as in /sys/block
+    Volumes = Mapping[str, 'Volume']  # by kernel name, such as "dm-3"
 
 # drivers of devices that are not disks
 NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')
@@ -39,16 +43,16 @@ class Devices(NamedTuple):
     names: frozenset[str]  # disks, arrays and volumes, as in /sys/block
     parts: Mapping[str, str] = {}  # partition -> its disk
     # inner volume of LVM -> the devices that it is built on
-    inside: Mapping[str, tuple[str, ...]] = {}
+    inside: Mapping[str, Names] = {}
     # device -> mount points, "swap"; "zfs tank" for a pool
     used: Mapping[str, tuple[str, ...]] = {}
     titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
     same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
     serials: Mapping[str, str] = {}  # disk -> serial number (vital product data page 80h)
     # disk -> all disks of its drive, if there are several: namespaces, actuators
-    units: Mapping[str, tuple[str, ...]] = {}
+    units: Mapping[str, Names] = {}
 
-    def below(self, name: str) -> tuple[str, ...]:
+    def below(self, name: str) -> Names:
         """Return the disks and groups that a member is built on, or () if the device is gone."""
         on: dict[str, None] = {}
         for device in self.inside.get(name, (name,)):
@@ -122,11 +126,11 @@ def _partitions(disk: str, system: System) -> list[str]:
     return [name for name in names if name[len(disk) :].removeprefix('p').isdecimal()]
 
 
-def _units(serials: Mapping[str, str], system: System) -> dict[str, tuple[str, ...]]:
+def _units(serials: Mapping[str, str], system: System) -> dict[str, Names]:
     """Return, for each disk of a drive that has several, all of them: the namespaces of an NVMe
     drive, or the logical units of a SAS drive, one for each actuator. Who pulls the drive pulls all.
     """
-    drives: dict[tuple[str, ...], list[str]] = {}
+    drives: dict[Names, list[str]] = {}
     for name, serial in serials.items():
         namespace = re.fullmatch('(nvme[0-9]+)n[0-9]+', name)
         device = f'{system.sys}/block/{name}/device'
@@ -135,7 +139,7 @@ def _units(serials: Mapping[str, str], system: System) -> dict[str, tuple[str, .
         elif serial and text_of(f'{device}/wwid').startswith('naa.5'):
             target = os.path.dirname(os.path.realpath(device))
             drives.setdefault((target, serial), []).append(name)
-    units: dict[str, tuple[str, ...]] = {}
+    units: dict[str, Names] = {}
     for disks in drives.values():
         if len(disks) > 1:
             units.update(dict.fromkeys(disks, tuple(disks)))
@@ -213,7 +217,7 @@ def _mounts(system: System) -> Iterator[_Mount]:
 
 
 def _shortened(points: Sequence[str]) -> tuple[str, ...]:
-    """Return mount points as people know them, without their number and length being unlimited."""
+    """Return the first mount points, as people write them."""
     names = [unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]]
     return tuple(dict.fromkeys(names))
 
@@ -275,7 +279,7 @@ class Volume(NamedTuple):
 
     name: str  # "vg0-home"
     uuid: str  # "LVM-", 64 letters and, for an inner volume, a suffix
-    slaves: tuple[str, ...]  # "sda2", "dm-1"
+    slaves: Names  # "sda2", "dm-1"
 
 
 def volumes(names: list[str], system: System) -> dict[str, Volume]:
@@ -290,7 +294,7 @@ def volumes(names: list[str], system: System) -> dict[str, Volume]:
     }
 
 
-def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
+def inner(every: Volumes) -> dict[str, Names]:
     """Return the inner volumes of LVM that hold no copies of their own, each with the devices below
     it. A volume that no other volume is built on is shown, whatever its name: the volumes in a thin
     pool may all be inactive.
@@ -302,7 +306,7 @@ def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
     return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
 
 
-def _is_inner(volume: Volume, every: Mapping[str, Volume]) -> bool:
+def _is_inner(volume: Volume, every: Volumes) -> bool:
     """Return whether LVM has made a volume for another one, and it holds no copies of its own."""
     if not volume.uuid.startswith('LVM-') or _images(volume, every):
         return False
@@ -310,10 +314,10 @@ def _is_inner(volume: Volume, every: Mapping[str, Volume]) -> bool:
 
 
 def _through(
-    slaves: tuple[str, ...],
+    slaves: Names,
     hidden: set[str],
-    every: Mapping[str, Volume],
-) -> tuple[str, ...]:
+    every: Volumes,
+) -> Names:
     """Return the devices below *slaves*, through any number of inner volumes.
 
     Each volume is visited only once.
@@ -343,7 +347,7 @@ def title(volume: Volume) -> str:
 
 def group(
     name: str,
-    every: Mapping[str, Volume],
+    every: Volumes,
     devices: Devices,
 ) -> Group:
     """Return a volume with the devices below it as members.
@@ -371,7 +375,7 @@ def group(
     )
 
 
-def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]:
+def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
     """Return the inner volumes of each image of a mirror or RAID, by the image's number; {} for
     other volumes.
     """
@@ -402,12 +406,12 @@ def _image(
     )
 
 
-def _disks(members: Sequence[Member]) -> tuple[str, ...]:
+def _disks(members: Sequence[Member]) -> Names:
     """Return what members are built on."""
     return tuple(dict.fromkeys(disk for member in members for disk in member.on))
 
 
-def _one_disk(paths: tuple[str, ...], devices: Devices) -> Member:
+def _one_disk(paths: Names, devices: Devices) -> Member:
     """Return the only member of a multipath volume: the disk that all of its paths lead to."""
     disks = _disks([devices.member(path) for path in paths])
     states = {path: text_of(f'{devices.system.sys}/block/{path}/device/state') for path in paths}

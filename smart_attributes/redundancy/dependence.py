@@ -25,11 +25,13 @@ from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
 from . import arrays, block_devices, lvm_backup, partitions, survival
-from .block_devices import Devices, Kind, Volume, listed, uses
+from .block_devices import Devices, Kind, listed, uses
 from .partitions import Claim
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
+    from .block_devices import Volumes
+
     # returns the drives that have disks, most severe first
     Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]
 
@@ -417,7 +419,7 @@ def _md_groups(
 
 
 def _volume_groups(
-    volumes: Mapping[str, Volume],
+    volumes: Volumes,
     claims: Sequence[Claim],
     unlisted: Mapping[str, str],
     devices: Devices,

@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping
 from ..constants import LARGEST_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
 from ..reading.system import System, names_in, text_of
-from ..typed import NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 from .block_devices import Devices, Volume, udev_notes, volume_name
+
+if TYPE_CHECKING:
+    from .block_devices import Volumes
 
 _FILES = 256  # volume groups
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
@@ -116,7 +119,7 @@ class Inactive(NamedTuple):
     unlisted: Mapping[str, str]
 
 
-def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
+def read(every: Volumes, devices: Devices) -> Inactive:
     """Return the inactive volumes of the volume groups that have active ones. every: the active
     volumes by kernel name.
     """
@@ -163,7 +166,7 @@ def _backups(system: System) -> dict[str, Backup]:
 def _groups(
     backup: Backup,
     active: frozenset[str],
-    volumes: Mapping[str, Volume],
+    volumes: Volumes,
     devices: Devices,
 ) -> Iterator[Group]:
     """Yield a group for each inactive volume. volumes: the active ones of the volume group."""
