@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import NOTHING, Coded
@@ -193,11 +192,11 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
         members=(*members, *_aside(pool, disks_of)),
         unknown=unknown,
     )
-    leaves = chain(*map(_leaves, (*vdevs, *pool.logs, *pool.cache)))
+    scrubs = [scan for scan in pool.scans if scan.function == 'scrub']
     view = _View(
         resilvers,
-        scrub=next((scan for scan in pool.scans if scan.function == 'scrub'), None),
-        is_marked=any(leaf.is_resilvering for leaf in leaves),
+        scrub=scrubs[0] if scrubs else None,
+        is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
         disks_of=disks_of,
         doubts=tuple(doubt(why, remedy) for why, remedy in pool.doubts),
     )
@@ -222,9 +221,10 @@ def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
         if spare.state == 'AVAIL':
             yield _member(spare, None, disks_of)._replace(state='spare')
     for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
-        for leaf in chain(*map(_leaves, vdevs)):
-            member = _member(leaf, None, disks_of)
-            yield member._replace(role=role, doubts=_doubts(leaf))
+        for vdev in vdevs:
+            for leaf in vdev.leaves():
+                member = _member(leaf, None, disks_of)
+                yield member._replace(role=role, doubts=_doubts(leaf))
 
 
 def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
@@ -359,7 +359,7 @@ def _kind(vdev: Vdev) -> _Kind:
 def _doubt_about(vdev: Vdev, view: _View) -> str:
     """Return why the redundancy of a virtual device is not known, or ''."""
     kind = _kind(vdev)
-    leaves = list(_leaves(vdev))
+    leaves = list(vdev.leaves())
     below = [child for child in vdev.children if child.children]
     is_known = all(_kind(part).level for part in (vdev, *leaves))
     if not is_known or not all(_NESTED.fullmatch(child.name) for child in below):
@@ -372,7 +372,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
         return 'zpool reports a state of a device that this version does not know'
     if vdev.children and vdev.state == 'DEGRADED' and all(map(_is_well, leaves)):
         return _CONTRADICTION
-    return _doubt_while_resilvering(vdev, leaves, view)
+    return _doubt_while_resilvering(vdev, view)
 
 
 def _has_known_state(leaf: Vdev) -> bool:
@@ -384,19 +384,15 @@ def _is_well(leaf: Vdev) -> bool:
     return leaf.state == 'ONLINE' and not leaf.is_resilvering
 
 
-def _doubt_while_resilvering(
-    vdev: Vdev,
-    leaves: list[Vdev],
-    view: _View,
-) -> str:
+def _doubt_while_resilvering(vdev: Vdev, view: _View) -> str:
     """Return why it is unknown which devices a resilver has completed, or ''.
 
     A dRAID marks each that gets data.
     """
     names = view.resilvers
-    is_marked = any(leaf.is_resilvering for leaf in leaves)
-    is_hidden = ('' in names and not view.is_marked) or (vdev.name in names and not is_marked)
-    is_spread = bool(names) and is_marked and vdev.name.startswith('draid')
+    is_own = vdev.name in names and not vdev.lacks_data
+    is_hidden = is_own or ('' in names and not view.is_marked)
+    is_spread = bool(names) and vdev.lacks_data and vdev.name.startswith('draid')
     if is_hidden or is_spread:
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
@@ -406,17 +402,9 @@ def _running(vdev: Vdev, view: _View) -> Scan | None:
     """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of
     devices below it.
     """
-    lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
-    of_any = view.resilvers.get('') if lacks_data else None
+    may_lack_data = vdev.lacks_data or not view.is_marked
+    of_any = view.resilvers.get('') if may_lack_data else None
     return view.resilvers.get(vdev.name) or of_any or view.scrub
-
-
-def _leaves(vdev: Vdev) -> Iterator[Vdev]:
-    """Yield the devices at the lowest level of a virtual device."""
-    if not vdev.children:
-        yield vdev
-    for child in vdev.children:
-        yield from _leaves(child)
 
 
 # --- members --------------------------------------------------------------------------------------
@@ -428,17 +416,20 @@ def _member(
     disks_of: DisksOf,
 ) -> Member:
     """Return a device as a member."""
-    state = _STATES.get(vdev.state, 'unknown')
-    if state == 'in_sync' and vdev.is_resilvering:
-        state = 'rebuilding'
     words = [] if vdev.state in ('ONLINE', 'AVAIL') else [vdev.state, vdev.detail]
     return Member(
         name=_short(vdev),
-        state=state,
+        state=_state(vdev),
         slot=place,
         on=disks_of(vdev.path) if vdev.path else (),
         detail=clean(', '.join(filter(None, words)), LONGEST_GIVEN_NAME),
     )
+
+
+def _state(vdev: Vdev) -> str:
+    """Return the state of a device, as in Member."""
+    state = _STATES.get(vdev.state, 'unknown')
+    return 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
 
 
 def _nested(
@@ -450,7 +441,7 @@ def _nested(
 
     Its state is the best state of these devices.
     """
-    states = {_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)}
+    states = set(map(_state, vdev.leaves()))
     best = next((state for state in _BEST if state in states), 'missing')
     return Member(
         name=_short(vdev),

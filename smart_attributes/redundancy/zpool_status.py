@@ -80,6 +80,18 @@ class Vdev(NamedTuple):
     has_errors: bool = False  # a count above 0; failed writes are lost
     children: tuple[Vdev, ...] = ()
 
+    def leaves(self) -> Iterator[Vdev]:
+        """Yield the devices at the lowest level."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+    @property
+    def lacks_data(self) -> bool:
+        """Return whether any device at the lowest level resilvers, or waits for a resilver."""
+        return any(leaf.is_resilvering for leaf in self.leaves())
+
 
 if TYPE_CHECKING:
     Row = tuple[int, Vdev]  # the depth of a row of the table, 0 for the pool, and its content
