@@ -146,42 +146,34 @@ def examined(
     question. After an exception, the verdicts lack groups, and a remark gives the reason.
     """
     try:
-        further = others()
-        view = read(
-            Question(
-                verdicts=verdicts,
-                others=further,
-                only_alerting=only_alerting,
-                asked=asked,
-                system=system,
-            )
+        question = Question(
+            verdicts=verdicts,
+            others=others(),
+            only_alerting=only_alerting,
+            asked=asked,
+            system=system,
         )
+        view = read(question)
         if view.problem and not view.disks:
             return unexamined(verdicts, drives, view.problem)
-        return _decided(
-            verdicts=verdicts,
-            view=view,
-            drives=drives,
-            others=further,
-        )
+        return _decided(question, view, drives)
     except Exception as error:
         return unexamined(verdicts, drives, problem_of(error))
 
 
 def _decided(
-    verdicts: tuple[Verdict, ...],
+    question: Question,
     view: Seen,
     drives: Drives,
-    others: Sequence[Other],
 ) -> Examined:
     """Return the verdicts with what follows from the groups."""
     if view.groups is None:
-        return Examined(verdicts)
+        return Examined(tuple(question.verdicts))
     slots = dict(view.places)
-    placed = [
-        _in_slot(_placed(verdict, names), slots) for verdict, names in zip(verdicts, view.disks)
-    ]
-    whole = machine(view.groups, with_others(drives(placed), others, view.others))
+    pairs = zip(question.verdicts, view.disks)
+    placed = [_in_slot(_placed(verdict, names), slots) for verdict, names in pairs]
+    present = with_others(drives(placed), question.others, view.others)
+    whole = machine(view.groups, present)
     judged = [_with_degraded(verdict, view.groups) for verdict in placed]
     remarks = (view.problem,) if view.problem else ()
     return Examined(

@@ -188,17 +188,12 @@ def groups(
     pools: dict[str, list[str]] = {}
     for claim in claims:
         if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
-            yield _used(claim.name, devices)
+            yield _alone(claim.name, Kind('swap' if claim.kind == SWAP else 'partition'), devices)
         elif claim.kind == UNKNOWN and (claim.name in devices.parts or claim.name in devices.units):
-            # a drive without any group is of unknown use anyway
-            group = _alone(
-                name=claim.name,
-                kind=_KIND_UNKNOWN,
-                detail='',
-                devices=devices,
-            )
-            # on an array, it has the redundancy of the array
+            # a drive without any group is of unknown use anyway; a partition of an array has the
+            # redundancy of the array
             is_on_array = devices.parts.get(claim.name) in above
+            group = _alone(claim.name, Kind(_KIND_UNKNOWN), devices)
             yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
         elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
             label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
@@ -213,16 +208,6 @@ def groups(
 def is_unknown(group: Group) -> bool:
     """Return whether a group is a partition, or a namespace, of unknown use."""
     return group.kind == _KIND_UNKNOWN
-
-
-def _used(name: str, devices: Devices) -> Group:
-    kind = 'swap' if devices.used[name] == ('swap',) else 'partition'
-    return _alone(
-        name=name,
-        kind=kind,
-        detail='',
-        devices=devices,
-    )
 
 
 def _unused(claim: Claim, devices: Devices) -> Group:
@@ -240,26 +225,21 @@ def _unused(claim: Claim, devices: Devices) -> Group:
     label = claim.notes.get('ID_FS_LABEL', '')
     title = f'{clean(label, 40)}, ' if label else ''
     detail = f'{title}{clean(signature, 40) or "several signatures"}, {_NOT_MOUNTED}'
-    return _alone(
-        name=claim.name,
-        kind='partition',
-        detail=detail,
-        devices=devices,
-    )
+    return _alone(claim.name, Kind('partition'), devices, detail)
 
 
 def _alone(
     name: str,
-    kind: str,
-    detail: str,
+    kind: Kind,
     devices: Devices,
+    detail: str = '',
 ) -> Group:
     """Return the group of one partition. detail: what it holds, if it is not in use."""
     member = devices.member(name, slot=0)._replace(detail=detail)
     group = devices.group(
-        group_id=f'{kind} {name}',
+        group_id=f'{kind.name} {name}',
         name=name,
-        kind=Kind(kind),
+        kind=kind,
         members=[member],
     )
     return group._replace(used_as=devices.used.get(name, ()))
