@@ -253,8 +253,11 @@ def with_removed(
         for name, properties in notes.items()
         if properties.get('ID_FS_TYPE') == 'linux_raid_member'
     }
-    own = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '') if uuids else ''
-    gone = [devices.member(name, 'missing') for name, uuid in uuids.items() if own and uuid == own]
+    if not uuids:
+        return group
+    own = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
+    names = [name for name, uuid in uuids.items() if own and uuid == own]
+    gone = [devices.member(name, 'missing') for name in names]
     # another path to a member is not a removed device
     used = {disk for member in group.members for disk in member.on}
     removed = [member for member in gone if used.isdisjoint(member.on)]
@@ -282,7 +285,8 @@ def _container(metadata: str) -> str:
 def _progress(completed: str) -> float | None:
     """Return the progress in % from "123 / 456"; None before the start ("none", "delayed")."""
     done, _, whole = completed.partition(' / ')
-    if not (done.isdecimal() and whole.isdecimal()) or len(completed) > _WORD or not int(whole):
+    is_short = len(completed) <= _WORD
+    if not is_short or not done.isdecimal() or not whole.isdecimal() or not int(whole):
         return None
     return min(100 * int(done) / int(whole), 100.0)
 
@@ -338,7 +342,8 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     is_complete = bool(entries) and len(entries) >= len(names)
     has_states = is_complete and all(text.startswith('write_errs ') for text in errors)
     level, unknown = _btrfs_level(_profiles(folder), has_states)
-    used = tuple(dict.fromkeys(use for name in names for use in devices.used.get(name, ())))
+    uses = [use for name in names for use in devices.used.get(name, ())]
+    used = tuple(dict.fromkeys(uses))
     label = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME]
     return Group(
         id=f'btrfs {uuid}',

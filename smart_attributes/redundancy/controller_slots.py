@@ -40,20 +40,22 @@ def slot(fields: Mapping[str, str], tool: Json) -> Place:
         match = re.fullmatch(pattern, ' '.join(filter(None, facts)))
         if match:
             words = {'program': tool['program'], **match.groupdict()}
-            return Place(bay.format(**words), on.format(**words), locate_off=off.format(**words))
+            return Place(
+                bay=bay.format(**words),
+                locate=on.format(**words),
+                locate_off=off.format(**words),
+            )
     return Place()
 
 
 def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[str, Verdict]:
     """Return the verdict on each drive by its key, without drives of which this is uncertain."""
     single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
-    pairs = [
-        (drive.fields['key'], verdict)
-        for drive in drives
-        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split())
-        for verdict in verdicts
-        if _is_same(drive, verdict, single)
-    ]
+    pairs: list[tuple[str, Verdict]] = []
+    for drive in drives:
+        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split()):
+            same = [verdict for verdict in verdicts if _is_same(drive, verdict, single)]
+            pairs += [(drive.fields['key'], verdict) for verdict in same]
     of_key = Counter(key for key, _ in pairs)
     of_drive = Counter(verdict.device for _, verdict in pairs)
     return {
@@ -63,7 +65,7 @@ def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[
 
 def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     """Return whether all drives with this type are behind one controller, the only one here."""
-    devices = [verdict.device for verdict in verdicts if _type_of(verdict) == name]
+    devices = [verdict.device for verdict in verdicts if type_of(verdict) == name]
     behind: set[str] = set()
     for device in devices:
         host = linux.host_of(device)
@@ -73,7 +75,7 @@ def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     return len(behind) == 1 and len(hosts) <= 1
 
 
-def _type_of(verdict: Verdict) -> str:
+def type_of(verdict: Verdict) -> str:
     """Return the name of a drive's type, such as "megaraid"."""
     return device_types.base(verdict.device).partition(',')[0]
 
@@ -94,18 +96,18 @@ def _is_same(
     if same_serial:
         return True
     if same_controller is None:
-        same_controller = drive.is_of_only and _type_of(verdict) in single
+        same_controller = drive.is_of_only and type_of(verdict) in single
     # another drive may have the number of a missing one
     is_there = verdict.code != DriveGone.code
     return bool(is_there and same_number and same_controller)
 
 
-def _is_same_serial(*serials: str) -> bool | None:
+def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
     """Return whether serial numbers are equal, or one is part of the other; None if not known.
 
     MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
     """
-    letters = [re.sub('[^0-9A-Z]', '', serial.upper()) for serial in serials]
+    letters = [re.sub('[^0-9A-Z]', '', serial.upper()) for serial in (of_tool, of_drive)]
     short, long = sorted(letters, key=len)
     if not short:
         return None

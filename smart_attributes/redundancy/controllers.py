@@ -14,12 +14,11 @@ from ..constants import MOST_CONTROLLERS
 from ..errors import Coded
 from ..model import Group, Place, Verdict
 from ..reading import system as linux
-from ..reading.device_types import base
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean
 from .controller_output import DATA, matching, rows
-from .controller_slots import ToolDrive, joined, slot
+from .controller_slots import ToolDrive, joined, slot, type_of
 from .controller_volumes import Volume, groups, tool_drives, volumes
 from .sentences import called
 from .survival import LOOK, doubt
@@ -79,12 +78,10 @@ def completed(
             names[key] = place.bay
     taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
     made = [_on_disks(group, names, disks) for group in _placed(answer.volumes, taken, system)]
-    left = []
-    for group in before:
-        rest = _left(group, taken, answer.reasons, verdicts)
-        if rest.members or rest.kind != 'hardware':
-            left.append(rest)
-    return Completed((*left, *made), tuple(answer.notes), tuple(places))
+    reasons = {verdict.device.address: answer.reasons.get(type_of(verdict)) for verdict in verdicts}
+    left = [_left(group, taken, reasons) for group in before]
+    rest = [group for group in left if group.members or group.kind != 'hardware']
+    return Completed((*rest, *made), tuple(answer.notes), tuple(places))
 
 
 def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
@@ -135,23 +132,17 @@ def _placed(
 def _left(
     group: Group,
     taken: set[str],
-    reasons: Mapping[str, str],
-    verdicts: Sequence[Verdict],
+    reasons: Mapping[str, str | None],
 ) -> Group:
     """Return a group; one of a controller's drives without those in volumes, and with the reason
-    why nothing is known about the others. reasons: as in Answer.
+    why nothing is known about the others. reasons: by address.
     """
     if group.kind != 'hardware':
         return group
     members = [member for member in group.members if taken.isdisjoint(member.on)]
-    addresses = {address for member in members for address in member.on}
-    families = {
-        base(verdict.device).partition(',')[0]
-        for verdict in verdicts
-        if verdict.device.address in addresses
-    }
-    whys = [reasons[family] for family in sorted(families) if family in reasons]
-    return group._replace(members=tuple(members), unknown=whys[0] if whys else group.unknown)
+    whys = [reasons.get(address) for member in members for address in member.on]
+    unknown = next(filter(None, whys), group.unknown)
+    return group._replace(members=tuple(members), unknown=unknown)
 
 
 # --- commands -------------------------------------------------------------------------------------

@@ -230,11 +230,13 @@ def completed(
     if not problem and not states.keys() >= set(names.values()):
         text, problem = ask(COMMAND_OF_MIRRORS)
         states = {**statuses_of_mirrors(text), **states}
-    nothing = Status('', unknown=_NOT_REPORTED)
-    made = [
-        with_status(group, states.get(names[group.id], nothing)) if group.id in names else group
-        for group in groups
-    ]
+    made = []
+    for group in groups:
+        if group.id not in names:
+            made.append(group)
+            continue
+        status = states.get(names[group.id], Status('', unknown=_NOT_REPORTED))
+        made.append(with_status(group, status))
     return tuple(made), (problem,) if problem else ()
 
 

@@ -78,14 +78,17 @@ def _backup(
     areas: Mapping[str, Mapping[str, None]],
 ) -> Backup:
     """Return the metadata. ids: by path in the text. areas: of each volume, also inner volumes."""
-    devices = {
-        path[2]: device_id for path, device_id in ids.items() if path[1:-1] == ('physical_volumes',)
-    }
+    devices: dict[str, str] = {}
+    volume_ids: dict[str, str] = {}
+    for path, own_id in ids.items():
+        if path[1:-1] == ('physical_volumes',):
+            devices[path[-1]] = own_id
+        elif path[1:-1] == ('logical_volumes',):
+            volume_ids[path[-1]] = own_id
     volumes = {}
-    for path, volume_id in ids.items():
-        if path[1:-1] == ('logical_volumes',):
-            on = tuple(area for area in areas.get(path[2], {}) if area in devices)
-            volumes[path[2]] = Stored(volume_id, on)
+    for volume, volume_id in volume_ids.items():
+        on = [area for area in areas.get(volume, {}) if area in devices]
+        volumes[volume] = Stored(volume_id, tuple(on))
     return Backup(
         id=ids[(name,)],
         name=name,

@@ -105,7 +105,8 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     the same slots as far copies); 17 and 18: how far copies are grouped.
     """
     near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
-    size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
+    sizes = {0: slots, 1: slots // (far or 1), 2: far * near}
+    size = sizes.get(grouping, 0)
     if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
         return None
     places = {

@@ -268,7 +268,8 @@ def _row(
     name = indented.strip(' ')
     indent = len(indented) - len(name)
     match = _STATE.fullmatch(line, column)
-    is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2 : column] == '  '
+    is_printable = line[:1] == '\t' and line[1:].isprintable()
+    is_in_line = is_printable and line[column - 2 : column] == '  '
     is_whole = match and (not match[2] or len(match[3].split()) == counts)
     if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood('a row of the table has an unknown format')
