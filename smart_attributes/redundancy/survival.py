@@ -150,7 +150,11 @@ def _copies(
 
 
 class Stack:
-    """All groups of a machine, and which groups are built on which disks."""
+    """All groups of a machine, and which groups are built on which disks.
+
+    No group is built on itself, directly or through others: dependence.groups() cuts such groups
+    off.
+    """
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
@@ -158,14 +162,10 @@ class Stack:
         self._whole: dict[str, list[tuple[Disks, bool | None]]] = {}
 
     def disks(self, name: str) -> Disks:
-        """Return the disks below a group, or the disk itself.
-
-        A group that contains itself counts once.
-        """
+        """Return the disks below a group, or the disk itself."""
         if name not in self.groups:
             return frozenset((name,))
         if name not in self._disks:
-            self._disks[name] = frozenset()  # so that a group that contains itself ends
             members = self.groups[name].members
             self._disks[name] = frozenset().union(*map(self.below, members))
         return self._disks[name]
@@ -224,7 +224,7 @@ class Stack:
         """
         if self.loses(group, disks):
             return []
-        held = self._members(group, disks, frozenset((group.id,)))
+        held = self._members(group, disks)
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
     def is_on(self, member: Member, disks: Disks) -> bool:
@@ -235,21 +235,15 @@ class Stack:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
         group, each member is in sync.
         """
-        return self._holds(group.id, disks, frozenset())
+        return self._holds(group.id, disks)
 
-    def _holds(
-        self,
-        name: str,
-        disks: Disks,
-        above: Disks,
-    ) -> bool:
-        if name not in self.groups or name in above:
+    def _holds(self, name: str, disks: Disks) -> bool:
+        group = self.groups.get(name)
+        if group is None:
             return name in disks
-        group = self.groups[name]
         states = self._complete_states(group)
         data = [member for member in group.members if member.state in states and not member.role]
-        above = above | {name}
-        return any(self._holds(below, disks, above) for member in data for below in member.on)
+        return any(self._holds(below, disks) for member in data for below in member.on)
 
     @staticmethod
     def _complete_states(group: Group) -> tuple[str, ...]:
@@ -260,11 +254,8 @@ class Stack:
 
     def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
-        return [
-            member
-            for member in group.members
-            if self._is_below(member, disks, frozenset()) is not True
-        ]
+        members = group.members
+        return [member for member in members if self._is_below(member, disks) is not True]
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
@@ -277,74 +268,49 @@ class Stack:
         """Return whether a group's data can be read without these disks, given the present
         states of its members.
         """
-        return self._survives(group.id, lost, frozenset())
+        return self._survives(group.id, lost)
 
     def loses(self, group: Group, lost: Disks) -> bool:
         """Return whether a group's data certainly cannot be read without these disks."""
         return self.survives(group, lost) is False
 
-    def _survives(
-        self,
-        name: str,
-        lost: Disks,
-        above: Disks,
-    ) -> bool | None:
+    def _survives(self, name: str, lost: Disks) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
-        if name in above:  # a loop of groups, which no system builds
-            return None
         needed = stripes(group)
-        above = above | {name}
         if needed is not None:
-            members = self._members(group, lost, above)
+            members = self._members(group, lost)
             return _all(_stripe(stripe, group, members) for stripe in needed)
         states = self._complete_states(group)
         is_whole = all(
-            member.state in states and self._is_below(member, lost, above)
-            for member in group.members
+            member.state in states and self._is_below(member, lost) for member in group.members
         )
         return True if is_whole else None
 
-    def _members(
-        self,
-        group: Group,
-        lost: Disks,
-        above: Disks,
-    ) -> list[bool | None]:
+    def _members(self, group: Group, lost: Disks) -> list[bool | None]:
         """Return for each member whether it holds its part of the data.
 
         Answers without lost disks are cached.
         """
         if group.id not in self._whole:
             self._whole[group.id] = [
-                (self.below(member), self._member(member, frozenset(), above))
-                for member in group.members
+                (self.below(member), self._member(member, frozenset())) for member in group.members
             ]
         return [
-            holds if disks.isdisjoint(lost) else self._member(member, lost, above)
+            holds if disks.isdisjoint(lost) else self._member(member, lost)
             for member, (disks, holds) in zip(group.members, self._whole[group.id])
         ]
 
-    def _member(
-        self,
-        member: Member,
-        lost: Disks,
-        above: Disks,
-    ) -> bool | None:
+    def _member(self, member: Member, lost: Disks) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and self._is_below(member, lost, above)
+        return member.state == IN_SYNC and self._is_below(member, lost)
 
-    def _is_below(
-        self,
-        member: Member,
-        lost: Disks,
-        above: Disks,
-    ) -> bool | None:
+    def _is_below(self, member: Member, lost: Disks) -> bool | None:
         """Return whether all that a member is built on is left."""
-        return _all(self._survives(below, lost, above) for below in member.on)
+        return _all(self._survives(below, lost) for below in member.on)
 
     def tolerates(self, group: Group, lost: Disks) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
@@ -353,7 +319,7 @@ class Stack:
         needed = stripes(group)
         if needed is None:
             return None
-        members = self._members(group, lost, frozenset((group.id,)))
+        members = self._members(group, lost)
         left = min(_left(stripe, group, members) for stripe in needed)
         return left if left < 1 else left // self._together(group, lost, members)
 
@@ -370,7 +336,7 @@ class Stack:
         most = 1
         for disk, count in members_on.items():
             if count > 1:
-                left = self._members(group, lost | {disk}, frozenset((group.id,)))
+                left = self._members(group, lost | {disk})
                 failed = sum(before is not after for before, after in zip(members, left))
                 most = max(most, failed)
         return most
