@@ -376,9 +376,9 @@ def with_replacements(verdicts: Sequence[Verdict], machine: Machine) -> tuple[Ve
 
 def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
     for group, tolerates, drives in groups:
-        said = sentences.tolerance(group, tolerates)
         for member, below in zip(group.members, drives):
             if name in below:
+                said = sentences.tolerance(group, tolerates)
                 yield Dependence(
                     group=group,
                     member=member.name,
