@@ -267,7 +267,7 @@ def in_tool(
     said = {'serial': serial} if serial else {}
     is_of_only = more.pop('is_of_only', True)
     return controller_slots.ToolDrive(
-        TOOL['storcli64'], 'storcli64', {**fields, **said, **more}, pci, is_of_only
+        TOOL['storcli64'], {**fields, **said, **more}, pci, is_of_only
     )
 
 

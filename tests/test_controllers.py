@@ -23,13 +23,18 @@ from smart_attributes.errors import Coded, Identity
 from smart_attributes.model import Device, Group, Located, Member, State, Verdict
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import controllers, dependence
+from smart_attributes.redundancy import (
+    controller_output,
+    controller_volumes,
+    controllers,
+    dependence,
+)
 from smart_attributes.redundancy.replacement import Drive, machine
 from smart_attributes.redundancy.survival import Stack
 
 SAMPLES = ROOT / 'tests' / 'controllers'
 INDEX = json.loads((SAMPLES / 'index.json').read_text())
-TOOL = {tool['name']: tool for tool in controllers.TOOLS}
+TOOL = {tool['name']: {**tool, 'program': tool['name']} for tool in controllers.TOOLS}
 # Each command that can be run: nothing else is asked of a controller.
 READING = {
     'storcli': {
@@ -54,9 +59,9 @@ def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tupl
 def answer(name: str, text: str = '') -> controllers.Answer:
     """Return what the tool of an output reports. text: another output of this tool."""
     tool = TOOL[INDEX[name]['tool']]
-    rows = controllers.rows(text or text_of(name), tool, INDEX[name].get('controller', ''))
-    drives = controllers.tool_drives(rows, tool, tool['name'])
-    return controllers.Answer(controllers.volumes(rows, tool), [], drives)
+    rows = controller_output.rows(text or text_of(name), tool, INDEX[name].get('controller', ''))
+    drives = controller_volumes.tool_drives(rows, tool)
+    return controllers.Answer(controller_volumes.volumes(rows, tool), [], drives)
 
 
 def text_of(name: str) -> str:
@@ -66,10 +71,11 @@ def text_of(name: str) -> str:
 
 def read(text: str, tool: str, controller: str = '') -> dict[str, list[Group]]:
     """Return the groups of each volume, by its controller and number."""
-    found = controllers.volumes(controllers.rows(text, TOOL[tool], controller), TOOL[tool])
+    rows = controller_output.rows(text, TOOL[tool], controller)
+    found = controller_volumes.volumes(rows, TOOL[tool])
     return {
         f'{volume.fields.get("controller", "")} {volume.fields["number"]}': list(
-            controllers.groups(volume)
+            controller_volumes.groups(volume)
         )
         for volume in found
     }
@@ -840,7 +846,7 @@ def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked)
     ],
 )
 def test_a_drive_is_a_member_with_the_words_of_the_tool_unless_it_is_well(drive, member):
-    found = controllers._member({**drive, 'key': 'key'}, 3)
+    found = controller_volumes._member({**drive, 'key': 'key'}, 3)
 
     assert (found.name, found.state, found.on, found.detail, found.slot) == (*member, 3)
 
@@ -869,4 +875,7 @@ def test_a_spare_that_failed_is_none_and_an_active_one_is_unknown(said, spare, s
         }
     }
 
-    assert controllers._state({'state': said, **({'spare': spare} if spare else {})}, tool) == state
+    assert (
+        controller_volumes._state({'state': said, **({'spare': spare} if spare else {})}, tool)
+        == state
+    )

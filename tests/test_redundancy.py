@@ -409,13 +409,6 @@ def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]
             {'sda': NEXT},
             'replace-next',
         ),
-        # a loop
-        (
-            [group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')],
-            'a',
-            {'sda': COPY},
-            'redundancy-unknown',
-        ),
     ],
 )
 def test_groups_on_groups(groups, failing, labels, code):

@@ -21,7 +21,7 @@ from usual_layouts import (
 )
 
 from smart_attributes.reading import system
-from smart_attributes.redundancy import block_devices, zpool
+from smart_attributes.redundancy import dmsetup, zpool
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import COPY, NEXT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
@@ -82,9 +82,7 @@ class Tree:
         self.lv(group, name, used, *images)
         spare = {'lvol0_pmspare': below[:1]}
         self.machine.volume_group(group, below, {name: tuple(inner), **inner, **spare})
-        self.printed[block_devices.COMMAND] = (
-            f'{group}-{name}: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
-        )
+        self.printed[dmsetup.COMMAND] = f'{group}-{name}: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
 
     def btrfs(self, used: str, *members: str) -> None:
         self.machine.btrfs(BTRFS, {'data/raid1': 9}, members, ({}, {}))
@@ -146,7 +144,7 @@ def test_a_failing_drive_of_a_usual_layout(tree, layout):
 def failing(tree: Tree, name: str) -> Step:
     """Return the step of a drive that fails, as triage of root says it."""
     found = groups(None, tree.machine.system)
-    for program in (zpool, block_devices):
+    for program in (zpool, dmsetup):
         if program.COMMAND in tree.printed:
             found, _ = program.completed(found, tree.machine.system)
     disks = [disk for disk in (*DISKS, 'sdc') if disk in tree.machine.numbers]

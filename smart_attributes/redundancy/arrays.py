@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
+from ..typed import NamedTuple
 from ..words import clean
 from . import doubts
-from .block_devices import ACTIVITIES, Devices, container_of, number_of, udev_notes
+from .block_devices import Devices, Kind, udev_notes
+from .dmsetup import ACTIVITIES
 from .doubts import UNREAD
 from .survival import is_redundant
 
@@ -58,59 +60,72 @@ _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
 
 
+class _Files(NamedTuple):
+    """The files of an array in /sys/block/mdN/md that are read last."""
+
+    level: str
+    slots: str
+    layout: str
+    progress: str
+    state: str
+
+
 def array(name: str, devices: Devices) -> Group | None:
     """Return an md array; None if it was stopped, or if it is a container that only holds disks
     for other arrays.
     """
-    md, used = f'{devices.system.sys}/block/{name}/md', devices.used.get(name, ())
-    action = text_of(f'{md}/sync_action')
-    activity = _ACTIVITIES.get(action, '')
-    found = tuple(doubts.of_array(_texts_in(md), use=used[0] if len(used) == 1 else ''))
-    level = text_of(f'{md}/level', unread=UNREAD)
-    members = [_member(name, each, activity, level, devices) for each in md_members(name, devices)]
-    # These files are read last: if they still exist, the array existed until now.
-    text = {
-        key: text_of(f'{md}/{key}')
-        for key in (
-            'level',
-            'raid_disks',
-            'layout',
-            'sync_completed',
-            'metadata_version',
-            'array_state',
-        )
-    }
-    if not members or (
-        text['metadata_version'].startswith('external:') and text['metadata_version'][9:10] != '/'
-    ):
-        return None
-    slots = min(number_of(text['raid_disks']) or 0, MOST_MEMBERS)
-    unknown = _unknown(text['level'], slots, text['layout'], text['array_state']) or (
-        f'md reports the activity "{clean(action, _WORD)}"' if action not in _ACTIVITIES else ''
+    folder = f'{devices.system.sys}/block/{name}/md'
+    used = devices.used.get(name, ())
+    action = text_of(f'{folder}/sync_action')
+    doubted = tuple(doubts.of_array(_texts_in(folder), use=' '.join(used)))
+    members = _members(name, action, devices)
+    # If these files still exist, the array existed until now.
+    files = _Files(
+        level=text_of(f'{folder}/level'),
+        slots=text_of(f'{folder}/raid_disks'),
+        layout=text_of(f'{folder}/layout'),
+        progress=text_of(f'{folder}/sync_completed'),
+        state=text_of(f'{folder}/array_state'),
     )
-    if _LEVELS.get(text['level']) and not unknown:
-        members += _empty(slots, members)
-    group = Group(
-        name,
-        name,
-        'md',
-        '' if unknown else text['level'],
-        slots,
-        number_of(text['layout']) or 0,
-        tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))),
-        activity,
-        _progress(text['sync_completed']) if activity else None,
-        used,
+    metadata = text_of(f'{folder}/metadata_version')
+    is_container = metadata.startswith('external:') and not metadata.startswith('external:/')
+    if not members or is_container:
+        return None
+    group = _group(name, action, files, members)._replace(used_as=used)
+    if not is_redundant(group):
+        return group
+    beside = _beside(group, metadata, devices)
+    return group._replace(doubts=doubted, members=(*group.members, *beside))
+
+
+def _group(
+    name: str,
+    action: str,
+    files: _Files,
+    members: Sequence[Member],
+) -> Group:
+    """Return an array. action: of the file sync_action."""
+    slots = min(_number(files.slots) or 0, MOST_MEMBERS)
+    unknown = _unknown(files, action, slots)
+    empty = _empty(slots, members) if _LEVELS.get(files.level) and not unknown else []
+    activity = _ACTIVITIES.get(action, '')
+    return Group(
+        id=name,
+        name=name,
+        kind='md',
+        level='' if unknown else files.level,
+        slots=slots,
+        layout=_number(files.layout) or 0,
+        members=tuple(sorted((*members, *empty), key=_place)),
+        activity=activity,
+        progress=_progress(files.progress) if activity else None,
         unknown=unknown,
     )
-    return (
-        group._replace(
-            doubts=found,
-            members=(*group.members, *_beside(group, text['metadata_version'], devices)),
-        )
-        if is_redundant(group)
-        else group
-    )
+
+
+def _place(member: Member) -> tuple[bool, int]:
+    """Return a key that sorts members by their slots; those without a slot come last."""
+    return member.slot is None, member.slot or 0
 
 
 def _texts_in(folder: str) -> Callable[[str], str]:
@@ -124,48 +139,54 @@ def _texts_in(folder: str) -> Callable[[str], str]:
     return text
 
 
-def md_members(name: str, devices: Devices) -> list[str]:
+def md_members(array: str, devices: Devices) -> list[str]:
     """Return the kernel's names of an array's devices."""
-    names = names_in(f'{devices.system.sys}/block/{name}/md')
-    return [each[4:] for each in names if each.startswith('dev-')][:MOST_MEMBERS]
+    names = names_in(f'{devices.system.sys}/block/{array}/md')
+    return [name[4:] for name in names if name.startswith('dev-')][:MOST_MEMBERS]
 
 
-def _unknown(level: str, slots: int, layout: str, state: str) -> str:
+def _unknown(files: _Files, action: str, slots: int) -> str:
     """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is
     known.
     """
+    level, state = files.level, files.state
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
-    absent = [
-        what
-        for what, is_there in (
-            ('level', level),
-            ('number of members', slots),
-            ('state', state),
-            ('layout', layout or level != 'raid10'),
-        )
-        if not is_there
-    ]
-    return f'its {absent[0]} could not be read from /sys' if absent else ''
+    facts = {
+        'level': level,
+        'number of members': slots,
+        'state': state,
+        'layout': files.layout or level != 'raid10',
+    }
+    absent = [name for name, fact in facts.items() if not fact]
+    if absent:
+        return f'its {absent[0]} could not be read from /sys'
+    if action not in _ACTIVITIES:
+        return f'md reports the activity "{clean(action, _WORD)}"'
+    return ''
 
 
-def _member(array: str, name: str, activity: str, level: str, devices: Devices) -> Member:
-    folder = f'{devices.system.sys}/block/{array}/md/dev-{name}'
-    text = text_of(f'{folder}/state')
-    slot = number_of(text_of(f'{folder}/slot'))
-    member = devices.member(
-        name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot
-    )
-    found = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
-    if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
-        member = member._replace(state='missing', on=())
-    return member._replace(
-        doubts=found,
-        role='journal' if 'journal' in text.split(',') else '',
-        detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME],
-    )
+def _members(array: str, action: str, devices: Devices) -> list[Member]:
+    """Return the devices of an array as members. action: of the file sync_action."""
+    md = f'{devices.system.sys}/block/{array}/md'
+    level = text_of(f'{md}/level')
+    members = []
+    for name in md_members(array, devices):
+        folder = f'{md}/dev-{name}'
+        text = text_of(f'{folder}/state')
+        flags = text.split(',')
+        slot = _number(text_of(f'{folder}/slot'))
+        is_rebuilding = slot is not None and action in _REBUILDING
+        member = devices.member(name, _state(flags, is_rebuilding), slot)
+        doubted = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
+        if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
+            member = member._replace(state='missing', on=())
+        detail = '' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME]
+        role = 'journal' if 'journal' in flags else ''
+        members.append(member._replace(doubts=doubted, role=role, detail=detail))
+    return members
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
@@ -181,7 +202,9 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
         return 'spare'
     if 'in_sync' in flags:
         return 'in_sync'
-    return 'unknown' if 'spare' not in flags else 'rebuilding' if is_rebuilding else 'spare'
+    if 'spare' in flags:
+        return 'rebuilding' if is_rebuilding else 'spare'
+    return 'unknown'
 
 
 def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
@@ -189,52 +212,81 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
 
     A faulty device without a place fills an empty place.
     """
-    filled = {each.slot for each in members}
+    filled = {member.slot for member in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
-    return empty[sum(each.state == 'faulty' and each.slot is None for each in members) :]
+    faulty = [member for member in members if member.state == 'faulty' and member.slot is None]
+    return empty[len(faulty) :]
 
 
-def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
+def _beside(
+    group: Group,
+    metadata: str,
+    devices: Devices,
+) -> Iterator[Member]:
     """Yield the spares of an array: the unused disks in the array's container (format imsm or ddf).
 
     Failed disks are included, because only the metadata, which is not read, shows the failure. If
     an array lacks a member but is not being rebuilt on such a disk, it cannot use the disk.
     """
-    container = container_of(metadata)
-    filled = sum(
-        each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members
-    )
-    for each in md_members(container, devices) if container else ():
-        if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [
-            container
-        ]:
-            yield devices.member(each, 'spare' if filled >= group.slots else 'unknown')
+    container = _container(metadata)
+    if not container:
+        return
+    working = [member for member in group.members if member.state in ('in_sync', 'rebuilding')]
+    filled = sum(member.slot is not None for member in working)
+    state = 'spare' if filled >= group.slots else 'unknown'
+    folder = f'{devices.system.sys}/block/{container}/md'
+    for name in md_members(container, devices):
+        if names_in(f'{folder}/dev-{name}/block/holders') == [container]:
+            yield devices.member(name, state)
 
 
-def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
+def with_removed(
+    group: Group,
+    notes: Mapping[str, Mapping[str, str]],
+    devices: Devices,
+) -> Group:
     """Return an array, completed with removed devices that still have the array's UUID. notes:
     udev's, by device.
     """
     uuids = {
-        name: each.get('ID_FS_UUID', '').replace('-', '')
-        for name, each in notes.items()
-        if each.get('ID_FS_TYPE') == 'linux_raid_member'
+        name: properties.get('ID_FS_UUID', '').replace('-', '')
+        for name, properties in notes.items()
+        if properties.get('ID_FS_TYPE') == 'linux_raid_member'
     }
-    own = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '') if uuids else ''
-    gone = [devices.member(name, 'missing') for name, uuid in uuids.items() if own and uuid == own]
+    if not uuids:
+        return group
+    own = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
+    names = [name for name, uuid in uuids.items() if own and uuid == own]
+    gone = [devices.member(name, 'missing') for name in names]
     # another path to a member is not a removed device
-    used = {each for member in group.members for each in member.on}
+    used = {disk for member in group.members for disk in member.on}
     removed = [member for member in gone if used.isdisjoint(member.on)]
-    empty = [each for each in group.members if not each.name][: len(removed)]
-    return group._replace(
-        members=(*(each for each in group.members if each not in empty), *removed)
-    )
+    empty = [member for member in group.members if not member.name][: len(removed)]
+    rest = [member for member in group.members if member not in empty]
+    return group._replace(members=(*rest, *removed))
+
+
+def _number(text: str) -> int | None:
+    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None
+    without a number.
+    """
+    digits = text[: len(text) - len(text.lstrip('0123456789'))]
+    return int(digits) if 0 < len(digits) < 10 else None
+
+
+def _container(metadata: str) -> str:
+    """Return the container that has an array, '' if it has none. metadata: metadata_version:
+    "external:/md127/0".
+    """
+    match = re.match('external:/([A-Za-z0-9_]+)/', metadata)
+    return match[1] if match else ''
 
 
 def _progress(completed: str) -> float | None:
     """Return the progress in % from "123 / 456"; None before the start ("none", "delayed")."""
     done, _, whole = completed.partition(' / ')
-    if not (done.isdecimal() and whole.isdecimal()) or len(completed) > _WORD or not int(whole):
+    is_short = len(completed) <= _WORD
+    if not is_short or not done.isdecimal() or not whole.isdecimal() or not int(whole):
         return None
     return min(100 * int(done) / int(whole), 100.0)
 
@@ -261,12 +313,9 @@ def file_systems(devices: Devices) -> list[Group]:
 
     Its name is its label, else a mount point, else its UUID.
     """
-    every = [
-        each
-        for each in names_in(f'{devices.system.sys}/fs/btrfs')
-        if re.fullmatch('[0-9a-f-]{36}', each)
-    ]
-    return [_file_system(uuid, devices) for uuid in every[:_FILE_SYSTEMS]]
+    names = names_in(f'{devices.system.sys}/fs/btrfs')
+    uuids = [name for name in names if re.fullmatch('[0-9a-f-]{36}', name)]
+    return [_file_system(uuid, devices) for uuid in uuids[:_FILE_SYSTEMS]]
 
 
 def btrfs_members(group: str, devices: Devices) -> list[str]:
@@ -277,42 +326,37 @@ def btrfs_members(group: str, devices: Devices) -> list[str]:
 def _file_system(uuid: str, devices: Devices) -> Group:
     folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
     names = btrfs_members(f'btrfs {uuid}', devices)
-    entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]]
-    targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
-    gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
+    entries = [
+        f'{folder}/devinfo/{number}' for number in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]
+    ]
     # The target of a replacement counts as a member, because /sys does not show which device is the
     # target.
-    members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
+    targets = [entry for entry in entries if text_of(f'{entry}/replace_target') == '1']
+    sources = [entry for entry in entries if entry not in targets]
+    members = devices.members(names, Kind('btrfs'))
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    level, unknown = _btrfs_level(
-        _profiles(folder),
-        len(entries) >= len(names)
-        and bool(entries)
-        and all(text_of(f'{each}/error_stats').startswith('write_errs ') for each in entries),
-    )
-    used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
-    name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
-    found = dict.fromkeys(
-        doubt
-        for entry in entries
-        for doubt in doubts.of_btrfs_device(text_of(f'{entry}/error_stats'))
-    )
     # A device that was pulled out is already counted as a member.
-    missing = max(gone - sum(member.state == 'missing' for member in members), 0)
+    gone = sum(text_of(f'{entry}/missing') != '0' for entry in sources)
+    pulled = sum(member.state == 'missing' for member in members)
+    errors = [text_of(f'{entry}/error_stats') for entry in entries]
+    is_complete = bool(entries) and len(entries) >= len(names)
+    has_states = is_complete and all(text.startswith('write_errs ') for text in errors)
+    level, unknown = _btrfs_level(_profiles(folder), has_states)
+    uses = [use for name in names for use in devices.used.get(name, ())]
+    used = tuple(dict.fromkeys(uses))
+    label = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME]
     return Group(
-        f'btrfs {uuid}',
-        name,
-        'btrfs',
-        level,
-        len(members),
-        0,
-        tuple(members),
-        'replace' if targets else '',
-        None,
-        used,
-        missing,
-        unknown,
-        tuple(found),
+        id=f'btrfs {uuid}',
+        name=label or (used[0] if used else uuid),
+        kind='btrfs',
+        level=level,
+        slots=len(members),
+        members=tuple(members),
+        activity='replace' if targets else '',
+        used_as=used,
+        missing=max(gone - pulled, 0),
+        unknown=unknown,
+        doubts=tuple(doubts.of_btrfs_devices('\n'.join(errors))),
     )
 
 
@@ -320,21 +364,18 @@ def _profiles(folder: str) -> set[str]:
     """Return the profiles that hold data or metadata, several during a conversion; none if some
     cannot be read.
     """
-    places = {}
-    for space in (
-        'mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata',
-        'system',
-    ):
-        for each in (f'{folder}/allocation/{name}' for name in space.split(' ')):
-            found = {
-                f'{each}/{name}': name
-                for name in names_in(each)
-                if name in _PROFILES or names_in(f'{each}/{name}')
-            }  # else it is a file
-            if not found and text_of(f'{each}/total_bytes') != '0':
-                return set()
-            places.update(found)
-    return {name for place, name in places.items() if text_of(f'{place}/used_bytes') != '0'}
+    is_mixed = os.path.isdir(f'{folder}/allocation/mixed')
+    used: set[str] = set()
+    for kind in ('mixed', 'system') if is_mixed else ('data', 'metadata', 'system'):
+        space = f'{folder}/allocation/{kind}'
+        # the names of other files are no profiles
+        profiles = [
+            name for name in names_in(space) if name in _PROFILES or names_in(f'{space}/{name}')
+        ]
+        if not profiles and text_of(f'{space}/total_bytes') != '0':
+            return set()
+        used.update(name for name in profiles if text_of(f'{space}/{name}/used_bytes') != '0')
+    return used
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
@@ -344,10 +385,8 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     unheard = sorted(profiles - set(_PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
-    if not has_states or not profiles:
-        return (
-            '',
-            f'{"the states of its devices" if profiles else "its profiles"} could not be read from '
-            '/sys',
-        )
+    if not profiles:
+        return '', 'its profiles could not be read from /sys'
+    if not has_states:
+        return '', 'the states of its devices could not be read from /sys'
     return next(level for profile, level in _PROFILES.items() if profile in profiles), ''

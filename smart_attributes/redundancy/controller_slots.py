@@ -27,59 +27,64 @@ _SERIAL = 6  # least number of characters of a serial number that is part of ano
 class ToolDrive(NamedTuple):
     """A drive in the output of a tool."""
 
-    tool: Json  # an entry of "tools" in controllers.json
-    program: str
+    tool: Json  # an entry of "tools" in controllers.json, with the "program" that was run
     fields: Mapping[str, str]  # "key" is unique
     pci: str = ''  # address of its controller, as the tool writes it; '': not printed
     is_of_only: bool = False  # the tool reports no other controller
 
 
-def slot(fields: Mapping[str, str], tool: Json, program: str) -> Place:
+def slot(fields: Mapping[str, str], tool: Json) -> Place:
     """Return the slot of a drive and the commands for its LED, as far as its tool tells them."""
     facts = [fields.get(key, '') for key in ('controller', 'place', 'location')]
     for pattern, bay, on, off in tool.get('slots', ()):
         match = re.fullmatch(pattern, ' '.join(filter(None, facts)))
         if match:
-            words = {'program': program, **match.groupdict()}
-            return Place(bay.format(**words), on.format(**words), locate_off=off.format(**words))
+            words = {'program': tool['program'], **match.groupdict()}
+            return Place(
+                bay=bay.format(**words),
+                locate=on.format(**words),
+                locate_off=off.format(**words),
+            )
     return Place()
 
 
 def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[str, Verdict]:
     """Return the verdict on each drive by its key, without drives of which this is uncertain."""
     single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
-    pairs = [
-        (drive.fields['key'], verdict)
-        for drive in drives
-        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split())
-        for verdict in verdicts
-        if _is_same(drive, verdict, single)
-    ]
+    pairs: list[tuple[str, Verdict]] = []
+    for drive in drives:
+        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split()):
+            same = [verdict for verdict in verdicts if _is_same(drive, verdict, single)]
+            pairs += [(drive.fields['key'], verdict) for verdict in same]
     of_key = Counter(key for key, _ in pairs)
     of_drive = Counter(verdict.device for _, verdict in pairs)
     return {
-        key: verdict for key, verdict in pairs if (of_key[key], of_drive[verdict.device]) == (1, 1)
+        key: verdict for key, verdict in pairs if of_key[key] == 1 and of_drive[verdict.device] == 1
     }
 
 
 def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     """Return whether all drives with this type are behind one controller, the only one here."""
-    devices = [verdict.device for verdict in verdicts if _type_of(verdict) == name]
-    hosts_of_drives = {device: linux.host_of(device) for device in devices}
-    behind = {
-        device.path if host is None else str(host) for device, host in hosts_of_drives.items()
-    }
+    devices = [verdict.device for verdict in verdicts if type_of(verdict) == name]
+    behind: set[str] = set()
+    for device in devices:
+        host = linux.host_of(device)
+        behind.add(device.path if host is None else str(host))
     drivers = device_types.CONTROLLERS[name].drivers
     hosts = [driver for driver in linux.hosts().values() if driver in drivers]
     return len(behind) == 1 and len(hosts) <= 1
 
 
-def _type_of(verdict: Verdict) -> str:
+def type_of(verdict: Verdict) -> str:
     """Return the name of a drive's type, such as "megaraid"."""
     return device_types.base(verdict.device).partition(',')[0]
 
 
-def _is_same(drive: ToolDrive, verdict: Verdict, single: Iterable[str]) -> bool:
+def _is_same(
+    drive: ToolDrive,
+    verdict: Verdict,
+    single: Iterable[str],
+) -> bool:
     """Return whether these are certainly the same drive."""
     same_serial = _is_same_serial(drive.fields.get('serial', ''), verdict.identity.serial)
     if not device_types.is_raid(verdict.device):
@@ -91,20 +96,19 @@ def _is_same(drive: ToolDrive, verdict: Verdict, single: Iterable[str]) -> bool:
     if same_serial:
         return True
     if same_controller is None:
-        same_controller = drive.is_of_only and _type_of(verdict) in single
+        same_controller = drive.is_of_only and type_of(verdict) in single
     # another drive may have the number of a missing one
     is_there = verdict.code != DriveGone.code
     return bool(is_there and same_number and same_controller)
 
 
-def _is_same_serial(one: str, another: str) -> bool | None:
+def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
     """Return whether serial numbers are equal, or one is part of the other; None if not known.
 
     MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
     """
-    short, long = sorted(
-        (re.sub('[^0-9A-Z]', '', text.upper()) for text in (one, another)), key=len
-    )
+    letters = [re.sub('[^0-9A-Z]', '', serial.upper()) for serial in (of_tool, of_drive)]
+    short, long = sorted(letters, key=len)
     if not short:
         return None
     return short in long if len(short) >= _SERIAL else short == long
@@ -123,8 +127,8 @@ def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
     """Return whether the PCI addresses of the controllers are equal; None if one is not known."""
     host = linux.host_of(verdict.device)
     here = linux.pci_address(host) if host is not None else ''
-    told = _pci(drive.pci)
-    return told == here if told and here else None
+    address = _pci(drive.pci)
+    return address == here if address and here else None
 
 
 def _pci(text: str) -> str:

@@ -12,12 +12,12 @@ Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 
-from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
+from ..constants import DEEPEST_GROUPS, MOST_MEMBERS
 from ..errors import Coded, DriveGone
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
@@ -25,11 +25,14 @@ from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
 from . import arrays, block_devices, lvm_backup, partitions, survival
-from .block_devices import Devices, listed, uses
+from .block_devices import Devices, Kind, listed, uses
+from .partitions import Claim
 from .replacement import Drive, Machine, machine
 from .replacement import uses as uses_of
 
 if TYPE_CHECKING:
+    from .block_devices import Volumes
+
     # returns the drives that have disks, most severe first
     Drives = Callable[[Sequence[Located]], Sequence[Drive]]
 
@@ -40,8 +43,7 @@ _NO_TOOL = (
 )
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
-# Programs that can be run -> the module that parses their output.
-PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'controllers'}
+PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
 
 
 class Other(NamedTuple):
@@ -90,26 +92,36 @@ def seen(question: Question) -> Iterator[Seen]:
     system = question.system
     devices = listed(system)
     placed = [_placed(drive, _all_paths(drive.verdict, devices)) for drive in question.drives]
-    found = Seen(
-        tuple(drive.place.disks for drive in placed),
-        tuple(disks(other.device, system) for other in question.others),
+    view = Seen(
+        disks=tuple(drive.place.disks for drive in placed),
+        others=tuple(disks(drive.device, system) for drive in question.others),
     )
-    wanted = None
-    if question.only_alerting and not any(_is_gone(drive.verdict) for drive in placed):
-        wanted = [name for drive in placed if drive.verdict.state for name in drive.place.disks]
-    if not any(found.disks) or wanted == []:
-        yield found
+    wanted = _wanted(question, placed)
+    if not any(view.disks) or wanted == []:
+        yield view
         return
     behind = _of_controllers(placed, 'controllers' in question.asked)
-    groups_of_run = (*_around(_ordered(_found(devices)), wanted), *behind)
-    found = found._replace(groups=groups_of_run)
-    yield found
+    groups_of_run = (*_around(_ordered(_all_groups(devices)), wanted), *behind)
+    view = view._replace(groups=groups_of_run)
+    yield view
     for name in question.asked:
-        program = import_module(f'.{PROGRAMS[name]}', __package__)
+        program = import_module(f'.{name}', __package__)
         groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
-        found = found._replace(groups=groups_of_run, notes=(*found.notes, *notes))
-        found = found._replace(places=(*found.places, *chain(*places)))
-        yield found
+        view = view._replace(
+            groups=groups_of_run,
+            notes=(*view.notes, *notes),
+            places=(*view.places, *chain(*places)),
+        )
+        yield view
+
+
+def _wanted(question: Question, placed: Sequence[Located]) -> list[str] | None:
+    """Return the disks whose groups are read; None: those of all disks, because a group may lack a
+    drive that is gone.
+    """
+    if not question.only_alerting or any(_is_gone(drive.verdict) for drive in placed):
+        return None
+    return [name for drive in placed if drive.verdict.state for name in drive.place.disks]
 
 
 def read_here(question: Question) -> Seen:
@@ -133,27 +145,42 @@ def examined(
     question. After an exception, there are no groups, and a remark gives the reason.
     """
     try:
-        further = others()
-        found = read(Question(located, further, only_alerting, asked, system))
-        if found.problem and not found.disks:
-            return unexamined(located, drives, found.problem)
-        return _decided(located, found, drives, further)
+        question = Question(
+            drives=located,
+            others=others(),
+            only_alerting=only_alerting,
+            asked=asked,
+            system=system,
+        )
+        view = read(question)
+        if view.problem and not view.disks:
+            return unexamined(located, drives, view.problem)
+        return _decided(question, view, drives)
     except Exception as error:
         return unexamined(located, drives, problem_of(error))
 
 
 def _decided(
-    located: Sequence[Located], found: Seen, drives: Drives, others: Sequence[Other]
+    question: Question,
+    view: Seen,
+    drives: Drives,
 ) -> Examined:
     """Return what follows from the groups."""
-    if found.groups is None:
-        return Examined(tuple(Use(*drive) for drive in located))
-    slots = dict(found.places)
-    placed = [_in_slot(_placed(drive, names), slots) for drive, names in zip(located, found.disks)]
-    whole = machine(found.groups, with_others(drives(placed), others, found.others))
-    judged = [Located(_with_degraded(drive.verdict, found.groups), drive.place) for drive in placed]
-    remarks = (found.problem,) if found.problem else ()
-    return Examined(uses_of(judged, whole), whole, found.notes, remarks)
+    if view.groups is None:
+        return Examined(tuple(Use(*drive) for drive in question.drives))
+    slots = dict(view.places)
+    pairs = zip(question.drives, view.disks)
+    placed = [_in_slot(_placed(drive, names), slots) for drive, names in pairs]
+    present = with_others(drives(placed), question.others, view.others)
+    whole = machine(view.groups, present)
+    judged = [Located(_with_degraded(drive.verdict, view.groups), drive.place) for drive in placed]
+    remarks = (view.problem,) if view.problem else ()
+    return Examined(
+        uses=uses_of(judged, whole),
+        machine=whole,
+        notes=view.notes,
+        remarks=remarks,
+    )
 
 
 def problem_of(error: Exception) -> Coded:
@@ -164,7 +191,11 @@ def problem_of(error: Exception) -> Coded:
     return Coded(problem.code, str(problem))
 
 
-def unexamined(located: Sequence[Located], drives: Drives, problem: Coded) -> Examined:
+def unexamined(
+    located: Sequence[Located],
+    drives: Drives,
+    problem: Coded,
+) -> Examined:
     """Return the drives without groups. problem: why nothing was read.
 
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
@@ -197,7 +228,11 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
     slot, place = slots.get(drive.verdict.device.address), drive.place
     if slot is None or place.bay:
         return drive
-    place = place._replace(bay=slot.bay, locate=slot.locate, locate_off=slot.locate_off)
+    place = place._replace(
+        bay=slot.bay,
+        locate=slot.locate,
+        locate_off=slot.locate_off,
+    )
     return Located(drive.verdict, place)
 
 
@@ -220,24 +255,26 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     serial, device = verdict.identity.serial.strip(), verdict.device
     if _is_gone(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
         return []
-    return [name for name, other in devices.serials.items() if other == serial]
+    return [name for name, of_disk in devices.serials.items() if of_disk == serial]
 
 
 def with_others(
-    read: Sequence[Drive], others: Sequence[Other], disks_of_others: Sequence[Sequence[str]]
+    read: Sequence[Drive],
+    others: Sequence[Other],
+    disks_of_others: Sequence[Sequence[str]],
 ) -> list[Drive]:
     """Return the drives of this run and of other runs.
 
     disks_of_others: the kernel names of the disks of each other drive.
     """
-    known = {disk for drive in read for disk in drive.disks}
-    found = list(read)
-    for other, names in zip(others, disks_of_others):
-        own = frozenset(names) - known
+    drives = list(read)
+    counted = {disk for drive in read for disk in drive.disks}
+    for (device, is_failing), names in zip(others, disks_of_others):
+        own = frozenset(names) - counted
         if own:
-            known |= own
-            found.append(Drive(other.device.name, own, other.is_failing, other.is_failing))
-    return found
+            counted |= own
+            drives.append(Drive(device.name, own, is_failing, is_to_replace=is_failing))
+    return drives
 
 
 def _is_gone(verdict: Verdict) -> bool:
@@ -255,17 +292,16 @@ def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
     return names if names or verdict.device.is_recorded else (verdict.device.address,)
 
 
-def _with_degraded(verdict: Verdict, known: Sequence[Group]) -> Verdict:
+def _with_degraded(verdict: Verdict, groups: Sequence[Group]) -> Verdict:
     """Return the verdict on a missing drive: CRITICAL if a group lacks a member, because this is
     the drive that it lacks, or one that it can no longer afford to lose.
     """
-    if not _is_gone(verdict):
+    degraded = [group.name for group in groups if survival.lacks_member(group)]
+    if not degraded or not _is_gone(verdict):
         return verdict
-    degraded = [group.name for group in known if survival.lacks_member(group)]
-    if not degraded:
-        return verdict
-    words = f'{listed_names(degraded, 2)} {"lacks" if len(degraded) == 1 else "lack"} a member'
-    return verdict._replace(state=State.CRITICAL, problem=f'{verdict.problem}; {words}')
+    lacks = 'lacks' if len(degraded) == 1 else 'lack'
+    words = f'{verdict.problem}; {listed_names(degraded, 2)} {lacks} a member'
+    return verdict._replace(state=State.CRITICAL, problem=words)
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
@@ -290,20 +326,24 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool = False) -> Iterab
             kind = device_types.base(device).partition(',')[0]
             key = controller.name, device.path, kind in WITH_TOOLS
             behind.setdefault(key, []).append(device)
+    why_of_tools = _ASKED if is_asked else _ASK
     for (name, path, has_tool), devices in behind.items():
-        unknown = _NO_TOOL
-        if has_tool:
-            unknown = _ASKED if is_asked else _ASK
+        members = [
+            Member(
+                name=device.name or device.address,
+                state='unknown',
+                slot=None,
+                on=(device.address,),
+            )
+            for device in devices
+        ]
         yield Group(
-            f'{name} {path}',
-            f'{name} volumes',
-            'hardware',
-            '',
-            unknown=unknown,
-            members=tuple(
-                Member(device.name or device.address, 'unknown', None, (device.address,))
-                for device in devices
-            ),
+            id=f'{name} {path}',
+            name=f'{name} volumes',
+            kind='hardware',
+            level='',
+            members=tuple(members),
+            unknown=why_of_tools if has_tool else _NO_TOOL,
         )
 
 
@@ -311,13 +351,13 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool = False) -> Iterab
 
 # how many are read completely; for all others, only the members are read
 ARRAYS, VOLUMES = 256, 1024
-# Name of a block device that is built on others -> kind, level, reason if the level is unknown.
+# Start of the name of a block device that is built on others -> its kind.
 _DRIVERS = (
-    ('bcache', 'bcache', 'single', ''),
-    ('drbd', 'drbd', '', block_devices.PEER),
-    ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
-    ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
-    ('', 'dm', '', 'this version does not know its driver'),
+    ('bcache', block_devices.BCACHE),
+    ('drbd', block_devices.DRBD),
+    ('md', Kind('md', '', f'only the first {ARRAYS} arrays are read')),
+    ('dm-', Kind('dm', '', f'only the first {VOLUMES} volumes are read')),
+    ('', Kind('dm', '', 'this version does not know its driver')),
 )
 
 
@@ -326,114 +366,135 @@ def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[
 
     disks: kernel names, such as "sda"; None for all disks of the machine.
     """
-    return tuple(_around(_ordered(_found(listed(system))), disks))
+    return tuple(_around(_ordered(_all_groups(listed(system))), disks))
 
 
-def _found(devices: Devices) -> Iterator[Group]:
-    """Yield all groups of the machine. devices: all block devices, without their uses."""
-    sys, of_md = devices.system.sys, _arrays(devices)
-    volumes = _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
-    every = block_devices.volumes(volumes, devices.system)
-    others = {
-        name: slaves
-        for name in _in_order(devices.names - {*of_md, *every})
-        for slaves in [names_in(f'{sys}/block/{name}/slaves')]
-        if slaves
-    }
+def _all_groups(devices: Devices) -> list[Group]:
+    """Return all groups of the machine. devices: all block devices, without their uses."""
+    mapped = block_devices.volumes(_named('dm-', devices)[:VOLUMES], devices.system)
     devices = devices._replace(
-        inside=block_devices.inner(every),
-        used=uses(devices.system, {each.name: name for name, each in every.items()}),
-        titles={name: block_devices.title(volume) or name for name, volume in every.items()},
+        inside=block_devices.inner(mapped),
+        used=uses(devices.system, {volume.name: name for name, volume in mapped.items()}),
+        titles={name: block_devices.title(volume) or name for name, volume in mapped.items()},
     )
-    systems = arrays.file_systems(devices)
-    taken = {each for group in systems for each in arrays.btrfs_members(group.id, devices)}
-    devices = devices._replace(
-        used={name: points for name, points in devices.used.items() if name not in taken}
-    )
-    taken.update(*(arrays.md_members(name, devices) for name in of_md))
-    taken.update(*(volume.slaves for volume in every.values()), *others.values())
-    held = partitions.claims(taken, devices)
-    notes = {claim.name: claim.notes for claim in held if claim.notes}
-    # partitions of multipath volumes, such as the ninth one of a disk of ZFS
-    empty = {
-        claim.name
-        for claim in held
-        if claim.kind in partitions.NOTHING
-        and claim.name in every
-        and every[claim.name].uuid.startswith('part')
-    }
-    inactive = lvm_backup.read(every, devices)
-    found = [
-        *(
-            arrays.with_removed(group, notes, devices)
-            for group in (arrays.array(name, devices) for name in of_md)
-            if group
-        ),
-        *(
-            block_devices.group(name, every, devices)._replace(
-                unlisted=inactive.unlisted.get(name, '')
-            )
-            for name in every
-            if name not in {*devices.inside, *empty}
+    file_systems = arrays.file_systems(devices)
+    members = {name for group in file_systems for name in arrays.btrfs_members(group.id, devices)}
+    used = {name: points for name, points in devices.used.items() if name not in members}
+    devices = devices._replace(used=used)
+    of_md = _arrays(devices)
+    others = _stacked(devices.names - {*of_md, *mapped}, devices)
+    members.update(*(arrays.md_members(name, devices) for name in of_md))
+    members.update(*(volume.slaves for volume in mapped.values()), *others.values())
+    claims = partitions.claims(members, devices)
+    inactive = lvm_backup.read(mapped, devices)
+    in_use = [
+        *_md_groups(of_md, claims, devices),
+        *_volume_groups(
+            volumes=mapped,
+            claims=claims,
+            unlisted=inactive.unlisted,
+            devices=devices,
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
-        *systems,
+        *file_systems,
         *inactive.groups,
     ]
-    yield from found
-    removed = {
-        member.name
-        for group in found
-        if group.kind == 'md'
-        for member in group.members
-        if member.state == 'missing' and member.on
-    }
-    rest = [claim for claim in held if devices.titles.get(claim.name, claim.name) not in removed]
-    yield from partitions.groups(rest, {group.id for group in found}, devices)
+    return [*in_use, *_of_rest(in_use, claims, devices)]
+
+
+def _md_groups(
+    names: Sequence[str],
+    claims: Sequence[Claim],
+    devices: Devices,
+) -> Iterator[Group]:
+    """Yield the arrays, with the members that they have lost."""
+    notes = {claim.name: claim.notes for claim in claims if claim.notes}
+    for name in names:
+        array = arrays.array(name, devices)
+        if array:
+            yield arrays.with_removed(array, notes, devices)
+
+
+def _volume_groups(
+    volumes: Volumes,
+    claims: Sequence[Claim],
+    unlisted: Mapping[str, str],
+    devices: Devices,
+) -> Iterator[Group]:
+    """Yield the volumes of the device mapper that hold data. unlisted: as in Group."""
+    nothing = {claim.name for claim in claims if claim.kind in partitions.NOTHING}
+    for name, volume in volumes.items():
+        # a partition of a multipath volume, such as the ninth one of a disk of ZFS
+        is_empty = name in nothing and volume.uuid.startswith('part')
+        if name not in devices.inside and not is_empty:
+            group = block_devices.group(name, volumes, devices)
+            yield group._replace(unlisted=unlisted.get(name, ''))
+
+
+def _of_rest(
+    in_use: Sequence[Group],
+    claims: Sequence[Claim],
+    devices: Devices,
+) -> Iterator[Group]:
+    """Yield the groups of what no group in use accounts for."""
+    removed: set[str] = set()
+    for group in in_use:
+        if group.kind == 'md':
+            gone = [member for member in group.members if member.state == 'missing']
+            removed.update(member.name for member in gone if member.on)
+    rest = [claim for claim in claims if devices.titles.get(claim.name, claim.name) not in removed]
+    return partitions.groups(rest, {group.id for group in in_use}, devices)
 
 
 def _arrays(devices: Devices) -> list[str]:
-    names = _in_order(name for name in devices.names if name.startswith('md'))
-    return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][
-        :ARRAYS
-    ]
+    folder = f'{devices.system.sys}/block'
+    names = _named('md', devices)
+    return [name for name in names if os.path.isdir(f'{folder}/{name}/md')][:ARRAYS]
+
+
+def _named(start: str, devices: Devices) -> list[str]:
+    """Return the devices with a name that starts so."""
+    return _in_order(name for name in devices.names if name.startswith(start))
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
 
 
-def _other(name: str, slaves: list[str], devices: Devices) -> Group:
+def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
+    """Return the devices that are built on others, each with the devices below it."""
+    below = {
+        name: names_in(f'{devices.system.sys}/block/{name}/slaves') for name in _in_order(names)
+    }
+    return {name: slaves for name, slaves in below.items() if slaves}
+
+
+def _other(
+    name: str,
+    slaves: list[str],
+    devices: Devices,
+) -> Group:
     """Return the group of a device that has another driver, or of an array or volume over the
     maximum number.
     """
-    kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
-    state = 'in_sync' if level else 'unknown'
-    members = tuple(
-        devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS])
-    )
-    return Group(
-        name,
-        name[:LONGEST_GIVEN_NAME],
-        kind,
-        level,
-        len(members),
-        0,
-        members,
-        used_as=devices.used.get(name, ()),
-        unknown=unknown,
+    kind = next(kind for start, kind in _DRIVERS if name.startswith(start))
+    return devices.group(
+        group_id=name,
+        name=name,
+        kind=kind,
+        members=devices.members(slaves[:MOST_MEMBERS], kind),
     )
 
 
 # --- the order of groups --------------------------------------------------------------------------
 
 
-def _ordered(found: Iterable[Group]) -> list[Group]:
+def _ordered(groups: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that form a circle are separated."""
-    rest = {group.id: group for group in found}
+    rest = {group.id: group for group in groups}
     done: list[Group] = []
     for _ in range(DEEPEST_GROUPS):
-        ready = [group for group in rest.values() if not any(each in rest for each in _on(group))]
+        ready = [group for group in rest.values() if rest.keys().isdisjoint(_on(group))]
         done += ready
         for group in ready:
             del rest[group.id]
@@ -441,14 +502,14 @@ def _ordered(found: Iterable[Group]) -> list[Group]:
 
 
 def _on(group: Group) -> set[str]:
-    return {each for member in group.members for each in member.on}
+    return {name for member in group.members for name in member.on}
 
 
-def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
-    members = (
-        member._replace(on=tuple(each for each in member.on if each not in rest))
+def _cut_off(group: Group, rest: Collection[str]) -> Group:
+    members = [
+        member._replace(on=tuple(name for name in member.on if name not in rest))
         for member in group.members
-    )
+    ]
     return group._replace(
         level='',
         unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',

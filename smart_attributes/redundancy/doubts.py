@@ -76,7 +76,11 @@ def _may_differ(text: Callable[[str], str], use: str) -> bool:
     )
 
 
-def of_md_member(state: str, level: str, text: Callable[[str], str]) -> Iterator[Coded]:
+def of_md_member(
+    state: str,
+    level: str,
+    text: Callable[[str], str],
+) -> Iterator[Coded]:
     """Yield each doubt about a member of an md array.
 
     state: its flags. level: the array's. text: returns the content of a file of
@@ -99,8 +103,8 @@ def of_md_member(state: str, level: str, text: Callable[[str], str]) -> Iterator
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
 
 
-def of_btrfs_device(error_stats: str) -> Iterator[Coded]:
-    """Yield each doubt about all devices of a btrfs file system. error_stats: of one device, in
+def of_btrfs_devices(error_stats: str) -> Iterator[Coded]:
+    """Yield each doubt about all devices of a btrfs file system. error_stats: of all devices, in
     /sys/fs/btrfs.
 
     A count, even of read errors, does not show whether the copy has been corrected since. A scrub

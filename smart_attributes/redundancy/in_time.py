@@ -46,19 +46,19 @@ def read(question: Question, state_dir: str) -> Seen:
         why = str(over)
     finally:
         reader.leave(ends=True)
-    found = Seen()
+    view = Seen()
     is_complete = False
     for values, content in reader.messages():
         if 'problem' in values:
-            found = found._replace(problem=_coded(values['problem']))
+            view = view._replace(problem=_typed(values['problem']))
         elif 'fault' in values:
             why = values['fault']
         is_complete = is_complete or 'is_complete' in values
         if content:
-            found = _seen(json.loads(content))
-    if not is_complete and found.problem is None:
-        found = found._replace(problem=unread(why or 'the process that reads them was killed'))
-    return found
+            view = _seen(json.loads(content))
+    if not is_complete and view.problem is None:
+        view = view._replace(problem=unread(why or 'the process that reads them was killed'))
+    return view
 
 
 def unread(why: str) -> Coded:
@@ -70,12 +70,16 @@ def unread(why: str) -> Coded:
     )
 
 
-def _send(pipe: Pipe, question: Question, state_dir: str) -> None:
+def _send(
+    pipe: Pipe,
+    question: Question,
+    state_dir: str,
+) -> None:
     """Send what is seen, and a problem after an exception."""
     lock = child.in_turn(_LOCK, state_dir)
     try:
-        for found in dependence.seen(question):
-            pipe.send(json.dumps(_plain(found)).encode('ascii'))
+        for view in dependence.seen(question):
+            pipe.send(json.dumps(_plain(view)).encode('ascii'))
         pipe.send(is_complete=True)
     except Exception as error:
         pipe.send(problem=_plain(dependence.problem_of(error)))
@@ -97,47 +101,22 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _seen(values: Sequence[Any]) -> Seen:
-    plain = Seen(*values)
-    groups = None
-    if plain.groups is not None:
-        groups = tuple(_group(group) for group in plain.groups)
-    places = tuple((address, _place(place)) for address, place in plain.places)
-    return Seen(
-        _names(plain.disks),
-        _names(plain.others),
-        groups,
-        _sentences(plain.notes),
-        places=places,
-    )
+def _typed(value: Any) -> Any:
+    """Return the value that _plain() got; a named tuple is a tuple."""
+    if isinstance(value, dict):
+        return Coded(value['code'], value['text'], **value['fields'])
+    if isinstance(value, list):
+        return tuple(map(_typed, value))
+    return value
 
 
-def _place(values: Sequence[Any]) -> Place:
-    place = Place(*values)
-    return place._replace(disks=tuple(place.disks))
-
-
-def _names(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(row) for row in rows)
+def _seen(values: Any) -> Seen:
+    view = Seen(*_typed(values))
+    places = tuple((address, Place(*place)) for address, place in view.places)
+    groups = None if view.groups is None else tuple(map(_group, view.groups))
+    return view._replace(groups=groups, places=places)
 
 
 def _group(values: Sequence[Any]) -> Group:
     group = Group(*values)
-    return group._replace(
-        members=tuple(_member(member) for member in group.members),
-        used_as=tuple(group.used_as),
-        doubts=_sentences(group.doubts),
-    )
-
-
-def _member(values: Sequence[Any]) -> Member:
-    member = Member(*values)
-    return member._replace(on=tuple(member.on), doubts=_sentences(member.doubts))
-
-
-def _sentences(values: Sequence[Any]) -> tuple[Coded, ...]:
-    return tuple(_coded(value) for value in values)
-
-
-def _coded(value: Any) -> Coded:
-    return Coded(value['code'], value['text'], **value['fields'])
+    return group._replace(members=tuple(Member(*member) for member in group.members))

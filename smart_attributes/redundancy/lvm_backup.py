@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping
 from ..constants import LARGEST_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
 from ..reading.system import System, names_in, text_of
-from ..typed import NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 from .block_devices import Devices, Volume, udev_notes, volume_name
+
+if TYPE_CHECKING:
+    from .block_devices import Volumes
 
 _FILES = 256  # volume groups
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
@@ -70,17 +73,28 @@ def parsed(text: str) -> Backup | None:
 
 
 def _backup(
-    name: str, ids: Mapping[tuple[str, ...], str], areas: Mapping[str, Mapping[str, None]]
+    name: str,
+    ids: Mapping[tuple[str, ...], str],
+    areas: Mapping[str, Mapping[str, None]],
 ) -> Backup:
     """Return the metadata. ids: by path in the text. areas: of each volume, also inner volumes."""
-    inside = {key[1:]: each for key, each in ids.items()}
-    devices = {key[1]: each for key, each in inside.items() if key[:1] == ('physical_volumes',)}
-    volumes = {
-        key[1]: Stored(each, tuple(area for area in areas.get(key[1], {}) if area in devices))
-        for key, each in inside.items()
-        if key[:1] == ('logical_volumes',)
-    }
-    return Backup(ids[(name,)], name, devices, volumes)
+    devices: dict[str, str] = {}
+    volume_ids: dict[str, str] = {}
+    for path, own_id in ids.items():
+        if path[1:-1] == ('physical_volumes',):
+            devices[path[-1]] = own_id
+        elif path[1:-1] == ('logical_volumes',):
+            volume_ids[path[-1]] = own_id
+    volumes = {}
+    for volume, volume_id in volume_ids.items():
+        on = [area for area in areas.get(volume, {}) if area in devices]
+        volumes[volume] = Stored(volume_id, tuple(on))
+    return Backup(
+        id=ids[(name,)],
+        name=name,
+        devices=devices,
+        volumes=volumes,
+    )
 
 
 def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...]]:
@@ -88,13 +102,13 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...
 
     active: ids of volumes. The images of a mirror or RAID count as the volume that they belong to.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    areas: dict[str, dict[str, None]] = {}
     for name, stored in backup.volumes.items():
         whole = _IMAGE.sub('', name)
-        whole_id = backup.volumes.get(whole, stored).id
-        if stored.areas and active.isdisjoint((stored.id, whole_id)) and not name.endswith(_SPARE):
-            found[whole] = tuple(dict.fromkeys((*found.get(whole, ()), *stored.areas)))
-    return found
+        ids = (stored.id, backup.volumes.get(whole, stored).id)
+        if stored.areas and active.isdisjoint(ids) and not name.endswith(_SPARE):
+            areas.setdefault(whole, {}).update(dict.fromkeys(stored.areas))
+    return {name: tuple(on) for name, on in areas.items()}
 
 
 # --- of a machine ---------------------------------------------------------------------------------
@@ -108,41 +122,55 @@ class Inactive(NamedTuple):
     unlisted: Mapping[str, str]
 
 
-def read(every: Mapping[str, Volume], devices: Devices) -> Inactive:
+def read(every: Volumes, devices: Devices) -> Inactive:
     """Return the inactive volumes of the volume groups that have active ones. every: the active
     volumes by kernel name.
     """
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
         if volume.uuid.startswith(_PREFIX):
-            of_group = volume.uuid[len(_PREFIX) :][:_ID]
-            by_group.setdefault(of_group, {})[name] = volume
+            group_id, _ = _ids(volume)
+            by_group.setdefault(group_id, {})[name] = volume
     backups = _backups(devices.system) if by_group else {}
     groups: list[Group] = []
     unlisted: dict[str, str] = {}
-    for key, volumes in by_group.items():
-        active = frozenset(volume.uuid[len(_PREFIX) + _ID :][:_ID] for volume in volumes.values())
-        backup = backups.get(key)
+    for group_id, volumes in by_group.items():
+        active = frozenset(_ids(volume)[1] for volume in volumes.values())
+        backup = backups.get(group_id)
         if backup and active <= {stored.id for stored in backup.volumes.values()}:
-            groups += _groups(backup, active, volumes, devices)
-        else:
-            named = {name: volume_name(volume.name) for name, volume in volumes.items()}
-            unlisted.update({name: each.partition('/')[0] for name, each in named.items()})
+            groups += _groups(
+                backup=backup,
+                active=active,
+                volumes=volumes,
+                devices=devices,
+            )
+            continue
+        for name, volume in volumes.items():
+            unlisted[name] = volume_name(volume.name).partition('/')[0]
     return Inactive(tuple(groups), unlisted)
 
 
+def _ids(volume: Volume) -> tuple[str, str]:
+    """Return the ids of the volume group and of the volume, from the UUID of the volume."""
+    ids = volume.uuid.removeprefix(_PREFIX)
+    return ids[:_ID], ids[_ID : 2 * _ID]
+
+
 def _backups(system: System) -> dict[str, Backup]:
-    texts = {
-        name: text_of(f'{system.lvm}/{name}', LARGEST_FILE)
-        for name in names_in(system.lvm)[:_FILES]
-    }
-    found = ((name, parsed(text)) for name, text in texts.items())
-    # a file with another name is a copy that somebody made, and may be old
-    return {backup.id: backup for name, backup in found if backup and backup.name == name}
+    backups = {}
+    for name in names_in(system.lvm)[:_FILES]:
+        backup = parsed(text_of(f'{system.lvm}/{name}', LARGEST_FILE))
+        # a file with another name is a copy that somebody made, and may be old
+        if backup and backup.name == name:
+            backups[backup.id] = backup
+    return backups
 
 
 def _groups(
-    backup: Backup, active: frozenset[str], volumes: Mapping[str, Volume], devices: Devices
+    backup: Backup,
+    active: frozenset[str],
+    volumes: Volumes,
+    devices: Devices,
 ) -> Iterator[Group]:
     """Yield a group for each inactive volume. volumes: the active ones of the volume group."""
     below = {slave for volume in volumes.values() for slave in volume.slaves} - set(volumes)
@@ -152,25 +180,40 @@ def _groups(
     for volume, areas in inactive(backup, active).items():
         is_plain = volume in backup.volumes and bool(backup.volumes[volume].areas)
         members = [
-            _member(by_id.get(backup.devices[area], ''), unnamed, slot, devices)
+            _member(
+                name=by_id.get(backup.devices[area], ''),
+                unnamed=unnamed,
+                slot=slot,
+                devices=devices,
+            )
             for slot, area in enumerate(areas)
         ]
         yield Group(
-            f'lvm {backup.name}/{volume}',
-            f'{backup.name}/{volume}'[:LONGEST_GIVEN_NAME],
-            'lvm',
-            'single' if is_plain else '',
-            len(members),
+            id=f'lvm {backup.name}/{volume}',
+            name=f'{backup.name}/{volume}'[:LONGEST_GIVEN_NAME],
+            kind='lvm',
+            level='single' if is_plain else '',
+            slots=len(members),
             members=tuple(members[:MOST_MEMBERS]),
             unknown='' if is_plain else 'it is not active',
         )
 
 
-def _member(name: str, unnamed: list[str], slot: int, devices: Devices) -> Member:
+def _member(
+    name: str,
+    unnamed: list[str],
+    slot: int,
+    devices: Devices,
+) -> Member:
     """Return a physical volume as a member. name: '' if it was not found: without udev, it is any
     of the unnamed devices.
     """
     if name:
         return devices.member(name, slot=slot)._replace(detail=NOT_ACTIVE)
-    on = (below for each in unnamed for below in devices.below(each))
-    return Member('', 'unknown' if unnamed else 'missing', slot, tuple(dict.fromkeys(on)))
+    on = (below for device in unnamed for below in devices.below(device))
+    return Member(
+        name='',
+        state='unknown' if unnamed else 'missing',
+        slot=slot,
+        on=tuple(dict.fromkeys(on)),
+    )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group
@@ -23,7 +23,7 @@ from ..reading.system import System, text_of
 from ..typed import NamedTuple
 from ..words import clean
 from . import block_devices
-from .block_devices import NO_DISKS, Devices
+from .block_devices import NO_DISKS, Devices, Kind
 
 # What a partition, or a disk without partitions, holds.
 MEMBER, MOUNTED, SWAP = 'member', 'mounted', 'swap'
@@ -54,15 +54,14 @@ _EXPECTED = {EFI: 'vfat'}  # type of a partition -> the only signature that belo
 _KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
 _NOT_MOUNTED = 'not mounted'
 _USE_UNKNOWN = 'its use is not known'
-# Pattern of the ID_FS_TYPE of a member that nothing uses -> kind, level, reason if the level is
-# unknown. For ZFS, see _pools.
+# Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
 _MEMBERS = (
-    ('ceph_bluestore', 'ceph', '', block_devices.CEPH),
-    ('crypto_LUKS|luks', 'luks', 'single', ''),
-    ('bcache', 'bcache', 'single', ''),
-    ('drbd', 'drbd', '', block_devices.PEER),
-    ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
-    ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'),
+    ('ceph_bluestore', block_devices.CEPH),
+    ('crypto_LUKS|luks', Kind('luks')),
+    ('bcache', block_devices.BCACHE),
+    ('drbd', block_devices.DRBD),
+    ('LVM2_member', Kind('lvm', '', 'no logical volume on it is active')),
+    ('[a-z0-9_]+_raid_member', Kind('md', '', 'it is not part of a running array')),
 )
 
 
@@ -104,12 +103,19 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     """
     parted = set(devices.parts.values())
     in_use = {_by_first_path(name, devices) for name in (*taken, *devices.used)}
-    found = (
-        _claim(name, taken, in_use, devices)
-        for name in sorted({*devices.names, *devices.parts})
-        if devices.parts.get(name, name).rstrip('0123456789') not in NO_DISKS
-    )
-    return tuple(each for each in found if each.name not in parted or _is_of_disk(each))
+    claimed = []
+    for name in sorted({*devices.names, *devices.parts}):
+        if devices.parts.get(name, name).rstrip('0123456789') in NO_DISKS:
+            continue
+        claim = _claim(
+            name=name,
+            taken=taken,
+            in_use=in_use,
+            devices=devices,
+        )
+        if name not in parted or _is_of_disk(claim):
+            claimed.append(claim)
+    return tuple(claimed)
 
 
 def _is_of_disk(claim: Claim) -> bool:
@@ -129,7 +135,12 @@ def _by_first_path(name: str, devices: Devices) -> str:
     return devices.same.get(disk, disk) + name[len(disk) :]
 
 
-def _claim(name: str, taken: Collection[str], in_use: Collection[str], devices: Devices) -> Claim:
+def _claim(
+    name: str,
+    taken: Collection[str],
+    in_use: Collection[str],
+    devices: Devices,
+) -> Claim:
     disk = devices.parts.get(name, name)
     # The partitions of a disk in use are no data of their own: another path to the drive is used,
     # or their table is a leftover.
@@ -151,31 +162,38 @@ def _own_notes(name: str, devices: Devices) -> dict[str, str]:
     """
     notes = block_devices.udev_notes(name, devices)
     of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
-    signature = {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
-    is_own = signature != {key: value for key, value in of_disk.items() if key.startswith('ID_FS_')}
-    if is_own or not partition_type(notes):
+    signature = _signature(notes)
+    if signature != _signature(of_disk) or not partition_type(notes):
         return notes
     return {key: value for key, value in notes.items() if key not in signature}
+
+
+def _signature(notes: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
 
 
 # --- groups ---------------------------------------------------------------------------------------
 
 
-def groups(found: Collection[Claim], above: Collection[str], devices: Devices) -> Iterator[Group]:
+def groups(
+    claims: Iterable[Claim],
+    above: Collection[str],
+    devices: Devices,
+) -> Iterator[Group]:
     """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
     by a group although it may hold data.
 
     above: the ids of the groups found so far.
     """
     pools: dict[str, list[str]] = {}
-    for claim in found:
+    for claim in claims:
         if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
-            yield _used(claim.name, devices)
+            yield _alone(claim.name, Kind('swap' if claim.kind == SWAP else 'partition'), devices)
         elif claim.kind == UNKNOWN and (claim.name in devices.parts or claim.name in devices.units):
-            # a drive without any group is of unknown use anyway
-            group = _alone(claim.name, _KIND_UNKNOWN, '', devices)
-            # on an array, it has the redundancy of the array
+            # a drive without any group is of unknown use anyway; a partition of an array has the
+            # redundancy of the array
             is_on_array = devices.parts.get(claim.name) in above
+            group = _alone(claim.name, Kind(_KIND_UNKNOWN), devices)
             yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
         elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
             label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
@@ -192,54 +210,54 @@ def is_unknown(group: Group) -> bool:
     return group.kind == _KIND_UNKNOWN
 
 
-def _used(name: str, devices: Devices) -> Group:
-    kind = 'swap' if devices.used[name] == ('swap',) else 'partition'
-    return _alone(name, kind, '', devices)
-
-
 def _unused(claim: Claim, devices: Devices) -> Group:
     """Return the group of a signature that is not in use."""
     signature = claim.notes.get('ID_FS_TYPE', '')
-    for pattern, kind, level, unknown in _MEMBERS:
+    for pattern, kind in _MEMBERS:
         if re.fullmatch(pattern, signature):
-            member = devices.member(claim.name, 'in_sync' if level else 'unknown', 0)
-            return Group(
-                f'{kind} {claim.name}', member.name, kind, level, 1, 0, (member,), unknown=unknown
+            members = devices.members([claim.name], kind)
+            return devices.group(
+                group_id=f'{kind.name} {claim.name}',
+                name=members[0].name,
+                kind=kind,
+                members=members,
             )
     label = claim.notes.get('ID_FS_LABEL', '')
     title = f'{clean(label, 40)}, ' if label else ''
     detail = f'{title}{clean(signature, 40) or "several signatures"}, {_NOT_MOUNTED}'
-    return _alone(claim.name, 'partition', detail, devices)
+    return _alone(claim.name, Kind('partition'), devices, detail)
 
 
-def _alone(name: str, kind: str, detail: str, devices: Devices) -> Group:
+def _alone(
+    name: str,
+    kind: Kind,
+    devices: Devices,
+    detail: str = '',
+) -> Group:
     """Return the group of one partition. detail: what it holds, if it is not in use."""
     member = devices.member(name, slot=0)._replace(detail=detail)
-    return Group(
-        f'{kind} {name}',
-        name[:LONGEST_GIVEN_NAME],
-        kind,
-        'single',
-        1,
-        0,
-        (member,),
-        used_as=devices.used.get(name, ()),
+    group = devices.group(
+        group_id=f'{kind.name} {name}',
+        name=name,
+        kind=kind,
+        members=[member],
     )
+    return group._replace(used_as=devices.used.get(name, ()))
 
 
-def _pool(pool: str, names: list[str], devices: Devices) -> Group:
+def _pool(
+    pool: str,
+    names: list[str],
+    devices: Devices,
+) -> Group:
     """Return the group of a ZFS pool. names: the devices with its label."""
     members = tuple(devices.member(name, 'unknown') for name in names[:MOST_MEMBERS])
-    return Group(
-        f'zfs {pool}',
-        pool,
-        'zfs',
-        '',
-        len(members),
-        0,
-        members,
-        used_as=devices.used.get(f'zfs {pool}', ()),
-        unknown=zfs_unknown(pool, devices.system),
+    kind = Kind('zfs', '', zfs_unknown(pool, devices.system))
+    return devices.group(
+        group_id=f'zfs {pool}',
+        name=pool,
+        kind=kind,
+        members=members,
     )
 
 
@@ -248,14 +266,11 @@ def zfs_unknown(pool: str, system: System) -> str:
     ONLINE.
     """
     folder = f'{system.proc}/spl/kstat/zfs'
-    state = (
-        text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
-    )
+    is_name = re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool)
+    state = text_of(f'{folder}/{pool}/state') if is_name else ''
     if not state and os.path.isdir(folder):
         return 'the pool is not imported'
     reason = 'its layout is not in /sys; run triage --zpool'
-    return (
-        reason
-        if state in ('', 'ONLINE')
-        else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
-    )
+    if state in ('', 'ONLINE'):
+        return reason
+    return f'ZFS reports the state "{clean(state, 40)}"; {reason}'

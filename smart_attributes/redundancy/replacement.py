@@ -6,15 +6,18 @@ The order depends on the states of all groups of the machine and on the verdicts
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from ..errors import Coded
-from ..model import Dependence, Group, Located, Replacement, Use, Verdict
-from ..typed import Json, NamedTuple
+from ..model import Dependence, Group, Located, Member, Replacement, Use, Verdict
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, sentence
 from . import partitions, sentences
 from .survival import TOLERANCE, Stack, is_redundant, stripes
+
+if TYPE_CHECKING:
+    from .survival import Disks
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
@@ -31,7 +34,7 @@ class Drive(NamedTuple):
     """One drive of the machine, with those facts from its verdict that affect its groups."""
 
     name: str  # as in all outputs
-    disks: frozenset[str]  # its kernel names
+    disks: Disks  # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
     is_to_replace: bool = False  # its verdict advises replacing it or ordering a replacement
     is_judged: bool = True  # False: nothing is known about it, because this run did not read it
@@ -69,255 +72,247 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     Even if all drives marked "next" are removed, the data of every group stays complete. No drive
     is "next" while other members may lack the data. drives: most severe first.
     """
-    judged = frozenset(disk for drive in drives for disk in drive.disks)
-    others = sorted(frozenset().union(*map(stack.disks, stack.groups)) - judged)
-    unread = [Drive(disk, frozenset((disk,)), is_judged=False) for disk in others]
-    machine = _Machine(stack, (*drives, *unread))
-    to_replace = machine.to_replace()
+    others = frozenset().union(*map(stack.disks, stack.groups)) - _disks(drives)
+    unread = [Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)]
+    every = (*drives, *unread)
+    cases = [_Case(drive, every, stack) for drive in every]
+    dropped = [case for case in cases if case.dropped_by()]
+    failing = [case for case in cases if case.drive.is_to_replace and case not in dropped]
+    to_replace = dropped + failing
     steps: list[Step] = []
-    for drive in to_replace:
-        steps.append(machine.step(drive, steps))
-    for drive in machine.drives:
-        kept = machine.kept(drive)
-        if kept and drive not in to_replace:
+    for case in to_replace:
+        steps.append(case.step(steps))
+    for case in cases:
+        kept = case.kept()
+        if kept and case not in to_replace:
             steps.append(kept)
     return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
 
 
-class _Machine(NamedTuple):
-    """The groups of a machine, and all drives below them."""
+def _disks(drives: Iterable[Drive]) -> Disks:
+    return frozenset().union(*(drive.disks for drive in drives))
 
-    stack: Stack
+
+class _Case(NamedTuple):
+    """One drive of a machine, with all drives and all groups of the machine."""
+
+    drive: Drive
     drives: Sequence[Drive]
+    stack: Stack
 
-    def to_replace(self) -> list[Drive]:
-        """Return the drives to replace: first the drives that a group has dropped, then all
-        others by severity.
-        """
-        dropped = [drive for drive in self.drives if self._is_dropped(drive)]
-        others = [drive for drive in self.drives if drive.is_to_replace and drive not in dropped]
-        return dropped + others
+    def groups(self) -> list[Group]:
+        return self.stack.of(self.drive.disks)
 
-    def _is_dropped(self, drive: Drive) -> bool:
-        return bool(self._dropped_by(drive))
+    def chain(self, group: Group) -> list[Group]:
+        """Return the groups from the drive up to *group*, lowest first."""
+        return self.stack.between(self.drive.disks, group)
 
-    def _dropped_by(self, drive: Drive) -> list[Group]:
-        """Return the groups that have dropped a member on a drive."""
-        return [
-            group
-            for group in self.stack.of(drive.disks)
-            if any(
-                member.state == 'faulty' and self.stack.is_on(member, drive.disks)
-                for member in group.members
-            )
-        ]
+    def loses(self, group: Group) -> bool:
+        """Return whether a group certainly loses data without the drive."""
+        return self.stack.loses(group, self.drive.disks)
 
-    def step(self, drive: Drive, before: Sequence[Step]) -> Step:
+    def dropped_by(self) -> list[Group]:
+        """Return the groups that have dropped a member on the drive."""
+        disks = self.drive.disks
+        dropping = []
+        for group in self.groups():
+            faulty = [member for member in group.members if member.state == 'faulty']
+            if any(self.stack.is_on(member, disks) for member in faulty):
+                dropping.append(group)
+        return dropping
+
+    def step(self, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the preceding drives."""
-        used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
-        bare = [group for group in used if self._is_bare_swap(drive, group)]
-        swaps = ['mapper/' * (group.kind == 'luks') + group.name for group in bare]
-        reasons = [
-            (group, self._unless_doubtful(drive, group, self._advised(drive, group, before)))
-            for group in used
-            if group not in bare
-        ]
-        why = min(
-            (reason for _, reason in reasons),
-            # a cluster moves only its own data
-            key=lambda each: (_strictness(each), each.code == 'leave-cluster'),
-            default=sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name),
-        )
-        further = [group for group, reason in reasons if reason is not why and _is_copied(reason)]
+        swaps: list[str] = []
+        reasons: list[tuple[Coded, Group]] = []
+        for group in filter(self.stack.carries_data, self.groups()):
+            if self._is_bare_swap(group):
+                swaps.append(f'mapper/{group.name}' if group.kind == 'luks' else group.name)
+            else:
+                why = self._unless_doubtful(group, self._advised(group, before))
+                reasons.append((why, group))
+        unused = sentences.of_drive('only-swap' if swaps else 'use-unknown', self.drive.name)
+        why = min((reason for reason, _ in reasons), key=_strictness, default=unused)
+        further = [group for reason, group in reasons if reason is not why and _is_copied(reason)]
         why = sentences.with_further(why, further)
         if why.code != 'member-not-used':
-            why = sentences.with_dropped(why, self._dropped_by(drive))
-        if OF_CODE[why.code][0] == NEXT:
-            why = sentences.with_unlisted(why, self._unlisted(drive))
-        return self._step(drive, sentences.with_swap(why, swaps))
+            why = sentences.with_dropped(why, self.dropped_by())
+        if _label(why) == NEXT:
+            why = sentences.with_unlisted(why, self._unlisted())
+        return self._step(sentences.with_swap(why, swaps))
 
-    def _unlisted(self, drive: Drive) -> list[str]:
+    def _unlisted(self) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
-        used = self.stack.of(drive.disks)
-        names = [each.unlisted for each in used if self.stack.lost_members(each, drive.disks)]
-        return sorted(set(filter(None, names)))
+        disks = self.drive.disks
+        lost = [group for group in self.groups() if self.stack.lost_members(group, disks)]
+        return sorted({group.unlisted for group in lost} - {''})
 
-    def _is_bare_swap(self, drive: Drive, group: Group) -> bool:
+    def _is_bare_swap(self, group: Group) -> bool:
         """Return whether a group is swap space without redundancy: nothing must be copied, but the
         system uses it. Swap space on redundant storage is data of that storage.
         """
-        chain = self.stack.between(drive.disks, group)
-        return group.used_as == ('swap',) and all(
-            stripes(each) is not None and not is_redundant(each) for each in chain
-        )
+        if group.used_as != ('swap',):
+            return False
+        chain = self.chain(group)
+        return all(stripes(lower) is not None and not is_redundant(lower) for lower in chain)
 
-    def kept(self, drive: Drive) -> Step | None:
+    def kept(self) -> Step | None:
         """Return the step for a drive that must stay because it has a redundant group's last
         copy; else None.
         """
-        for group in self.stack.of(drive.disks):
-            if self.stack.survives(group) and self.stack.survives(group, drive.disks) is False:
-                copies = self._last_copies(drive, self.stack.between(drive.disks, group))
+        for group in self.groups():
+            if self.stack.survives(group) and self.loses(group):
+                copies = self._last_copies(group)
                 if copies:
-                    return self._step(drive, self._needed(copies))
+                    return self._step(self._needed(copies))
         return None
 
-    def _last_copies(self, drive: Drive, chain: Sequence[Group]) -> list[Group]:
-        """Return the redundant groups of which a drive has the last copy; not those that it shares
-        with a partition that has no copy.
+    def _last_copies(self, group: Group) -> list[Group]:
+        """Return the redundant groups up to *group* of which the drive has the last copy; not those
+        that it shares with a partition that has no copy.
         """
-        return [
-            group
-            for group in chain
-            if is_redundant(group) and self.stack.survives(group, drive.disks) is False
-        ]
+        return [lower for lower in self.chain(group) if is_redundant(lower) and self.loses(lower)]
 
-    def _step(self, drive: Drive, why: Coded) -> Step:
+    def _step(self, why: Coded) -> Step:
         return Step(
-            drive,
-            OF_CODE[why.code][0],
-            why,
-            tuple(group.id for group in self.stack.of(drive.disks)),
+            drive=self.drive,
+            label=_label(why),
+            why=why,
+            groups=tuple(group.id for group in self.groups()),
         )
 
-    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for a drive's step, considering only one group that is in use."""
-        chain = self.stack.between(drive.disks, group)
+    def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
+        """Return the reason for the drive's step, considering only one group that is in use."""
         if self.stack.survives(group) is False:
             return sentences.reason('group-incomplete', group)
-        survives = self.stack.survives(group, drive.disks)
-        if survives is None:
-            return _of_unknown(group, chain)
+        survives = self.stack.survives(group, self.drive.disks)
         if survives:
-            return self._of_redundant(drive, group, chain, before)
-        copies = self._last_copies(drive, chain)
-        if copies:
+            return self._of_redundant(group, before)
+        copies = self._last_copies(group)
+        if copies and survives is False:
             return self._needed(copies)
-        lost = [each for each in chain if self.stack.survives(each, drive.disks) is False]
-        return self._only_here(drive, group, lost[0])
+        if survives is None or partitions.is_unknown(group):
+            return _of_unknown(group, self.chain(group))
+        lowest = next(filter(self.loses, self.chain(group)))
+        return sentences.no_redundancy(group, self.stack.lost_members(lowest, self.drive.disks))
 
-    def _only_here(self, drive: Drive, group: Group, lowest: Group) -> Coded:
-        """Return the reason to copy the data of a group that needs the drive. lowest: of the groups
-        between them.
-        """
-        if partitions.is_unknown(group):
-            return _of_unknown(group, ())
-        return sentences.no_redundancy(group, self.stack.lost_members(lowest, drive.disks))
-
-    def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
+    def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
         """Return *why*, or the doubt if *why* means "next" but other members may lack this
         drive's data.
         """
-        is_aside = why.code == 'only-log-or-cache' and (
-            group.kind == 'zfs' or self._is_dropped(drive)
-        )
-        if is_aside or OF_CODE[why.code][0] != NEXT:
-            # a journal may hold data that no member has, unless md has dropped the journal
+        if _label(why) != NEXT:
             return why
-        doubt = next(self.stack.doubts(drive.disks, group), None)
-        if doubt:
-            return sentences.reason('redundancy-doubtful', doubt[0], doubt=sentence(doubt[1], 300))
-        data = [self.stack.below(member) for member in group.members if not member.role]
-        below = frozenset().union(*data)
-        unchecked = [
-            each.name
-            for each in self.drives
-            if not each.is_judged and each != drive and each.disks & below
-        ]
-        return sentences.unchecked(group, unchecked) if unchecked else why
+        # a journal may hold data that no member has, unless md has dropped the journal
+        is_aside = why.code == 'only-log-or-cache'
+        if is_aside and (group.kind == 'zfs' or self.dropped_by()):
+            return why
+        for doubted, doubt in self.stack.doubts(self.drive.disks, group):
+            return sentences.reason('redundancy-doubtful', doubted, doubt=sentence(doubt, 300))
+        data = [member for member in group.members if not member.role]
+        below = frozenset().union(*map(self.stack.below, data))
+        unread = [drive for drive in self.drives if not drive.is_judged and drive != self.drive]
+        names = [drive.name for drive in unread if drive.disks & below]
+        return sentences.unchecked(group, names) if names else why
 
-    def _needed(self, chain: Sequence[Group]) -> Coded:
+    def _needed(self, copies: Sequence[Group]) -> Coded:
         """Return the reason not to remove a drive whose loss would mean data loss."""
-        weak = self._weakest(chain, frozenset())
+        weak = self._weakest(copies, frozenset())
         if weak.activity in BUSY:
             return sentences.busy(weak)
         return sentences.last_copy(weak, self._dying(weak) is not None)
+
+    def _failing(self) -> list[Drive]:
+        return [drive for drive in self.drives if drive.is_failing]
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive of a group that would lose data with all its failing drives,
         else None.
         """
-        failing = [
-            each
-            for each in self.drives
-            if each.is_failing and each.disks & self.stack.disks(group.id)
-        ]
-        is_lost = (
-            self.stack.survives(group, frozenset(disk for each in failing for disk in each.disks))
-            is False
-        )
+        disks = self.stack.disks(group.id)
+        failing = [drive for drive in self._failing() if drive.disks & disks]
+        if not self.stack.loses(group, _disks(failing)):
+            return None
         # one that is enough first
-        failing.sort(key=lambda each: self.stack.survives(group, each.disks) is not False)
-        return failing[0] if is_lost else None
+        return min(failing, key=lambda drive: not self.stack.loses(group, drive.disks))
 
-    def _of_redundant(
-        self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]
-    ) -> Coded:
+    def _of_redundant(self, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""
-        holding = [each for each in chain if self.stack.holds(each, drive.disks)]
+        chain, drive = self.chain(group), self.drive
+        holding = [lower for lower in chain if self.stack.holds(lower, drive.disks)]
         if group not in holding:
-            return self._of_unused(drive, group, chain)
-        busy = next((each for each in holding if each.activity in BUSY), None)
+            return self._of_unused(group)
+        busy = [lower for lower in holding if lower.activity in BUSY]
         if busy:
-            return sentences.busy(busy)
-        lost = frozenset(
-            disk for each in self.drives if each.is_failing for disk in each.disks
-        ).union(drive.disks, *(step.drive.disks for step in before if step.label == NEXT))
+            return sentences.busy(busy[0])
+        removed = [step.drive for step in before if step.label == NEXT]
+        lost = _disks([drive, *removed, *self._failing()])
         weak = self._weakest(chain, lost)
-        first = next(
-            (
-                step.drive
-                for step in before
-                if step.label in (NEXT, COPY)
-                and any(each.id in step.groups for each in chain if is_redundant(each))
-            ),
-            None,
-        )
+        first = _first_of(chain, before)
         if first:
+            is_second = drive.is_failing and first.is_failing
+            code = 'second-failing-member' if is_second else 'other-drive-first'
             return sentences.reason(
-                'second-failing-member'
-                if drive.is_failing and first.is_failing
-                else 'other-drive-first',
+                code,
                 weak,
-                first.name,
-                first.bay,
+                first=first.name,
+                first_bay=first.bay,
             )
         if self.stack.survives(group, lost) is not True:
-            drive_name = sentences.called(drive.name, drive.bay)
-            return sentences.reason('data-at-risk', weak, drive=drive_name)
+            name = sentences.called(drive.name, drive.bay)
+            return sentences.reason('data-at-risk', weak, drive=name)
         return sentences.reason('replace-next', weak)
 
-    def _of_unused(self, drive: Drive, group: Group, chain: Sequence[Group]) -> Coded:
-        """Return the reason for a drive that holds no group data. chain: the groups from the drive
-        up to the group.
-        """
+    def _of_unused(self, group: Group) -> Coded:
+        """Return the reason for a drive that holds no data of a group."""
         # The lowest one that keeps the drive's data from the group.
-        lowest = next(each for each in chain if not self.stack.holds(each, drive.disks))
-        own = [each for each in lowest.members if self.stack.is_on(each, drive.disks)]
+        disks = self.drive.disks
+        unused = [lower for lower in self.chain(group) if not self.stack.holds(lower, disks)]
+        lowest = unused[0]
+        own = [member for member in lowest.members if self.stack.is_on(member, disks)]
         if all(member.role for member in own):
             return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
-            return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
-        return sentences.not_used(lowest, self._is_dropped(drive))
+            return sentences.reason(
+                'copy-other-first',
+                lowest,
+                first=dying.name,
+                first_bay=dying.bay,
+            )
+        return sentences.not_used(lowest, bool(self.dropped_by()))
 
-    def _weakest(self, chain: Sequence[Group], lost: frozenset[str]) -> Group:
+    def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
         """Return the redundant group that tolerates the fewest further losses; incomplete groups
         do not count.
         """
-        living = [
-            each for each in chain if is_redundant(each) and self.stack.survives(each) is not False
-        ]
-        return min(living or chain, key=lambda each: self.stack.tolerates(each, lost) or 0)
+        living = [group for group in groups if self.stack.survives(group) is not False]
+        redundant = [group for group in living if is_redundant(group)]
+        return min(redundant or groups, key=lambda group: self.stack.tolerates(group, lost) or 0)
 
 
-def _strictness(reason: Coded) -> int:
-    return STRICTEST.index(OF_CODE[reason.code][0])
+def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
+    """Return the drive of one of these groups that is replaced first. before: the steps for the
+    preceding drives.
+    """
+    redundant = {group.id for group in chain if is_redundant(group)}
+    for step in before:
+        if step.label in (NEXT, COPY) and not redundant.isdisjoint(step.groups):
+            return step.drive
+    return None
+
+
+def _label(reason: Coded) -> str:
+    return OF_CODE[reason.code][0]
+
+
+def _strictness(reason: Coded) -> tuple[int, bool]:
+    # a cluster moves only its own data
+    return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
 
 
 def _is_copied(reason: Coded) -> bool:
     """Return whether an admin copies the data of the group that a reason is about."""
-    return OF_CODE[reason.code][0] == COPY and reason.code != 'leave-cluster'
+    return _label(reason) == COPY and reason.code != 'leave-cluster'
 
 
 def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
@@ -328,50 +323,52 @@ def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
         return sentences.of_drive('use-unknown', clean(group.name, 40))
     if group.kind == 'ceph':
         return sentences.reason('leave-cluster', group)
-    return sentences.unknown(next((each for each in chain if stripes(each) is None), group))
+    unknown = [lower for lower in chain if stripes(lower) is None]
+    return sentences.unknown(unknown[0] if unknown else group)
 
 
 def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
     """Return a machine's groups and the order of replacement. drives: most severe first."""
     stack = Stack(groups)
-    failing = frozenset(disk for drive in drives if drive.is_failing for disk in drive.disks)
+    failing = _disks(drive for drive in drives if drive.is_failing)
     names: dict[str, list[str]] = {}  # two actuators of a drive may be read as two drives
     for drive in drives:
         for disk in drive.disks:
             names.setdefault(disk, []).append(drive.name)
-    found = [
-        Membership(
-            group,
-            stack.tolerates(group, failing),
-            tuple(
-                tuple(
-                    sorted(
-                        {name for disk in stack.below(member) for name in names.get(disk, [disk])}
-                    )
-                )
-                for member in group.members
-            ),
-        )
-        for group in stack.groups.values()
-    ]
-    return Machine(
-        tuple(sorted(found, key=lambda each: (each.tolerates is None, each.tolerates or 0))),
-        order(stack, drives),
-    )
+    memberships = []
+    for group in stack.groups.values():
+        disks = [stack.below(member) for member in group.members]
+        below = tuple(_names(disks_of_member, names) for disks_of_member in disks)
+        memberships.append(Membership(group, stack.tolerates(group, failing), below))
+    memberships.sort(key=lambda membership: _closeness(membership.tolerates))
+    return Machine(tuple(memberships), order(stack, drives))
+
+
+def _closeness(tolerates: int | None) -> tuple[bool, int]:
+    """Return a key that sorts groups: those closest to data loss first, unknown ones last."""
+    return tolerates is None, tolerates or 0
+
+
+def _names(disks: Iterable[str], names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the names of the drives with these disks. names: of the drives, by disk."""
+    of_drives: set[str] = set()
+    for disk in disks:
+        of_drives.update(names.get(disk, [disk]))
+    return tuple(sorted(of_drives))
 
 
 # --- in the outputs -------------------------------------------------------------------------------
 
 
-def uses(drives: Sequence[Located], found: Machine) -> tuple[Use, ...]:
+def uses(drives: Sequence[Located], machine: Machine) -> tuple[Use, ...]:
     """Return the groups that depend on each drive, and whether the drive may be replaced."""
-    steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
+    steps = {step.drive.name: Replacement(step.label, step.why) for step in machine.steps}
     return tuple(
         Use(
-            drive.verdict,
-            drive.place,
-            tuple(_depends(drive.verdict.device.name, found.groups)),
-            steps.get(drive.verdict.device.name),
+            verdict=drive.verdict,
+            place=drive.place,
+            depends=tuple(_depends(drive.verdict.device.name, machine.groups)),
+            replacement=steps.get(drive.verdict.device.name),
         )
         for drive in drives
     )
@@ -381,46 +378,52 @@ def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
     for group, tolerates, drives in groups:
         for member, below in zip(group.members, drives):
             if name in below:
+                said = sentences.tolerance(group, tolerates)
                 yield Dependence(
-                    group,
-                    member.name,
-                    member.state,
-                    tolerates,
-                    sentences.tolerance(group, tolerates),
+                    group=group,
+                    member=member.name,
+                    state=member.state,
+                    tolerates=tolerates,
+                    said=said,
                 )
 
 
-def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
+def document(machine: Machine, verdicts: Sequence[Verdict]) -> Json:
     """Return the groups, each with its members and their drives, and the order of replacement."""
     states = {verdict.device.name: verdict.state.name for verdict in verdicts}
     return {
-        'groups': [_group(each, states) for each in found.groups],
-        'replace_order': list(map(_step, found.steps)),
+        'groups': [_group(membership, states) for membership in machine.groups],
+        'replace_order': list(map(_step, machine.steps)),
     }
 
 
-def _group(found: Membership, states: Json) -> Json:
-    group = found.group
+def _group(membership: Membership, states: Json) -> Json:
+    group, tolerates, drives = membership
     return {
         'id': clean(group.id, TEXT),
         **_properties(group),
-        'tolerates': found.tolerates,
+        'tolerates': tolerates,
         'activity': group.activity or None,
         'progress': group.progress,
         'missing': group.missing,
         'unknown': sentence(group.unknown, TEXT) or None,
-        'text': sentence(sentences.tolerance(group, found.tolerates), TEXT),
-        'members': [
-            {
-                'name': clean(member.name, TEXT) or None,
-                'state': member.state,
-                'slot': member.slot,
-                'role': member.role or None,
-                'detail': clean(member.detail, TEXT) or None,
-                'drives': [{'name': name, 'state': states.get(name)} for name in drives],
-            }
-            for member, drives in zip(group.members, found.drives)
-        ],
+        'text': sentence(sentences.tolerance(group, tolerates), TEXT),
+        'members': [_member(member, names, states) for member, names in zip(group.members, drives)],
+    }
+
+
+def _member(
+    member: Member,
+    drives: Sequence[str],
+    states: Json,
+) -> Json:
+    return {
+        'name': clean(member.name, TEXT) or None,
+        'state': member.state,
+        'slot': member.slot,
+        'role': member.role or None,
+        'detail': clean(member.detail, TEXT) or None,
+        'drives': [{'name': name, 'state': states.get(name)} for name in drives],
     }
 
 
@@ -502,13 +505,14 @@ def risk_of(code: str) -> Risk:
     return OF_CODE.get(code, ('', Risk.PLAIN))[1]
 
 
-def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
+def grades(machine: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
     """Return the risk of each group and the group's place in the document, by group id."""
-    groups = document(found, verdicts)['groups']
-    return {
-        each.group.id: (risk(group), place)
-        for place, (each, group) in enumerate(zip(found.groups, groups))
-    }
+    grades = {}
+    groups = document(machine, verdicts)['groups']
+    for place, group in enumerate(groups):
+        group_id = machine.groups[place].group.id
+        grades[group_id] = risk(group), place
+    return grades
 
 
 def risk(group: Json) -> Risk:
@@ -524,22 +528,18 @@ def risk(group: Json) -> Risk:
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST
-    is_degraded = (
-        group['missing'] > 0
-        or group['activity'] in BUSY
-        or _has_failing_drive(group)
-        or any(member['state'] not in IN_ORDER for member in group['members'])
-    )
-    return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
+    is_quiet = not group['missing'] and group['activity'] not in BUSY
+    states = {member['state'] for member in group['members']}
+    is_healthy = is_quiet and not _has_failing_drive(group) and states.issubset(IN_ORDER)
+    return Risk.REDUNDANT if is_healthy else Risk.DEGRADED
 
 
 def _is_redundant(group: Json) -> bool:
     """Return whether a group can lose a member when all are in sync; a group of one member
     cannot.
     """
-    return (
-        TOLERANCE.get(group['level'] or '', 1) != 0 and len(group['members']) + group['missing'] > 1
-    )
+    members = len(group['members']) + group['missing']
+    return members > 1 and TOLERANCE.get(group['level'] or '', 1) != 0
 
 
 def _has_failing_drive(group: Json) -> bool:

@@ -60,13 +60,11 @@ def called(name: str, bay: str) -> str:
     return f'{name}, {bay}' if bay else name
 
 
-def named(group: Group, *more: str) -> str:
-    """Return text such as "md0 (raid1, /srv)" for a group. more: further words for the
-    parentheses.
-    """
-    words = [of_level(group.kind, group.level), *group.used_as[:2], *more]
-    told = ', '.join(clean(word, 60) for word in words if word)
-    return f'{clean(group.name, 60)} ({told})' if told else clean(group.name, 60)
+def named(group: Group, *further: str) -> str:
+    """Return text such as "md0 (raid1, /srv)" for a group. further: words for the parentheses."""
+    words = [of_level(group.kind, group.level), *group.used_as[:2], *further]
+    facts = ', '.join(clean(word, 60) for word in words if word)
+    return f'{clean(group.name, 60)} ({facts})' if facts else clean(group.name, 60)
 
 
 def of_level(kind: str, level: str) -> str:
@@ -105,18 +103,25 @@ def losses(left: int, level: str) -> str:
     return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
 
 
-def reason(code: str, group: Group, first: str = '', first_bay: str = '', **values: str) -> Coded:
+def reason(
+    code: str,
+    group: Group,
+    first: str = '',
+    first_bay: str = '',
+    **values: str,
+) -> Coded:
     """Return a reason with its sentence. first: the drive to replace first. values: others in
     the sentence.
     """
-    said = _SENTENCES[code].format(
+    text = _SENTENCES[code].format(
         group=named(group),
         faulty=named(group, *_faults(group)),
         name=clean(group.name, 60),
         first=called(first, first_bay),
         **values,
     )
-    return Coded(code, said, group=group.id, **({'first': first} if first else {}))
+    fields = {'first': first} if first else {}
+    return Coded(code, text, group=group.id, **fields)
 
 
 def of_drive(code: str, drive: str) -> Coded:
@@ -139,15 +144,11 @@ def last_copy(group: Group, is_dying: bool) -> Coded:
     """Return the message that no other drive has the data. is_dying: a drive that the group
     needs is failing.
     """
-    bad = [
-        clean(member.name, 40) for member in group.members if member.name and _is_bad(member.state)
-    ]
-    first = f'replace {", ".join(bad)}' if bad else 'add a new member'
-    return reason(
-        'last-good-copy',
-        group,
-        todo=f'copy the data first, then {first}' if is_dying else f'{first} first',
-    )
+    bad = [member for member in group.members if member.name and _is_bad(member.state)]
+    names = ', '.join(clean(member.name, 40) for member in bad)
+    first = f'replace {names}' if bad else 'add a new member'
+    todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
+    return reason('last-good-copy', group, todo=todo)
 
 
 def _is_bad(state: str) -> bool:
@@ -158,22 +159,23 @@ def _faults(group: Group) -> list[str]:
     """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member
     missing".
     """
-    told = [
-        f'{f"{member.role} device " if member.role else ""}{clean(member.name, 40)} {member.state}'
-        for member in group.members
-        if member.name and _is_bad(member.state)
-    ]
+    faults = []
+    for member in group.members:
+        if member.name and _is_bad(member.state):
+            role = f'{member.role} device ' if member.role else ''
+            faults.append(f'{role}{clean(member.name, 40)} {member.state}')
     gone = group.missing + sum(not member.name for member in group.members)
-    return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
+    missing = [f'{plural(gone, "member")} missing'] if gone else []
+    return [*faults[:3], *missing]
 
 
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
     """Return the message that members of a group were not checked. names: names of their drives."""
+    were = 'was' if len(names) == 1 else 'were'
     return Coded(
         'members-not-checked',
-        f'{named(group)} has members on {listed(names, 3)}, which '
-        f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then '
-        'decide: check_smart_attributes triage',
+        f'{named(group)} has members on {listed(names, 3)}, which {were} not checked: check all '
+        'members in one run, then decide: check_smart_attributes triage',
         group=group.id,
         unchecked=list(names),
     )
@@ -183,13 +185,12 @@ def not_used(group: Group, is_dropped: bool = True) -> Coded:
     """Return the message that a group does not need the data on a drive. is_dropped: False for a
     spare or a rebuild.
     """
-    return reason(
-        'member-not-used',
-        group,
-        todo='no longer uses this drive: replace it, or add it again if only its cable was at fault'
-        if is_dropped
-        else 'needs no data on this drive: replace it',
-    )
+    todo = 'needs no data on this drive: replace it'
+    if is_dropped:
+        todo = (
+            'no longer uses this drive: replace it, or add it again if only its cable was at fault'
+        )
+    return reason('member-not-used', group, todo=todo)
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
@@ -199,12 +200,10 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
-    told = (
-        f'replace or remove the {roles} in the {pool} before you pull the drive'
-        if is_used
-        else 'replace it'
-    )
-    return reason('only-log-or-cache', group, devices=roles, todo=told)
+    todo = 'replace it'
+    if is_used:
+        todo = f'replace or remove the {roles} in the {pool} before you pull the drive'
+    return reason('only-log-or-cache', group, devices=roles, todo=todo)
 
 
 def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
@@ -213,10 +212,11 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     """
     use = _use(group)
     names = [clean(member.name, 40) for member in members if member.name != use]
-    where = ', '.join(filter(None, (*names, *dict.fromkeys(_idle(group)))))
+    places = ', '.join(filter(None, (*names, *dict.fromkeys(_idle(group)))))
+    where = f'{use} ({places})' if places else use
     return Coded(
         'no-redundancy',
-        f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data first',
+        f'no redundancy known for {where}: copy the data first',
         group=group.id,
     )
 
@@ -225,49 +225,43 @@ def _use(group: Group) -> str:
     return clean(group.used_as[0] if group.used_as else group.name, 60)
 
 
-def with_further(why: Coded, groups: Sequence[Group]) -> Coded:
-    """Return a reason that also names the other groups whose data is copied first."""
-    if not groups:
-        return why
-    names = listed(list(dict.fromkeys(map(_use, groups))), 3)
-    return Coded(why.code, f'{why}; also copy the data of {names}', **why.fields)
-
-
 def unknown(group: Group) -> Coded:
     """Return the message that the redundancy of a group is unknown, and why."""
-    return reason(
-        'redundancy-unknown',
-        group,
-        why=f': {sentence(group.unknown, 200)}' if group.unknown else '',
-    )
+    why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
+    return reason('redundancy-unknown', group, why=why)
+
+
+# --- a reason with further words ------------------------------------------------------------------
+
+
+def _with(why: Coded, words: str) -> Coded:
+    return Coded(why.code, f'{why}; {words}', **why.fields)
+
+
+def with_further(why: Coded, groups: Sequence[Group]) -> Coded:
+    """Return a reason that also names the other groups whose data is copied first."""
+    names = list(dict.fromkeys(map(_use, groups)))
+    return _with(why, f'also copy the data of {listed(names, 3)}') if names else why
 
 
 def with_dropped(why: Coded, groups: Sequence[Group]) -> Coded:
     """Return a reason that also names the groups that have dropped a member on the drive, unless the
     reason is about them.
     """
-    about = why.fields.get('group')
-    more = [named(each, *_faults(each)) for each in groups if each.id != about]
-    if not more:
-        return why
-    verb = 'uses' if len(more) == 1 else 'use'
-    return Coded(why.code, f'{why}; {" and ".join(more)} no longer {verb} it', **why.fields)
+    others = [group for group in groups if group.id != why.fields.get('group')]
+    names = ' and '.join(named(group, *_faults(group)) for group in others)
+    use = 'uses' if len(others) == 1 else 'use'
+    return _with(why, f'{names} no longer {use} it') if others else why
 
 
 def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
     """Return a reason that also says that inactive volumes were not looked for. names: their volume
     groups.
     """
-    if not names:
-        return why
     groups = [clean(name, 40) for name in names]
-    whose = ' and '.join(groups)
-    return Coded(
-        why.code,
-        f'{why}; inactive volumes of {whose} on it are not known, see: '
-        f'lvs -o +devices {" ".join(groups)}',
-        **why.fields,
-    )
+    command = f'lvs -o +devices {" ".join(groups)}'
+    words = f'inactive volumes of {" and ".join(groups)} on it are not known, see: {command}'
+    return _with(why, words) if names else why
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
@@ -275,8 +269,4 @@ def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
     partitions.
     """
     names = ' and '.join(clean(name, 40) for name in swaps)
-    return (
-        Coded(why.code, f'{why}; before that, switch off swap on {names}', **why.fields)
-        if swaps
-        else why
-    )
+    return _with(why, f'before that, switch off swap on {names}') if swaps else why

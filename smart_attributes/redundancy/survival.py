@@ -16,6 +16,8 @@ from ..typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..model import Group, Member
 
+    Disks = frozenset[str]  # kernel names
+
 IN_SYNC = 'in_sync'
 HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
@@ -76,17 +78,17 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     tolerance = TOLERANCE.get(group.level)
     if tolerance is None:
         return None
-    return (
-        Stripe(
-            frozenset(range(group.slots)),
-            group.slots - 1 if tolerance == ALL_BUT_ONE else tolerance,
-        ),
-    )
+    if tolerance == ALL_BUT_ONE:
+        tolerance = group.slots - 1
+    return (Stripe(frozenset(range(group.slots)), tolerance),)
 
 
 def is_redundant(group: Group) -> bool:
     """Return whether a group can lose a member when all its members are in sync."""
-    return all(stripe.tolerance > 0 for stripe in stripes(group) or [Stripe(frozenset(), 0)])
+    needed = stripes(group)
+    if not needed:
+        return False
+    return all(stripe.tolerance > 0 for stripe in needed)
 
 
 def lacks_member(group: Group) -> bool:
@@ -103,131 +105,145 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     the same slots as far copies); 17 and 18: how far copies are grouped.
     """
     near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
-    size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
+    sizes = {0: slots, 1: slots // (far or 1), 2: far * near}
+    size = sizes.get(grouping, 0)
     if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
         return None
-    found = {frozenset(_copies(chunk * near, slots, near, far, size)) for chunk in range(slots)}
-    return tuple(Stripe(each, len(each) - 1) for each in sorted(found, key=sorted))
+    places = {
+        frozenset(
+            _copies(
+                first=chunk * near,
+                slots=slots,
+                near=near,
+                far=far,
+                size=size,
+            )
+        )
+        for chunk in range(slots)
+    }
+    return tuple(Stripe(copies, len(copies) - 1) for copies in sorted(places, key=sorted))
 
 
-def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
+def _copies(
+    first: int,
+    slots: int,
+    near: int,
+    far: int,
+    size: int,
+) -> frozenset[int]:
     """Return the slots with copies of a chunk. size: slots in a set; the last set also has the
     remaining slots.
     """
     last = (slots // size - 1) * size
-    found = set()
+    copies = set()
     for place in range(first, first + near):
         slot = place % slots
-        found.add(slot)
+        copies.add(slot)
         for _ in range(far - 1):
             start, after = slot // size * size, slot + near
-            slot = (
-                (after - last) % (size + slots % size) + last
-                if slots % size and after > last
-                else start + after % size
-            )
-            found.add(slot)
-    return frozenset(found)
+            if slots % size and after > last:
+                slot = (after - last) % (size + slots % size) + last
+            else:
+                slot = start + after % size
+            copies.add(slot)
+    return frozenset(copies)
 
 
 class Stack:
-    """All groups of a machine, and which groups are built on which disks."""
+    """All groups of a machine, and which groups are built on which disks.
+
+    No group is built on itself, directly or through others: dependence.groups() cuts such groups
+    off.
+    """
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
-        self._disks: dict[str, frozenset[str]] = {}
-        self._whole: dict[str, list[tuple[frozenset[str], bool | None]]] = {}
+        self._disks: dict[str, Disks] = {}
+        self._whole: dict[str, list[tuple[Disks, bool | None]]] = {}
 
-    def disks(self, name: str) -> frozenset[str]:
-        """Return the disks below a group, or the disk itself.
-
-        A group that contains itself counts once.
-        """
+    def disks(self, name: str) -> Disks:
+        """Return the disks below a group, or the disk itself."""
         if name not in self.groups:
             return frozenset((name,))
         if name not in self._disks:
-            self._disks[name] = frozenset()  # so that a group that contains itself ends
-            self._disks[name] = frozenset().union(*map(self.below, self.groups[name].members))
+            members = self.groups[name].members
+            self._disks[name] = frozenset().union(*map(self.below, members))
         return self._disks[name]
 
-    def below(self, member: Member) -> frozenset[str]:
+    def below(self, member: Member) -> Disks:
         """Return the disks below a member."""
         return frozenset().union(*map(self.disks, member.on))
 
-    def of(self, disks: frozenset[str]) -> list[Group]:
+    def of(self, disks: Disks) -> list[Group]:
         """Return the groups that are built on any of these disks, directly or through other
         groups.
         """
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
-    def between(self, disks: frozenset[str], group: Group) -> list[Group]:
+    def between(self, disks: Disks, group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id, set())
         return sorted(
-            (each for each in self.of(disks) if each.id in inside),
-            key=lambda each: len(self._inside(each.id, set())),
+            (lower for lower in self.of(disks) if lower.id in inside),
+            key=lambda lower: len(self._inside(lower.id, set())),
         )
 
-    def _inside(self, name: str, found: set[str]) -> set[str]:
-        """Return the ids of a group and of all groups below it."""
-        if name in self.groups and name not in found:
-            found.add(name)
+    def _inside(self, name: str, inside: set[str]) -> set[str]:
+        """Add the ids of a group and of all groups below it to *inside*; return it."""
+        if name in self.groups and name not in inside:
+            inside.add(name)
             for member in self.groups[name].members:
-                for each in member.on:
-                    self._inside(each, found)
-        return found
+                for below in member.on:
+                    self._inside(below, inside)
+        return inside
 
-    def doubts(self, disks: frozenset[str], group: Group) -> Iterator[tuple[Group, Coded]]:
+    def doubts(self, disks: Disks, group: Group) -> Iterator[tuple[Group, Coded]]:
         """Yield each group from these disks up to *group*, with each reason why other members
         may lack data.
         """
-        for each in self.between(disks, group):
-            yield from ((each, doubt) for doubt in each.doubts)
-            for member in self._left(each, disks):
-                yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
+        for lower in self.between(disks, group):
+            yield from ((lower, doubt) for doubt in lower.doubts)
+            for member in self._left(lower, disks):
+                yield from ((lower, _of_member(member, doubt)) for doubt in member.doubts)
                 yield from self._doubts_below(member, disks)
 
-    def _doubts_below(self, member: Member, disks: frozenset[str]) -> Iterator[tuple[Group, Coded]]:
+    def _doubts_below(self, member: Member, disks: Disks) -> Iterator[tuple[Group, Coded]]:
         """Yield each group below a member with each reason to doubt the group or one of its
         remaining members.
         """
-        inside = set().union(*(self._inside(each, set()) for each in member.on))
-        for group in (self.groups[each] for each in sorted(inside)):
+        inside = set().union(*(self._inside(name, set()) for name in member.on))
+        for name in sorted(inside):
+            group = self.groups[name]
             yield from ((group, doubt) for doubt in group.doubts)
-            yield from (
-                (group, _of_member(each, doubt))
-                for each in self._left(group, disks)
-                for doubt in each.doubts
-            )
+            for remaining in self._left(group, disks):
+                yield from ((group, _of_member(remaining, doubt)) for doubt in remaining.doubts)
 
-    def _left(self, group: Group, disks: frozenset[str]) -> list[Member]:
+    def _left(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members that a group needs without these disks; [] if the group is then
         lost.
         """
-        if self.survives(group, disks) is False:
+        if self.loses(group, disks):
             return []
-        held = self._members(group, disks, frozenset((group.id,)))
+        held = self._members(group, disks)
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
-    def is_on(self, member: Member, disks: frozenset[str]) -> bool:
+    def is_on(self, member: Member, disks: Disks) -> bool:
         """Return whether any of these disks is below a member."""
         return bool(self.below(member) & disks)
 
-    def holds(self, group: Group, disks: frozenset[str]) -> bool:
+    def holds(self, group: Group, disks: Disks) -> bool:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
         group, each member is in sync.
         """
-        return self._holds(group.id, disks, frozenset())
+        return self._holds(group.id, disks)
 
-    def _holds(self, name: str, disks: frozenset[str], above: frozenset[str]) -> bool:
-        if name not in self.groups or name in above:
+    def _holds(self, name: str, disks: Disks) -> bool:
+        group = self.groups.get(name)
+        if group is None:
             return name in disks
-        return any(
-            self._holds(each, disks, above | {name})
-            for member in self.groups[name].members
-            if member.state in self._complete_states(self.groups[name]) and not member.role
-            for each in member.on
-        )
+        states = self._complete_states(group)
+        data = [member for member in group.members if member.state in states and not member.role]
+        return any(self._holds(below, disks) for member in data for below in member.on)
 
     @staticmethod
     def _complete_states(group: Group) -> tuple[str, ...]:
@@ -236,125 +252,128 @@ class Stack:
         """
         return (IN_SYNC,) if stripes(group) else (IN_SYNC, 'unknown')
 
-    def lost_members(self, group: Group, disks: frozenset[str]) -> list[Member]:
+    def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
-        return [
-            member
-            for member in group.members
-            if any(self._survives(each, disks, frozenset()) is not True for each in member.on)
-        ]
+        members = group.members
+        return [member for member in members if self._is_below(member, disks) is not True]
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
-        return bool(group.used_as) or not any(
-            group.id in member.on for other in self.groups.values() for member in other.members
-        )
+        if group.used_as:
+            return True
+        members = [member for upper in self.groups.values() for member in upper.members]
+        return not any(group.id in member.on for member in members)
 
-    def survives(self, group: Group, lost: frozenset[str] = frozenset()) -> bool | None:
+    def survives(self, group: Group, lost: Disks = frozenset()) -> bool | None:
         """Return whether a group's data can be read without these disks, given the present
         states of its members.
         """
-        return self._survives(group.id, lost, frozenset())
+        return self._survives(group.id, lost)
 
-    def _survives(self, name: str, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+    def loses(self, group: Group, lost: Disks) -> bool:
+        """Return whether a group's data certainly cannot be read without these disks."""
+        return self.survives(group, lost) is False
+
+    def _survives(self, name: str, lost: Disks) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
-        if name in above:  # a loop of groups, which no system builds
-            return None
-        found = stripes(group)
-        if found is None:
-            is_whole = all(
-                member.state in self._complete_states(group)
-                and self._is_below(member, lost, above | {name})
-                for member in group.members
-            )
-            return True if is_whole else None
-        members = self._members(group, lost, above | {name})
-        return _all(_stripe(stripe, group, members) for stripe in found)
+        needed = stripes(group)
+        if needed is not None:
+            members = self._members(group, lost)
+            return _all(_stripe(stripe, group, members) for stripe in needed)
+        states = self._complete_states(group)
+        is_whole = all(
+            member.state in states and self._is_below(member, lost) for member in group.members
+        )
+        return True if is_whole else None
 
-    def _members(
-        self, group: Group, lost: frozenset[str], above: frozenset[str]
-    ) -> list[bool | None]:
+    def _members(self, group: Group, lost: Disks) -> list[bool | None]:
         """Return for each member whether it holds its part of the data.
 
         Answers without lost disks are cached.
         """
         if group.id not in self._whole:
             self._whole[group.id] = [
-                (self.below(member), self._member(member, frozenset(), above))
-                for member in group.members
+                (self.below(member), self._member(member, frozenset())) for member in group.members
             ]
         return [
-            holds if disks.isdisjoint(lost) else self._member(member, lost, above)
+            holds if disks.isdisjoint(lost) else self._member(member, lost)
             for member, (disks, holds) in zip(group.members, self._whole[group.id])
         ]
 
-    def _member(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+    def _member(self, member: Member, lost: Disks) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and self._is_below(member, lost, above)
+        return member.state == IN_SYNC and self._is_below(member, lost)
 
-    def _is_below(self, member: Member, lost: frozenset[str], above: frozenset[str]) -> bool | None:
+    def _is_below(self, member: Member, lost: Disks) -> bool | None:
         """Return whether all that a member is built on is left."""
-        return _all(self._survives(each, lost, above) for each in member.on)
+        return _all(self._survives(below, lost) for below in member.on)
 
-    def tolerates(self, group: Group, lost: frozenset[str]) -> int | None:
+    def tolerates(self, group: Group, lost: Disks) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
         are already lost.
         """
-        found = stripes(group)
-        if found is None:
+        needed = stripes(group)
+        if needed is None:
             return None
-        members = self._members(group, lost, frozenset((group.id,)))
-        left = min(_left(stripe, group, members) for stripe in found)
-        return left if left < 1 else left // max(self._together(group, lost, members), 1)
+        members = self._members(group, lost)
+        left = min(_left(stripe, group, members) for stripe in needed)
+        return left if left < 1 else left // self._together(group, lost, members)
 
-    def _together(self, group: Group, lost: frozenset[str], members: Sequence[bool | None]) -> int:
+    def _together(
+        self,
+        group: Group,
+        lost: Disks,
+        members: Sequence[bool | None],
+    ) -> int:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
         members_on = Counter(disk for member in group.members for disk in self.below(member))
-        shared = [disk for disk, count in members_on.items() if count > 1]
-        return max(
-            (
-                sum(
-                    before is not after
-                    for before, after in zip(
-                        members, self._members(group, lost | {disk}, frozenset((group.id,)))
-                    )
-                )
-                for disk in shared
-            ),
-            default=1,
-        )
+        most = 1
+        for disk, count in members_on.items():
+            if count > 1:
+                left = self._members(group, lost | {disk})
+                failed = sum(before is not after for before, after in zip(members, left))
+                most = max(most, failed)
+        return most
 
 
 def _of_member(member: Member, doubt: Coded) -> Coded:
-    return Coded(
-        '',
-        f'{member.name} {doubt}',
-        **{**doubt.fields, 'why': f'{member.name} {doubt.fields["why"]}'},
-    )
+    why = f'{member.name} {doubt.fields["why"]}'
+    return Coded('', f'{member.name} {doubt}', **{**doubt.fields, 'why': why})
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
     """Return False if any answer is False, else None if any is None, else True."""
-    found = set(answers)
-    return False if False in found else None if None in found else True
+    different = set(answers)
+    if False in different:
+        return False
+    return None if None in different else True
 
 
-def _stripe(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
+def _stripe(
+    stripe: Stripe,
+    group: Group,
+    members: Sequence[bool | None],
+) -> bool | None:
     if _left(stripe, group, members) >= 0:
         return True
-    return None if _left(stripe, group, [each is not False for each in members]) >= 0 else False
+    perhaps = [holds is not False for holds in members]
+    return None if _left(stripe, group, perhaps) >= 0 else False
 
 
-def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
+def _left(
+    stripe: Stripe,
+    group: Group,
+    members: Sequence[bool | None],
+) -> int:
     """Return how many more slots of a stripe may be lost.
 
     Members of unknown state count as lost.
     """
-    good = {member.slot for member, is_good in zip(group.members, members) if is_good}
+    good = {member.slot for member, holds in zip(group.members, members) if holds}
     return stripe.tolerance - len(stripe.slots - good) - group.missing

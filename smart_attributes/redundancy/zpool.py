@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME
-from ..errors import Coded
+from ..errors import NOTHING, Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, System
@@ -34,6 +34,7 @@ _STATES = {
     'UNAVAIL': 'missing',
     'REMOVED': 'missing',
 }
+_BEST = ('in_sync', 'rebuilding', 'unknown', 'faulty')
 _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
@@ -67,75 +68,82 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
     disks_of: returns the disks, or the group ids, below a device with the given path.
     """
-    found: dict[str, Group] = {}
+    by_id: dict[str, Group] = {}
     for pool in zpool_status.pools(text):
         for group in _groups_of_pool(pool, disks_of):
-            is_second = group.id in found
-            found[group.id] = group._replace(level='', unknown=_TWICE) if is_second else group
-    return tuple(found.values())
+            is_second = group.id in by_id
+            by_id[group.id] = group._replace(level='', unknown=_TWICE) if is_second else group
+    return tuple(by_id.values())
 
 
 def completed(
-    known: Iterable[Group],
+    before: Iterable[Group],
     system: System = LINUX,
     _drives: object = (),
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return two values: the known groups, in which zpool's groups replace others of the same
+    """Return two values: the groups, in which zpool's groups replace others of the same
     pools, and notes.
     """
     text, problem = ask()
-    before = {group.id: group for group in known}
-    # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
+    of_sys = {group.id: group for group in before}
     devices = set[str]()
 
     def disks_of(path: str) -> tuple[str, ...]:
         devices.add(os.path.basename(os.path.realpath(path)))
         return below(path, system)
 
-    found = {
-        group.id: group._replace(
-            used_as=known_as.used_as, members=group.members or known_as.members
-        )
-        for group in groups(text, disks_of)
-        for known_as in [before.get(group.id, group)]
-    }
-    before = {group.id: group for group in _left(before.values(), found, devices)}
-    if text.strip() and not found:
-        problem = Coded(
-            'zpool-status-missing',
-            'the redundancy of ZFS pools is unknown: zpool status reports no pool',
-        )
-    return (*before.values(), *found.values()), (problem,) * bool(problem)
+    pools: dict[str, Group] = {}
+    for group in groups(text, disks_of):
+        # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
+        earlier = of_sys.get(group.id, group)
+        members = group.members or earlier.members
+        pools[group.id] = group._replace(used_as=earlier.used_as, members=members)
+    if text.strip() and not pools:
+        problem = _problem('zpool status reports no pool')
+    left = _left(of_sys.values(), pools, devices)
+    return (*left, *pools.values()), (problem,) if problem else ()
 
 
-def _left(known: Iterable[Group], found: Mapping[str, Group], devices: set[str]) -> Iterator[Group]:
-    """Yield the known groups without the devices that zpool reports.
+def _left(
+    before: Iterable[Group],
+    pools: Mapping[str, Group],
+    devices: set[str],
+) -> Iterator[Group]:
+    """Yield the groups without the devices that zpool reports.
 
     Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
-    another pool may have the name of this one. found: the groups of zpool. devices: of its pools.
+    another pool may have the name of this one. pools: the groups of zpool. devices: of its pools.
     """
-    for group in known:
-        is_pool = group.kind == 'zfs'
-        if not is_pool and not partitions.is_unknown(group):
+    for group in before:
+        if group.kind != 'zfs' and not partitions.is_unknown(group):
             yield group
             continue
-        left = [each for each in group.members if devices.isdisjoint((each.name, *each.on))]
-        if group.id not in found:
+        reported = pools[group.id].members if group.id in pools else ()
+        left = [
+            member
+            for member in group.members
+            if devices.isdisjoint((member.name, *member.on)) and member not in reported
+        ]
+        if group.id not in pools:
             if left or not group.members:
                 yield group._replace(members=tuple(left))
-            continue
-        others = tuple(each for each in left if each not in found[group.id].members)
-        if others:
-            name = f'{group.id}, other'
-            yield group._replace(id=name, members=others, used_as=(), unknown=_OTHER)
+        elif left:
+            yield group._replace(
+                id=f'{group.id}, other',
+                members=tuple(left),
+                used_as=(),
+                unknown=_OTHER,
+            )
 
 
 def ask() -> tuple[str, Coded]:
     """Return the output of zpool status, or '' and the reason for its absence."""
     text, why = linux.output(COMMAND)
-    return text, Coded(
-        'zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}' if why else ''
-    )
+    return text, _problem(why) if why else NOTHING
+
+
+def _problem(why: str) -> Coded:
+    return Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}')
 
 
 def below(path: str, system: System = LINUX) -> tuple[str, ...]:
@@ -145,14 +153,12 @@ def below(path: str, system: System = LINUX) -> tuple[str, ...]:
     if not path.startswith('/dev/'):
         return ()
     try:
-        folder = os.path.realpath(
-            f'{system.sys}/class/block/{os.path.basename(os.path.realpath(path))}'
-        )
+        device = os.path.basename(os.path.realpath(path))
+        folder = os.path.realpath(f'{system.sys}/class/block/{device}')
     except (OSError, ValueError):
         return ()
-    name = os.path.basename(
-        os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder
-    )
+    disk = os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder
+    name = os.path.basename(disk)
     return (name,) if os.path.isdir(f'{system.sys}/block/{name}') else ()
 
 
@@ -162,56 +168,63 @@ def below(path: str, system: System = LINUX) -> tuple[str, ...]:
 def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     """Yield the group of a pool, and the groups of the pool's virtual devices at all levels."""
     unknown = pool.unknown or _doubt(pool)
-    others = (*pool.logs, *pool.cache)
-    names = {vdev.name for vdev in (*pool.vdevs, *others)}
-    # A resilver of an unlisted virtual device may concern any of the listed devices.
-    resilvers = {
-        scan.vdev if scan.vdev in names else '': scan
-        for scan in pool.scans
-        if scan.function == 'resilver'
-    }
-    vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
-    is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
     name = clean(pool.name, LONGEST_GIVEN_NAME)
-    view = _View(
-        resilvers,
-        next((scan for scan in pool.scans if scan.function == 'scrub'), None),
-        is_marked,
-        disks_of,
-        tuple(doubt(why, remedy) for why, remedy in pool.doubts),
-    )
-    members = [
-        Member(
-            _short(vdev),
-            'in_sync' if vdev.state in (*_WORKS, '') else 'faulty',
-            place,
-            (_id(f'zfs {name}', vdev),),
+    pool_id = f'zfs {name}'
+    resilvers = _resilvers(pool)
+    vdevs = [_marked(vdev, bool(resilvers)) for vdev in pool.vdevs]
+    members = []
+    for slot, vdev in enumerate(vdevs):
+        state = 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty'
+        members.append(
+            Member(
+                name=_short(vdev),
+                state=state,
+                slot=slot,
+                on=(_id(pool_id, vdev),),
+            )
         )
-        for place, vdev in enumerate(vdevs)
-    ]
-    spares = [
-        _member(vdev, None, disks_of)._replace(state='spare')
-        for vdev in pool.spares
-        if vdev.state == 'AVAIL'
-    ]
-    aside = [
-        _member(leaf, None, disks_of)._replace(role=role, doubts=_doubts(leaf))
-        for role, found in (('log', pool.logs), ('cache', pool.cache))
-        for vdev in found
-        for leaf in _leaves(vdev)
-    ]
     yield Group(
-        f'zfs {name}',
-        name,
-        'zfs',
-        '' if unknown else 'raid0',
-        len(members),
-        members=(*members, *spares, *aside),
+        id=pool_id,
+        name=name,
+        kind='zfs',
+        level='' if unknown else 'raid0',
+        slots=len(members),
+        members=(*members, *_aside(pool, disks_of)),
         unknown=unknown,
     )
+    scrubs = [scan for scan in pool.scans if scan.function == 'scrub']
+    view = _View(
+        resilvers,
+        scrub=scrubs[0] if scrubs else None,
+        is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
+        disks_of=disks_of,
+        doubts=tuple(doubt(why, remedy) for why, remedy in pool.doubts),
+    )
     for vdev in vdevs:
-        for group in _groups_of_vdev(vdev, f'zfs {name}', view):
+        for group in _groups_of_vdev(vdev, pool_id, view):
             yield group._replace(level='', unknown=unknown) if unknown else group
+
+
+def _resilvers(pool: Pool) -> dict[str, Scan]:
+    """Return the resilvers, each by the virtual device that it concerns, as in _View.
+
+    A resilver of an unlisted virtual device may concern any of the listed devices.
+    """
+    names = {vdev.name for vdev in (*pool.vdevs, *pool.logs, *pool.cache)}
+    resilvers = [scan for scan in pool.scans if scan.function == 'resilver']
+    return {scan.vdev if scan.vdev in names else '': scan for scan in resilvers}
+
+
+def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
+    """Yield the members of a pool that hold no data: spares, logs and caches."""
+    for spare in pool.spares:
+        if spare.state == 'AVAIL':
+            yield _member(spare, None, disks_of)._replace(state='spare')
+    for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
+        for vdev in vdevs:
+            for leaf in vdev.leaves():
+                member = _member(leaf, None, disks_of)
+                yield member._replace(role=role, doubts=_doubts(leaf))
 
 
 def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
@@ -219,22 +232,20 @@ def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
 
     A group has no other state than its devices' states.
     """
-    is_bad = vdev.state in _WORKS and (
-        vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children)
-    )
-    why = f'{"has errors" if vdev.has_errors else "is degraded"}, so it may lack data'
-    return (doubt(why, REMEDY),) * is_bad
+    is_degraded = vdev.state == 'DEGRADED' and not vdev.children
+    if vdev.state not in _WORKS or not (vdev.has_errors or is_degraded):
+        return ()
+    trouble = 'has errors' if vdev.has_errors else 'is degraded'
+    return (doubt(f'{trouble}, so it may lack data', REMEDY),)
 
 
 def _doubt(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown, or ''."""
+    if not pool.state:
+        return 'zpool does not report its state'
     if pool.state not in _WORKS:
         todo = ': connect its devices, then clear its errors' if pool.state == 'SUSPENDED' else ''
-        return (
-            f'zpool reports the state {clean(pool.state)}{todo}'
-            if pool.state
-            else 'zpool does not report its state'
-        )
+        return f'zpool reports the state {clean(pool.state)}{todo}'
     if not pool.vdevs:
         return 'zpool does not report its devices'
     every = (*pool.vdevs, *pool.logs, *pool.cache)
@@ -277,25 +288,30 @@ def _incomplete(vdev: Vdev) -> Vdev:
 # --- virtual devices ------------------------------------------------------------------------------
 
 
-def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
+def _groups_of_vdev(
+    vdev: Vdev,
+    parent: str,
+    view: _View,
+) -> Iterator[Group]:
     """Yield the group of a virtual device, and the groups below it."""
     own = _id(parent, vdev)
-    members = tuple(
-        (
-            _nested(child, place, own) if child.children else _member(child, place, view.disks_of)
-        )._replace(doubts=_doubts(child))
-        for place, child in enumerate(vdev.children or (vdev,))
-    )
+    members = []
+    for slot, child in enumerate(vdev.children or (vdev,)):
+        member = (
+            _nested(child, slot, own) if child.children else _member(child, slot, view.disks_of)
+        )
+        members.append(member._replace(doubts=_doubts(child)))
     unknown = _doubt_about(vdev, view)
     scan = _running(vdev, view)
-    above = [doubt(ABOVE, REMEDY)] * bool(vdev.children and vdev.has_errors)
+    has_own_errors = vdev.children and vdev.has_errors
+    above = [doubt(ABOVE, REMEDY)] if has_own_errors else []
     yield Group(
-        own,
-        _short(vdev),
-        'zfs',
-        '' if unknown else _kind(vdev).level,
-        len(members),
-        members=members,
+        id=own,
+        name=_short(vdev),
+        kind='zfs',
+        level='' if unknown else _kind(vdev).level,
+        slots=len(members),
+        members=tuple(members),
         activity=_ACTIVITIES[scan.function] if scan else '',
         progress=scan.progress if scan else None,
         unknown=unknown,
@@ -311,10 +327,8 @@ def _short(vdev: Vdev) -> str:
 
     For a disk, this is the path without the directory in /dev.
     """
-    return clean(
-        os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name,
-        LONGEST_GIVEN_NAME,
-    )
+    name = os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name
+    return clean(name, LONGEST_GIVEN_NAME)
 
 
 def _id(parent: str, vdev: Vdev) -> str:
@@ -328,109 +342,110 @@ def _kind(vdev: Vdev) -> _Kind:
     (space on a dRAID).
     """
     if not vdev.children:
-        return _Kind(
-            'single'
-            if vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name)
-            else ''
-        )
+        is_device = vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name)
+        return _Kind('single' if is_device else '')
     if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
         return _Kind('mirror', 2)
     raidz = re.fullmatch('(raidz([123]))-[0-9]+', vdev.name)
     if raidz:
         return _Kind(raidz[1], int(raidz[2]) + 1)
     draid = re.fullmatch('(draid[123]):[0-9]+d:([0-9]{1,5})c:[0-9]+s-[0-9]+', vdev.name)
-    return _Kind(draid[1], int(draid[2]), int(draid[2])) if draid else _Kind('')
+    if draid:
+        children = int(draid[2])
+        return _Kind(draid[1], children, children)
+    return _Kind('')
 
 
 def _doubt_about(vdev: Vdev, view: _View) -> str:
     """Return why the redundancy of a virtual device is not known, or ''."""
-    kind, leaves, is_nested = _kind(vdev), list(_leaves(vdev)), bool(_NESTED.fullmatch(vdev.name))
-    is_odd = any(child.children and not _NESTED.fullmatch(child.name) for child in vdev.children)
-    if is_odd or not all(_kind(each).level for each in (vdev, *leaves)):
+    kind = _kind(vdev)
+    leaves = list(vdev.leaves())
+    below = [child for child in vdev.children if child.children]
+    is_known = all(_kind(part).level for part in (vdev, *leaves))
+    if not is_known or not all(_NESTED.fullmatch(child.name) for child in below):
         return 'this version does not know its type'
     if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
         return f'its number of devices ({len(vdev.children)}) does not fit its type'
-    if not is_nested and vdev.state not in _WORKS:
+    if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
-    if any(
-        leaf.state not in _STATES or (leaf.state in _WORKS and leaf.detail.startswith('was '))
-        for leaf in leaves
-    ):
+    if not all(map(_has_known_state, leaves)):
         return 'zpool reports a state of a device that this version does not know'
-    if (
-        vdev.children
-        and vdev.state == 'DEGRADED'
-        and all(leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves)
-    ):
+    if vdev.children and vdev.state == 'DEGRADED' and all(map(_is_well, leaves)):
         return _CONTRADICTION
-    return _doubt_while_resilvering(vdev, leaves, view)
+    return _doubt_while_resilvering(vdev, view)
 
 
-def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
+def _has_known_state(leaf: Vdev) -> bool:
+    is_odd = leaf.state in _WORKS and leaf.detail.startswith('was ')
+    return leaf.state in _STATES and not is_odd
+
+
+def _is_well(leaf: Vdev) -> bool:
+    return leaf.state == 'ONLINE' and not leaf.is_resilvering
+
+
+def _doubt_while_resilvering(vdev: Vdev, view: _View) -> str:
     """Return why it is unknown which devices a resilver has completed, or ''.
 
     A dRAID marks each that gets data.
     """
     names = view.resilvers
-    is_marked = any(leaf.is_resilvering for leaf in leaves)
-    is_hidden = ('' in names and not view.is_marked) or (vdev.name in names and not is_marked)
-    is_spread = bool(names) and is_marked and vdev.name.startswith('draid')
-    return (
-        'a resilver is running, and zpool does not report which devices are complete'
-        if is_hidden or is_spread
-        else ''
-    )
+    is_own = vdev.name in names and not vdev.lacks_data
+    is_hidden = is_own or ('' in names and not view.is_marked)
+    is_spread = bool(names) and vdev.lacks_data and vdev.name.startswith('draid')
+    if is_hidden or is_spread:
+        return 'a resilver is running, and zpool does not report which devices are complete'
+    return ''
 
 
 def _running(vdev: Vdev, view: _View) -> Scan | None:
     """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of
     devices below it.
     """
-    lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
-    return (
-        view.resilvers.get(vdev.name)
-        or (view.resilvers.get('') if lacks_data else None)
-        or view.scrub
-    )
-
-
-def _leaves(vdev: Vdev) -> Iterator[Vdev]:
-    """Yield the devices at the lowest level of a virtual device."""
-    if not vdev.children:
-        yield vdev
-    for child in vdev.children:
-        yield from _leaves(child)
+    may_lack_data = vdev.lacks_data or not view.is_marked
+    of_any = view.resilvers.get('') if may_lack_data else None
+    return view.resilvers.get(vdev.name) or of_any or view.scrub
 
 
 # --- members --------------------------------------------------------------------------------------
 
 
-def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
+def _member(
+    vdev: Vdev,
+    place: int | None,
+    disks_of: DisksOf,
+) -> Member:
     """Return a device as a member."""
-    state = _STATES.get(vdev.state, 'unknown')
-    state = 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
-    detail = (
-        ''
-        if vdev.state in ('ONLINE', 'AVAIL')
-        else ', '.join(filter(None, (vdev.state, vdev.detail)))
-    )
+    words = [] if vdev.state in ('ONLINE', 'AVAIL') else [vdev.state, vdev.detail]
     return Member(
-        _short(vdev),
-        state,
-        place,
-        disks_of(vdev.path) if vdev.path else (),
-        clean(detail, LONGEST_GIVEN_NAME),
+        name=_short(vdev),
+        state=_state(vdev),
+        slot=place,
+        on=disks_of(vdev.path) if vdev.path else (),
+        detail=clean(', '.join(filter(None, words)), LONGEST_GIVEN_NAME),
     )
 
 
-def _nested(vdev: Vdev, place: int, parent: str) -> Member:
+def _state(vdev: Vdev) -> str:
+    """Return the state of a device, as in Member."""
+    state = _STATES.get(vdev.state, 'unknown')
+    return 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
+
+
+def _nested(
+    vdev: Vdev,
+    place: int,
+    parent: str,
+) -> Member:
     """Return a device and its replacements as one member.
 
     Its state is the best state of these devices.
     """
-    states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
-    best = next(
-        (state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states),
-        'missing',
+    states = set(map(_state, vdev.leaves()))
+    best = next((state for state in _BEST if state in states), 'missing')
+    return Member(
+        name=_short(vdev),
+        state=best,
+        slot=place,
+        on=(_id(parent, vdev),),
     )
-    return Member(_short(vdev), best, place, (_id(parent, vdev),))

@@ -9,10 +9,10 @@ Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_stat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..constants import DEEPEST_IN_POOL
-from ..typed import NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'scrub the pool, then clear its errors'
@@ -80,6 +80,22 @@ class Vdev(NamedTuple):
     has_errors: bool = False  # a count above 0; failed writes are lost
     children: tuple[Vdev, ...] = ()
 
+    def leaves(self) -> Iterator[Vdev]:
+        """Yield the devices at the lowest level."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+    @property
+    def lacks_data(self) -> bool:
+        """Return whether any device at the lowest level resilvers, or waits for a resilver."""
+        return any(leaf.is_resilvering for leaf in self.leaves())
+
+
+if TYPE_CHECKING:
+    Row = tuple[int, Vdev]  # the depth of a row of the table, 0 for the pool, and its content
+
 
 class Scan(NamedTuple):
     """A running resilver or scrub."""
@@ -113,11 +129,11 @@ def pools(text: str) -> tuple[Pool, ...]:
 
     If a pool occurs twice or cannot be parsed, only its name and `unknown` are set.
     """
-    found: dict[str, Pool] = {}
+    by_name: dict[str, Pool] = {}
     for pool in map(_of_text, _sections(text)):
         twice = Pool(pool.name, unknown='zpool reports two pools of this name')
-        found[pool.name] = twice if pool.name in found else pool
-    return tuple(found.values())
+        by_name[pool.name] = twice if pool.name in by_name else pool
+    return tuple(by_name.values())
 
 
 def _sections(text: str) -> Iterator[list[str]]:
@@ -145,35 +161,36 @@ def _of_text(lines: list[str]) -> Pool:
         fields = _fields(lines)
         state = fields['state'][0]
         root, rows = _rows(fields['config'][0], name, state)
-        data, logs, cache, spares = (
-            sum((_tree(rows.get(kind, [])) for kind in kinds), ())
-            for kinds in (DATA, *zip(NOT_DATA))
-        )
+        vdevs = {kind: _tree(rows.get(kind, [])) for kind in (*DATA, *NOT_DATA)}
     except _NotUnderstood as error:
         return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
-    if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
+    remarks = [*fields.get('see', ()), *fields.get('status', ())]
+    if _SUSPENDED.search(' '.join(remarks)):
         state = 'SUSPENDED'
-    doubts = [
-        (why, remedy)
-        for key, pattern, why, remedy in _DOUBTS
-        if any(re.search(pattern, text) for text in fields.get(key, ()))
-    ]
-    doubts += [(ABOVE, REMEDY)] * root.has_errors
     return Pool(
         name,
         state,
-        tuple(filter(None, map(_scan, fields.get('scan', [])))),
-        data,
-        logs,
-        cache,
-        spares,
-        doubts=tuple(doubts),
+        scans=tuple(filter(None, map(_scan, fields.get('scan', [])))),
+        vdevs=sum((vdevs[kind] for kind in DATA), ()),
+        logs=vdevs['logs'],
+        cache=vdevs['cache'],
+        spares=vdevs['spares'],
+        doubts=tuple(_doubts(fields, root)),
     )
+
+
+def _doubts(fields: Mapping[str, list[str]], root: Vdev) -> Iterator[tuple[str, str]]:
+    """Yield why working devices may lack data. root: the row of the pool."""
+    for key, pattern, why, remedy in _DOUBTS:
+        if any(re.search(pattern, text) for text in fields.get(key, ())):
+            yield why, remedy
+    if root.has_errors:
+        yield ABOVE, REMEDY
 
 
 def _fields(lines: list[str]) -> dict[str, list[str]]:
     """Return the texts under each key, with their continuation lines. Raises _NotUnderstood."""
-    fields: dict[str, list[list[str]]] = {}
+    fields: dict[str, list[str]] = {}
     rank, key = -1, ''
     for line in lines:
         match = _FIELD.fullmatch(line)
@@ -182,96 +199,124 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
             rank = _KEYS.index(key)
             if rank < before or (rank == before and key not in ('scan', 'errors')):
                 raise _NotUnderstood(f'"{key}" is not expected there')
-            fields.setdefault(key, []).append([match[2] or ''])
+            fields.setdefault(key, []).append(match[2] or '')
         elif line and (not line.startswith('\t') or not key or key == 'errors'):
             raise _NotUnderstood('a line has an unknown format')
         elif key:
-            fields[key][-1].append(line)
+            fields[key][-1] += f'\n{line}'
     missing = [key for key in ('pool', 'state', 'config', 'errors') if key not in fields]
     if missing:
         raise _NotUnderstood(f'"{missing[0]}" is missing')
-    return {key: ['\n'.join(lines) for lines in found] for key, found in fields.items()}
+    return fields
 
 
-def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tuple[int, Vdev]]]]:
+def _rows(
+    config: str,
+    pool: str,
+    state: str,
+) -> tuple[Vdev, dict[str, list[Row]]]:
     """Return the row of the pool, and the rows of virtual devices by class.
 
     Raises _NotUnderstood.
     """
-    lines = config.strip('\n').split('\n')
-    column = lines[0].find('  STATE ') + 2
-    head = _HEAD.fullmatch(lines[0])
+    head_line, *lines = config.strip('\n').split('\n')
+    column = head_line.find('  STATE ') + 2
+    head = _HEAD.fullmatch(head_line)
     if not head:
         raise _NotUnderstood('the table has unexpected columns')
-    found: dict[str, list[tuple[int, Vdev]]] = {}
-    kind = 'normal'
-    for line in lines[1:]:
+    counts = len(head[1].split())
+    of_class: dict[str, list[Row]] = {}
+    rows = of_class.setdefault('normal', [])
+    for line in lines:
         match = _CLASS.fullmatch(line)
-        if match and match[1] in found:
-            raise _NotUnderstood(f'"{match[1]}" occurs twice')
-        kind = match[1] if match else kind
-        rows = found.setdefault(kind, [])
         if not match:
-            rows.append(_row(line, column, len(head[1].split())))
-    (depth, root), *rest = found.get('normal') or [(1, Vdev('', ''))]
-    if (
-        depth
-        or root.name != pool
-        or sum(not depth for rows in found.values() for depth, _ in rows) > 1
-    ):
-        raise _NotUnderstood('the table does not begin with the pool')
+            rows.append(_row(line, column, counts))
+        elif match[1] in of_class:
+            raise _NotUnderstood(f'"{match[1]}" occurs twice')
+        else:
+            rows = of_class.setdefault(match[1], [])
+    root = _root(of_class, pool)
     if root.state != state != 'SUSPENDED':
         raise _NotUnderstood('the pool has two states')
-    return root, {**found, 'normal': rest}
+    return root, {**of_class, 'normal': of_class['normal'][1:]}
 
 
-def _row(line: str, column: int, more: int) -> tuple[int, Vdev]:
-    """Return the depth of a row of the table, 0 for the pool, and its content.
+def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
+    """Return the row of the pool: the first one, and the only one without a depth. Raises
+    _NotUnderstood.
+    """
+    tops = [vdev for rows in of_class.values() for depth, vdev in rows if not depth]
+    first = of_class['normal'][:1]
+    if len(tops) == 1 and first == [(0, tops[0])]:
+        root = tops[0]
+        if root.name == pool:
+            return root
+    raise _NotUnderstood('the table does not begin with the pool')
+
+
+def _row(
+    line: str,
+    column: int,
+    counts: int,
+) -> Row:
+    """Return the depth of a row of the table, 0 for the pool, and its content. column: of the
+    state. counts: number of columns after the usual ones.
 
     Raises _NotUnderstood.
     """
-    name = line[1:column].rstrip(' ')
-    indent = len(name) - len(name.lstrip(' '))
+    indented = line[1:column].rstrip(' ')
+    name = indented.strip(' ')
+    indent = len(indented) - len(name)
     match = _STATE.fullmatch(line, column)
-    is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2 : column] == '  '
-    is_whole = match and (not match[2] or len(match[3].split()) == more)
+    is_printable = line[:1] == '\t' and line[1:].isprintable()
+    is_in_line = is_printable and line[column - 2 : column] == '  '
+    is_whole = match and (not match[2] or len(match[3].split()) == counts)
     if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood('a row of the table has an unknown format')
-    notes = [
-        note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)
-    ]
+    state = match[1]
+    notes = [note for note in (match[4] or '').split('  ') if note]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
-    detail = ', '.join(note for note in notes if note not in marks)
-    if detail and match[1] == 'ONLINE':
+    reasons = [note for note in notes if note not in marks and not _HARMLESS.fullmatch(note)]
+    detail = ', '.join(reasons)
+    if detail and state == 'ONLINE':
         raise _NotUnderstood('a device that is ONLINE has an unknown remark')
-    name = name.strip(' ')
-    has_errors = bool((match[2] or '').strip('0., '))
-    return indent // 2, Vdev(
-        name, match[1], detail, path_of(name, match[1], detail), bool(marks), has_errors=has_errors
+    vdev = Vdev(
+        name,
+        state,
+        detail,
+        path=path_of(name, state, detail),
+        is_resilvering=bool(marks),
+        has_errors=bool((match[2] or '').strip('0., ')),
     )
+    return indent // 2, vdev
 
 
-def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
+def _tree(rows: list[Row], depth: int = 1) -> tuple[Vdev, ...]:
     """Return the rows at a depth, with the deeper rows as their children. Raises _NotUnderstood."""
-    made = []
     starts = [number for number, (level, _) in enumerate(rows) if level == depth]
     if rows and starts[:1] != [0]:
         raise _NotUnderstood('a row of the table is indented too far')
+    vdevs = []
     for start, end in zip(starts, (*starts[1:], len(rows))):
-        made.append(rows[start][1]._replace(children=_tree(rows[start + 1 : end], depth + 1)))
-    return tuple(made)
+        children = _tree(rows[start + 1 : end], depth + 1)
+        vdevs.append(rows[start][1]._replace(children=children))
+    return tuple(vdevs)
 
 
-def path_of(name: str, state: str, detail: str) -> str:
+def path_of(
+    name: str,
+    state: str,
+    detail: str,
+) -> str:
     """Return the path of a device; '' if another device may have received this path.
 
     A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the
     next disk. Names below /dev/disk/by-id are made from device data.
     """
-    is_gone = detail.startswith('was ')
-    path = detail[len('was ') :] if is_gone else name
-    is_there = state not in ('UNAVAIL', 'REMOVED') and not is_gone
-    return path if path.startswith('/dev/disk/by-id/' if not is_there else '/') else ''
+    is_renamed = detail.startswith('was ')
+    is_gone = is_renamed or state in ('UNAVAIL', 'REMOVED')
+    path = detail[len('was ') :] if is_renamed else name
+    return path if path.startswith('/dev/disk/by-id/' if is_gone else '/') else ''
 
 
 def _scan(text: str) -> Scan | None:
@@ -283,8 +328,5 @@ def _scan(text: str) -> Scan | None:
     if not match:
         return None if _AT_REST.match(text) else Scan('resilver')
     percent = _PERCENT.search(text)
-    return Scan(
-        match[1],
-        match[2] or '',
-        min(100.0, float(percent[1].replace(',', '.'))) if percent else None,
-    )
+    progress = min(100.0, float(percent[1].replace(',', '.'))) if percent else None
+    return Scan(match[1], match[2] or '', progress)

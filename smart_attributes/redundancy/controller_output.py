@@ -1,0 +1,150 @@
+"""Parse the outputs of RAID controllers' tools into rows, with the same keys for all tools. Pure.
+
+controllers.json has the patterns of each tool.
+Sources: outputs of the tools, see tests/controllers/index.json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from .. import files
+from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT
+from ..typed import TYPE_CHECKING, Json, NamedTuple
+
+if TYPE_CHECKING:
+    Fields = dict[str, str]
+    Match = Callable[[str], re.Match[str] | None]
+
+DATA = files.data('redundancy/controllers.json')
+
+
+class _Start(NamedTuple):
+    """The first line of a row."""
+
+    match: Match
+    kind: str
+    inherited: tuple[str, ...]  # keys of the values that the row takes from the rows above it
+
+
+def rows(
+    text: str,
+    tool: Json,
+    controller: str = '',
+) -> tuple[Fields, ...]:
+    """Return a tool's report on each object; () if it is not complete. controller: used if not
+    printed.
+    """
+    if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
+        return ()
+    try:
+        lines = _lines(text, tool)
+    except (ValueError, RecursionError):
+        return ()
+    starts = [_start(kind, pattern) for kind, pattern in tool['starts']]
+    values = {kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()}
+    objects: list[Fields] = []
+    above = {'controller': controller}
+    for line in (text[:LONGEST_LINE] for text in lines):
+        row = _started(line, starts, above)
+        if row:
+            objects.append(row)
+        elif objects:
+            row = objects[-1]
+            for pattern in values.get(row['kind'], ()):
+                match = pattern(line)
+                add(row, match.groupdict() if match else {})
+        if row and row['kind'] not in ('part', 'drive'):
+            above = row
+    return tuple(objects)
+
+
+def _start(kind: str, pattern: str) -> _Start:
+    kind, *inherited = DATA['kinds'][kind]
+    return _Start(matching(pattern), kind, tuple(inherited))
+
+
+def _started(
+    line: str,
+    starts: list[_Start],
+    above: Fields,
+) -> Fields:
+    """Return the row that a line begins; {} if it begins none."""
+    for start in starts:
+        match = start.match(line)
+        if match:
+            inherited = {key: above[key] for key in start.inherited if above.get(key)}
+            row = {'kind': start.kind, **inherited}
+            add(row, match.groupdict())
+            return row
+    return {}
+
+
+def matching(pattern: str) -> Match:
+    """Return a function that matches a whole line with a pattern."""
+    indented = pattern[1:] if pattern.startswith('^') else f'\\s*(?:{pattern})'
+    return re.compile(f'{indented}\\s*', re.IGNORECASE).fullmatch
+
+
+def meaning(table: Mapping[str, str], text: str) -> str | None:
+    """Return the meaning of a text; None if no pattern in the table matches it."""
+    for pattern, words in table.items():
+        if matching(pattern)(text):
+            return words
+    return None
+
+
+def add(fields: Fields, values: Mapping[str, str | None]) -> None:
+    """Add values to a row, except for empty ones. Its field "twice" has the keys with two values."""
+    for key, value in values.items():
+        text = (value or '').strip()
+        if text not in ('', '-', 'N/A') and fields.setdefault(key, text) != text:
+            fields['twice'] = f'{fields.get("twice", "")} {key}'.lstrip()
+    if 'bay' in fields and 'enclosure' in fields:
+        fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def _lines(text: str, tool: Json) -> list[str]:
+    """Return the lines of an output. Raises ValueError or RecursionError for invalid JSON."""
+    if tool.get('json'):
+        return [*_of_json('', json.loads(text))]
+    return [*_of_text(text, tool)]
+
+
+def _of_text(text: str, tool: Json) -> Iterator[str]:
+    """Yield the lines of a text; a line that lists several members becomes a line for each."""
+    lists = [(matching(pattern), form) for pattern, form in tool.get('lists', ())]
+    for line in text.splitlines():
+        for is_list, form in lists:
+            match = is_list(line)
+            if match:
+                for slot, member in enumerate(match['members'].split()):
+                    yield form.format(slot=slot, member=member)
+                break
+        else:
+            yield line
+
+
+def _of_json(name: str, value: object) -> Iterator[str]:
+    """Yield JSON as lines: the name of each object, then its values, objects after plain values."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _of_json(name, part)
+    elif isinstance(value, dict):
+        yield name
+        for key in sorted(value, key=lambda key: _rank(key, value[key])):
+            yield from _of_json(' '.join(key.split()), value[key])
+    else:
+        yield f'{name} : {" ".join(str(value).split())}'
+
+
+def _rank(key: str, value: object) -> tuple[bool, bool]:
+    """Return the rank of a value: objects follow the plain values, and the answer to a command
+    follows its status.
+    """
+    return isinstance(value, (dict, list)), key == 'Response Data'
