@@ -203,7 +203,7 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(
 @pytest.mark.parametrize(
     'content, code, words',
     [
-        (b'sma\0rtctl 7.3 x', 3, 'not-a-report'),
+        (b'sma\0rtctl 7.3 x', 3, 'report-without-data'),
         (b'{"json_format_version": [1', 3, 'report-damaged'),
         (b'smart', 3, ''),
         (b'', 3, 'report-empty'),
