@@ -218,14 +218,16 @@ def _notes(
     by_metric: Readings,
 ) -> list[Coded]:
     """Return the notes on a drive, without those on readings that do not alert."""
-    is_undated = case.device.is_recorded and not case.date
+    undated: Sequence[Coded] = ()
+    if case.device.is_recorded and not case.date:
+        undated = drive_notes.undated(all_readings)
     cycles = by_metric.get('power_cycles')
     return [
         *case.spec.notes,
         *drive_notes.notes(case.report, all_readings, case.spec, case.past),
         *drive_notes.self_test_to_repeat(case.device, judgements),
         *drive_notes.power_losses(cycles, case.past, case.rules.up_since),
-        *(drive_notes.undated(all_readings) if is_undated else ()),
+        *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
         *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
     ]
