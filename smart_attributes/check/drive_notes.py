@@ -353,8 +353,10 @@ def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[str]:
     """
     sentences = []
     for reading in all_readings:
+        if reading.source.log != drive_logs.DEVICE_STATISTICS:
+            continue
         prediction = spec.untrusted_statistics.get(reading.metric)
-        if prediction is None or reading.source.log != drive_logs.DEVICE_STATISTICS:
+        if prediction is None:
             continue
         words = f'; {prediction}' if reading.number and prediction else ''
         sentences.append(

@@ -48,6 +48,7 @@ class _Case(NamedTuple):
 
     device: Device
     identity: Identity
+    family: str  # '' if no entry matches
     report: Report
     spec: DriveSpec
     database: SpecDatabase
@@ -58,10 +59,6 @@ class _Case(NamedTuple):
     exceptions: Exceptions
     defects: Sequence[Advisory]
     date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
-
-    @property
-    def family(self) -> str:
-        return self.spec.family or ''
 
     def limit(self, metric: str) -> Limit:
         """Return the limit of a metric for this drive."""
@@ -115,7 +112,7 @@ def _case(
     log.
     """
     spec = database.identify(report.identity, [row.id for row in report.attributes])
-    identity = of_kind(report.identity, spec.kind)
+    identity, family = of_kind(report.identity, spec.kind), spec.family or ''
     vendor_log: Sequence[Reading] = ()
     if spec.log and rules.uses_vendor_logs:
         from . import vendor_readings
@@ -126,6 +123,7 @@ def _case(
     return _Case(
         device,
         identity,
+        family,
         report,
         spec,
         database,
@@ -133,7 +131,7 @@ def _case(
         rules,
         past,
         vendor_log,
-        exceptions=thresholds.exceptions(device, identity, spec.family or ''),
+        exceptions=thresholds.exceptions(device, identity, family),
         defects=database.advisories(identity),
         date=report_date.possible(report.date, rules.now) if device.is_recorded else 0,
     )
@@ -190,18 +188,18 @@ def _judgements(
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, metrics, case.past, accepted)
-        judgements.append(_with_remedy(judgement, case))
+        if judgement.state is not State.OK or judgement.acknowledged:
+            judgement = _with_remedy(judgement, case)
+        judgements.append(judgement)
         silences += why_silent(judgement, limit, accepted, by_metric, metrics)
     return judgements, silences
 
 
 def _with_remedy(judgement: Judgement, case: _Case) -> Judgement:
-    """Return the judgement with the concern and the remedy of its metric, if it alerts or is
-    acknowledged.
-    """
+    """Return the judgement with the concern and the remedy of its metric."""
     reading = judgement.reading
     metric = case.database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
-    if metric is None or (judgement.state is State.OK and not judgement.acknowledged):
+    if metric is None:
         return judgement
     # a firmware defect that no version corrects has no remedy
     remedy = metric.remedy if reading.has_remedy else ''
