@@ -119,63 +119,68 @@ def unread_rows(report: Report) -> list[Reading]:
 
 
 def notes(
-    report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None
+    report: Report, all_readings: Sequence[Reading], spec: DriveSpec, past: Past | None = None
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     sentences = (
-        (
-            'attribute-failed-before',
-            [
-                f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
-                for row in report.attributes
-                if row.when_failed == 'past'
-            ],
-        ),
-        (
-            'health-status-explained',
-            [
-                reading.verdict
-                for reading in found
-                if reading.metric == HEALTH and not reading.judged and reading.verdict
-            ],
-        ),
-        (
-            'value-unknown',
-            [
-                f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
-                for reading in found
-                # report.gaps already lists these
-                if reading.number is None and reading.metric != HEALTH
-            ],
-        ),
-        ('sources-differ', _differences(found)),
-        ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
-        ('warranty-differs', _derived(found, drive_logs.RATED, drive_logs.FAR)),
-        ('warranty-exceeded', _warranty(found)),
-        ('was-too-hot', _heat(found)),
-        ('statistic-not-trusted', _distrusted(found, spec)),
+        ('attribute-failed-before', _failed_before(report)),
+        ('health-status-explained', _explanations(all_readings)),
+        ('value-unknown', _unknown(all_readings)),
+        ('sources-differ', _differences(all_readings)),
+        ('smartctl-differs', _derived(all_readings, drive_logs.SMARTCTL, APART)),
+        ('warranty-differs', _derived(all_readings, drive_logs.RATED, drive_logs.FAR)),
+        ('warranty-exceeded', _warranty(all_readings)),
+        ('was-too-hot', _heat(all_readings)),
+        ('statistic-not-trusted', _distrusted(all_readings, spec)),
     )
     messages = [
         Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages
     ]
     return [
-        *(Coded(code, each) for code, texts in sentences for each in texts),
-        *_of_hours(report, found),
-        *exit_status_notes(_exit_status(report, found)),
+        *(Coded(code, text) for code, texts in sentences for text in texts),
+        *_of_hours(report, all_readings),
+        *exit_status_notes(_exit_status(report, all_readings)),
         *messages,
         *(gap for gap in report.gaps if gap.code != UNREAD),
-        *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
-        *_late(report, found, past),
+        *(Coded('values-missing', text) for text in _lost_wear(report, spec)),
+        *_late(report, all_readings, past),
     ]
 
 
-def _exit_status(report: Report, found: Sequence[Reading]) -> int | None:
+def _failed_before(report: Report) -> list[str]:
+    """Return a note for each attribute that was at its threshold once."""
+    return [
+        f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+        for row in report.attributes
+        if row.when_failed == 'past'
+    ]
+
+
+def _explanations(all_readings: Sequence[Reading]) -> list[str]:
+    """Return why a reported health status is not judged; [] if it is."""
+    statuses = [reading for reading in all_readings if reading.metric == HEALTH]
+    return [status.verdict for status in statuses if not status.judged and status.verdict]
+
+
+def _unknown(all_readings: Sequence[Reading]) -> list[str]:
+    """Return a note for each reading without a number, except the health status: report.gaps
+    already lists that.
+    """
+    return [
+        f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
+        for reading in all_readings
+        if reading.number is None and reading.metric != HEALTH
+    ]
+
+
+def _exit_status(report: Report, all_readings: Sequence[Reading]) -> int | None:
     """Return smartctl's exit status, without the bit for a health status that is not judged: the
     note on that status says why, and the drive need not be failing.
     """
     status = report.exit_status
-    is_explained = any(each.metric == HEALTH and not each.judged and each.verdict for each in found)
-    return status & ~FAILED if is_explained and status and status > 0 else status
+    if status is None or status <= 0 or not _explanations(all_readings):
+        return status
+    return status & ~FAILED
 
 
 def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:
@@ -183,8 +188,10 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     # A WARNING means that smartctl does not show which test failed, so that it would not show that
     # another one has passed.
     if not any(
-        each.reading.metric == SELF_TEST and each.reading.state is State.CRITICAL and each.state
-        for each in judgements
+        judgement.reading.metric == SELF_TEST
+        and judgement.reading.state is State.CRITICAL
+        and judgement.state
+        for judgement in judgements
     ):
         return []
     kind = f'-d {device.type} ' if device.type else ''
@@ -211,49 +218,51 @@ def power_losses(reading: Reading | None, past: Past | None, up_since: float) ->
         return []
     from ..history.past import history
 
-    known = history(past, reading)
+    cycles = history(past, reading)
     start = max(up_since, past.now - 2 * DAY)
-    first = next((each for each in known.points if each.time >= start), None) if known else None
-    grown = (reading.number or 0) - first.number if first else 0
-    if first is None or grown <= CYCLES_A_DAY * max(1, (past.now - first.time) / DAY):
+    points = [point for point in cycles.points if point.time >= start] if cycles else []
+    if not points:
+        return []
+    grown, span = (reading.number or 0) - points[0].number, past.now - points[0].time
+    if grown <= CYCLES_A_DAY * max(1, span / DAY):
         return []
     return [
         Coded(
             'power-lost',
-            f'power_cycles grew by {grown:.0f} in {duration(past.now - first.time)}, and this host '
+            f'power_cycles grew by {grown:.0f} in {duration(span)}, and this host '
             'was not restarted: check the power supply, the cable and the backplane',
         )
     ]
 
 
-def undated(found: Sequence[Reading]) -> list[Coded]:
+def undated(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note that a recorded report has no usable date, if a forecast counts from it."""
-    if all(each.forecast is None or each.forecast.left <= 0 for each in found):
+    if all(reading.forecast is None or reading.forecast.left <= 0 for reading in all_readings):
         return []
     return [
         Coded('report-undated', 'the report has no usable date, so its forecast counts from today')
     ]
 
 
-def judged(found: Sequence[Reading]) -> dict[str, Reading]:
+def judged(all_readings: Sequence[Reading]) -> dict[str, Reading]:
     """Return the judged readings that have a number, by metric."""
     return {
         reading.metric: reading
-        for reading in found
+        for reading in all_readings
         if reading.judged and reading.number is not None
     }
 
 
-def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
+def _of_hours(report: Report, all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note on each log whose power-on hours exceed the drive's power-on time."""
-    if all(each.metric != drive_logs.HIDDEN for each in found):
+    if all(reading.metric != drive_logs.HIDDEN for reading in all_readings):
         return []
     from ..knowledge.log_ages import clock_notes
 
-    return clock_notes(report, found)
+    return clock_notes(report, all_readings)
 
 
-def _late(report: Report, found: Sequence[Reading], past: Past | None) -> Iterator[Coded]:
+def _late(report: Report, all_readings: Sequence[Reading], past: Past | None) -> Iterator[Coded]:
     """Yield the notes on the FARM log, and on each counter that was lower than at a check in the
     last 30 days.
     """
@@ -264,7 +273,7 @@ def _late(report: Report, found: Sequence[Reading], past: Past | None) -> Iterat
     if past is not None:
         from ..history.past import fall_note, falls
 
-        yield from map(fall_note, falls(past, found, report.identity.firmware))
+        yield from map(fall_note, falls(past, all_readings, report.identity.firmware))
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
@@ -286,63 +295,68 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     ]
 
 
-def _differences(found: Sequence[Reading]) -> list[str]:
+def _differences(all_readings: Sequence[Reading]) -> list[str]:
     """Return a note for each metric whose percentages differ by more than APART points."""
     by_metric: dict[str, list[Reading]] = {}
-    for reading in found:
+    for reading in all_readings:
         if (
             reading.unit == '%'
             and reading.number is not None
             and reading.source.log not in drive_logs.DERIVED
         ):
             by_metric.setdefault(reading.metric, []).append(reading)
-    return [
-        f'{metric}: {", ".join(f"{amount(r.number, r.unit)} from {r.source}" for r in same)}; the '
-        'worse value is used'
-        for metric, same in by_metric.items()
-        if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART
-    ]
+    differences = []
+    for metric, percentages in by_metric.items():
+        numbers = [reading.number or 0 for reading in percentages]
+        if max(numbers) - min(numbers) > APART:
+            sources = [
+                f'{amount(reading.number, reading.unit)} from {reading.source}'
+                for reading in percentages
+            ]
+            differences.append(f'{metric}: {", ".join(sources)}; the worse value is used')
+    return differences
 
 
-def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
+def _derived(all_readings: Sequence[Reading], log: str, apart: float) -> list[str]:
     """Return a note for each metric whose value in *log* differs from the judged value by more
     than *apart* points.
     """
-    by_metric = judged(found)
-    return [
-        f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
-        f'{amount(by_metric[own.metric].number, own.unit)} from {by_metric[own.metric].source}; the '
-        f'second value is used'
-        for own in found
-        if own.source.log == log
-        and own.number is not None
-        and own.metric in by_metric
-        and abs(own.number - (by_metric[own.metric].number or 0)) > apart
-    ]
+    by_metric = judged(all_readings)
+    differences = []
+    for computed in all_readings:
+        used = by_metric.get(computed.metric)
+        if computed.source.log != log or computed.number is None or used is None:
+            continue
+        if abs(computed.number - (used.number or 0)) > apart:
+            differences.append(
+                f'{computed.metric}: {amount(computed.number, computed.unit)} computed by {log}, '
+                f'{amount(used.number, computed.unit)} from {used.source}; the second value is used'
+            )
+    return differences
 
 
-def _warranty(found: Sequence[Reading]) -> list[str]:
+def _warranty(all_readings: Sequence[Reading]) -> list[str]:
     """Return a note if more was written than the warranty covers; else [].
 
     This does not affect the drive's health.
     """
-    known = {metric: reading.number or 0 for metric, reading in judged(found).items()}
-    if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
+    numbers = {metric: reading.number or 0 for metric, reading in judged(all_readings).items()}
+    if 'rated_written' not in numbers or numbers.get('host_written', 0) <= numbers['rated_written']:
         return []
     return [
-        f'host_written {amount(known["host_written"], "B")} exceeds the '
-        f'{amount(known["rated_written"], "B")} that the warranty covers'
+        f'host_written {amount(numbers["host_written"], "B")} exceeds the '
+        f'{amount(numbers["rated_written"], "B")} that the warranty covers'
     ]
 
 
-def _heat(found: Sequence[Reading]) -> list[str]:
+def _heat(all_readings: Sequence[Reading]) -> list[str]:
     """Return a note if the drive was ever above its critical temperature; else [].
 
     Nobody can end that, so only further minutes alert. 6 of 7,307 NVMe drives of
     linuxhw/EnterpriseDrive were ever that hot: five for 4 minutes at most, one, which had failed,
     for 112 hours.
     """
-    total = judged(found).get(TOO_HOT)
+    total = judged(all_readings).get(TOO_HOT)
     if total is None or not total.number:
         return []
     return [
@@ -351,20 +365,20 @@ def _heat(found: Sequence[Reading]) -> list[str]:
     ]
 
 
-def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
+def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[str]:
     """Return a note for each untrusted device statistic; above 0, the note adds what the
     statistic predicts.
     """
-    return [
-        f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is '
-        f'not judged, because '
-        'this statistic is known to be wrong for this family'
-        + (
-            f'; {spec.untrusted_statistics[reading.metric]}'
-            if reading.number and spec.untrusted_statistics[reading.metric]
-            else ''
+    sentences = []
+    for reading in all_readings:
+        if reading.source.log != drive_logs.DEVICE_STATISTICS:
+            continue
+        prediction = spec.untrusted_statistics.get(reading.metric)
+        if prediction is None:
+            continue
+        words = f'; {prediction}' if reading.number and prediction else ''
+        sentences.append(
+            f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is '
+            f'not judged, because this statistic is known to be wrong for this family{words}'
         )
-        for reading in found
-        if reading.source.log == drive_logs.DEVICE_STATISTICS
-        and reading.metric in spec.untrusted_statistics
-    ]
+    return sentences

@@ -64,166 +64,179 @@ def found(
 
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
-    known = {record.number: record for record in records}
-    newest = order = max((record.order for record in known.values()), default=0)
+    records_by_number = {record.number: record for record in records}
+    newest = order = max((record.order for record in records_by_number.values()), default=0)
     at: dict[str, int | None] = dict.fromkeys(there)
     met_drives = list(met)
     for address, identity, match in met_drives:
         if match.record is None and not match.note:
             # The history numbers a new drive only after the result is printed. With a provisional
             # number, the same run can already report which drive the new one replaced.
-            number = max(known, default=0) + 1
+            number = max(records_by_number, default=0) + 1
             order += 1
-            known[number] = Record(number, identity, now, now, order)
+            records_by_number[number] = Record(number, identity, now, now, order)
             at[address] = number
         else:
             at[address] = match.record.number if match.record else None
     after = drive_records.updated(places, at, scope, now, there, newest)
     unread = frozenset(there).difference(address for address, _, _ in met_drives)
-    names = {number: shown(record.identity, hide_serial) for number, record in known.items()}
-    return Whereabouts(after, known, scope, now, names, unread)
+    names = {
+        number: shown(record.identity, hide_serial) for number, record in records_by_number.items()
+    }
+    return Whereabouts(after, records_by_number, scope, now, names, unread)
 
 
-def news(known: Whereabouts, with_verdict: Sequence[Missed], is_for_a_person: bool) -> list[Coded]:
+def news(
+    whereabouts: Whereabouts, with_verdict: Sequence[Missed], is_for_a_person: bool
+) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed recently.
 
     with_verdict: the missing drives that have a verdict. is_for_a_person: cover one month instead of one
     day, and add each other missing drive until it is back or retired.
     """
-    told = _recent(known, MONTH if is_for_a_person else DAY)
-    left = _missing(known) if is_for_a_person else []
+    changes = _recent(whereabouts, MONTH if is_for_a_person else DAY)
+    if is_for_a_person:
+        absent = [change for change in _missing(whereabouts) if change not in changes]
+        changes = [*absent, *changes]
     shown_elsewhere = [missed.change for missed in with_verdict]
-    return [
-        _sentence(known, change)
-        for change in (*(change for change in left if change not in told), *told)
-        if change not in shown_elsewhere
-    ]
+    return [_sentence(whereabouts, change) for change in changes if change not in shown_elsewhere]
 
 
-def _recent(known: Whereabouts, within: int) -> list[Change]:
+def _recent(whereabouts: Whereabouts, within: int) -> list[Change]:
     """Return the changes of the last *within* seconds."""
-    return [change for change in _changes(known) if known.now - change.since < within]
+    return [change for change in _changes(whereabouts) if whereabouts.now - change.since < within]
 
 
-def _missing(known: Whereabouts) -> list[Change]:
+def _missing(whereabouts: Whereabouts) -> list[Change]:
     """Return the known drives that were not found at any address, however long ago they
     disappeared.
     """
-    return [change for change in _changes(known) if change.kind == 'missing']
+    return [change for change in _changes(whereabouts) if change.kind == 'missing']
 
 
-def _changes(known: Whereabouts) -> list[Change]:
-    changes = drive_records.changes(known.places, known.records, known.scope, known.now)
-    return drive_records.with_successors(changes, known.places, known.records)
+def _changes(whereabouts: Whereabouts) -> list[Change]:
+    changes = drive_records.changes(
+        whereabouts.places, whereabouts.records, whereabouts.scope, whereabouts.now
+    )
+    return drive_records.with_successors(changes, whereabouts.places, whereabouts.records)
 
 
-def went(known: Whereabouts, within: int) -> list[Coded]:
+def went(whereabouts: Whereabouts, within: int) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed in the last *within*
     seconds.
     """
-    return [_sentence(known, change) for change in _recent(known, within)]
+    return [_sentence(whereabouts, change) for change in _recent(whereabouts, within)]
 
 
-def came(known: Whereabouts, within: int, begun: int) -> list[Coded]:
+def came(whereabouts: Whereabouts, within: int, begun: int) -> list[Coded]:
     """Return a message for each drive that was added in the last *within* seconds without replacing
     another drive.
 
     begun: when the history began, in seconds since 1970. Drives first read within a day after that
     do not count as new.
     """
-    successors = {change.successor for change in _recent(known, within)}
+    successors = {change.successor for change in _recent(whereabouts, within)}
     new = drive_records.arrived(
-        known.places, known.records, known.scope, max(known.now - within, begun + DAY)
+        whereabouts.places,
+        whereabouts.records,
+        whereabouts.scope,
+        max(whereabouts.now - within, begun + DAY),
     )
     return [
         Coded(
             'drive-new',
-            f'{_name(known, place.drive)} came to {place.address}{_ago(known.now - place.first)}',
-            **_fields(known, place.drive, place.address),
+            f'{_name(whereabouts, place.drive)} came to {place.address}{_ago(whereabouts.now - place.first)}',
+            **_fields(whereabouts, place.drive, place.address),
         )
         for place in new
         if place.drive not in successors
     ]
 
 
-def missed(known: Whereabouts, is_accepted: Callable[[Identity, Change], bool]) -> list[Missed]:
+def missed(
+    whereabouts: Whereabouts, is_accepted: Callable[[Identity, Change], bool]
+) -> list[Missed]:
     """Return the known drives that are at no address any more, those that went last first.
 
     Drives at places that drives often leave are left out, and so are drives of another machine and
     accepted drives. is_accepted(identity, change): whether root has accepted that the drive is gone.
     """
-    others = {change.drive for change in anew(known)}
+    others = {change.drive for change in anew(whereabouts)}
 
     def is_expected(change: Change) -> bool:
         if change.kind != 'missing':
             return True  # its successor is not that of another drive
         if change.is_removable or change.drive in others:
             return False
-        return not is_accepted(known.records[change.drive].identity, change)
+        return not is_accepted(whereabouts.records[change.drive].identity, change)
 
-    of_slots = drive_records.changes(known.places, known.records, known.scope, known.now)
+    of_slots = drive_records.changes(
+        whereabouts.places, whereabouts.records, whereabouts.scope, whereabouts.now
+    )
     expected = list(filter(is_expected, of_slots))
-    after = drive_records.with_successors(expected, known.places, known.records)
+    after = drive_records.with_successors(expected, whereabouts.places, whereabouts.records)
     changes = [change for change in after if change.kind == 'missing']
     together = Counter(change.since for change in changes)
     return [
         Missed(
             change,
-            known.records[change.drive].identity,
-            known.shown[change.drive],
+            whereabouts.records[change.drive].identity,
+            whereabouts.shown[change.drive],
             together[change.since] > 1,
-            _confusable(known, change),
+            _confusable(whereabouts, change),
         )
         for change in sorted(changes, key=lambda change: -change.since)
     ]
 
 
-def anew(known: Whereabouts) -> list[Change]:
+def anew(whereabouts: Whereabouts) -> list[Change]:
     """Return the missing drives of another machine, see drive_records.begun_anew()."""
-    if known.unread:
+    if whereabouts.unread:
         return []  # one of these may be a known drive
-    here = [place for place in known.places if not place.gone and known.scope.covers(place)]
-    return drive_records.begun_anew(_changes(known), here, known.records)
+    here = [
+        place for place in whereabouts.places if not place.gone and whereabouts.scope.covers(place)
+    ]
+    return drive_records.begun_anew(_changes(whereabouts), here, whereabouts.records)
 
 
-def _confusable(known: Whereabouts, change: Change) -> tuple[str, ...]:
+def _confusable(whereabouts: Whereabouts, change: Change) -> tuple[str, ...]:
     """Return the addresses at which a missing drive may be, because the kernel's names of disks
     can change while drives sleep.
     """
     if not change.address.startswith('/dev/sd'):
         return ()
-    return tuple(sorted(each for each in known.unread if each.startswith('/dev/sd')))
+    return tuple(sorted(address for address in whereabouts.unread if address.startswith('/dev/sd')))
 
 
-def seen(known: Whereabouts, address: str) -> Record | None:
+def seen(whereabouts: Whereabouts, address: str) -> Record | None:
     """Return the drive last seen at an address that no longer answers.
 
     None if the history has no drive at this address, or has the same drive also at another address.
     """
-    here = [place for place in known.places if not place.gone]
+    here = [place for place in whereabouts.places if not place.gone]
     there = [place.drive for place in here if place.address == address]
     is_certain = len(there) == 1 and sum(place.drive == there[0] for place in here) == 1
-    return known.records[there[0]] if is_certain else None
+    return whereabouts.records[there[0]] if is_certain else None
 
 
-def last_seen(known: Whereabouts, address: str) -> str:
+def last_seen(whereabouts: Whereabouts, address: str) -> str:
     """Return a phrase that names the drive last seen at an address and when it was read, or ''
     if unknown.
     """
-    record = seen(known, address)
+    record = seen(whereabouts, address)
     if record is None:
         return ''
-    identity = known.shown[record.number]
+    identity = whereabouts.shown[record.number]
     name = identity.model or A_DRIVE
     if identity.serial:
         name += f' (serial {identity.serial})'
-    return f'last seen there: {name}, {duration(known.now - record.last_read)} ago'
+    return f'last seen there: {name}, {duration(whereabouts.now - record.last_read)} ago'
 
 
-def _sentence(known: Whereabouts, change: Change) -> Coded:
-    drive = _name(known, change.drive)
-    ago = _ago(known.now - change.since)
-    fields = _fields(known, change.drive, change.address)
+def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
+    drive = _name(whereabouts, change.drive)
+    ago = _ago(whereabouts.now - change.since)
+    fields = _fields(whereabouts, change.drive, change.address)
     if change.kind == 'moved':
         return Coded(
             'drive-moved',
@@ -231,7 +244,7 @@ def _sentence(known: Whereabouts, change: Change) -> Coded:
             **fields,
         )
     if change.successor is not None:
-        successor = _name(known, change.successor)
+        successor = _name(whereabouts, change.successor)
         return Coded(
             'drive-replaced',
             f'{change.address}: {drive} was replaced by {successor}{ago}',
@@ -240,8 +253,8 @@ def _sentence(known: Whereabouts, change: Change) -> Coded:
     return Coded('drive-gone', f'{drive} is gone from {change.address}{ago}', **fields)
 
 
-def _fields(known: Whereabouts, drive: int, address: str) -> dict[str, str | None]:
-    identity = known.shown[drive]
+def _fields(whereabouts: Whereabouts, drive: int, address: str) -> dict[str, str | None]:
+    identity = whereabouts.shown[drive]
     return {
         'address': address,
         'model': identity.model or None,
@@ -253,8 +266,8 @@ def _ago(seconds: int) -> str:
     return f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
 
 
-def _name(known: Whereabouts, drive: int) -> str:
-    return known.shown[drive].name or A_DRIVE
+def _name(whereabouts: Whereabouts, drive: int) -> str:
+    return whereabouts.shown[drive].name or A_DRIVE
 
 
 def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:

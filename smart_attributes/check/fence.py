@@ -32,8 +32,10 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
 
     what: the part that failed, such as "cannot be shown".
     """
-    known = f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
-    problem = _problem(error, known)
+    what_failed = (
+        f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
+    )
+    problem = _problem(error, what_failed)
     return Verdict(
         verdict.device,
         verdict.identity,

@@ -58,25 +58,27 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     by_metric: the judged readings of the drive that have a number.
     """
     used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
-    told = (
+    forecast_or_reason = (
         _foreseen(used, age.number if age else None, past)
         if used
         else 'the drive has no endurance_used value that is evaluated'
     )
-    if not isinstance(told, Forecast):
-        return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=told)
-    source = HISTORY if told.left else ENDURANCE
-    if told.is_estimate:
+    if not isinstance(forecast_or_reason, Forecast):
+        return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=forecast_or_reason)
+    source = HISTORY if forecast_or_reason.left else ENDURANCE
+    if forecast_or_reason.is_estimate:
         source = ESTIMATE
-    return Reading(TIME_LEFT, round(told.left), 's', Source(source), forecast=told)
+    return Reading(
+        TIME_LEFT, round(forecast_or_reason.left), 's', Source(source), forecast=forecast_or_reason
+    )
 
 
-def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left, or the only one with a number, or *one* if no
+def sooner(first: Reading, second: Reading) -> Reading:
+    """Return the reading with less time left, or the only one with a number, or *first* if no
     reading has a number.
     """
-    known = [reading for reading in (one, other) if reading.number is not None]
-    return min(known, key=lambda reading: reading.number or 0) if known else one
+    numbered = [reading for reading in (first, second) if reading.number is not None]
+    return min(numbered, key=lambda reading: reading.number or 0) if numbered else first
 
 
 def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
@@ -84,18 +86,18 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
 
     Metrics without a forecast are left out, and so is spare_available if it has no limit.
     """
-    found: dict[str, Forecast] = {}
+    by_metric: dict[str, Forecast] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
         if reading.forecast is not None:
-            found[ENDURANCE] = reading.forecast
+            by_metric[ENDURANCE] = reading.forecast
         elif (
             reading.metric == SPARE and reading.judged and (judgement.warning or judgement.critical)
         ):
-            told = _foreseen(reading, None, past)
-            if isinstance(told, Forecast):
-                found[SPARE] = told
-    return found
+            forecast_or_reason = _foreseen(reading, None, past)
+            if isinstance(forecast_or_reason, Forecast):
+                by_metric[SPARE] = forecast_or_reason
+    return by_metric
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
@@ -108,8 +110,8 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
     if past is not None:
         from ..history.past import key
 
-        known, now = past.histories.get(key(reading)), past.now
-        points = known.points if known else ()
+        stored, now = past.histories.get(key(reading)), past.now
+        points = stored.points if stored else ()
     used = [(point.time, ALL - point.number if falls else point.number) for point in points]
     return forecast(used, now, ALL - number if falls else number, age)
 
@@ -179,15 +181,15 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     median = slopes[len(slopes) // 2]
     usual = median if median > 0 else (last - first) / (now - start)
     recent = [(last - samples[-1 - back][1], now - samples[-1 - back][0]) for back in RECENT]
-    known = [usual] if life is None else [usual, life]
+    rates = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
     # A rounded percentage may be wrong by almost one in either direction.
     slow = min(
         [
-            *known,
+            *rates,
             slopes[tail],
             *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH),
         ]
     )
-    fast = max([*known, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
+    fast = max([*rates, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
     return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER

@@ -113,8 +113,10 @@ class VendorPages:
         past: the earlier readings of the drive. is_stored: this run stores when the page was read.
         """
         log, command = log_of(read, self._judge), self._command(read)
+        if not log or not command:
+            return None
         is_known = is_stored or not self._every
-        return command if log and command and is_known and is_due(log, past, self._every) else None
+        return command if is_known and is_due(log, past, self._every) else None
 
     def joined(self, read: Read, answers: Answers) -> Read:
         """Return the result of reading a drive, with the drive's log page if it has been read."""
@@ -191,11 +193,11 @@ class FarmLogs:
         serial = self._serial(read)
         if not serial:
             return None
-        known = self._known.get(serial)
-        is_due = known is None or not 0 <= time.time() - known.asked < WEEK
+        stored = self._known.get(serial)
+        is_due = stored is None or not 0 <= time.time() - stored.asked < WEEK
         asked = {**self._known, serial: Farm(asked=int(time.time()), unread=self._file.UNREAD)}
         if not (is_due and self._may_ask and self._state and self._file.keep(self._state, asked)):
-            return () if known else None
+            return () if stored else None
         self._known = asked
         return self._command(read)
 
@@ -208,14 +210,15 @@ class FarmLogs:
             return read
         answer = answers.get(self._command(read))
         if answer:
-            known = {other: farm for other, farm in self._known.items() if other != serial}
+            stored = dict(self._known)
+            stored.pop(serial, None)
             if answer.outcome not in _NOT_ASKED:
-                known[serial] = _farm(answer)._replace(asked=int(time.time()))
+                stored[serial] = _farm(answer)._replace(asked=int(time.time()))
             elif serial in self._before:
-                known[serial] = self._before[serial]
-            self._known = known
+                stored[serial] = self._before[serial]
+            self._known = stored
             if self._state:
-                self._file.keep(self._state, known)
+                self._file.keep(self._state, stored)
         farm = self._known.get(serial)
         if farm is None:
             return read

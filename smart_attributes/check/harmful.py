@@ -19,11 +19,11 @@ def harmed(devices: Sequence[Device], site: Site, config: str) -> dict[Device, R
     config: the configuration directory, which may contain a newer database.
     """
     models = {device: forbidden.model_of(device.path, device.type) for device in devices}
-    known = {device: model for device, model in models.items() if model}
-    rules = list(_rules(site, config, list(known.values()))) if known else []
+    models_by_device = {device: model for device, model in models.items() if model}
+    rules = list(_rules(site, config, list(models_by_device.values()))) if models_by_device else []
     return {
         device: _error(rule, model)
-        for device, model in known.items()
+        for device, model in models_by_device.items()
         for rule in rules
         if any(fits(pattern, model) for pattern in rule.get('models', ()))
     }
@@ -40,7 +40,7 @@ def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
     if forbidden.has_ban(newer):
         yield from forbidden.advisories(newer)
     for file in site.attributes:
-        yield from (each for each in file.data.get('advisories', ()) if each.get('read') is False)
+        yield from (rule for rule in file.data.get('advisories', ()) if rule.get('read') is False)
 
 
 def _error(rule: Json, model: str) -> ReadingHarms:

@@ -150,11 +150,13 @@ class Remembered:
             ]
         self._aliases = aliases
         self._scope = ((), True) if is_scan and not selects else (named, False)
-        known = [
+        identified = [
             (read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)
         ]
-        found = store.recall([identity for _, identity in known])
-        self._found = {_address(read.device): match for (read, _), match in zip(known, found)}
+        matches = store.recall([identity for _, identity in identified])
+        self._found = {
+            _address(read.device): match for (read, _), match in zip(identified, matches)
+        }
         self._recognized = {
             **self._known_to_kernel(looked_at),
             **self._excluded(answered, looked_at),
@@ -165,7 +167,8 @@ class Remembered:
         from . import drive_tracking
 
         met = [
-            (read.device.address, identity, match) for (read, identity), match in zip(known, found)
+            (read.device.address, identity, match)
+            for (read, identity), match in zip(identified, matches)
         ]
         met += [
             (address, store.drives[number].record.identity, Match(store.drives[number].record))
@@ -195,12 +198,12 @@ class Remembered:
         numbers: dict[str, list[int]] = {}
         for record in store.records:
             numbers.setdefault(record.identity.serial, []).append(record.number)
-        found = {}
+        recognized = {}
         for device in sleeping:
             serial = serial_of(device)
             if serial and len(numbers.get(serial, ())) == 1:
-                found[device.address] = numbers[serial][0]
-        return found
+                recognized[device.address] = numbers[serial][0]
+        return recognized
 
     def _excluded(self, answered: Sequence[Read], looked_at: Sequence[Read]) -> dict[str, int]:
         """Return the number of each known drive that has answered but is excluded by the options, by
@@ -235,11 +238,11 @@ class Remembered:
     @property
     def remarks(self) -> tuple[Coded, ...]:
         """Messages about the history itself, and not about any drive."""
-        known = self.store
-        if known is None:
+        store = self.store
+        if store is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        return (Coded('clock-behind', f'history: {known.doubt}'),) if known.doubt else ()
+        return (Coded('clock-behind', f'history: {store.doubt}'),) if store.doubt else ()
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that
@@ -281,8 +284,8 @@ class Remembered:
         from a check by root.
         """
         store = self.store
-        known = store.at(device.address) if store and store.is_own else None
-        return known.identity if known else None
+        record = store.at(device.address) if store and store.is_own else None
+        return record.identity if record else None
 
     def others(self) -> list[tuple[str, State]]:
         """Return the address and the last state of each drive that another run has read within the
@@ -385,9 +388,9 @@ class Remembered:
         if number is not None:
             return store.drives[number].record
         record = store.at(device.address)
-        elsewhere = [match.record for match in self._found.values() if match.record]
-        numbers = {found.number for found in elsewhere}.union(self._recognized.values())
-        return None if record and record.number in numbers else record
+        elsewhere = {match.record.number for match in self._found.values() if match.record}
+        elsewhere.update(self._recognized.values())
+        return None if record and record.number in elsewhere else record
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are untrusted; else
@@ -442,13 +445,11 @@ class Remembered:
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
 
-        known, readings = (
-            self.past(verdict.device) or past.Past(),
-            [each.reading for each in verdict.judgements],
-        )
+        earlier = self.past(verdict.device) or past.Past()
+        readings = [judgement.reading for judgement in verdict.judgements]
         return (
-            *past.observations(readings, known),
-            *past.former_numbers(known, readings, verdict.identity.firmware),
+            *past.observations(readings, earlier),
+            *past.former_numbers(earlier, readings, verdict.identity.firmware),
         )
 
 

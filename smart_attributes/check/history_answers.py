@@ -11,10 +11,14 @@ from ..history import growth, past
 from ..history.drive_records import Record
 from ..history.series import History, Key
 from ..model import Device, Grown, Lately, Outlook, Verdict
+from ..typed import TYPE_CHECKING
 from ..wording import duration
 from . import drive_tracking, forecasts
 from .drive_tracking import Whereabouts
 from .history_access import Remembered
+
+if TYPE_CHECKING:
+    Points = tuple[tuple[float, float], ...]
 
 
 def lately(
@@ -33,7 +37,7 @@ def lately(
     if history.store is None or whereabouts is None:
         return Lately(now - within, unknown='the history has no readings of these drives')
     begun = history.store.begun
-    found = Lately(
+    answer = Lately(
         now - within,
         tuple(_grew(history, verdicts, within, worse)),
         tuple(drive_tracking.came(whereabouts, within, begun)),
@@ -41,43 +45,40 @@ def lately(
         fell=tuple(_fell(history, verdicts, within)),
     )
     before = 'only smartd logs are known' if history.store.has_taken else 'nothing is known'
-    return (
-        found._replace(unknown=_only_since(begun, now, found, before))
-        if begun > now - within
-        else found
-    )
+    if begun <= now - within:
+        return answer
+    return answer._replace(unknown=_only_since(begun, now, answer, before))
 
 
 def _grew(
     history: Remembered, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]
 ) -> Iterator[Grown]:
     for verdict in verdicts:
-        known = history.past(verdict.device) or past.Past()
-        for reading in (
-            j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast
-        ):
-            series = past.history(known, reading)
-            found = series and growth.lately(
-                series, reading, within, known.now, worse.get(reading.metric) == 'low'
+        earlier = history.past(verdict.device) or past.Past()
+        for judgement in verdict.judgements:
+            reading = judgement.reading
+            if reading.forecast or not reading.judged:
+                continue
+            series = past.history(earlier, reading)
+            increase = series and growth.lately(
+                series, reading, within, earlier.now, worse.get(reading.metric) == 'low'
             )
-            if found:
+            if increase:
                 yield Grown(
                     verdict.device.name,
                     reading.metric,
-                    found.before,
-                    found.after,
-                    found.noticed,
-                    growth.sentence(reading.metric, reading.unit, found, known.now),
+                    increase.before,
+                    increase.after,
+                    increase.noticed,
+                    growth.sentence(reading.metric, reading.unit, increase, earlier.now),
                 )
 
 
 def _fell(history: Remembered, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
     for verdict in verdicts:
-        known, readings = (
-            history.past(verdict.device) or past.Past(),
-            [j.reading for j in verdict.judgements],
-        )
-        for fall in past.falls(known, readings, verdict.identity.firmware, within):
+        earlier = history.past(verdict.device) or past.Past()
+        readings = [judgement.reading for judgement in verdict.judgements]
+        for fall in past.falls(earlier, readings, verdict.identity.firmware, within):
             yield Grown(
                 verdict.device.name,
                 fall.reading.metric,
@@ -88,8 +89,8 @@ def _fell(history: Remembered, verdicts: Sequence[Verdict], within: int) -> Iter
             )
 
 
-def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
-    has_news = found.grew or found.fell or found.came or found.went
+def _only_since(begun: int, now: int, answer: Lately, before: str) -> str:
+    has_news = answer.grew or answer.fell or answer.came or answer.went
     nothing = '' if has_news else ' without an increase or a change of drives'
     return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
@@ -102,26 +103,28 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
     if history.store is None or match is None:
         return Outlook(forecasts.forecasts(verdict, None))
     series = history.store.all_of(match.record.number) if history.is_whole and match.record else {}
-    points = {
-        judgement.reading.metric: tuple(
-            (point.time, point.number) for point in series[past.key(judgement.reading)].points
-        )
-        for judgement in verdict.judgements
-        if judgement.reading.judged and past.key(judgement.reading) in series
-    }
+    points = {}
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        stored = series.get(past.key(reading)) if reading.judged else None
+        if stored is not None:
+            points[reading.metric] = _points(stored)
     return Outlook(forecasts.forecasts(verdict, history.past(verdict.device)), points)
 
 
-def _last_readings(
-    history: Remembered, verdict: Verdict
-) -> Mapping[str, tuple[tuple[float, float], ...]]:
+def _points(stored: History) -> Points:
+    """Return the points of a stored series: times in seconds since 1970, and numbers."""
+    return tuple((point.time, point.number) for point in stored.points)
+
+
+def _last_readings(history: Remembered, verdict: Verdict) -> Mapping[str, Points]:
     """Return the stored points of a drive that was not read, by metric."""
-    found = drive(history, verdict)
-    if found is None:
+    stored_drive = drive(history, verdict)
+    if stored_drive is None:
         return {}
-    _, series = found
+    _, series = stored_drive
     return {
-        key.metric: tuple((point.time, point.number) for point in stored.points)
+        key.metric: _points(stored)
         for key, stored in series.items()
         if stored.points and ',' not in key.metric
     }
@@ -159,6 +162,6 @@ def in_use(history: Remembered, seconds: int) -> list[str]:
     """Return the addresses at which a check has read a drive within this time."""
     if history.store is None:
         return []
-    known, now = history.store, history.store.now
-    recent = {record.number for record in known.records if now - record.last_read <= seconds}
-    return [place.address for place in known.places if place.drive in recent and not place.gone]
+    store, now = history.store, history.store.now
+    recent = {record.number for record in store.records if now - record.last_read <= seconds}
+    return [place.address for place in store.places if place.drive in recent and not place.gone]

@@ -163,7 +163,7 @@ def with_free_names(
     missing_drives: Sequence[Gone], reads: Sequence[Read], label: str
 ) -> list[Gone]:
     """Return the missing drives under names that no other drive has. label: see --label."""
-    addresses_of = {each.device.address for each in missing_drives}
+    addresses_of = {drive.device.address for drive in missing_drives}
     names = {read.device.name for read in reads if not _is_left(read, addresses_of)}
     renamed = []
     for missing_drive in missing_drives:
@@ -186,7 +186,7 @@ def with_gone(drives: Inventory, missing_drives: Sequence[Gone]) -> Inventory:
         return drives
     from . import drive_tracking
 
-    addresses_of = {each.device.address for each in missing_drives}
+    addresses_of = {drive.device.address for drive in missing_drives}
     kept = [read for read in drives.reads if not _is_left(read, addresses_of)]
     for missing_drive in missing_drives:
         why = drive_tracking.as_gone(missing_drive.missed)
@@ -195,13 +195,13 @@ def with_gone(drives: Inventory, missing_drives: Sequence[Gone]) -> Inventory:
     return drives._replace(reads=tuple(kept), gone=tuple(missing_drives))
 
 
-def _free_name(each: Gone, names: Collection[str], label: str) -> str:
+def _free_name(missing_drive: Gone, names: Collection[str], label: str) -> str:
     """Return a name for a missing drive that no other drive has: that of its address, which another
     drive may have now, or that of --label.
     """
-    identity = each.missed.identity
+    identity = missing_drive.missed.identity
     wanted = {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
-    name = addresses.slug(wanted) if wanted else each.device.name
+    name = addresses.slug(wanted) if wanted else missing_drive.device.name
     number = 1
     free = name
     while free in names:
@@ -244,19 +244,17 @@ def wanted(
                 why = f'matching took more than {slow}'
         if read.device not in decided:
             faults.append(Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)))
+    kept = [read for read in reads if decided.get(read.device, True)]
     before = settings.before
-    return [
-        read
-        for read in reads
-        if decided.get(read.device, True) and not (before and before.leaves_out(read))
-    ], faults
+    if before:
+        kept = [read for read in kept if not before.leaves_out(read)]
+    return kept, faults
 
 
 def _named(read: Read, history: Remembered) -> Identity | None:
     """Return the identity of a drive; for a drive in standby, the identity from its last read."""
-    return (
-        history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None
-    ) or read.identity
+    stored = history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None
+    return stored or read.identity
 
 
 def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
@@ -270,16 +268,16 @@ def counted(
     asked: Sequence[Device],
     is_scan: bool,
     label: str,
-    known: Known = never_one,
+    seen_as: Known = never_one,
 ) -> Inventory:
     """Return the results of reading that count, under the final drive names.
 
     candidates: the devices that the options select, in the order of *asked*. asked: the devices
     requested in this run.
     is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see
-    --label. known: see distinct().
+    --label. seen_as: see distinct().
     """
-    drives = distinct(candidates, known)
+    drives = distinct(candidates, seen_as)
     twins = [
         Coded('same-drive', f'{drive.read.device.name}: {note(drive)}')
         for drive in drives
@@ -311,15 +309,15 @@ def counted(
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
     """Return a note for each drive that answered as a device type other than the requested type."""
-    known = {device.name: device for device in asked}
+    requested = {device.name: device for device in asked}
     return [
         Coded(
             'type-differs',
-            f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
+            f'{read.device.name} does not answer as {requested[read.device.name].address}, only as '
             f'{read.device.address}; use that address',
         )
         for read in reads
-        if read.device.name in known and read.device.type != known[read.device.name].type
+        if read.device.name in requested and read.device.type != requested[read.device.name].type
     ]
 
 
@@ -327,12 +325,13 @@ def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], lis
     """Leave out empty slots of a range, and scanned devices that are not drives; return the
     remaining devices. The second value has a note for each device that was left out.
     """
-    nothing = [
-        read
-        for read in reads
-        if (isinstance(read.outcome, DriveAbsent) and read.device.optional)
-        or (isinstance(read.outcome, DriveIsNoDrive) and is_scan)
-    ]
+
+    def is_nothing(read: Read) -> bool:
+        if isinstance(read.outcome, DriveAbsent):
+            return read.device.optional
+        return is_scan and isinstance(read.outcome, DriveIsNoDrive)
+
+    nothing = list(filter(is_nothing, reads))
     nothing += [] if is_scan else _volumes_of_watched_drives(reads)
     notes = [
         Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing
@@ -470,7 +469,7 @@ def _of_gone(
     """Return the verdict on a missing drive."""
     from . import drive_tracking
 
-    (missing_drive,) = (each for each in drives.gone if each.device == read.device)
+    (missing_drive,) = (gone for gone in drives.gone if gone.device == read.device)
     verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
     step = drive_tracking.to_find(missing_drive.missed.shown.serial or read.device.name)
     return verdict._replace(problem=f'{verdict.problem}; {step}')

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
-from ..knowledge.drive_database import Metric, SpecDatabase
+from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..reading import report_date
@@ -18,7 +18,7 @@ from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.past import Past
-    from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
+    from ..knowledge.thresholds import Acknowledgement, Bound, Exceptions, Limit, Thresholds
 
     RiskOf = Callable[[Sequence[Judgement], str, Sequence[str]], Risk | None]
 
@@ -43,6 +43,28 @@ class Rules(NamedTuple):
     risk: RiskOf | None = None
 
 
+class _Case(NamedTuple):
+    """One drive to judge, with all that its judgement depends on."""
+
+    device: Device
+    identity: Identity
+    family: str  # '' if no entry matches
+    report: Report
+    spec: DriveSpec
+    database: SpecDatabase
+    thresholds: Thresholds
+    rules: Rules
+    past: Past | None
+    vendor_log: Sequence[Reading]
+    exceptions: Exceptions
+    defects: Sequence[Advisory]
+    date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
+
+    def limit(self, metric: str) -> Limit:
+        """Return the limit of a metric for this drive."""
+        return self.thresholds.limit(metric, self.device, self.identity, self.family)
+
+
 def judge(
     device: Device,
     report: Report,
@@ -57,93 +79,157 @@ def judge(
 
     past: the earlier readings of this drive; None: growth is not judged.
     """
+    case = _case(device, report, database, thresholds, rules, past)
+    of_logs = _of_logs(case)
+    by_metric = drive_notes.judged(of_logs)
+    all_readings = [*of_logs, *_derived(case, by_metric)]
+    judgements, silences = _judgements(case, all_readings, by_metric)
+    state = worst(judgement.state for judgement in judgements)
+    risk = None
+    if rules.risk and state is not State.OK:
+        risk = rules.risk(judgements, case.identity.kind, thresholds.groups(case.family))
+    return Verdict(
+        device,
+        case.identity,
+        state,
+        severity.in_order(judgements, risk),
+        (*_notes(case, all_readings, judgements, by_metric), *silences),
+        entry=case.spec.family,
+        date=case.date,
+        risk=risk,
+    )
+
+
+def _case(
+    device: Device,
+    report: Report,
+    database: SpecDatabase,
+    thresholds: Thresholds,
+    rules: Rules,
+    past: Past | None,
+) -> _Case:
+    """Return a drive with what the data files say about it, and with the readings of its vendor
+    log.
+    """
     spec = database.identify(report.identity, [row.id for row in report.attributes])
-    identity = of_kind(report.identity, spec.kind)
-    family = spec.family or ''
-    exceptions = thresholds.exceptions(device, identity, family)
-    ignored = rules.ignored_attributes | exceptions.ignored_attributes
-    spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
-    more: Sequence[Reading] = ()
+    identity, family = of_kind(report.identity, spec.kind), spec.family or ''
+    vendor_log: Sequence[Reading] = ()
     if spec.log and rules.uses_vendor_logs:
         from . import vendor_readings
 
         log = vendor_readings.vendor_log(report, spec.log, database, past)
-        spec, more = spec._replace(notes=(*spec.notes, *log.notes)), log.readings
-    found = [
-        reading
-        for reading in readings.readings(report, spec, database.metrics, more)
-        if reading.source.attribute not in ignored
-    ]
-    by_metric = drive_notes.judged(found)
-    hours = _hours(by_metric)
-    date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
-    defects = database.advisories(identity)
-    too_late = {metric for defect in defects for metric in defect.too_late}
-    found += [
-        drive_notes.advisory(defect, identity, hours, date or rules.now)
-        for defect in defects
-        if defect.is_read or not exceptions.is_allowed
+        spec = spec._replace(notes=(*spec.notes, *log.notes))
+        vendor_log = log.readings
+    return _Case(
+        device,
+        identity,
+        family,
+        report,
+        spec,
+        database,
+        thresholds,
+        rules,
+        past,
+        vendor_log,
+        exceptions=thresholds.exceptions(device, identity, family),
+        defects=database.advisories(identity),
+        date=report_date.possible(report.date, rules.now) if device.is_recorded else 0,
+    )
+
+
+def _of_logs(case: _Case) -> list[Reading]:
+    """Return the readings of a drive's logs, without those of ignored attributes."""
+    ignored = case.rules.ignored_attributes | case.exceptions.ignored_attributes
+    spec = case.spec._replace(ignored_thresholds=case.spec.ignored_thresholds | ignored)
+    of_logs = readings.readings(case.report, spec, case.database.metrics, case.vendor_log)
+    return [reading for reading in of_logs if reading.source.attribute not in ignored]
+
+
+def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
+    """Return the readings that are in no log: firmware defects, the age of the last self-test, a
+    model without entry, and the time left.
+    """
+    rules, hours = case.rules, _hours(by_metric)
+    now = case.date or rules.now
+    derived = [
+        drive_notes.advisory(defect, case.identity, hours, now)
+        for defect in case.defects
+        if defect.is_read or not case.exceptions.is_allowed
     ]
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
 
-        found.append(
-            freshness(
-                report.self_tests,
-                identity,
-                hours and hours * HOUR,
-                rules.self_test_max_age,
-                drive_logs.HIDDEN in by_metric,
-            )
+        age = freshness(
+            case.report.self_tests,
+            case.identity,
+            hours and hours * HOUR,
+            rules.self_test_max_age,
+            drive_logs.HIDDEN in by_metric,
         )
-    if not spec.family:
-        found.append(drive_notes.unknown_model(device, report, rules.unknown_model))
-    found += drive_notes.unread_rows(report)
-    limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
-    found += _time_left(by_metric, limits, rules, past)
+        derived.append(age)
+    if not case.spec.family:
+        derived.append(drive_notes.unknown_model(case.device, case.report, rules.unknown_model))
+    derived += drive_notes.unread_rows(case.report)
+    limits = {metric: case.limit(metric) for metric in FORECAST}
+    return derived + _time_left(by_metric, limits, rules, case.past)
 
-    judgements: list[Judgement] = []
-    silent: list[Coded] = []
-    for reading in found:
-        limit = thresholds.limit(reading.metric, device, identity, family)
-        if reading.metric in rules.ignored_metrics:
+
+def _judgements(
+    case: _Case, all_readings: Sequence[Reading], by_metric: Readings
+) -> tuple[list[Judgement], list[Coded]]:
+    """Return the judgement on each reading, and a note on each one that does not alert because it
+    was acknowledged or is old.
+    """
+    metrics, judgements = case.database.metrics, []
+    silences: list[Coded] = []
+    for reading in all_readings:
+        limit = case.limit(reading.metric)
+        if reading.metric in case.rules.ignored_metrics:
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
-        accepted = thresholds.acknowledged(identity, reading.metric)
-        judgement = judge_remembered(reading, limit, by_metric, database.metrics, past, accepted)
-        metric = database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
-        if (judgement.state is not State.OK or judgement.acknowledged) and metric:
-            # a firmware defect that no version corrects has no remedy
-            remedy = metric.remedy if reading.has_remedy else ''
-            if judgement.state is State.WARNING and reading.metric in too_late:
-                remedy = severity.ORDER_COPY
-            judgement = judgement._replace(concern=metric.concern, remedy=remedy)
+        accepted = case.thresholds.acknowledged(case.identity, reading.metric)
+        judgement = judge_remembered(reading, limit, by_metric, metrics, case.past, accepted)
+        if judgement.state is not State.OK or judgement.acknowledged:
+            judgement = _with_remedy(judgement, case)
         judgements.append(judgement)
-        silent += why_silent(judgement, limit, accepted, by_metric, database.metrics)
-    state = worst(each.state for each in judgements)
-    risk = None
-    if rules.risk and state is not State.OK:
-        risk = rules.risk(judgements, identity.kind, thresholds.groups(family))
-    undated = drive_notes.undated(found) if device.is_recorded and not date else ()
-    return Verdict(
-        device,
-        identity,
-        state,
-        severity.in_order(judgements, risk),
-        (
-            *spec.notes,
-            *drive_notes.notes(report, found, spec, past),
-            *drive_notes.self_test_to_repeat(device, judgements),
-            *drive_notes.power_losses(by_metric.get('power_cycles'), past, rules.up_since),
-            *undated,
-            *thresholds.over(device, identity, family),
-            *drive_notes.allowed(defects, exceptions.is_allowed),
-            *silent,
-        ),
-        entry=spec.family,
-        date=date,
-        risk=risk,
-    )
+        silences += why_silent(judgement, limit, accepted, by_metric, metrics)
+    return judgements, silences
+
+
+def _with_remedy(judgement: Judgement, case: _Case) -> Judgement:
+    """Return the judgement with the concern and the remedy of its metric."""
+    reading = judgement.reading
+    metric = case.database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
+    if metric is None:
+        return judgement
+    # a firmware defect that no version corrects has no remedy
+    remedy = metric.remedy if reading.has_remedy else ''
+    is_too_late = any(reading.metric in defect.too_late for defect in case.defects)
+    if judgement.state is State.WARNING and is_too_late:
+        remedy = severity.ORDER_COPY
+    return judgement._replace(concern=metric.concern, remedy=remedy)
+
+
+def _notes(
+    case: _Case,
+    all_readings: Sequence[Reading],
+    judgements: Sequence[Judgement],
+    by_metric: Readings,
+) -> list[Coded]:
+    """Return the notes on a drive, without those on readings that do not alert."""
+    undated: Sequence[Coded] = ()
+    if case.device.is_recorded and not case.date:
+        undated = drive_notes.undated(all_readings)
+    cycles = by_metric.get('power_cycles')
+    return [
+        *case.spec.notes,
+        *drive_notes.notes(case.report, all_readings, case.spec, case.past),
+        *drive_notes.self_test_to_repeat(case.device, judgements),
+        *drive_notes.power_losses(cycles, case.past, case.rules.up_since),
+        *undated,
+        *case.thresholds.over(case.device, case.identity, case.family),
+        *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
+    ]
 
 
 def of_kind(identity: Identity, kind: str) -> Identity:
@@ -166,18 +252,18 @@ def _time_left(
     has a limit.
     """
     is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
-    is_judged = (
-        is_asked or _has_levels(limits[ENDURANCE])
-    ) and ENDURANCE not in rules.ignored_metrics
-    known = by_metric if is_judged else {}
-    used = known[ENDURANCE].number or 0 if ENDURANCE in known else 0
+    is_limited = is_asked or _has_levels(limits[ENDURANCE])
+    is_judged = is_limited and ENDURANCE not in rules.ignored_metrics
+    basis = by_metric if is_judged else {}
+    endurance = basis.get(ENDURANCE)
+    used = endurance.number or 0 if endurance else 0
     if not is_asked and used < LEAST_USED:
         return []  # without a forecast
     from . import forecasts
 
-    reading = forecasts.time_left(known, past)
+    reading = forecasts.time_left(basis, past)
     if is_asked and past is not None and not past.is_own:
-        reading = forecasts.sooner(reading, forecasts.time_left(known, None))
+        reading = forecasts.sooner(reading, forecasts.time_left(basis, None))
     return [reading] if is_asked or reading.number is not None else []
 
 
@@ -230,7 +316,7 @@ def _held(
     before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
     if before.state.urgency <= level.state.urgency:
         return level
-    little, much = (amount(each, reading.unit) for each in (MARGINS[reading.metric], AT_ONCE))
+    little, much = (amount(margin, reading.unit) for margin in (MARGINS[reading.metric], AT_ONCE))
     words = f'{before.against}, and it has been neither {little} lower for a day nor {much} lower'
     return before._replace(reading=reading, against=Coded(before.against.code, words))
 
@@ -341,12 +427,12 @@ def weighed(
     if past is not None and limit.growth:
         from ..history.past import history
 
-        known = history(past, reading)
-        if known is not None and len(known.points) > 1:  # few readings of few drives
+        series = history(past, reading)
+        if series is not None and len(series.points) > 1:  # few readings of few drives
             from ..history import growth
 
             rules = map(growth_rule, limit.growth)
-            grown = growth.alert(known, reading, rules, past.now, is_floor, age)
+            grown = growth.alert(series, reading, rules, past.now, is_floor, age)
     # only the levels of the limit, and not the growth rules, are set for this drive alone
     is_own = limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
     override = level.state if is_own else None
@@ -396,8 +482,8 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Readings, metric: Metric
         return bound or ''
     basis = reading.drive_limit
     if bound.reading != 'threshold':
-        other = by_metric.get(bound.reading)
-        basis = other.number if other else None
+        referenced = by_metric.get(bound.reading)
+        basis = referenced.number if referenced else None
     if basis is None:
         return bound.otherwise or ''
     lowest, highest = metric.valid if metric else (None, None)

@@ -157,10 +157,11 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
 
     last: the result of standing().
     """
-    finding = next((each for each in last.findings if each.metric == HEALTH), None)
-    derived = next((each for each in verdict.judgements if each.reading.metric == HEALTH), None)
-    if not finding or not derived or _is_own(derived.reading):
+    findings = [finding for finding in last.findings if finding.metric == HEALTH]
+    statuses = [status for status in verdict.judgements if status.reading.metric == HEALTH]
+    if not findings or not statuses or _is_own(statuses[0].reading):
         return verdict
+    finding, derived = findings[0], statuses[0]
     reading = Reading(
         HEALTH,
         0,
@@ -177,7 +178,7 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         remedy=finding.remedy,
         graphed=derived.graphed,
     )
-    judgements = [stored if each is derived else each for each in verdict.judgements]
+    judgements = [stored if judgement is derived else judgement for judgement in verdict.judgements]
     return verdict._replace(
         state=worst([verdict.state, finding.state]),
         judgements=severity.in_order(judgements, verdict.risk),

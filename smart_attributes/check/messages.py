@@ -38,14 +38,11 @@ class Run(NamedTuple):
 
 def contradictions(run: Run) -> Iterable[Coded]:
     """Yield a message for each contradiction between local files that affects one of the drives."""
-    told = [
-        sentence
-        for verdict, read in zip(run.verdicts, run.drives.reads)
-        for sentence in run.judge.contradictions(
-            verdict, read.outcome if isinstance(read.outcome, Report) else None
-        )
-    ]
-    return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
+    sentences: list[str] = []
+    for verdict, read in zip(run.verdicts, run.drives.reads):
+        report = read.outcome if isinstance(read.outcome, Report) else None
+        sentences += run.judge.contradictions(verdict, report)
+    return [Coded('site-files-contradict', sentence) for sentence in dict.fromkeys(sentences)]
 
 
 def slow_patterns() -> Iterable[Coded]:
@@ -96,7 +93,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     is_none_left = not present and _is_none_left(run)
     if not gone or (len(gone) == 1 and not is_none_left):
         return ()
-    is_critical = is_none_left or any(each.missed.is_one_of_many for each in gone)
+    is_critical = is_none_left or any(drive.missed.is_one_of_many for drive in gone)
     count = 'the only drive is missing'
     if len(gone) > 1:
         count = f'{len(gone)} of {plural(present + len(gone), "drive")} are missing'
@@ -116,18 +113,24 @@ def _is_none_left(run: Run) -> bool:
     """Return whether a run without drives shows that the machine has none left. A run that names one
     of several drives does not.
     """
-    known = run.drives.whereabouts
-    return run.read.found.is_scan or not known or all(place.gone for place in known.places)
+    whereabouts = run.drives.whereabouts
+    return (
+        run.read.found.is_scan or not whereabouts or all(place.gone for place in whereabouts.places)
+    )
 
 
 def other_machine(run: Run) -> tuple[Demand, ...]:
     """Return a message for a day if all known drives have given way to others."""
-    known = run.drives.whereabouts
-    if known is None:
+    whereabouts = run.drives.whereabouts
+    if whereabouts is None:
         return ()
     from . import drive_tracking
 
-    others = [change for change in drive_tracking.anew(known) if known.now - change.since < DAY]
+    others = [
+        change
+        for change in drive_tracking.anew(whereabouts)
+        if whereabouts.now - change.since < DAY
+    ]
     if not others:
         return ()
     return (
@@ -170,7 +173,7 @@ def messages(run: Run) -> dict[str, Any]:
         'demands': (
             *missing(run),
             *other_machine(run),
-            *((State.WARNING, each) for each in run.judge.warnings),
-            *((State.WARNING if required is None else required, each) for each in troubles),
+            *((State.WARNING, message) for message in run.judge.warnings),
+            *((State.WARNING if required is None else required, message) for message in troubles),
         ),
     }

@@ -9,6 +9,7 @@ import re
 import socket
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from ..command_line.options import Which
 from ..constants import YEAR
@@ -35,15 +36,15 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
     """
     if which.devices or which.scan or which.reports:
         return which
-    known = _known(history)
-    found = [_read_as(word, known) for word in which.names]
-    if all(found):
-        devices = tuple(address for each in found for address in each)
+    drives = _known(history)
+    named_addresses = [_read_as(word, drives) for word in which.names]
+    if all(named_addresses):
+        devices = tuple(chain.from_iterable(named_addresses))
         others = _other_addresses(history, devices)
         names = which.names if others else ()
         return which._replace(devices=(*devices, *others), names=names)
     # a scan finds all others
-    everywhere = tuple(device.address for device in known if is_raid(device))
+    everywhere = tuple(device.address for device in drives if is_raid(device))
     return which._replace(devices=everywhere, scan=True)
 
 
@@ -69,47 +70,51 @@ def _known(history: HistorySettings) -> list[Device]:
     return addresses.named(devices)
 
 
-def _read_as(word: str, known: Sequence[Device]) -> list[str]:
+def _read_as(word: str, drives: Sequence[Device]) -> list[str]:
     """Return the addresses that a name means; [] if these are known only after reading the
     drives.
     """
     word = word.removeprefix(f'{socket.gethostname()}:')
     if '/dev/' in word or word.startswith('IOService:'):
         return [device.address for device in addresses.parse(word)]
-    if (
-        re.fullmatch('[a-z]+[0-9a-z]*', word)
-        and os.path.exists(f'/dev/{word}')
-        and not os.path.isdir(f'/dev/{word}')
-    ):
+    node = f'/dev/{word}'
+    is_node = os.path.exists(node) and not os.path.isdir(node)
+    if is_node and re.fullmatch('[a-z]+[0-9a-z]*', word):
         with suppress(UsageError):  # not a drive
-            return [device.address for device in addresses.parse(f'/dev/{word}')]
-    checked = [device.address for device in known if device.name == word]
+            return [device.address for device in addresses.parse(node)]
+    checked = [device.address for device in drives if device.name == word]
+    if checked:
+        return checked
     by_id = [
         path for path, names in links().items() if word in (*names, *map(addresses.slug, names))
     ]
+    if len(by_id) == 1:
+        return by_id
     through = addresses.of_short_name(word)
-    return checked or (by_id if len(by_id) == 1 else []) or ([through] if through else [])
+    return [through] if through else []
 
 
 def links() -> dict[str, list[str]]:
     """Return the names in /dev/disk/by-id for each device path."""
-    found: dict[str, list[str]] = {}
+    names_by_path: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
-        found.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(name)
-    return found
+        names_by_path.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(
+            name
+        )
+    return names_by_path
 
 
-def listed(found: DeviceList, names: Sequence[str], history: HistorySettings) -> DeviceList:
+def listed(listing: DeviceList, names: Sequence[str], history: HistorySettings) -> DeviceList:
     """Return only the named devices, with the other addresses of these drives, if
     each name belongs to a listed device; else all devices.
     """
-    by_name = {name: device for device in found.devices for name in (device.name, device.address)}
+    by_name = {name: device for device in listing.devices for name in (device.name, device.address)}
     if not all(name in by_name for name in names):
-        return found
+        return listing
     chosen = [by_name[name] for name in names]
     others = _other_addresses(history, [device.address for device in chosen])
-    chosen += [device for device in found.devices if device.address in others]
-    return found._replace(devices=tuple(dict.fromkeys(chosen)), is_scan=False, selects=None)
+    chosen += [device for device in listing.devices if device.address in others]
+    return listing._replace(devices=tuple(dict.fromkeys(chosen)), is_scan=False, selects=None)
 
 
 def selected(
@@ -127,12 +132,14 @@ def selected(
     present = {read.device.name for read in reads}
     for place, gone in enumerate(missing, len(drives)):
         wanted.see([_named_gone(gone, present)], place)
-    places = wanted.items()
-    kept = [read.device for place in places if place < len(drives) for read in drives[place]]
-    return (
-        [read for read in reads if read.device in kept],
-        [missing[place - len(drives)] for place in places if place >= len(drives)],
-    )
+    kept: list[Device] = []
+    gone_drives = []
+    for place in wanted.items():
+        if place < len(drives):
+            kept += [read.device for read in drives[place]]
+        else:
+            gone_drives.append(missing[place - len(drives)])
+    return [read for read in reads if read.device in kept], gone_drives
 
 
 def _named_gone(gone: Gone, present: Collection[str]) -> Named:
@@ -148,11 +155,9 @@ def _named_gone(gone: Gone, present: Collection[str]) -> Named:
 
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
     device, path = read.device, os.path.realpath(read.device.path)
-    names = (
-        []
-        if is_raid(device)
-        else [name for each in (path, f'{path}n1') for name in by_id.get(each, ())]
-    )
+    names: list[str] = []
+    if not is_raid(device):
+        names = [*by_id.get(path, ()), *by_id.get(f'{path}n1', ())]
     host = os.path.basename(os.path.dirname(path)) if device.is_recorded else socket.gethostname()
     return named(
         device,

@@ -71,12 +71,12 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     how, as_root = settings.how, os.geteuid() == 0
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(settings.state_dir)
-    found = find(settings, runner, end)
+    listing = find(settings, runner, end)
     if settings.which.names:
         from . import named_drives
 
-        found = named_drives.listed(found, settings.which.names, settings.history)
-    plans, unread = _planned(found.devices, settings, site)
+        listing = named_drives.listed(listing, settings.which.names, settings.history)
+    plans, unread = _planned(listing.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
     notes = (
@@ -90,7 +90,7 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
         if runner.forgetful
         else ()
     )
-    return Started(found, plans, notes, unread)
+    return Started(listing, plans, notes, unread)
 
 
 def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
@@ -103,17 +103,17 @@ def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
     return machine.find(named, settings.which.scan, settings.how, runner, end)
 
 
-def plan(found: Sequence[Device], settings: ReadSettings, site: Site | None = None) -> list[Plan]:
+def plan(devices: Sequence[Device], settings: ReadSettings, site: Site | None = None) -> list[Plan]:
     """Return a plan of how to read each device, without devices that options or local files
     exclude.
 
     site: the local files, if already loaded.
     """
-    return _planned(found, settings, site)[0]
+    return _planned(devices, settings, site)[0]
 
 
 def _planned(
-    found: Sequence[Device], settings: ReadSettings, site: Site | None
+    devices: Sequence[Device], settings: ReadSettings, site: Site | None
 ) -> tuple[list[Plan], list[Read]]:
     """Return the plans, and the results of the drives that are not read because that can harm
     them.
@@ -128,7 +128,7 @@ def _planned(
     match = addresses.patterns(settings.which.match)
     ignore = addresses.patterns(settings.which.ignore)
     plans, allowed = [], set()
-    for device in found:
+    for device in devices:
         exceptions = limits.exceptions(device, Identity(), '') if limits else None
         if (exceptions and not exceptions.is_read) or _is_excluded(device, match, ignore):
             continue
@@ -138,9 +138,9 @@ def _planned(
         if exceptions and exceptions.is_allowed:
             allowed.add(device)
     harmed = harmful.harmed(
-        [each.device for each in plans if each.device not in allowed], site, settings.data.config
+        [plan.device for plan in plans if plan.device not in allowed], site, settings.data.config
     )
-    left = [each for each in plans if each.device not in harmed]
+    left = [plan for plan in plans if plan.device not in harmed]
     return left, [Read(device, error) for device, error in harmed.items()]
 
 

@@ -159,13 +159,13 @@ def judge_of(options: Options, site: Site) -> Judge:
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
-    given = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
+    files = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
     migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
     return Judge(
         database,
         thresholds.Thresholds(
             default,
-            given,
+            files,
             thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)),
             today(),
         ),
@@ -180,7 +180,7 @@ def judge_of(options: Options, site: Site) -> Judge:
             asked.vendor_logs is not None,
             risk_of,
         ),
-        tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)),
+        tuple(Coded('site-file-mistake', mistake) for mistake in dict.fromkeys(mistakes)),
         tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
 
@@ -233,11 +233,11 @@ def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
         return []
     from ..knowledge import acknowledgements
 
-    given = map(acknowledgements.parse, texts)
-    overrides = [
-        acknowledgements.override(each._replace(why=each.why or 'on the command line'))
-        for each in given
-    ]
+    overrides = []
+    for text in texts:
+        accepted = acknowledgements.parse(text)
+        accepted = accepted._replace(why=accepted.why or 'on the command line')
+        overrides.append(acknowledgements.override(accepted))
     return [('--acknowledged', {'overrides': overrides})]
 
 

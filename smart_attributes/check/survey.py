@@ -48,9 +48,9 @@ class Survey(NamedTuple):
     def told(self) -> list[tuple[State, Coded]]:
         """The messages that have a state, each with its state."""
         return [
-            *((State.CRITICAL, each) for each in self.failures),
+            *((State.CRITICAL, message) for message in self.failures),
             *self.demands,
-            *((State.UNKNOWN, each) for each in self.faults),
+            *((State.UNKNOWN, message) for message in self.faults),
         ]
 
 

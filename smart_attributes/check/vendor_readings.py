@@ -23,14 +23,11 @@ def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | No
     if layout is None:
         return VendorLog()
     source, metrics = vendor_logs.source_of(*log), database.metrics
-    found = {
-        name: _history(past, name, metrics[name].unit, source) for name in vendor_logs.names(layout)
-    }
-    stored: dict[str, float] = {
-        name: history.points[-1].number
-        for name, history in found.items()
-        if past and history and past.now - history.last_read <= vendor_logs.KEPT
-    }
+    stored: dict[str, float] = {}
+    for name in vendor_logs.names(layout):
+        history = _history(past, name, metrics[name].unit, source)
+        if past and history and past.now - history.last_read <= vendor_logs.KEPT:
+            stored[name] = history.points[-1].number
     attempt = last_attempt(past, log)
     if attempt:
         stored[vendor_logs.STATUS] = attempt.points[-1].number
@@ -47,5 +44,5 @@ def _history(past: Past | None, metric: str, unit: str, source: Source) -> Histo
         return None
     from ..history.past import key
 
-    found = past.histories.get(key(Reading(metric, None, unit, source)))
-    return found if found and found.points else None
+    history = past.histories.get(key(Reading(metric, None, unit, source)))
+    return history if history and history.points else None

@@ -65,12 +65,10 @@ def acceptable(
 
 def _asked_for(verdict: Verdict, metrics: Sequence[str]) -> list[Judgement]:
     """Return the judgements of these metrics; if empty, all that alert."""
-    return [
-        each
-        for each in verdict.judgements
-        if each.reading.judged
-        and (each.reading.metric in metrics if metrics else each.state is not State.OK)
-    ]
+    judgements = [judgement for judgement in verdict.judgements if judgement.reading.judged]
+    if metrics:
+        return [judgement for judgement in judgements if judgement.reading.metric in metrics]
+    return [judgement for judgement in judgements if judgement.state is not State.OK]
 
 
 def _unread_or_missing(
@@ -80,7 +78,7 @@ def _unread_or_missing(
     name = verdict.device.name
     if verdict.problem:
         return [f'{name} {verdict.problem}']
-    reported = {each.reading.metric for each in judgements}
+    reported = {judgement.reading.metric for judgement in judgements}
     return [f'{name} does not report {metric}' for metric in metrics if metric not in reported]
 
 
@@ -109,7 +107,7 @@ def accepted_as_gone(
         'number; to list them, run: check_smart_attributes history'
         for word in unknown
     ]
-    return Choice(new, [line(each, hide_serial) for each in new], refused)
+    return Choice(new, [line(accepted, hide_serial) for accepted in new], refused)
 
 
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:

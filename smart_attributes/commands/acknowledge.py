@@ -48,23 +48,21 @@ def run(options: Options, runner: processes.Runner) -> int:
     config, hide_serial = options.data.config, options.naming.hide_serial
     if own.shown:
         before = content(config)
-        return _print(
-            [line(each, hide_serial) for each in sorted(before.acknowledgements)]
-            or ['nothing is acknowledged'],
-            before.mistakes,
-        )
+        lines = [line(accepted, hide_serial) for accepted in sorted(before.acknowledgements)]
+        return _print(lines or ['nothing is acknowledged'], before.mistakes)
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
-        return _print([f'withdrawn: {line(each, hide_serial)}' for each in ended], before.mistakes)
+        lines = [f'withdrawn: {line(accepted, hide_serial)}' for accepted in ended]
+        return _print(lines, before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
         choice = accepted_as_gone(*_named_missing(options, runner, own), common, hide_serial)
     else:
-        found = survey(options, runner)
-        if not found.verdicts:
-            return _print_no_drives(*found.nobody)
+        drives = survey(options, runner)
+        if not drives.verdicts:
+            return _print_no_drives(*drives.nobody)
         choice = acceptable(
-            found.verdicts,
+            drives.verdicts,
             options.which.metrics,
             common,
             is_every_drive=own.every_alarm,
@@ -134,15 +132,15 @@ def _named_missing(
     """
     names = options.which.names
     everything = options._replace(which=options.which._replace(names=()))
-    found = survey(everything, runner)
-    missing = [verdict for verdict in found.verdicts if verdict.code == DriveGone.code]
+    drives = survey(everything, runner)
+    missing = [verdict for verdict in drives.verdicts if verdict.code == DriveGone.code]
     if own.every_alarm:
         return [verdict.identity.serial for verdict in missing], []
-    known = history_answers.serials(found.history)
+    serials_in_history = history_answers.serials(drives.history)
     serials, unknown = [], []
     for word in names:
-        named = [each.identity.serial for each in missing if word in _names(each)]
-        if not named and (word in known or not known):
+        named = [verdict.identity.serial for verdict in missing if word in _names(verdict)]
+        if not named and (word in serials_in_history or not serials_in_history):
             named = [word]
         serials += named
         unknown += [] if named else [word]
@@ -217,23 +215,28 @@ def withdraw(
     """
     with _alone(config) as file:
         before = content(config)
-        names_of = {
-            each: {
-                name
-                for serial in (each.serial, clean(each.serial))
-                for name in (serial, f'{serial}:{each.metric}')
-            }
-            for each in before.acknowledgements
-        }
+        names_of = {accepted: _names_in_list(accepted) for accepted in before.acknowledgements}
         for name in names:
             if not any(name in own for own in names_of.values()):
                 raise UsageError(f'no acknowledgement for {clean(name)}; to list all, use --list')
-        ended = [each for each in before.acknowledgements if names_of[each].intersection(names)]
+        ended = [
+            accepted
+            for accepted in before.acknowledgements
+            if names_of[accepted].intersection(names)
+        ]
         _write(
             file,
-            acknowledgements.without(before.data, {(each.serial, each.metric) for each in ended}),
+            acknowledgements.without(
+                before.data, {(accepted.serial, accepted.metric) for accepted in ended}
+            ),
         )
     return ended, before
+
+
+def _names_in_list(accepted: Acknowledgement) -> set[str]:
+    """Return the names of an acknowledgement, with the serial number as stored and as shown."""
+    serials = {accepted.serial, clean(accepted.serial)}
+    return serials | {f'{serial}:{accepted.metric}' for serial in serials}
 
 
 @contextmanager

@@ -139,12 +139,12 @@ def _foreseen(
         if only_alerting and not verdict.state:
             foreseen.located.append(Located(verdict))
             continue
-        known, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
-        known, where = fence.tried(known, place, UNPLACED, Place())
+        fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
+        fenced, where = fence.tried(fenced, place, UNPLACED, Place())
         # an error here affects only this drive; later, it would affect all
         decide = partial(_item_without_groups, outlook=future, now=now)
-        known, _ = fence.tried(known, decide, fence.UNDECIDED, None)
-        foreseen.located.append(Located(known, where))
+        fenced, _ = fence.tried(fenced, decide, fence.UNDECIDED, None)
+        foreseen.located.append(Located(fenced, where))
         foreseen.outlooks[verdict.device] = future
     return foreseen
 

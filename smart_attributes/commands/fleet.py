@@ -81,7 +81,7 @@ def _only(
     from ..reading.drive_names import Wanted, named
 
     wanted = Wanted(names, hide_serial)
-    found = {}
+    chosen = {}
     for place, drive in enumerate(drives):
         facts, host = drive.facts, drive.facts['host']
         device = Device(facts.get('device') or '', facts.get('type') or '', facts['name'])
@@ -92,8 +92,8 @@ def _only(
             [own._replace(address=f'{host}:{device.name}', others=own.others | {device.address})],
             place,
         ):
-            found[place] = drive
-    return iter([found[place] for place in wanted.items()])
+            chosen[place] = drive
+    return iter([chosen[place] for place in wanted.items()])
 
 
 def fleet_of(options: Options, now: float) -> Fleet:
@@ -137,15 +137,15 @@ def _of_reports(
     from ..check.survey import survey
     from .cases import alone
 
-    found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
+    reports = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
     by_host: dict[str, list[tuple[Verdict, Outlook]]] = {}
     skipped = []
-    for verdict, read in zip(found.verdicts, found.reads):
+    for verdict, read in zip(reports.verdicts, reports.reads):
         if isinstance(read.outcome, NotAReport):
             skipped.append(visible(read.device.path))
         else:
             folder = os.path.dirname(os.path.abspath(read.device.path))
-            outlook = history_answers.outlook(found.history, verdict)
+            outlook = history_answers.outlook(reports.history, verdict)
             host = visible(os.path.basename(folder))
             by_host.setdefault(host, []).append((verdict, outlook))
     documents = {
@@ -189,16 +189,14 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import page, page_charts, page_drives
 
-    kept, ranges = (
-        Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent),
-        page_charts.FleetRanges(),
-    )
+    kept = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent)
+    ranges = page_charts.FleetRanges()
     for drive in _readable(fleet, drives):
         kept.add(drive)
         ranges.add(drive.facts, {ENDURANCE: drive.used, AGE: drive.age})
-    told = fleet.counted()
+    fleet_counts = fleet.counted()
     # the list has the rest
-    told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))
+    fleet_counts.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))
     first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))]
     urgent, others = zip(kept.kept, (kept.urgent, kept.others))
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
@@ -210,7 +208,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
         fleet.faults,
         fleet.said()[len(fleet.faults) :],
         charts=ranges.charts(),
-        fleet=told,
+        fleet=fleet_counts,
         made_by='check_smart_attributes fleet',
     )
     person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), own.html)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from shutil import get_terminal_size
 
 from ..check import history_answers
@@ -52,67 +51,70 @@ def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
 
     A drive that is missing would no longer be missed, so root must have accepted that first.
     """
-    found = survey(options, runner)
-    missing = {each.identity.serial for each in found.verdicts if each.code == DriveGone.code}
+    answers = survey(options, runner)
+    missing = {
+        verdict.identity.serial for verdict in answers.verdicts if verdict.code == DriveGone.code
+    }
     for serial in serials:
         if serial in missing:
             raise UsageError(
                 f'{clean(serial)} is missing, and its history has its last readings; if it was '
                 f'removed for good, run: check_smart_attributes acknowledge --gone {clean(serial)}'
             )
-    known = [serial for serial in serials if serial in history_answers.serials(found.history)]
-    if not known:
+    recorded = [serial for serial in serials if serial in history_answers.serials(answers.history)]
+    if not recorded:
         print('the history has no drive with that serial number')
         return UNKNOWN
-    drives = ', '.join(map(clean, known))
+    drives = ', '.join(map(clean, recorded))
     question = f'Remove all readings of {drives} from the history? [y/N] '
     print(question, end='', file=sys.stderr, flush=True)  # never in the output of --json
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')
         return UNKNOWN
-    print(f'{sum(map(for_writing(of_history(options)).forget, known))} forgotten')
+    print(f'{sum(map(for_writing(of_history(options)).forget, recorded))} forgotten')
     return OK
 
 
 def _show(answers: Survey, options: Options, as_json: bool) -> int:
     drives = _drives(answers, options)
     if as_json:
-        unknown = (
-            {}
-            if drives
-            else person.nobody(answers) or {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
-        )
-        print(history.as_json(drives, unknown))
+        reason = person.nobody(answers)
+        if not reason:
+            reason = {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
+        print(history.as_json(drives, {} if drives else reason))
     else:
         for remark in answers.remarks:
             print(f'note: {sentence(remark, 500)}')
-        text = (
-            partial(history.drawn, width=get_terminal_size().columns)
-            if options.own.graph
-            else history.lines
-        )
-        print('\n'.join(line for each in drives for line in text(each)) or _NO_HISTORY)
+        lines: list[str] = []
+        for drive in drives:
+            if options.own.graph:
+                lines += history.drawn(drive, width=get_terminal_size().columns)
+            else:
+                lines += history.lines(drive)
+        print('\n'.join(lines) or _NO_HISTORY)
     return OK if drives else UNKNOWN
 
 
 def _drives(answers: Survey, options: Options) -> list[history.DriveHistory]:
     """Return the history of the drives of a survey, in the form that `output.history` prints."""
     drives = []
-    units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}
-    for record, series in filter(
-        None,
-        (history_answers.drive(answers.history, verdict) for verdict in answers.verdicts),
-    ):
+    metrics = answers.judge.database.metrics
+    units = {name: metric.unit for name, metric in metrics.items()}
+    for verdict in answers.verdicts:
+        stored_drive = history_answers.drive(answers.history, verdict)
+        if stored_drive is None:
+            continue
+        record, stored = stored_drive
         all_series = [
             history.Series(
                 key.metric,
                 key.definition,
                 units.get(key.metric.partition(',')[0], ''),
-                [(point.time, point.number) for point in each.points],
-                each.last_read,
+                [(point.time, point.number) for point in series.points],
+                series.last_read,
             )
-            for key, each in sorted(series.items())
-            if each.points
+            for key, series in sorted(stored.items())
+            if series.points
         ]
         drives.append(
             history.drive(

@@ -98,29 +98,34 @@ def _identity(identity: Shown) -> list[str]:
     return [cell or '-' for cell in cells if cell is not None]
 
 
-def as_json(cases: Sequence[Case], addresses: Sequence[str], more: Mapping[str, str] = {}) -> str:
+def as_json(
+    cases: Sequence[Case], addresses: Sequence[str], further: Mapping[str, str] = {}
+) -> str:
     """Return the drives as JSON, for apply rules and imports; "problem" is the reason why a drive
     cannot be read.
 
-    more: further keys of the document: "state", "error".
+    further: more keys of the document: "state", "error".
     """
     drives = [_drive(case, address) for case, address in zip(cases, addresses)]
-    return json.dumps({'version': DOCUMENTS['list'], **more, 'drives': drives}, indent=1)
+    return json.dumps({'version': DOCUMENTS['list'], **further, 'drives': drives}, indent=1)
 
 
 def _drive(case: Case, address: str) -> object:
     verdict, identity = case.verdict, case.shown
     device = verdict.device
-    return {
+    drive = {
         'address': address,
         'name': device.name,
         'device': device.path,
-        'type': device.type or None,
-        'model': identity.model or None,
-        'firmware': identity.firmware or None,
-        'serial': identity.serial or None,
-        'wwn': identity.wwn or None,
-        'kind': kind(verdict) or None,
-        'code': verdict.code or None,
-        'problem': sentence(verdict.problem, 500) or None,
     }
+    further = {
+        'type': device.type,
+        'model': identity.model,
+        'firmware': identity.firmware,
+        'serial': identity.serial,
+        'wwn': identity.wwn,
+        'kind': kind(verdict),
+        'code': verdict.code,
+        'problem': sentence(verdict.problem, 500),
+    }
+    return {**drive, **{key: text or None for key, text in further.items()}}

@@ -146,15 +146,15 @@ def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
     """
     numbers = [reading for reading in own if reading.number is not None and reading.state is None]
     in_logs = [reading for reading in numbers if reading.source.attribute is None]
-    return {
-        key(reading): [
-            key(other)
-            for other in in_logs
-            if (other.metric, other.number) == (reading.metric, reading.number)
-        ]
-        for reading in numbers
-        if reading.source.attribute is not None
-    }
+    twins: dict[Key, list[Key]] = {}
+    for reading in numbers:
+        if reading.source.attribute is not None:
+            twins[key(reading)] = [
+                key(logged)
+                for logged in in_logs
+                if (logged.metric, logged.number) == (reading.metric, reading.number)
+            ]
+    return twins
 
 
 def _observed(
@@ -162,7 +162,9 @@ def _observed(
 ) -> Iterator[Observation]:
     """Yield the observations that a check would have stored at the time of a row."""
     if row.named:
-        known = readings.standard_readings(_of_names(report.identity, row.named), metrics, {})
+        logged_readings = readings.standard_readings(
+            _of_names(report.identity, row.named), metrics, {}
+        )
     else:
         attributes = []
         for attribute in report.attributes:
@@ -172,8 +174,8 @@ def _observed(
                     attribute._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
                 )
         logged = report._replace(attributes=tuple(attributes))
-        known = readings.vendor_readings(logged, spec, metrics)
-    for observation in observations(known):
+        logged_readings = readings.vendor_readings(logged, spec, metrics)
+    for observation in observations(logged_readings):
         yield observation
         for twin in twins.get(observation.key, ()):
             yield observation._replace(key=twin)

@@ -42,5 +42,5 @@ def _exists(user: str) -> bool:
 def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
     """Return the drives of this machine or of the command line, and how to read each drive."""
     settings = of_reads(options)
-    found = reads.find(settings, runner, time.monotonic() + options.how_read.timeout)
-    return found, reads.plan(found.devices, settings)
+    listing = reads.find(settings, runner, time.monotonic() + options.how_read.timeout)
+    return listing, reads.plan(listing.devices, settings)

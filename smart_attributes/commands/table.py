@@ -105,12 +105,10 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 
     Raises UsageError; exits after --help.
     """
-    is_named = argv[:1] and argv[0][:1] != '-'
-    command = (
-        next((each for each in commands()[1:] if each.name == argv[0]), CHECK)
-        if is_named
-        else CHECK
-    )
+    command = CHECK
+    if argv and argv[0][:1] != '-':
+        named = [listed for listed in commands()[1:] if listed.name == argv[0]]
+        command = named[0] if named else CHECK
     return command, command_line.parse(
         command, parser(command), argv if command is CHECK else argv[1:]
     )
@@ -120,9 +118,8 @@ def _version(options: Options) -> int:
     from ..check.rulebook import shipped_database
 
     database, _ = shipped_database(options.data.config)
-    newest = max(
-        (str(each.get('date', '')) for each in database.get('advisories', ())), default='none'
-    )
+    dates = [str(advisory.get('date', '')) for advisory in database.get('advisories', ())]
+    newest = max(dates, default='none')
     print(
         f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, newest advisory of '
         f'{newest}, Python {sys.version.split()[0]}'

@@ -48,7 +48,9 @@ class Objects(NamedTuple):
 
     def commands(self) -> dict[str, Json]:
         """Return the CheckCommands that run this plugin, by name."""
-        return {each['name']: each for each in self.of('CheckCommand') if _is_ours(each)}
+        return {
+            command['name']: command for command in self.of('CheckCommand') if _is_ours(command)
+        }
 
     def services(self) -> list[tuple[Json, Json, Json]]:
         """Return the services that run this plugin on this machine, each with its host and its CheckCommand."""
@@ -125,31 +127,33 @@ def objects_in(folder: str) -> Objects:
     for value in _values(files.content(f'{folder}/icinga2.debug', LARGEST_SENT)):
         by_type.setdefault(value['type'], []).append(value)
     variables = {
-        each['name']: each['value']
-        for each in _values(files.content(f'{folder}/icinga2.vars', LARGEST_SENT))
+        variable['name']: variable['value']
+        for variable in _values(files.content(f'{folder}/icinga2.vars', LARGEST_SENT))
     }
     return Objects(variables.get('NodeName', ''), by_type)
 
 
 def checks(objects: Objects) -> list[DaemonCheck]:
     """Return the services that run this plugin on this machine."""
-    return [_check(*each) for each in objects.services()]
+    return [_check(service, host, command) for service, host, command in objects.services()]
 
 
 def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
-    own, its_host = service['properties'], host['properties']
+    service_properties, its_host = service['properties'], host['properties']
     commands = command['properties']
-    seconds = own.get('check_timeout') or commands.get('timeout') or daemons.USUAL
+    seconds = service_properties.get('check_timeout') or commands.get('timeout') or daemons.USUAL
     return DaemonCheck(
         daemon='Icinga',
-        name=f'service {own["__name"]}',
+        name=f'service {service_properties["__name"]}',
         user=name_of(os.stat(OWNED).st_uid),
-        line=line_of(commands, _variables(own, its_host, commands)),
+        line=line_of(commands, _variables(service_properties, its_host, commands)),
         file=host['debug_info'][0],
         number=host['debug_info'][1],
         unit=UNIT,
         seconds=seconds,
-        setting='check_timeout' if own.get('check_timeout') else 'timeout of the CheckCommand',
+        setting='check_timeout'
+        if service_properties.get('check_timeout')
+        else 'timeout of the CheckCommand',
     )
 
 
@@ -191,11 +195,11 @@ def _argument(key: str, argument: Json, values: Mapping[str, Any]) -> list[str]:
     value = _filled(argument['value'], values)
     if value is None:
         return []
-    listed = [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    listed = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if argument.get('skip_key'):
         return listed
     if argument.get('repeat_key', True):
-        return [word for each in listed for word in (key, each)]
+        return [word for item in listed for word in (key, item)]
     return [key, *listed]
 
 
@@ -230,15 +234,15 @@ def findings(objects: Objects) -> Iterator[Finding]:
             )
 
 
-def _misspelt(owner: Json, known: set[str]) -> Iterator[Finding]:
+def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
     """Yield a finding for each variable that no argument uses, but whose name is similar to one."""
     places = (
         owner.get('debug_hints', {}).get('properties', {}).get('vars', {}).get('properties', {})
     )
     for name in owner['properties'].get('vars') or {}:
-        right = difflib.get_close_matches(name, known, 1, _CLOSE)
+        right = difflib.get_close_matches(name, variables, 1, _CLOSE)
         place = places.get(name, {}).get('messages', [])
-        if right and name not in known and place:
+        if right and name not in variables and place:
             _, file, number, *_ = place[-1]
             yield found(
                 'icinga-variable-misspelt', name=name, right=right[0], file=file, line=number

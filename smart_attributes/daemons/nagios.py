@@ -118,13 +118,17 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
     prefix = nrpe.value('command_prefix')
     commands = {}
     for setting in nrpe.settings:
-        name = _COMMAND.fullmatch(setting.name)
-        if name:
-            commands[name[1]] = setting
+        command = _COMMAND.fullmatch(setting.name)
+        if command:
+            commands[command[1]] = setting
     question = _question(nrpe)
     unit = daemons.unit_of('nagios-nrpe-server', 'nrpe')
-    return [
-        DaemonCheck(
+    user_files = [setting.file for setting in nrpe.settings if setting.name == 'nrpe_user']
+    checks = []
+    for name, setting in commands.items():
+        if not _is_ours(f'{name} {setting.value}'):
+            continue
+        check = DaemonCheck(
             daemon='NRPE',
             name=f'command[{name}]',
             user=nrpe.user,
@@ -135,12 +139,11 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
             seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
             setting='command_timeout',
             question=(*question, '-c', name) if question else (),
-            user_file=next((line.file for line in nrpe.settings if line.name == 'nrpe_user'), ''),
+            user_file=user_files[0] if user_files else '',
             user_setting='nrpe_user',
         )
-        for name, setting in commands.items()
-        if _is_ours(f'{name} {setting.value}')
-    ]
+        checks.append(check)
+    return checks
 
 
 def _is_ours(text: str) -> bool:

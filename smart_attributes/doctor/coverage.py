@@ -68,7 +68,7 @@ def examine(
     return [_finding(list(left.values()))] if left else []
 
 
-def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
+def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
     """Return the disks that neither options nor local files exclude under any of their names below
     /dev.
 
@@ -81,7 +81,7 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
             spelt = f'/{os.path.relpath(path, system.ROOT)}'
             paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
     site, wanted = site_of(options.data, options.before), []
-    for disk in found:
+    for disk in disks_there:
         devices: list[Device] = []
         for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ())):
             with suppress(UsageError):  # no check can use this name either
@@ -113,8 +113,8 @@ def of_check(check: DaemonCheck) -> Uses:
 
 def _finding(left: Sequence[Disk]) -> Finding:
     """Return the finding that names these disks."""
-    more = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''
-    named = f'{", ".join(map(_named, left[:SHOWN]))}{more}'
+    rest = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''
+    named = f'{", ".join(map(_named, left[:SHOWN]))}{rest}'
     if any(disk.is_behind_raid for disk in left):
         return found('drives-unmonitored-behind-raid', disks=named)
     options = ' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN])

@@ -168,11 +168,8 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
 
     timeout: time limit of a check without -t, in seconds.
     """
-    short = [
-        _short(check, check.own_limit or timeout)
-        for check in checks
-        if (check.own_limit or timeout) >= check.seconds
-    ]
+    own_limits = [(check, check.own_limit or timeout) for check in checks]
+    short = [_short(check, own) for check, own in own_limits if own >= check.seconds]
     if short:
         return short
     if not checks:

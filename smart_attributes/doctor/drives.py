@@ -90,12 +90,10 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """Return the finding for a drive that can be read: the installation works, whatever the
     drive reports.
     """
-    more = (
-        ''
-        if verdict.state is State.OK
-        else f'; a check reports {verdict.state.name}, and explain shows why'
-    )
-    more += ''.join(f'; {note}' for note in verdict.notes if note.code in drive_logs.CODES)
+    further: list[str] = []
+    if verdict.state is not State.OK:
+        further.append(f'a check reports {verdict.state.name}, and explain shows why')
+    further += [note for note in verdict.notes if note.code in drive_logs.CODES]
     finding = found(
         'drive-answers',
         verdict.device.address,
@@ -103,7 +101,7 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
         seconds=read.seconds,
         state=verdict.state.name,
     )
-    return finding._replace(message=finding.message + more)
+    return finding._replace(message='; '.join([finding.message, *further]))
 
 
 def _who(identity: Identity, hide_serial: bool) -> str:
@@ -114,7 +112,7 @@ def _who(identity: Identity, hide_serial: bool) -> str:
 def _silent(
     verdict: Verdict,
     read: Read,
-    known: drive_tracking.Whereabouts | None,
+    whereabouts: drive_tracking.Whereabouts | None,
     hide_serial: bool,
     is_root: bool,
 ) -> Finding:
@@ -132,7 +130,7 @@ def _silent(
         drive = _who(verdict.identity, hide_serial)
         return finding._replace(message=f'{drive}: {finding.message}', fields={'drive': drive})
     is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    earlier = drive_tracking.seen(known, address) if known and is_reached else None
+    earlier = drive_tracking.seen(whereabouts, address) if whereabouts and is_reached else None
     if earlier:
         return found(
             'drive-failing',
@@ -223,12 +221,12 @@ def pastes(
     addresses: Sequence[str],
     program: str,
     timeout: float,
-    more: Sequence[str],
+    other_options: Sequence[str],
     is_scan: bool = False,
 ) -> list[Paste]:
     """Return a configuration line for each daemon.
 
-    timeout: time limit of the check in seconds. more: other options of the check with their values,
+    timeout: time limit of the check in seconds. other_options: of the check with their values,
     such as -p FILE. is_scan: a scan finds these drives, so the lines name none, and check a new
     drive, too.
     """
@@ -241,8 +239,8 @@ def pastes(
     # empty slots are skipped
     expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []
     drives = [word for address in named for word in ('-d', address)] or ['--scan']
-    line = shlex.join([*more, *drives, *expected, *limit])
-    options = [*more, *expected, *limit]
+    line = shlex.join([*other_options, *drives, *expected, *limit])
+    options = [*other_options, *expected, *limit]
     listed = json.dumps(named).replace('$', '$$')
     icinga = ['vars.smart = true']
     if named:

@@ -228,15 +228,15 @@ class Examiner:
             yield self._unread(error)
             return
         smartctl, config = options.how_read.smartctl, options.data.config
-        more = []  # the options of a check other than its drives and its time limit
+        other_options = []  # the options of a check other than its drives and its time limit
         if smartctl != SMARTCTL:
-            more += ['-p', smartctl]
+            other_options += ['-p', smartctl]
         if config != CONFIG:
-            more += ['--config', config]
+            other_options += ['--config', config]
         if options.state_dir:
-            more += ['--state-dir', options.state_dir]
+            other_options += ['--state-dir', options.state_dir]
         is_root = not options.how_read.nosudo
-        check = [PROGRAM, *more]
+        check = [PROGRAM, *other_options]
         for finding in drives.findings(survey_of_all, options.naming.hide_serial, check, is_root):
             yield self._without_drives() if finding.code == 'no-drives' else finding
         printed = self._printed(survey_of_all)
@@ -252,7 +252,7 @@ class Examiner:
         # the time limit of a check that fits the daemons on this machine
         timeout = own if own < shortest else fitting(shortest)
         self._pastes = drives.pastes(
-            addresses, self._path, timeout, more, is_scan=not self._options.which.devices
+            addresses, self._path, timeout, other_options, is_scan=not self._options.which.devices
         )
 
     def _without_drives(self) -> Finding:

@@ -122,9 +122,11 @@ def site_files(options: Options) -> list[Finding]:
         return [
             found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')
         ]
-    more = len(mistakes) - SHOWN
-    rest = [found('site-files-more-errors', errors=more, files=' '.join(files))] if more > 0 else []
-    return [_mistake(sentence, files) for sentence in mistakes[:SHOWN]] + rest
+    findings = [_mistake(sentence, files) for sentence in mistakes[:SHOWN]]
+    unshown = len(mistakes) - SHOWN
+    if unshown > 0:
+        findings.append(found('site-files-more-errors', errors=unshown, files=' '.join(files)))
+    return findings
 
 
 def _ignored(config: str) -> list[Finding]:

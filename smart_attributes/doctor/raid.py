@@ -51,7 +51,8 @@ def examine(options: Options, deadline: float) -> list[Finding]:
     how, root = options.how_read, system.ROOT
     if not os.path.isdir(os.path.join(root, 'sys/block')):
         return [found('raid-unknown')]
-    arrays = redundant(groups(system=System(*(os.path.join(root, each) for each in _FOLDERS))))
+    folders = [os.path.join(root, folder) for folder in _FOLDERS]
+    arrays = redundant(groups(system=System(*folders)))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
         return [found('raid-none')]
@@ -92,7 +93,7 @@ def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
     made = []
     for (code, fields), members in same.items():
         arrays, disks = (list(dict.fromkeys(names)) for names in zip(*members))
-        one = found(
+        finding = found(
             code,
             f'/dev/{disks[0]}' if len(disks) == 1 else 'RAID',
             disks=' '.join(disks),
@@ -100,10 +101,10 @@ def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
         )
         named = listed(disks, NAMED) if len(disks) > 1 else ''
         made.append(
-            one._replace(
+            finding._replace(
                 message=f'{plural(len(disks), "member")} of {listed(arrays, NAMED)}'
-                f'{f" ({named})" if named else ""}: {one.message}',
-                fields={**one.fields, 'array': arrays[0]},
+                f'{f" ({named})" if named else ""}: {finding.message}',
+                fields={**finding.fields, 'array': arrays[0]},
             )
         )
     return made
@@ -157,16 +158,16 @@ def _facts(disk: Disk, answer: Answer | None) -> Iterator[Fact]:
         yield _fact('member-shingled')
     if not answer:
         return
-    known = recovery(document)
-    if known is None:
+    control = recovery(document)
+    if control is None:
         yield _unknown(answer, document)
         return
     # Most SATA SSDs neither have nor need error recovery control, which limits how long a hard disk
     # repositions its
     # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which mention only hard
     # disks.
-    if known.seconds is not None or document.get('rotation_rate') != 0:
-        yield from _retries(disk, known)
+    if control.seconds is not None or document.get('rotation_rate') != 0:
+        yield from _retries(disk, control)
     current, most = (
         _gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max')
     )
@@ -191,30 +192,30 @@ def _document(answer: Answer) -> Json:
 
 def _unknown(answer: Answer, document: Json) -> Fact:
     messages = [
-        clean(text_of(each, 'string'), 200)
-        for each in objects_of(object_of(document, 'smartctl'), 'messages')
+        clean(text_of(message, 'string'), 200)
+        for message in objects_of(object_of(document, 'smartctl'), 'messages')
     ]
-    if any('exit(2)' in each for each in messages):  # "Device is in STANDBY mode, exit(2)"
+    if any('exit(2)' in message for message in messages):  # "Device is in STANDBY mode, exit(2)"
         return _fact('member-in-standby')
     why = answer.reason or '; '.join(messages) or 'smartctl printed no JSON'
     return _fact('member-silent', reason=why, call=' '.join(answer.command[:-1]))
 
 
-def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
+def _retries(disk: Disk, control: Recovery) -> Iterator[Fact]:
     """Yield a fact, with commands for a person to run, if the kernel gives up before the drive
     does.
     """
     wait = disk.timeout
     if wait is None:
         yield _fact('kernel-timeout-unknown')
-    elif wait < RETRY if known.seconds is None else wait <= known.seconds:
-        if not known.is_supported:
+    elif wait < RETRY if control.seconds is None else wait <= control.seconds:
+        if not control.is_supported:
             limit = 'no error recovery control'
-        elif known.seconds is None:
+        elif control.seconds is None:
             limit = 'error recovery control is off'
         else:
-            limit = f'retries of a bad sector take up to {known.seconds:g} s'
-        code = 'error-recovery-too-long' if known.is_supported else 'kernel-timeout-too-short'
+            limit = f'retries of a bad sector take up to {control.seconds:g} s'
+        code = 'error-recovery-too-long' if control.is_supported else 'kernel-timeout-too-short'
         yield _fact(code, limit=limit, seconds=wait)
 
 

@@ -85,13 +85,9 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     with suppress(KeyError):  # a group without a name: only the user counts
         numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
         names += [f'%{grp.getgrgid(number).gr_name}' for number in numbers]
-    rules = [
-        path
-        for path, text in texts.items()
-        if path != SUDOERS
-        and os.path.basename(executable) in text
-        and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)
-    ]
+    of_user = re.compile(rf'^{re.escape(user)}\s', re.MULTILINE)
+    with_smartctl = [path for path, text in texts.items() if os.path.basename(executable) in text]
+    rules = [path for path in with_smartctl if path != SUDOERS and of_user.search(texts[path])]
     against, overriding = denial(entries, executable), None
     if against:
         path, number, line = located(against, texts, names)
@@ -189,9 +185,7 @@ def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:
     """Return why sudo refuses, apart from a missing or wrong rule; None if unknown. message:
     output of sudo.
     """
-    return (
-        reason(message, user, sudoers.program)
-        or reason('' if sudoers.is_valid else sudoers.checked, user)
-        or sudoers.winner
-        or unread(sudoers)
-    )
+    refusal = reason(message, user, sudoers.program)
+    if not refusal and not sudoers.is_valid:
+        refusal = reason(sudoers.checked, user)
+    return refusal or sudoers.winner or unread(sudoers)

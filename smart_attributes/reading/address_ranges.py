@@ -29,5 +29,5 @@ def ranges(addresses: Sequence[str]) -> list[str]:
         for _, pairs in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
             run = [str(slot) for _, slot in pairs]
             run = [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
-            others += [f'{head}{each}{tail}' for each in run]
+            others += [f'{head}{slots_written}{tail}' for slots_written in run]
     return others

@@ -91,7 +91,7 @@ def at(path: str, device_type: str, text: str) -> list[Device]:
     """
     _check_path(path, text)
     types, is_range = _expand(device_type, path, text)
-    devices = [Device(path, each, optional=is_range) for each in types]
+    devices = [Device(path, exact, optional=is_range) for exact in types]
     return [device._replace(name=short_name(device)) for device in devices]
 
 
@@ -150,12 +150,9 @@ def _check_path(path: str, text: str) -> None:
         )
     is_macos = parts[0] == _MACOS
     names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
-    is_path = (
-        names
-        and (is_macos or parts[:2] == ['', 'dev'])
-        and all(name and signs.issuperset(name) for name in names)
-    )
-    if not is_path or len(path) > LONGEST_PATH:
+    is_below_dev = is_macos or parts[:2] == ['', 'dev']
+    are_names = bool(names) and all(name and signs.issuperset(name) for name in names)
+    if not is_below_dev or not are_names or len(path) > LONGEST_PATH:
         raise UsageError(
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
             '/dev/sda, with letters, digits and . _ : + = @ - only'
@@ -181,7 +178,7 @@ def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
         )
     if entry.slots:
         bases, is_range = _slots(entry, base, text)
-        return [tunnel + each for each in bases], is_range
+        return [tunnel + exact for exact in bases], is_range
     if not re.fullmatch(re.escape(entry.name) + entry.arguments, base):
         raise UsageError(f'{quoted(text)}: write the type as {entry.form}')
     return [device_type], False
@@ -264,7 +261,7 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     forms: possible names of each item, from the shortest to one that is certainly unique.
     """
     left = list(forms)
-    names = [next(each) for each in left]
+    names = [next(names_of_item) for names_of_item in left]
     while True:
         bearers = Counter(names)
         longer = [
@@ -331,11 +328,11 @@ def of_short_name(name: str) -> str:
 
     bus_0_megaraid_6 means megaraid,6@/dev/bus/0.
     """
-    found = re.fullmatch(f'([a-z0-9_]+)_({"|".join(CONTROLLERS)})_([0-9_]+)', name)
-    if not found:
+    parts = re.fullmatch(f'([a-z0-9_]+)_({"|".join(CONTROLLERS)})_([0-9_]+)', name)
+    if not parts:
         return ''
-    numbers = BY_NAME[found[2]].separator.join(found[3].split('_'))
-    address = f'{found[2]},{numbers}@/dev/{found[1].replace("_", "/")}'
+    numbers = BY_NAME[parts[2]].separator.join(parts[3].split('_'))
+    address = f'{parts[2]},{numbers}@/dev/{parts[1].replace("_", "/")}'
     try:
         return address if [short_name(device) for device in parse(address)] == [name] else ''
     except UsageError:

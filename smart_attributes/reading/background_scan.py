@@ -48,10 +48,12 @@ def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     replaces no other result.
     """
     order = sorted(
-        results, key=lambda each: (each.minutes <= age, each.minutes, each.status in _WAITING)
+        results,
+        key=lambda result: (result.minutes <= age, result.minutes, result.status in _WAITING),
     )
-    statuses = list({each.block: each.status for each in order}.values())
-    waiting, done = (sum(status in known for status in statuses) for known in (_WAITING, _DONE))
+    statuses = list({result.block: result.status for result in order}.values())
+    waiting = sum(status in _WAITING for status in statuses)
+    done = sum(status in _DONE for status in statuses)
     return {
         'background_pending': waiting,
         'background_recovered': done,

@@ -79,7 +79,9 @@ class DeviceType:
         """
         words = numbers.split(self.separator)
         fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
-        return fewest <= len(words) <= len(self.slots) and all(
+        if not fewest <= len(words) <= len(self.slots):
+            return False
+        return all(
             word.isascii() and word.isdigit() and low <= int(word) <= high
             for word, (low, high) in zip(words, self.slots)
         )

@@ -111,15 +111,15 @@ def numbers(report: Report) -> dict[Key, float]:
 
 def _raw_numbers(rows: Sequence[AttributeRow]) -> dict[int, int]:
     """Return the number at the beginning of the raw value of each attribute, by ID."""
-    found = {row.id: re.match(r'\d+', row.raw) for row in rows}
-    return {id_: int(match[0]) for id_, match in found.items() if match}
+    matches = {row.id: re.match(r'\d+', row.raw) for row in rows}
+    return {id_: int(match[0]) for id_, match in matches.items() if match}
 
 
-def _has_other_capacity(one: Identity, other: Identity) -> bool:
+def _has_other_capacity(first: Identity, second: Identity) -> bool:
     # That of an NVMe drive is the capacity of the namespace that was read.
-    if 'NVMe' in (one.protocol, other.protocol) and not (one.wwn and one.wwn == other.wwn):
+    if 'NVMe' in (first.protocol, second.protocol) and not (first.wwn and first.wwn == second.wwn):
         return False
-    capacities = {one.capacity, other.capacity} - {None}
+    capacities = {first.capacity, second.capacity} - {None}
     return len(capacities) > 1
 
 

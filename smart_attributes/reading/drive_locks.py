@@ -274,10 +274,10 @@ def _place(path: str) -> str:
 
 def _plain(words: str) -> str:
     """Return *words* as a valid file name."""
-    text = ''.join(
-        letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
-        for letter in words
-    )
+    text = ''
+    for letter in words:
+        is_plain = letter in ',+@._:-' or (letter.isascii() and letter.isalnum())
+        text += letter if is_plain else '!'
     if len(text) <= LONGEST_DRIVE_NAME and '!' not in words and text == words.replace('/', '!'):
         return text
     from binascii import crc32  # a checksum distinguishes names with replaced or cut characters

@@ -33,26 +33,18 @@ def named(device: Device, identity: Identity, bay: str, by_id: Sequence[str], ho
     drive's host.
     """
     serial, wwn = identity.serial, re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
-    paths = () if device.type else (device.path.replace('/dev/', '', 1),)
-    labels = [*by_id, serial, clean(serial), identity.wwn, *(begin + wwn for begin in _WWN if wwn)]
-    return Named(
-        device.address,
-        device.name,
-        frozenset(
-            filter(
-                None,
-                (
-                    *labels,
-                    *(f'{label}_{device.name}' for label in labels if label),
-                    *(f'{FOLDER}/{each}' for each in by_id),
-                    *paths,
-                    bay,
-                    f'{host}:{device.name}',
-                    f'{host}:{bay}' if bay else '',
-                ),
-            )
-        ),
-    )
+    labels = [*by_id, serial, clean(serial), identity.wwn]
+    if wwn:
+        labels += [begin + wwn for begin in _WWN]
+    labels = list(filter(None, labels))
+    others = {*labels, f'{host}:{device.name}'}
+    others.update(f'{label}_{device.name}' for label in labels)
+    others.update(f'{FOLDER}/{link}' for link in by_id)
+    if not device.type:
+        others.add(device.path.replace('/dev/', '', 1))
+    if bay:
+        others.update((bay, f'{host}:{bay}'))
+    return Named(device.address, device.name, frozenset(filter(None, others)))
 
 
 class Wanted:
@@ -95,16 +87,16 @@ class Wanted:
 
     def _item(self, word: str) -> Any:
         exactly, nearly = self._found[word]
-        found = exactly or nearly
+        matches = exactly or nearly
         said = 'this name' if self._hide_serial else quoted(word)
-        if len(found) > 1:
+        if len(matches) > 1:
             raise UsageError(
-                f'{said} is the name of {len(found)} drives; write the address of one: '
-                + listed([clean(address, limit=300) for address, _ in found], _SHOWN)
+                f'{said} is the name of {len(matches)} drives; write the address of one: '
+                + listed([clean(address, limit=300) for address, _ in matches], _SHOWN)
             )
-        if not found:
+        if not matches:
             raise UsageError('; '.join((f'{said} matches no drive', *self._hints(word))))
-        return found[0][1]
+        return matches[0][1]
 
     def _hints(self, word: str) -> Iterator[str]:
         import difflib  # only for this message

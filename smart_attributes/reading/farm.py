@@ -141,9 +141,9 @@ def _complaint(smartctl: Json) -> str:
     no such log.
     """
     errors = [
-        text_of(each, 'string')
-        for each in objects_of(smartctl, 'messages')
-        if text_of(each, 'severity') == 'error'
+        text_of(message, 'string')
+        for message in objects_of(smartctl, 'messages')
+        if text_of(message, 'severity') == 'error'
     ]
     if errors:
         return '' if 'not supported' in errors[0] else f'smartctl reports "{clean(errors[0])}"'
@@ -171,5 +171,7 @@ def beside(farm: Farm | None, serial: str) -> Farm | None:
     """
     if farm is None:
         return None
-    own, other = serial_key(serial), serial_key(farm.serial)
-    return farm._replace(is_foreign=bool(own and other) and other not in own and own not in other)
+    own, logged = serial_key(serial), serial_key(farm.serial)
+    return farm._replace(
+        is_foreign=bool(own and logged) and logged not in own and own not in logged
+    )

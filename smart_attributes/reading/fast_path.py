@@ -100,7 +100,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
         name, sign, value = word.partition('=') if word.startswith('--') else (word, '', '')
-        option = next((each for each in (*FLAGS, *WITH_VALUE) if name in each), None)
+        option = next((spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings), None)
         if option is None or (option in FLAGS and sign):
             return None
         if option in WITH_VALUE and not sign:
@@ -134,22 +134,20 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     if any(forbidden.has_ban(forbidden.content_of(path)) for path in _databases_in(options)):
         return []
     shipped = forbidden.shipped()
-    return [
-        (*prefix, *smartctl_calls.read_arguments(path, device_type))
-        for device_type, path in devices[: constants.PARALLEL]
-        if not any(_is_meant(device, device_type, path) for device in protected)
-        and not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type))
-    ]
+    commands = []
+    for device_type, path in devices[: constants.PARALLEL]:
+        if any(_is_meant(device, device_type, path) for device in protected):
+            continue
+        if not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type)):
+            commands.append((*prefix, *smartctl_calls.read_arguments(path, device_type)))
+    return commands
 
 
 def _is_plain_path(path: str) -> bool:
     folder, _, name = path.rpartition('/')
-    return (
-        folder in ('/dev', '/dev/bus')
-        and name.isascii()
-        and name.isalnum()
-        and (name.startswith(('sd', 'nvme', 'sg')) or folder == '/dev/bus')
-    )
+    if not name.isascii() or not name.isalnum():
+        return False
+    return folder == '/dev/bus' or (folder == '/dev' and name.startswith(('sd', 'nvme', 'sg')))
 
 
 def _is_plain_type(device_type: str) -> bool:
@@ -163,13 +161,11 @@ def _is_plain_type(device_type: str) -> bool:
     tunnel, _, kind = device_type.rpartition('+')
     name, _, numbers = kind.partition(',')
     entry = BY_NAME.get(name)
-    return (
-        entry is not None
-        and entry.controller is not None
-        and not entry.is_vendors
-        and (not tunnel or (tunnel == 'sat' and entry.is_scsi))
-        and entry.has_slot(numbers)
-    )
+    if entry is None or entry.controller is None or entry.is_vendors:
+        return False
+    if tunnel and not (tunnel == 'sat' and entry.is_scsi):
+        return False
+    return entry.has_slot(numbers)
 
 
 def _limits_in(config: str) -> list[str]:
@@ -218,9 +214,9 @@ def _protected(path: str) -> list[str]:
         if 'read' in override or 'skip' in override
     ]
     return [
-        each['device']
-        for each in meant
-        if isinstance(each.get('device', ''), str) and 'device' in each
+        target['device']
+        for target in meant
+        if isinstance(target.get('device', ''), str) and 'device' in target
     ]
 
 

@@ -83,7 +83,7 @@ def advisories(content: bytes) -> list[Any]:
 
     try:
         _, _, listed = content.decode().partition('"advisories"')
-        found, _ = json.JSONDecoder().raw_decode(listed.lstrip(' \r\n\t:'))
-        return [each for each in found if each.get('read') is False]
+        entries, _ = json.JSONDecoder().raw_decode(listed.lstrip(' \r\n\t:'))
+        return [entry for entry in entries if entry.get('read') is False]
     except (ValueError, TypeError, AttributeError):
         return []

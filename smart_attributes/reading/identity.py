@@ -12,26 +12,26 @@ from ..model import Identity
 NONE, WEAK, STRONG = range(3)
 
 
-def agreement(one: Identity, other: Identity) -> int:
+def agreement(first: Identity, second: Identity) -> int:
     """Return how far two identities agree: NONE, WEAK or STRONG."""
-    if one.model != other.model and not _models_agree(one.model, other.model):
+    if first.model != second.model and not _models_agree(first.model, second.model):
         return NONE  # two models with one WWN are a manufacturer's mistake
-    serial, other_serial = serial_key(one.serial), serial_key(other.serial)
-    if serial and other_serial and serial != other_serial:
+    first_serial, second_serial = serial_key(first.serial), serial_key(second.serial)
+    if first_serial and second_serial and first_serial != second_serial:
         return NONE
-    has_serial = bool(serial and serial == other_serial)
-    wwn, other_wwn = wwn_key(one.wwn), wwn_key(other.wwn)
-    if wwn and wwn == other_wwn:
+    has_serial = bool(first_serial and first_serial == second_serial)
+    first_wwn, second_wwn = wwn_key(first.wwn), wwn_key(second.wwn)
+    if first_wwn and first_wwn == second_wwn:
         return STRONG if has_serial else WEAK
     # An NVMe drive has a WWN for each namespace, but only one health log.
-    if wwn and other_wwn and 'NVMe' not in (one.protocol, other.protocol):
+    if first_wwn and second_wwn and 'NVMe' not in (first.protocol, second.protocol):
         return NONE
-    return WEAK if has_serial and one.model and other.model else NONE
+    return WEAK if has_serial and first.model and second.model else NONE
 
 
-def is_same_drive(one: Identity, other: Identity) -> bool:
+def is_same_drive(first: Identity, second: Identity) -> bool:
     """Return whether two identities agree."""
-    return agreement(one, other) != NONE
+    return agreement(first, second) != NONE
 
 
 def identifiers(identity: Identity) -> list[str]:
@@ -41,32 +41,29 @@ def identifiers(identity: Identity) -> list[str]:
     return [f'{name} {value}' for name, value in names if value]
 
 
-def _models_agree(one: str, other: str) -> bool:
+def _models_agree(first: str, second: str) -> bool:
     # SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model.
-    first, second = (re.sub(r'^ATA +| +', '', model.upper()) for model in (one, other))
+    first, second = (re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second))
     return first.startswith(second) or second.startswith(first)
 
 
 @lru_cache(maxsize=1000)
 def serial_key(serial: str) -> str:
     """Return a serial number in a form for comparison, or '' if it does not identify a drive."""
-    key = ''.join(each for each in serial.upper() if each.isascii() and each.isalnum())
-    is_word = (
-        key in _WORDS
-        or key.startswith('TOBEFILLED')
-        or key.rstrip('0123456789') == 'VOLUME'
-        or 'XXXX' in key
-    )
-    return (
-        '' if is_word or len(set(key)) < 2 or key in _COUNTING or len(key.lstrip('0')) < 4 else key
-    )
+    key = ''.join(letter for letter in serial.upper() if letter.isascii() and letter.isalnum())
+    if key in _WORDS or key.startswith('TOBEFILLED') or key.rstrip('0123456789') == 'VOLUME':
+        return ''
+    if 'XXXX' in key or key in _COUNTING:
+        return ''
+    return '' if len(set(key)) < 2 or len(key.lstrip('0')) < 4 else key
 
 
 @lru_cache(maxsize=1000)
 def wwn_key(name: str) -> str:
     """Return a WWN in a form for comparison, or '' if it does not identify a drive."""
-    wwn = ''.join(each for each in name.upper().removeprefix('0X') if each in '0123456789ABCDEF')
-    return '' if len(set(wwn[1:])) < 2 or wwn[1:7] == '000000' or wwn[7:16] in _NO_NUMBERS else wwn
+    wwn = ''.join(digit for digit in name.upper().removeprefix('0X') if digit in '0123456789ABCDEF')
+    is_unset = len(set(wwn[1:])) < 2 or wwn[1:7] == '000000' or wwn[7:16] in _NO_NUMBERS
+    return '' if is_unset else wwn
 
 
 # Words in place of a serial number.

@@ -109,6 +109,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
     complaints = _complaints(smartctl)
+    version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
     if content.FARM_LOG in data:
         from . import farm as farm_log  # no check requests this log together with the others
@@ -141,10 +142,15 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
             ),
         ),
         farm=farm,
-        version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
-        date=integer_at(data, 'local_time.time_t')
-        or report_date.of_text(text_of(data, 'local_time', 'asctime')),
+        version=version,
+        date=_date(data),
     )
+
+
+def _date(data: Json) -> int:
+    """Return when smartctl wrote the report, in seconds since 1970; 0 if it does not say."""
+    seconds = integer_at(data, 'local_time.time_t')
+    return seconds or report_date.of_text(text_of(data, 'local_time', 'asctime'))
 
 
 def _problem(
@@ -199,18 +205,18 @@ def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
 
 def _identity(data: Json) -> Identity:
     protocol = _protocol(data)
+    model = text_of(data, 'model_name') or text_of(data, 'scsi_model_name')
+    firmware = text_of(data, 'firmware_version') or text_of(data, 'scsi_revision')
+    firmware = firmware or text_of(data, 'revision')
+    capacity = integer_at(data, 'user_capacity.bytes') or integer_of(data, 'nvme_total_capacity')
     return Identity(
         protocol=protocol,
-        model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
-        firmware=text_of(data, 'firmware_version')
-        or text_of(data, 'scsi_revision')
-        or text_of(data, 'revision'),
+        model=model,
+        firmware=firmware,
         serial=text_of(data, 'serial_number'),
         wwn=_wwn(data),
         rotation=_rotation(data, protocol),
-        capacity=integer_at(data, 'user_capacity.bytes')
-        or integer_of(data, 'nvme_total_capacity')
-        or None,
+        capacity=capacity or None,
         family=text_of(data, 'model_family'),
         sector_size=integer_of(data, 'logical_block_size') or 512,
         physical_block_size=integer_of(data, 'physical_block_size') or None,
@@ -223,8 +229,8 @@ def _protocol(data: Json) -> str:
     If the key "device" contradicts all logs, the logs decide.
     """
     named = text_of(data, 'device', 'protocol')
-    found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
-    return named if named in found or not found else found[0]
+    protocols = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
+    return named if named in protocols or not protocols else protocols[0]
 
 
 def _wwn(data: Json) -> str:
@@ -271,14 +277,12 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
     contains (--json=co).
     """
     messages = _messages(smartctl)
-    return (
-        *(text for severity, text in messages if severity != 'information'),
-        *(
-            line
-            for line in map(str.strip, _output(smartctl))
-            if content.is_complaint(line) and line not in {text for _, text in messages}
-        ),
-    )
+    complaints = [text for severity, text in messages if severity != 'information']
+    in_json = {text for _, text in messages}
+    for line in map(str.strip, _output(smartctl)):
+        if content.is_complaint(line) and line not in in_json:
+            complaints.append(line)
+    return tuple(complaints)
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
@@ -301,6 +305,9 @@ def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
 def _attribute(number: int, row: Json) -> AttributeRow:
     raw, when_failed = object_of(row, 'raw'), text_of(row, 'when_failed')
     raw_number, prefail = word_of(raw, 'value'), object_of(row, 'flags').get('prefailure')
+    text = text_of(raw, 'string')
+    if not text and raw_number is not None:
+        text = str(raw_number)
     return AttributeRow(
         id=number,
         name=text_of(row, 'name'),
@@ -309,7 +316,7 @@ def _attribute(number: int, row: Json) -> AttributeRow:
         threshold=byte_of(row, 'thresh'),
         prefail=prefail if isinstance(prefail, bool) else None,
         when_failed=when_failed if when_failed in ('now', 'past') else '',
-        raw=text_of(raw, 'string') or ('' if raw_number is None else str(raw_number)),
+        raw=text,
         raw_number=raw_number,
     )
 

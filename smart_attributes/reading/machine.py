@@ -111,10 +111,10 @@ def read_all(
     for answer in runner.run(list(by_command), how.drive_timeout, deadline):
         for plan in by_command[answer.command]:
             read = _read(plan, answer)
-            other = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
-            if other:
-                untunnelled.append(other)
-                absent[other.device] = read
+            retry = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
+            if retry:
+                untunnelled.append(retry)
+                absent[retry.device] = read
             else:
                 yield read
     if untunnelled:

@@ -49,8 +49,9 @@ def _controller_of(name: str, namespace: str) -> str:
         return f'/dev/{name}'
     if re.fullmatch('nvme[0-9]+', os.path.basename(folder)):
         return f'/dev/{os.path.basename(folder)}'
-    found = [each for each in system.names_in(folder) if re.fullmatch('nvme[0-9]+', each)]
-    return f'/dev/{found[0]}' if len(found) == 1 else ''
+    is_controller = re.compile('nvme[0-9]+').fullmatch
+    controllers = list(filter(is_controller, system.names_in(folder)))
+    return f'/dev/{controllers[0]}' if len(controllers) == 1 else ''
 
 
 def page_of(answer: Answer, number: str) -> LogPage | None:
@@ -63,12 +64,12 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
         return LogPage(number, status=UNREAD)
     if answer.outcome != 'done':
         return None
-    found = parse(answer.stdout, number) if not answer.status else _failure(answer.stdout)
-    return (
-        LogPage(number, found)
-        if isinstance(found, bytes)
-        else LogPage(number, status=UNREAD, failure=found)
-    )
+    if answer.status:
+        return LogPage(number, status=UNREAD, failure=_failure(answer.stdout))
+    page = parse(answer.stdout, number)
+    if isinstance(page, bytes):
+        return LogPage(number, page)
+    return LogPage(number, status=UNREAD, failure=page)
 
 
 def parse(stdout: bytes, number: str) -> bytes | Coded:
@@ -157,8 +158,8 @@ def _failure(stdout: bytes) -> Coded:
         messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
         return next(
             (
-                Coded('smartctl-message', clean(each['string'], LONGEST_STATEMENT))
-                for each in messages
+                Coded('smartctl-message', clean(message['string'], LONGEST_STATEMENT))
+                for message in messages
             ),
             NOTHING,
         )

@@ -399,13 +399,14 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
     from ..model import Answer
 
     status = process.status if outcome == 'done' else None
+    is_killed = status is not None and status < 0
     ended = time.monotonic()
     return Answer(
         command=process.command,
         outcome=outcome,
         reason=reason,
-        status=status if status is not None and status >= 0 else None,
-        signal=-status if status is not None and status < 0 else None,
+        status=None if is_killed else status,
+        signal=-status if status is not None and is_killed else None,
         stdout=b''.join(process.chunks[0]),
         stderr=b''.join(process.chunks[1]),
         seconds=ended - process.started,

@@ -11,7 +11,7 @@ from .device_types import controller
 from .system import Disk, System, disks_of, partitioned
 
 
-def reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
+def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
     """Return the names of the disks at an address; for a RAID controller, the names of all its
     disks.
     """
@@ -19,7 +19,7 @@ def reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
     if kind:
         # None for a node that only the driver creates, such as /dev/twa0
         host = system.host_of(device)
-        behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
+        behind = [disk for disk in disks if disk.driver in kind.drivers] if kind.drivers else disks
         return [disk.name for disk in behind if host in (None, disk.host)]
     name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
     return disks_of(Device(f'/dev/{partitioned(name, root)}'), System(os.path.join(root, 'sys')))

@@ -32,16 +32,16 @@ class Distinct(NamedTuple):
     disagreement: str = ''  # the statuses that differ, as a clause; '' if none do
 
 
-def never_one(_one: str, _other: str) -> str:
+def never_one(_first: str, _second: str) -> str:
     """Say that no two addresses led to the same drive."""
     return SEPARATE
 
 
-def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
+def distinct(reads: Sequence[Read], seen_as: Known = never_one) -> list[Distinct]:
     """Return each drive once, in the order in which the drives were given.
 
     An address with a report is kept, preferably an address behind RAID, because it stays the same
-    when the volume gets another letter. known: asked only about reports that contradict each other.
+    when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
     if len(reads) < 2:
         return [Distinct(read) for read in reads]
@@ -53,11 +53,11 @@ def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
         names = _identifiers(read)
         candidates = [group for name in names for group in bearers.get(name, ())]
         candidates.sort(key=lambda group: _differs_in_name(group[0], read))
-        same = next((group for group in candidates if _is_of(read, group, known)), None)
+        same = next((group for group in candidates if _is_of(read, group, seen_as)), None)
         if same is None:
             same = []
             groups.append(same)
-        elif any(_differ(read, other, known) for other in same):
+        elif any(_differ(read, member, seen_as) for member in same):
             doubted.append(same)
         for name in names:
             bearers.setdefault(name, []).append(same)
@@ -66,7 +66,10 @@ def distinct(reads: Sequence[Read], known: Known = never_one) -> list[Distinct]:
     for group in groups:
         group.sort(key=lambda read: place[id(read)])
     groups.sort(key=lambda group: place[id(group[0])])
-    return [_one_drive(group, any(group is each for each in doubted)) for group in groups]
+    return [
+        _one_drive(group, any(group is contradictory for contradictory in doubted))
+        for group in groups
+    ]
 
 
 def _says_little(read: Read) -> tuple[bool, bool, bool]:
@@ -76,8 +79,8 @@ def _says_little(read: Read) -> tuple[bool, bool, bool]:
     return is_silent, _own_status(read) is None, not has_wwn
 
 
-def _differs_in_name(one: Read, other: Read) -> bool:
-    first, second = one.identity or Identity(), other.identity or Identity()
+def _differs_in_name(first_read: Read, second_read: Read) -> bool:
+    first, second = first_read.identity or Identity(), second_read.identity or Identity()
     return (first.serial, first.wwn) != (second.serial, second.wwn)
 
 
@@ -88,19 +91,19 @@ def _identifiers(read: Read) -> list[str]:
     return identifiers(read.identity)
 
 
-def _is_of(read: Read, group: Sequence[Read], known: Known) -> bool:
+def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     """Return whether an address belongs to the drive of a group."""
     # What an address that failed would have said of the drive's health is not known.
-    answers = [other for other in group if isinstance(other.outcome, Report)]
+    answers = [member for member in group if isinstance(member.outcome, Report)]
     if answers and _has_failed(read) and all(_own_status(answer) is None for answer in answers):
         return False
     return all(
-        _agreement(read, other) != NONE
+        _agreement(read, member) != NONE
         and (
-            not _differ(read, other, known)
-            or known(read.device.address, other.device.address) == ONE
+            not _differ(read, member, seen_as)
+            or seen_as(read.device.address, member.device.address) == ONE
         )
-        for other in group
+        for member in group
     )
 
 
@@ -111,11 +114,11 @@ def _has_failed(read: Read) -> bool:
     return read.identity is not None and not isinstance(read.outcome, DriveAsleep)
 
 
-def _agreement(one: Read, other: Read) -> int:
-    found = agreement(one.identity or Identity(), other.identity or Identity())
-    namespaces = {_namespace(one), _namespace(other)} - {''}
+def _agreement(first: Read, second: Read) -> int:
+    level = agreement(first.identity or Identity(), second.identity or Identity())
+    namespaces = {_namespace(first), _namespace(second)} - {''}
     # An EUI-64 that two namespaces share identifies neither of them.
-    return min(found, WEAK) if len(namespaces) > 1 else found
+    return min(level, WEAK) if len(namespaces) > 1 else level
 
 
 def _namespace(read: Read) -> str:
@@ -123,17 +126,17 @@ def _namespace(read: Read) -> str:
     return match[1] if match else ''
 
 
-def _differ(one: Read, other: Read, known: Known) -> bool:
+def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     """Return whether the reports at two addresses are from different drives."""
     # reads that ended at once are in the order of the addresses
-    earlier, later = sorted((other, one), key=lambda read: read.ended)
+    earlier, later = sorted((second, first), key=lambda read: read.ended)
     if not isinstance(earlier.outcome, Report) or not isinstance(later.outcome, Report):
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
-    may_count = _agreement(one, other) == STRONG
+    may_count = _agreement(first, second) == STRONG
     if not drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count):
         return False
-    if may_count or known(one.device.address, other.device.address) == SEPARATE:
+    if may_count or seen_as(first.device.address, second.device.address) == SEPARATE:
         return True
     return drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count=True)
 
@@ -142,7 +145,7 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
     """Return the other addresses of the drives that have any, by the address that is kept."""
     return {
         drive.read.device.address: tuple(
-            Alias(other.device.address, drive.is_doubted) for other in drive.others
+            Alias(read.device.address, drive.is_doubted) for read in drive.others
         )
         for drive in drives
         if drive.others
@@ -191,21 +194,27 @@ def merged(reports: Sequence[Report]) -> Report:
     alike = sorted(others, key=lambda report: report is not best)
     status = _status(reports) or best
     counts = [report.error_count for report in alike if report.error_count is not None]
-    return best._replace(
+    completed = best._replace(
         identity=_completed(best.identity, [report.identity for report in alike]),
         smart_status=status.smart_status,
         smart_status_text=status.smart_status_text,
         is_status_derived=status.is_status_derived,
+        exit_status=_exit_status(best, status, alike),
+    )
+    completed = completed._replace(
         attributes=max((report.attributes for report in alike), key=drive_facts.errors_of_table),
         nvme=_nvme([report.nvme for report in alike]),
         scsi=max((report.scsi for report in alike), key=drive_facts.errors_of_scsi),
+    )
+    completed = completed._replace(
         statistics=_first((report.statistics for report in alike), {}),
-        self_tests=max((report.self_tests for report in alike), key=_newest_test),
-        nvme_errors=tuple(dict.fromkeys(entry for report in alike for entry in report.nvme_errors)),
         derived=_first((report.derived for report in alike), {}),
+        self_tests=max((report.self_tests for report in alike), key=_newest_test),
+    )
+    return completed._replace(
+        nvme_errors=tuple(dict.fromkeys(entry for report in alike for entry in report.nvme_errors)),
         errors=max(alike, key=_errors_made).errors,
         error_count=max(counts, default=None),
-        exit_status=_exit_status(best, status, alike),
         farm=_first((report.farm for report in alike), None),
         vendor_log=_first((report.vendor_log for report in alike), None),
     )
@@ -222,12 +231,12 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
     """
     if best.exit_status is None or best.exit_status < 0:
         return best.exit_status
-    found = 0
+    findings = 0
     for report in reports:
         if report.exit_status is not None and report.exit_status > 0:
-            found |= report.exit_status & _OF_LOGS
+            findings |= report.exit_status & _OF_LOGS
     failed = FAILED if status.has_exit_bit(FAILED) else 0
-    return best.exit_status & ~FAILED | failed | found
+    return best.exit_status & ~FAILED | failed | findings
 
 
 def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
@@ -262,22 +271,23 @@ def _status(reports: Sequence[Report]) -> Report | None:
 def _completed(identity: Identity, others: Sequence[Identity]) -> Identity:
     """Return an identity with what only the others say."""
     every = identity, *others
-    rotations = [each.rotation for each in every if each.rotation is not None]
+    if identity.rotation is None:
+        rotations = [own.rotation for own in others if own.rotation is not None]
+        identity = identity._replace(rotation=rotations[0] if rotations else None)
     return identity._replace(
-        serial=_first((each.serial for each in every), ''),
-        wwn=_first((each.wwn for each in every), ''),
-        capacity=_first((each.capacity for each in every), None),
-        rotation=rotations[0] if rotations else None,
+        serial=_first((own.serial for own in every), ''),
+        wwn=_first((own.wwn for own in every), ''),
+        capacity=_first((own.capacity for own in every), None),
     )
 
 
 def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     """Return the health log with the most errors, with the warnings of all."""
-    log = max(logs, key=drive_facts.errors_of_nvme)
+    worst = max(logs, key=drive_facts.errors_of_nvme)
     warnings = 0
-    for each in logs:
-        warnings |= each.get('critical_warning', 0)
-    return {**log, 'critical_warning': warnings} if log else log
+    for log in logs:
+        warnings |= log.get('critical_warning', 0)
+    return {**worst, 'critical_warning': warnings} if worst else worst
 
 
 def _disagreement(reads: Sequence[Read]) -> str:

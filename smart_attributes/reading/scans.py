@@ -76,8 +76,8 @@ def _entries(text: str) -> list[tuple[str, str, str]]:
         head = scan['smartctl']
         is_scan = not head['exit_status'] and {'--scan', '--scan-open'}.intersection(head['argv'])
         entries = [
-            (each['name'], each['type'], each.get('open_error', ''))
-            for each in scan.get('devices', [])
+            (device['name'], device['type'], device.get('open_error', ''))
+            for device in scan.get('devices', [])
         ]
         if is_scan and all(isinstance(word, str) for entry in entries for word in entry):
             return entries

@@ -256,9 +256,9 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
         )
     if devices.is_scan:
         yield smartctl_calls.SCAN
-    for each in plans:
-        yield each.command[each.command.index(how.smartctl) + 1 :]
-        controller = nvme_log.controller(each.device)
+    for plan in plans:
+        yield plan.command[plan.command.index(how.smartctl) + 1 :]
+        controller = nvme_log.controller(plan.device)
         yield from (
             smartctl_calls.page_arguments(page, controller)
             for page in smartctl_calls.PAGES

@@ -86,11 +86,11 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
 
 
 def _content(file: int, limit: int) -> bytes:
-    content = more = os.read(file, limit)
+    content = page = os.read(file, limit)
     # /proc returns a long file in pages
-    while more and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
-        more = os.read(file, limit - len(content))
-        content += more
+    while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
+        page = os.read(file, limit - len(content))
+        content += page
     return content
 
 
@@ -108,9 +108,9 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
     # A namespace that two controllers reach is named nvme0n1; nvme0c0n1 is only one path to it.
     return sorted(
         {
-            re.sub('c[0-9]+', '', each)
-            for each in names_in(f'{system.sys}/class/nvme/{name}')
-            if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)
+            re.sub('c[0-9]+', '', entry)
+            for entry in names_in(f'{system.sys}/class/nvme/{name}')
+            if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', entry)
         }
     )
 
@@ -138,15 +138,15 @@ def disks(root: str) -> list[Disk]:
 
     Unreadable entries count as absent.
     """
-    sys, found = os.path.join(root, 'sys'), []
+    sys, present = os.path.join(root, 'sys'), []
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
         if re.fullmatch(_DISKS, name) and os.path.isdir(device):
             made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
             is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
-            found.append(made._replace(is_drive=made.is_drive and not is_gone))
-    return found
+            present.append(made._replace(is_drive=made.is_drive and not is_gone))
+    return present
 
 
 def _nvme(name: str, device: str) -> Disk:
@@ -178,7 +178,7 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     timeout = text_of(f'{device}/timeout')
     is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
-    found = Disk(
+    disk = Disk(
         name,
         wwid if is_unique else name,
         bus,
@@ -189,7 +189,7 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     )
     transport = 'iscsi' if driver.startswith('iscsi') else ''
     is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
-    return found._replace(is_drive=found.is_behind_raid or not is_foreign)
+    return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
 
 
 def serial_of(device: Device, system: System = LINUX) -> str:
@@ -337,8 +337,8 @@ def hosts() -> Mapping[int, str]:
 def pci_address(host: int) -> str:
     """Return the PCI address of a SCSI host, "0000:3b:00.0", or '' if it is not known."""
     folder = os.path.realpath(os.path.join(ROOT, f'sys/class/scsi_host/host{host}'))
-    found = re.findall('/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7])(?=/)', folder)
-    return found[-1] if found else ''
+    functions = re.findall('/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7])(?=/)', folder)
+    return functions[-1] if functions else ''
 
 
 def host_of(device: Device) -> int | None:
@@ -371,12 +371,12 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
         if isinstance(read.outcome, Report) and is_raid(read.device)
     }
     drivers = hosts() if devices else {}
-    kinds = [(controller(device.type), host_of(device)) for device in devices.values()]
-    return {
-        host
-        for kind, host in kinds
-        if kind and host is not None and drivers.get(host) in kind.drivers
-    }
+    numbers = set()
+    for device in devices.values():
+        kind, host = controller(device.type), host_of(device)
+        if kind and host is not None and drivers.get(host) in kind.drivers:
+            numbers.add(host)
+    return numbers
 
 
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
