@@ -23,7 +23,7 @@ from smart_attributes.reading import joined_rows, text_report
 from smart_attributes.reading.pasted import plain_lines
 
 beside = pytest.mark.skipif(
-    not (SHARED / 'cases').is_dir(), reason='no ../shared beside the project'
+    not (SHARED / 'cases').is_dir(), reason='no ../shared/corpus beside the project'
 )
 OK, WARNING, CRITICAL, UNKNOWN = State
 # Case -> the state, and a code of a finding, the action or a note that the right answer has.
