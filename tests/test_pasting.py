@@ -22,6 +22,7 @@ from smart_attributes.model import State
 from smart_attributes.reading import joined_rows, text_report
 from smart_attributes.reading.pasted import plain_lines
 
+SOME_WIDTHS = 60, 68, 72, 76, 80, 98
 beside = pytest.mark.skipif(
     not (SHARED / 'cases').is_dir(), reason='no ../shared/corpus beside the project'
 )
@@ -129,15 +130,21 @@ def test_no_width_makes_an_alarm_ok_or_a_healthy_drive_critical(texts, change):
 @pytest.mark.long
 @pytest.mark.libraries
 def test_no_report_is_judged_better_or_worse_for_its_shape(texts):
+    """At some widths; `python tests/pasting.py` takes each one."""
     sums = dict(pasting.figures(texts, pasting.SHAPES))
     for change in pasting.OF_A_WIDTH:
-        sums |= dict(pasting.figures(texts, pasting.widths(change)))
+        sums |= dict(pasting.figures(texts, pasting.widths(change, SOME_WIDTHS)))
 
     assert [fault for each in sums.values() for fault in each.faults] == []
-    for what, each in sums.items():
-        kind, _, width = what.partition(' ')
-        if kind != 'cut' and not (width.isdigit() and int(width) < 72):
-            assert each.kept >= 0.95 * each.alarms and each.ok >= 0.98 * each.healthy, what
+    whole = [each for what, each in sums.items() if is_whole(what)]
+    assert sum(each.kept for each in whole) >= 0.95 * sum(each.alarms for each in whole)
+    assert sum(each.ok for each in whole) >= 0.98 * sum(each.healthy for each in whole)
+
+
+def is_whole(what: str) -> bool:
+    """Return whether tables are whole in a shape: "cut 80" has lost columns."""
+    kind, _, width = what.partition(' ')
+    return kind != 'cut' and not (width.isdigit() and int(width) < 72)
 
 
 @beside
@@ -147,7 +154,7 @@ def test_no_damaged_line_makes_an_alarm_ok(texts):
     states = pasting.states(texts)
     alarms = {name: text for name, text in texts.items() if states[name] in ALARMS}
 
-    assert pasting.of_mutants(alarms, 1, pasting.MUTANTS).faults == []
+    assert pasting.of_mutants(alarms, 1, 2000).faults == []
 
 
 def test_what_became_of_states_is_counted():

@@ -31,7 +31,8 @@ REASONS = (
     ('PAM account management error|pam_access', 'sudo-account-refused'),
     ('no new privileges', 'no-new-privileges'),
     ("'nosuid' option|nosuid", 'sudo-nosuid'),
-    ('audit', 'sudo-audit'),
+    # other failures end with "error initializing audit plugin"
+    ('audit (?:system|message|event)', 'sudo-audit'),
     ('PERM_[A-Z]+: set|setres[ug]id|unable to change to', 'sudo-cannot-switch'),
     (r'(/\S+) must be owned by uid 0 and have the setuid bit', 'sudo-setuid-missing'),
     (r'(/\S+) is (?:world|group) writable', 'sudoers-mode-wrong'),
