@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..errors import DriveError
 from . import report_date
@@ -17,6 +17,9 @@ _BANNER = re.compile(BANNER + r'\d')
 # "smartctl -A -d sat /dev/sda", as typed: the type and the path of the device
 _TYPED = re.compile(r'\bsmartctl\b(?: .*?(-d *\S+))?.*?\s(/dev/[\w./-]+)')
 _MODEL = ('device model', 'model number', 'product', 'device')
+_SERIAL = ('serial number',)
+_STATUS = ('smart overall-health self-assessment test result', 'smart health status')
+_BLANKED = re.compile(r'[xX]{3}|([^A-Za-z0-9])\1\1')  # "S3Z9XXXXXXX", "****"
 
 
 def as_one(lines: Sequence[str]) -> Lines:
@@ -45,10 +48,26 @@ def as_one(lines: Sequence[str]) -> Lines:
 def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     """Return whether nothing contradicts that the calls are about one drive."""
     models = {_value(call, _MODEL) for call in calls} - {''}
-    serials = {_value(call, ('serial number',)) for call in calls} - {''}
+    serials = {_value(call, _SERIAL) for call in calls} - {''}
     devices = {match.groups() for line in lines for match in _TYPED.finditer(line)}
     nameless = [call for call in calls if _is_table(call) and not _value(call, _MODEL)]
-    return all(len(different) < 2 for different in (models, serials, devices, nameless))
+    if any(len(different) > 1 for different in (models, serials, devices, nameless)):
+        return False
+    return all(map(_is_named, [*_twice(calls, _is_table), *_twice(calls, _is_status)]))
+
+
+def _twice(calls: Sequence[Lines], has: Callable[[Lines], bool]) -> list[Lines]:
+    """Return the calls that have a part, if there are several."""
+    having = [call for call in calls if has(call)]
+    return having if len(having) > 1 else []
+
+
+def _is_named(call: Lines) -> bool:
+    """Return whether a call has a serial number that nobody has made unreadable: two drives of one
+    model may both be "S3Z9XXXXXXX".
+    """
+    serial = _value(call, _SERIAL)
+    return bool(re.search(r'\d', serial)) and not _BLANKED.search(serial)
 
 
 def _value(call: Lines, labels: Sequence[str]) -> str:
@@ -60,6 +79,10 @@ def _value(call: Lines, labels: Sequence[str]) -> str:
 
 def _is_table(call: Lines) -> bool:
     return bool(call.rows) or 'critical warning' in call.fields or 'read' in call.fields
+
+
+def _is_status(call: Lines) -> bool:
+    return bool(_value(call, _STATUS))
 
 
 def _by_date(calls: Sequence[Lines]) -> list[Lines]:
