@@ -299,6 +299,13 @@ def test_passed_with_anything_behind_it_is_never_a_failure(words):
     ] * is_unread
 
 
+def test_a_value_that_smartctl_calls_not_available_is_no_tag_and_no_damage():
+    lines = ['Current Drive Temperature:     <not available>', '<b>SMART Health Status: OK</b>']
+
+    assert plain_lines('\n'.join(lines)) == [lines[0], 'SMART Health Status: OK']
+    assert joined_rows.joined(lines[:1]).unread == []
+
+
 def test_a_number_that_was_cut_with_its_column_is_not_judged():
     """Of 48000, 4 is left."""
     table = f'{HEADING[:-8]}\n{ROW[:-4]}\n\n'
@@ -331,6 +338,18 @@ NEWER = TABLE.replace('48000', '48008')
         ([of('A'), of('B', TABLE)], None),
         ([of('A'), of('A', TABLE, serial='S2')], None),
         ([of('A'), of('', TABLE), of('', NEWER)], None),
+        # who made the serial numbers unreadable can have pasted two drives
+        ([of('A', TABLE, serial='XXXXXXXX'), of('A', NEWER, serial='XXXXXXXX')], None),
+        ([of('A', TABLE, serial='S3Z9xxxx'), of('A', NEWER, serial='S3Z9xxxx')], None),
+        ([of('A', TABLE, serial='[removed]'), of('A', NEWER, serial='[removed]')], None),
+        ([of('A', TABLE, serial=''), of('A', NEWER, serial='')], None),
+        (
+            [
+                of('A', PASSED.format('FAILED!'), serial='****'),
+                of('A', PASSED.format('PASSED'), TABLE, serial='****'),
+            ],
+            None,
+        ),
     ],
 )
 def test_calls_about_one_drive_are_one_report_and_the_newest_counts(calls, raw):

@@ -70,7 +70,8 @@ _MARKUP = _patterns(
     (
         # colours of a terminal
         (r'(?:\x1b|\^\[|\\e|\\033)\[[0-9;?]*[A-Za-z]|\x1b[()][0-9A-B]', ''),
-        (r'</?[A-Za-z][\w-]*(?:\s[^<>\n]*)?/?>', ''),  # tags of HTML
+        # tags of HTML; smartctl prints "<not available>" in place of a value
+        (r'</?(?!not available>)[A-Za-z][\w-]*(?:\s[^<>\n]*)?/?>', ''),
         # {noformat}, {code:title=x}, [code], [/quote]
         (r'\{(?:noformat|code|quote|panel|color)(?:[:|][^{}\n]*)?\}', '\n'),
         (r'\[/?(?:code|quote|pre|spoiler|hidden|font|size|color|b|i|tt)(?:=[^\]\n]*)?\]', '\n'),
