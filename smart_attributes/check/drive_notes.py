@@ -102,15 +102,18 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
     )
 
 
-def unread_rows(report: Report) -> list[Reading]:
+def unread_rows(device: Device, report: Report) -> list[Reading]:
     """Return the reading for tables of which a row cannot be read: it may hold an alert."""
+    step = 'compare with the original output'
+    if not device.is_recorded:
+        step = f'compare with what smartctl -x prints for {device.address}'
     return [
         Reading(
             UNREAD_ROWS,
             0,
             '',
             Source('the report'),
-            f'{gap}, so an alert may be missing; compare with the original output',
+            f'{gap}, so an alert may be missing; {step}',
             State.UNKNOWN,
         )
         for gap in report.gaps

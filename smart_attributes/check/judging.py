@@ -169,7 +169,7 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
         derived.append(age)
     if not case.spec.family:
         derived.append(drive_notes.unknown_model(case.device, case.report, rules.unknown_model))
-    derived += drive_notes.unread_rows(case.report)
+    derived += drive_notes.unread_rows(case.device, case.report)
     limits = {metric: case.limit(metric) for metric in FORECAST}
     return derived + _time_left(by_metric, limits, rules, case.past)
 
