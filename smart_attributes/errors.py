@@ -80,9 +80,11 @@ class Identity(NamedTuple):
 
 
 class SmartError(Exception):
-    """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence.
+    """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence:
+    why, then the next step.
 
     code: a name in codes.REASONS; '' if the sentence already gives the next step.
+    why: what happened. step: what to do about it, often with a command; '' if *why* says it.
     printed: the output of smartctl or sudo that led to the error, or ''.
     """
 
@@ -93,11 +95,18 @@ class SmartError(Exception):
         """Store the default code of a class of errors; '' keeps the code of the base class."""
         cls.code = code or cls.code
 
-    def __init__(self, sentence: str, code: str = '') -> None:
-        """Store the sentence. code: replaces the default code of this class."""
-        super().__init__(sentence)
+    def __init__(self, why: str, code: str = '', step: str = '') -> None:
+        """Store the parts of the sentence. code: replaces the default code of this class."""
+        super().__init__(why)
+        self.why, self.step = why, step
         if code:
             self.code = code
+
+    def __str__(self) -> str:
+        return f'{self.why}; {self.step}' if self.step else self.why
+
+
+FEWER = 'check fewer drives at once, or increase -t'  # the next step after a time limit
 
 
 class UsageError(SmartError, code='usage-error'):
@@ -112,7 +121,7 @@ class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: what smartctl reported about the drive; None if nothing answered.
-    around_type: the parts of the sentence before and after the request for a device type; empty
+    around_type: the parts of the step before and after the request for a device type; empty
     without such a request.
     """
 
@@ -161,8 +170,8 @@ class ReadingHarms(DriveError, code='reading-harms'):
     state: the state that the advisory demands, in small letters.
     """
 
-    def __init__(self, message: str, state: str) -> None:
-        super().__init__(message)
+    def __init__(self, why: str, step: str, state: str) -> None:
+        super().__init__(why, step=step)
         self.state = state
 
 

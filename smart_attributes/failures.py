@@ -82,13 +82,14 @@ def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x'
         return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
     if isinstance(error, DAMAGE):
         return DriveError(
-            f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
+            f'{what}: {type(error).__name__} in a file of check_smart_attributes',
             'plugin-damaged',
+            step='reinstall it',
         )
     return DriveError(
-        f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with '
-        f'the output of: {evidence}',
+        f'{what}: {type(error).__name__} inside check_smart_attributes',
         'internal-error',
+        step=f'please report this with the output of: {evidence}',
     )
 
 

@@ -314,6 +314,8 @@ class Reading(NamedTuple):
     has_remedy: bool = True
     is_wear: bool = False  # the drive reports the end of its rated life, and nothing else
     is_stored: bool = False  # an earlier check has read it; this check did not read it again
+    brief: str = ''  # the status in a few words, if `verdict` has more than its first line needs
+    action: str = ''  # what to do about the status, if the action of its metric does not say it
 
 
 class Judgement(NamedTuple):
@@ -340,6 +342,9 @@ class Judgement(NamedTuple):
     # the required action, if it does not concern the drive itself; else ''
     remedy: str = ''
     acknowledged: bool = False  # it would alert if the number were not acknowledged
+    growth_change: str = ''  # "grew by 14 in 10 min (212 to 226)"; '' if no growth is reported
+    # the finding without its limit, in words for people: "576 reallocated sectors"
+    words: str = ''
 
 
 class Member(NamedTuple):
@@ -442,6 +447,7 @@ class Replacement(NamedTuple):
 
     label: str  # one of redundancy.replacement.LABELS
     why: Coded
+    brief: str = ''  # *why* in a few words: "md0 has its data elsewhere, too"
 
 
 class Further(NamedTuple):
@@ -457,10 +463,12 @@ class Item(NamedTuple):
     drive: str  # its name in all outputs
     state: State
     action: str  # a code in work/actions.py
-    to_do: str  # the action in words, with its date
+    to_do: str  # the action in words, with its date; if the drive was not read, what to run
     order_by: str | None  # by when to order a replacement, "2027-03-04"; None: no forecast
     again: int  # seconds until someone should look at it again; 0: no time is set
-    reason: str  # the worst finding against its limit, in at most 60 characters
+    # the worst finding with its limit, and the number of the others: "576 reallocated sectors
+    # (warning above 40), 1 more finding"
+    reason: str
     why: str  # all findings, and what follows from the groups on the drive
     place: Place = Place()
     unknown: str = ''  # what is not known, such as which data is on the drive
@@ -501,6 +509,7 @@ class LastFinding(NamedTuple):
     remedy: str = ''  # as of a judgement; "order-copy" if many such drives failed
     ends: int = 0  # when growth stops being an alert, seconds since 1970; 0: never
     concern: str = ''  # as of a judgement; not stored
+    plain: str = ''  # as Judgement.words; not stored
 
 
 class LastVerdict(NamedTuple):
@@ -527,6 +536,8 @@ class Verdict(NamedTuple):
     notes: tuple[Coded, ...] = ()
     problem: str = ''  # why the drive could not be read; '' if it was read
     code: str = ''  # the code of the problem, in codes.REASONS
+    step: str = ''  # what to do about the problem
+    details: tuple[str, ...] = ()  # what else is known about the drive, each a sentence
     # the drive last read at this address, if no drive answers now
     last_seen: Identity | None = None
     # what still counts of the verdict when the drive was last read, if it was not judged now
@@ -535,6 +546,11 @@ class Verdict(NamedTuple):
     risk: Risk | None = None  # None: no failure rate was measured for its alerts
     # the date of a recorded report, seconds since 1970; 0: read now, or the report has no date
     date: float = 0
+
+    @property
+    def explained(self) -> str:
+        """The problem, what else is known, and the next step, as one sentence."""
+        return '; '.join(part for part in (self.problem, *self.details, self.step) if part)
 
     def read_at(self, now: float) -> float:
         """Return the time from which the forecasts of the drive count: the date of a recorded

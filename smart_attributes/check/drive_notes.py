@@ -32,6 +32,14 @@ ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time 
 APART = 5
 
 
+# Severity of an advisory -> what the firmware does, in the first line of a check.
+_HARM = {
+    'data': 'can lose the drive or its data',
+    'outage': 'can stop the drive',
+    'wear': 'reports or causes false wear',
+}
+
+
 def advisory(defect: Advisory, identity: Identity, hours: float | None, now: float) -> Reading:
     """Return a known firmware defect as a reading that has a state. hours: the drive's power-on
     hours.
@@ -41,6 +49,7 @@ def advisory(defect: Advisory, identity: Identity, hours: float | None, now: flo
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
     until = '' if defect.is_read else ', and do not read the drive before'
     words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}; {defect.action}{until}'
+    harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
         'firmware_advisory',
         0,
@@ -49,6 +58,8 @@ def advisory(defect: Advisory, identity: Identity, hours: float | None, now: flo
         words,
         State.CRITICAL if is_near else defect.state,
         has_remedy=bool(defect.fixed_in) or not defect.is_read,  # a patch keeps its revision
+        brief=f'firmware {identity.firmware} {harm}',
+        action=defect.action,
     )
 
 
@@ -87,6 +98,8 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
             'no identity, so the attributes cannot be judged; add the lines with model and firmware, '
             'or record the whole report: smartctl --json -x',
             State.UNKNOWN,
+            brief='no identity, so the attributes cannot be judged',
+            action='record the whole report: smartctl --json -x PATH',
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     has_table = report.attributes or identity.protocol != 'ATA'
@@ -99,6 +112,8 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
         f'no entry for {identity.model or "this drive"} (firmware '
         f'{identity.firmware or "not reported"}){advice}',
         state,
+        brief=f'no database entry for {identity.model or "this drive"}',
+        action=f'create one: check_smart_attributes draft {source}' if has_table else '',
     )
 
 
@@ -115,6 +130,8 @@ def unread_rows(device: Device, report: Report) -> list[Reading]:
             Source('the report'),
             f'{gap}, so an alert may be missing; {step}',
             State.UNKNOWN,
+            brief=f'{gap}, so an alert may be missing',
+            action=step,
         )
         for gap in report.gaps
         if gap.code == UNREAD

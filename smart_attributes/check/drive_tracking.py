@@ -283,8 +283,12 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
         return verdict
     return verdict._replace(
         state=worst([verdict.state, State.WARNING]),
-        problem=f'{verdict.problem}; last read {duration(silence)} ago, which is longer than '
-        f'{duration(longest)} (--asleep-max-age)',
+        details=(
+            *verdict.details,
+            f'last read {duration(silence)} ago, which is longer than {duration(longest)} '
+            '(--asleep-max-age)',
+        ),
+        step='wake it by reading from it, then check again',
         code='asleep-too-long',
     )
 

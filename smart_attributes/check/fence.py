@@ -14,12 +14,14 @@ from .. import alarm
 from ..errors import DriveAsleep, DriveError, ReadingHarms, SmartError
 from ..model import Device, Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, T
+from ..words import argument
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     Drive = TypeVar('Drive', bound=Any)
 
+PATH = 'PATH'  # in the next step of an error: the path of the device
 UNJUDGED = 'cannot be evaluated'
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'
@@ -40,14 +42,17 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
         verdict.device,
         verdict.identity,
         worst([verdict.state, State.UNKNOWN]),
-        problem=str(problem),
+        problem=problem.why,
         code=problem.code,
+        step=problem.step,
     )
 
 
 def _problem(error: Exception, what: str) -> SmartError:
     if isinstance(error, SmartError):  # a mistake in a local file
-        return error if what == UNJUDGED else DriveError(f'{what}: {error}', error.code)
+        if what == UNJUDGED:
+            return error
+        return DriveError(f'{what}: {error.why}', error.code, step=error.step)
     if isinstance(error, alarm.TakesTooLong):
         return DriveError(f'{what}: this took more than {error}', 'judging-failed')
     from ..failures import inside
@@ -115,4 +120,18 @@ def unreadable(
     state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
     if isinstance(error, ReadingHarms):
         state = worst([State.WARNING, State[error.state.upper()]])
-    return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)
+    return Verdict(
+        device,
+        identity or Identity(),
+        state,
+        problem=error.why,
+        code=error.code,
+        step=_with_path(error.step, device),
+    )
+
+
+def _with_path(step: str, device: Device) -> str:
+    """Return a next step with the path of the device, so that an admin can paste its command."""
+    if device.is_recorded:  # the path is that of the report
+        return step
+    return step.replace(PATH, argument(device.path, PATH))

@@ -45,7 +45,8 @@ def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
 
 def _error(rule: Json, model: str) -> ReadingHarms:
     return ReadingHarms(
-        f'{model} is not read, so it is not judged: {rule["effect"]}; {rule["action"]}; then allow '
-        'reading with "read": true in a limits file (doc/reference/harmful-drives.md)',
+        f'{model} is not read, so it is not judged: {rule["effect"]}',
+        step=f'{rule["action"]}; then allow reading with "read": true in a limits file '
+        '(doc/reference/harmful-drives.md)',
         state=str(rule.get('state', 'warning')),
     )

@@ -334,7 +334,7 @@ class Remembered:
         if verdict.code != DriveAsleep.code:
             return verdict
         silence = duration(max(store.now - drive.record.last_read, 0))
-        return verdict._replace(problem=f'{verdict.problem}; last read {silence} ago')
+        return verdict._replace(details=(*verdict.details, f'last read {silence} ago'))
 
     def with_status(self, verdict: Verdict, read: Read, judge: Judge | None) -> Verdict:
         """Return the verdict on a drive that was read, with the last health status that the drive

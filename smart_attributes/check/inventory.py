@@ -472,7 +472,7 @@ def _of_gone(
     (missing_drive,) = (gone for gone in drives.gone if gone.device == read.device)
     verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
     step = drive_tracking.to_find(missing_drive.missed.shown.serial or read.device.name)
-    return verdict._replace(problem=f'{verdict.problem}; {step}')
+    return verdict._replace(step=step)
 
 
 def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
@@ -488,7 +488,7 @@ def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
     seen = drive_tracking.last_seen(drives.whereabouts, read.device.address)
     record = drive_tracking.seen(drives.whereabouts, read.device.address)
     return (
-        verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity)
+        verdict._replace(details=(*verdict.details, seen), last_seen=record.identity)
         if record
         else verdict
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
-from ..knowledge import drive_logs, ranges, readings, severity
+from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
@@ -190,16 +190,21 @@ def _judgements(
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
         judgement = judge_remembered(reading, limit, by_metric, metrics, case.past, accepted)
         if judgement.state is not State.OK or judgement.acknowledged:
-            judgement = _with_remedy(judgement, case)
+            judgement = _with_meaning(judgement, case)
         judgements.append(judgement)
         silences += why_silent(judgement, limit, accepted, by_metric, metrics)
     return judgements, silences
 
 
-def _with_remedy(judgement: Judgement, case: _Case) -> Judgement:
-    """Return the judgement with the concern and the remedy of its metric."""
-    reading = judgement.reading
-    metric = case.database.metrics.get(ENDURANCE if reading.is_wear else reading.metric)
+def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
+    """Return the judgement with its words, and with the concern and the remedy of its metric."""
+    reading, metrics = judgement.reading, case.database.metrics
+    named = metrics.get(reading.metric)
+    words = plain_words.of_reading(reading, named)
+    if judgement.growth_against:
+        words = plain_words.of_change(reading.metric, named, judgement.growth_change)
+    judgement = judgement._replace(words=words)
+    metric = metrics.get(ENDURANCE) if reading.is_wear else named
     if metric is None:
         return judgement
     # a firmware defect that no version corrects has no remedy
@@ -445,7 +450,12 @@ def weighed(
         return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if grown is None:
         return level
-    level = level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago)
+    level = level._replace(
+        growth=grown.words,
+        growth_change=grown.change,
+        grown=grown.size,
+        grown_ago=grown.ago,
+    )
     if state is grown.state and grown.state.urgency > level.state.urgency:
         return level._replace(
             state=state,

@@ -10,7 +10,7 @@ Pure.
 from __future__ import annotations
 
 from ..errors import Coded
-from ..knowledge import severity
+from ..knowledge import plain_words, severity
 from ..knowledge.drive_logs import SELF_ASSESSMENT
 from ..knowledge.thresholds import DriveLimit, is_silent
 from ..model import (
@@ -123,7 +123,8 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     # It follows from a risk, not from the metric, and only for a WARNING.
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         remedy = finding.remedy
-    return finding._replace(concern=concern, remedy=remedy)
+    plain = plain_words.of_last(finding, metrics.get(finding.metric))
+    return finding._replace(concern=concern, remedy=remedy, plain=plain)
 
 
 def _present_state(
@@ -177,6 +178,7 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         concern=finding.concern,
         remedy=finding.remedy,
         graphed=derived.graphed,
+        words=finding.plain,
     )
     judgements = [stored if judgement is derived else judgement for judgement in verdict.judgements]
     return verdict._replace(
@@ -200,6 +202,6 @@ def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:
     ago = duration(max(now - last.time, 0))
     return verdict._replace(
         state=worst([verdict.state, last.state]),
-        problem=f'{verdict.problem}; {worst_finding.words} when last read {ago} ago',
+        details=(*verdict.details, f'{worst_finding.words} when last read {ago} ago'),
         last=last,
     )

@@ -9,7 +9,7 @@ from re import Pattern
 
 from .. import alarm
 from ..constants import PARALLEL
-from ..errors import Coded, DriveNotReached
+from ..errors import FEWER, Coded, DriveNotReached
 from ..model import Device, Identity, Read
 from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
@@ -180,7 +180,7 @@ def finish(
             _report(watch, started, reads)
     except alarm.TimeIsOver as over:
         why = f'was not read: {over}'
-    reads += [Read(device, DriveNotReached(why)) for device in _left(started, reads)]
+    reads += [Read(device, DriveNotReached(why, step=FEWER)) for device in _left(started, reads)]
     places = {device.name: place for place, device in enumerate(started.found.devices)}
     return Reads(
         started.found,

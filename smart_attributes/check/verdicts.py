@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import alarm
-from ..errors import DriveError, SmartError
+from ..errors import FEWER, DriveError, SmartError
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
 from . import fence
@@ -77,7 +77,7 @@ class Verdicts:
             return self._formed[read.device]
         if self._late:
             problem = f'was read but not evaluated: {self._late}'
-            return _unreadable(read, DriveError(problem, 'not-judged'), self._judge)
+            return _unreadable(read, DriveError(problem, 'not-judged', step=FEWER), self._judge)
         past = self._history.past(read.device)
         judged = alarm.limited(verdict, read, self._judge, past)
         self._formed[read.device] = judged

@@ -77,7 +77,7 @@ def _unread_or_missing(
     """Return why a drive was not read, or a sentence for each metric that it does not report."""
     name = verdict.device.name
     if verdict.problem:
-        return [f'{name} {verdict.problem}']
+        return [f'{name} {verdict.explained}']
     reported = {judgement.reading.metric for judgement in judgements}
     return [f'{name} does not report {metric}' for metric in metrics if metric not in reported]
 

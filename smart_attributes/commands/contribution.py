@@ -38,7 +38,7 @@ def _why_no_draft(result: Survey, answered: int) -> str:
         []
         if answered
         else [
-            f'{verdict.device.name} {verdict.problem}'
+            f'{verdict.device.name} {verdict.explained}'
             for verdict in result.verdicts
             if verdict.problem
         ]

@@ -126,6 +126,6 @@ def _drive(case: Case, address: str) -> object:
         'wwn': identity.wwn,
         'kind': kind(verdict),
         'code': verdict.code,
-        'problem': sentence(verdict.problem, 500),
+        'problem': sentence(verdict.explained, 500),
     }
     return {**drive, **{key: text or None for key, text in further.items()}}

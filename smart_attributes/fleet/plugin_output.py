@@ -410,21 +410,13 @@ class Reader:
         """Return the action of a line that does not state it, and the findings of the line."""
         is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
         causes = [self._cause(alarm.metric, alarm.state) for alarm in alarms]
-        (action, _), *further = of_alarms(causes, is_worn)
+        first, *further = of_alarms(causes, is_worn)
+        action = first.code
         if line.state is not State.OK:
             if not alarms:
                 action = of_problem(of_drive(line.findings).name)
             also = [
-                (
-                    code,
-                    due(
-                        code,
-                        left,
-                        origin.now,
-                        kind,
-                    ).to_do,
-                )
-                for code, kind in further
+                (need.code, due(need.code, left, origin.now, need.kind).to_do) for need in further
             ]
             return {
                 'action': action,

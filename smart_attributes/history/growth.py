@@ -75,6 +75,7 @@ class GrowthAlert(NamedTuple):
 
     state: State
     words: str  # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"
+    change: str  # "grew by 14 in 10 min (212 to 226)"
     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     against: Coded
     size: float  # size of the growth, base unit
@@ -116,6 +117,7 @@ def alert(
     return GrowthAlert(
         state=grown.state,
         words=sentence(reading.metric, reading.unit, grown=grown, now=now),
+        change=_change(grown, reading.unit),
         against=against,
         size=grown.size,
         ago=now - grown.noticed,
@@ -430,13 +432,18 @@ def sentence(
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last
     reading before the growth to the first after it, not the period of the rule.
     """
-    span = duration(grown.noticed - grown.since)
     ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
     advice = f': {grown.rule.advice}' if grown.rule.advice else ''
+    return f'{metric} {_change(grown, unit)}{ago}{advice}'
+
+
+def _change(grown: Growth, unit: str) -> str:
+    """Return "grew by 14 in 10 min (212 to 226)"."""
+    span = duration(grown.noticed - grown.since)
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
     if grown.is_level:
         verb = 'rose' if grown.after > grown.before else 'fell'
-        return f'{metric} {verb} from {ends} in {span}{ago}{advice}'
+        return f'{verb} from {ends} in {span}'
     if abs(grown.after - grown.before) != grown.size:
         ends += ', reset in between'
-    return f'{metric} grew by {amount(grown.size, unit)} in {span} ({ends}){ago}{advice}'
+    return f'grew by {amount(grown.size, unit)} in {span} ({ends})'

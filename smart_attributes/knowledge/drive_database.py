@@ -48,6 +48,9 @@ class Metric(NamedTuple):
     # another metric; drives that report the other may later report this one, too
     beside: str = ''
     no_value: tuple[float, ...] = ()  # numbers that mean "no value", from any source
+    # how people call what it counts, "reallocated sector", or any other number, "temperature"
+    noun: str = ''
+    label: str = ''
 
 
 class ReadingSpec(NamedTuple):
@@ -102,6 +105,7 @@ class Advisory(NamedTuple):
     is_read: bool = True  # False: reading the drive harms it
     # metrics; an affected drive that alerts by one is to be replaced, because the update is too late
     too_late: Sequence[str] = ()
+    severity: str = ''  # what the defect threatens, as in the schema: "data", "outage"
 
 
 class Candidate(NamedTuple):
@@ -423,6 +427,8 @@ def _metric(name: str, value: Json) -> Metric:
         minimum=value.get('minimum'),
         maximum=value.get('maximum'),
         concern=value.get('concern', ''),
+        noun=value.get('noun', ''),
+        label=value.get('label', ''),
         remedy=value.get('remedy', ''),
         order=perfdata.get('order', 0),
         beside=perfdata.get('with', ''),
@@ -484,4 +490,5 @@ def _advisory(data: Json) -> Advisory:
         source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'],
         is_read=data.get('read', True),
         too_late=tuple(data.get('too_late', ())),
+        severity=data.get('severity', ''),
     )

@@ -55,6 +55,7 @@ class Alarm(NamedTuple):
     concern: str
     state: State
     is_risky: bool = False  # so many drives with this finding failed that a replacement is ordered
+    step: str = ''  # what to do, if the action does not say it
 
 
 def alarm_of(judgement: Judgement, risk: Risk | None) -> Alarm:
@@ -66,6 +67,7 @@ def alarm_of(judgement: Judgement, risk: Risk | None) -> Alarm:
         judgement.concern,
         state=judgement.state,
         is_risky=is_risky(judgement.reading.metric, risk),
+        step=judgement.reading.action,
     )
 
 

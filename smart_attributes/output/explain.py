@@ -16,7 +16,7 @@ from ..wording import amount, local_minute, quantity
 from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import lasting
-from ..work.statements import findings, headline, kind
+from ..work.statements import findings, kind, problem
 from .triage_table import console
 
 WIDTH_WITHOUT_TERMINAL = 140
@@ -99,11 +99,11 @@ def head(case: Case) -> list[str]:
     serial = f'serial {identity.serial}' if identity.serial else ''
     drive = '  '.join(part for part in (verdict.device.address, identity.model, serial) if part)
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
-    reason = (
-        headline(verdict)
-        if verdict.problem or verdict.state is not State.OK
-        else told.why or findings(verdict)
-    )
+    reason = told.reason
+    if verdict.problem:
+        reason = coded(problem(verdict))
+    elif verdict.state is State.OK:
+        reason = told.why or findings(verdict)
     label = ' Status: ' if told.action == actions.NOTHING else ' Reason: '
     lines = [
         f'{drive}  {verdict.state.name}',

@@ -103,7 +103,7 @@ def _drive(case: Case, now: float) -> Json:
     device, ago = verdict.device, now - verdict.read_at(now)
     notes = verdict.notes
     if verdict.problem:
-        notes = (Coded(verdict.code, verdict.problem), *notes)
+        notes = (Coded(verdict.code, verdict.explained), *notes)
     drive: MutableJson = {
         'device': device.path,
         'type': device.type or None,

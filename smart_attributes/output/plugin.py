@@ -18,7 +18,7 @@ from ..model import WORST_FIRST, Case, Place, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import coded, sentence
-from ..work.statements import findings, headline, reading_line
+from ..work.statements import alert, findings, reading_line
 from . import budget, perfdata
 
 NAME = 'SMART'
@@ -36,9 +36,6 @@ TELLING = (
     ('most reallocated', 'reallocated'),
     ('warmest', 'temperature'),
 )
-
-# Codes of a clause that appears only in the line of the drive.
-NOT_KNOWN = ('redundancy-unknown', 'use-unknown')
 
 
 class Face(NamedTuple):
@@ -105,19 +102,11 @@ def first_line(
     if not cases:
         return '; '.join(filter(None, (extra or nobody, milder, left_out)))
     first, verdicts = cases[0], [case.verdict for case in cases]
-    action = action_of(first)
-    told = most_telling(verdicts) if first.verdict.state is State.OK else _worst(first)
-    told = '; '.join(filter(None, (sentence(told, most) if most else told, action)))
-    parts = extra, told, milder, count(verdicts), left_out
+    drive = most_telling(verdicts) if first.verdict.state is State.OK else alert(first)
+    if most:
+        drive = sentence(drive, 2 * most)
+    parts = extra, drive, milder, count(verdicts), left_out
     return '; '.join(part for part in parts if part)
-
-
-def _worst(case: Case) -> str:
-    """Return the worst finding of a drive and, if known, whether to replace the drive now."""
-    verdict, step = case.verdict, case.use.replacement if case.use else None
-    is_known = step and step.why.code not in NOT_KNOWN
-    parts = f'{verdict.device.name} {headline(verdict)}', clause(case) if is_known else ''
-    return '; '.join(filter(None, parts))
 
 
 def render(

@@ -371,9 +371,9 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         place = f' ({sentence(each.place.where, PLACE)})' if each.place.where else ''
         place += f', {listed(others, NAMED)}' if others else ''
         more = each.step.why if each.step else each.unknown
-        # only the groups are the reason
-        reason = sentence(more, WHAT) if more == each.why else each.reason
-        told = '; '.join(filter(None, (f'{each.drive}{place}: {each.to_do}: {reason}', also(each))))
+        told = '; '.join(
+            filter(None, (f'{each.drive}{place}: {each.to_do}: {each.reason}', also(each)))
+        )
         folded = _folded(told, width, '  ')
         room = width - len(folded[-1]) - len('; ')
         folded[-1] += (

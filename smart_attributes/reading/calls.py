@@ -37,7 +37,9 @@ def as_one(lines: Sequence[str]) -> Lines:
     calls = [lines_by_kind('\n'.join(part)) for part in parts]
     if len(calls) > 1 and not _is_one_drive(calls, lines):
         raise DriveError(
-            'contains reports of several drives; save each one in its own file', 'several-reports'
+            'contains reports of several drives',
+            'several-reports',
+            step='save each one in its own file',
         )
     oldest, *newer = _by_date(calls)
     for call in newer:

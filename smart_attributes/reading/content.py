@@ -92,13 +92,13 @@ def loaded(text: str, start: int) -> Any:
         # json also raises ValueError for a number with more than 4300 digits (Python 3.11).
         line = text.count('\n', 0, getattr(error, 'pos', 0)) + 1
         raise DriveError(
-            f'is damaged JSON: cut off or modified at line {line}; compare it with the original '
-            'output, or record it again with smartctl --json -x',
+            f'is damaged JSON: cut off or modified at line {line}',
             'report-damaged',
+            step='compare it with the original output, or record it again with smartctl --json -x',
         ) from None
     if looks_like_json(text[end:]):
         raise DriveError(
-            'contains several reports; save each one in its own file', 'several-reports'
+            'contains several reports', 'several-reports', step='save each one in its own file'
         )
     return data
 
@@ -363,9 +363,9 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
         return DriveError(
-            'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
-            'check the drives behind it, or exclude this device with --ignore',
+            'returns a health log with only zeros, as some bridges, RAID volumes and firmware do',
             'smart-data-empty',
+            step='check the drives behind it, or exclude this device with --ignore',
         )
     if (
         not is_asked

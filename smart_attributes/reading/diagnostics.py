@@ -12,6 +12,7 @@ from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, S
 from ..model import Device, Read, Report
 from . import failure_reasons, smartctl_calls, system
 from .device_types import BY_NAME, base
+from .failure_causes import EXCLUDE
 
 
 def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
@@ -35,7 +36,7 @@ def _better(device: Device, error: DriveError) -> DriveError:
     if kind:
         refused = ' (the sudoers rule excludes it on purpose)' if is_refused else ''
         return DriveIsNoDrive(
-            f'is not a drive with SMART: {device.path} is {kind}; leave it out{refused}'
+            f'is not a drive with SMART: {device.path} is {kind}{refused}', step=EXCLUDE
         )
     return _refused(device, error) if is_refused else _undetected(device, error)
 
@@ -49,9 +50,9 @@ def _undetected(device: Device, error: DriveError) -> DriveError:
         else 'check the path; smartctl --scan lists the existing drives'
     )
     if not _is_there(device.path):
-        return DriveAbsent(f'was not found: no such device; {advice}')
+        return DriveAbsent('was not found: no such device', step=advice)
     return (
-        DriveError(f'cannot be read under this name: {advice}', 'name-unusable')
+        DriveError('cannot be read under this name', 'name-unusable', step=advice)
         if generic
         else error
     )
@@ -82,13 +83,14 @@ def _refused(device: Device, error: DriveError) -> DriveError:
         option = f'--type {name}' if is_usual else f'-d {device.address}'
         return SudoRefused(
             f'cannot be read: the sudoers rule allows the type {name}, which uses vendor commands, '
-            'only on request; print a rule that allows it: check_smart_attributes sudoers '
-            f'{option}',
+            'only on request',
             'sudo-rule-too-narrow',
+            step=f'print a rule that allows it: check_smart_attributes sudoers {option}',
         )
     return SudoRefused(
         'cannot be read: the sudoers rule does not allow this path, which is not a standard drive '
-        'path; use /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or print a rule with this path: '
-        f'check_smart_attributes sudoers -d {device.address}',
+        'path',
         'sudo-rule-too-narrow',
+        step='use /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or print a rule with this path: '
+        f'check_smart_attributes sudoers -d {device.address}',
     )

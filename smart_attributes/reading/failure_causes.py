@@ -14,13 +14,14 @@ QUOTE, A_TYPE = '{}', '{type}'
 # Parts of several sentences.
 SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
 ADVICE = 'give the type as TYPE@PATH, for example sat@/dev/sda'
-DISABLED = (
-    'has SMART disabled, so it does not monitor itself and its status means nothing; enable it: '
-    'smartctl -s on PATH'
-)
-UNSUPPORTED = (
-    f'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need {A_TYPE}'
-)
+DISABLED = 'has SMART disabled, so it does not monitor itself and its status means nothing'
+ENABLE = 'enable it: smartctl -s on PATH'
+UNSUPPORTED = 'has no SMART: device lacks SMART capability'
+BRIDGED = f'behind a RAID or USB bridge, give it {A_TYPE}'
+NEEDS_TYPE = f'check the kernel log: dmesg -T; or give it {A_TYPE}'
+EXCLUDE = 'exclude it: --ignore PATH'
+LIST = 'list the existing drives: smartctl --scan'
+RECORD = 'record with: smartctl -x --json PATH'
 # Parts of several patterns.
 OPEN = r'open device: [^\n]*? failed: '
 SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
@@ -31,12 +32,13 @@ class Cause(NamedTuple):
 
     pattern: str
     code: str
-    sentence: str  # QUOTE is replaced by the first group of the pattern that matched
+    why: str  # QUOTE is replaced by the first group of the pattern that matched
+    step: str = ''  # likewise, and A_TYPE by the advice on types
 
 
 def no_data(reason: str) -> str:
-    """Return the sentence for a text without SMART data. reason: a clause."""
-    return f'contains no SMART data: {reason}; record with smartctl -x'
+    """Return why a text without SMART data cannot be judged. reason: a clause."""
+    return f'contains no SMART data: {reason}'
 
 
 # The first pattern that matches is used, so specific patterns come before general ones. There are
@@ -47,85 +49,91 @@ CAUSES = (
         '^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty '
         'present|askpass)',
         'sudo-rule-missing',
-        'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
-        f'{SUDOERS}',
+        'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing',
+        SUDOERS,
     ),
     Cause(
         r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to "
         r'(?:execute|run)',
         'sudo-rule-missing',
-        f'cannot be read: sudo does not allow user {QUOTE} to run this smartctl call; {SUDOERS}',
+        f'cannot be read: sudo does not allow user {QUOTE} to run this smartctl call',
+        SUDOERS,
     ),
     Cause(
         r'^(\S+) (?:is not in the sudoers file|may not run sudo)',
         'sudo-rule-missing',
-        f'cannot be read: user {QUOTE} may not use sudo; {SUDOERS}',
+        f'cannot be read: user {QUOTE} may not use sudo',
+        SUDOERS,
     ),
     Cause(
         '^sudo: .*must have a tty',
         'sudo-blocked',
-        'cannot be read: sudo requires a terminal; for the lines that exempt this call, run as '
-        'root: check_smart_attributes doctor --user nagios',
+        'cannot be read: sudo requires a terminal',
+        'get the lines that exempt it, as root: check_smart_attributes doctor --user nagios',
     ),
     Cause(
         'no new privileges',
         'sudo-blocked',
-        'cannot be read: sudo cannot become root in this service; remove NoNewPrivileges from its '
-        'unit',
+        'cannot be read: sudo cannot become root in this service',
+        'remove NoNewPrivileges from its unit',
     ),
     Cause(
         r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such '
         r'file',
         'smartctl-missing',
-        'cannot be read: smartctl was not found; install smartmontools, or give the path of '
-        'smartctl with -p',
+        'cannot be read: smartctl was not found',
+        'install smartmontools, or give the path of smartctl with -p',
     ),
     Cause(
         '^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)',
         'sudo-failed',
-        f'cannot be read: sudo failed with "{QUOTE}"; {SUDOERS}',
+        f'cannot be read: sudo failed with "{QUOTE}"',
+        SUDOERS,
     ),
     # The command line
     Cause(
         r'UNRECOGNIZED OPTION: (?:j\b|json)',
         'smartctl-too-old',
-        'cannot be read: this smartctl is older than 7.0 and does not support JSON; install a '
-        'newer smartmontools',
+        'cannot be read: this smartctl is older than 7.0 and does not support JSON',
+        'install a newer smartmontools',
     ),
     Cause(
         '(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)',
         'smartctl-too-old',
-        f'cannot be read: smartctl does not know the option {QUOTE}; correct it, or install a '
-        'newer smartmontools',
+        f'cannot be read: smartctl does not know the option {QUOTE}',
+        'correct it, or install a newer smartmontools',
     ),
     Cause(
         r'INVALID ARGUMENT TO ([^:\s]+)',
         'smartctl-too-old',
-        f'cannot be read: smartctl rejected the argument of {QUOTE}; correct it, or install a '
-        'newer smartmontools',
+        f'cannot be read: smartctl rejected the argument of {QUOTE}',
+        'correct it, or install a newer smartmontools',
     ),
     Cause(
         'requires a device name',
         'smartctl-call-changed',
-        'cannot be read: smartctl was called without a device; name one',
+        'cannot be read: smartctl was called without a device',
+        'name one',
     ),
     Cause(
         'takes ONE device name',
         'smartctl-call-changed',
-        'cannot be read: smartctl was called with several devices; name only one',
+        'cannot be read: smartctl was called with several devices',
+        'name only one',
     ),
     Cause(
         'multiple -d TYPE options',
         'smartctl-call-changed',
-        'cannot be read: smartctl was called with several types; give only one',
+        'cannot be read: smartctl was called with several types',
+        'give only one',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
     Cause(
         r'^Device is in SLEEP mode, exit\(\d+\)',
         'not-answering',
-        'does not respond: in SLEEP mode or dead, which look the same; wake it with smartctl -n '
-        'never -i, or let it use standby instead of SLEEP',
+        'does not respond: in SLEEP mode or dead, which look the same',
+        'wake it with smartctl -n never -i, or let it use standby instead of SLEEP',
     ),
     Cause(
         r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', f'is in standby ({QUOTE}), not woken'
@@ -133,229 +141,263 @@ CAUSES = (
     Cause(
         r'^(CHECK POWER MODE .*?), exit\(\d+\)',
         'power-mode-unknown',
-        f'does not report its power mode, so it was not read: {QUOTE}; run smartctl once without '
-        '-n to see more',
+        f'does not report its power mode, so it was not read: {QUOTE}',
+        'run smartctl once without -n to see more',
     ),
     Cause(
         'device is NOT READY',
         'not-ready',
-        'is not ready: spun down, busy or failing to start; wake it by reading from it, then '
-        'check again',
+        'is not ready: spun down, busy or failing to start',
+        'wake it by reading from it, then check again',
     ),
-    Cause('device becoming ready', 'not-ready', 'is becoming ready; check again in a minute'),
+    Cause('device becoming ready', 'not-ready', 'is becoming ready', 'check again in a minute'),
     Cause(
         'NO (?:MEDIUM|tape) present',
         'no-medium',
         'is a removable-media drive without a medium, so it has no SMART',
+        EXCLUDE,
     ),
     # Volumes of a RAID controller, and its slots
     Cause(
         "try adding '-d 3ware,N'",
         'raid-volume',
-        'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or '
-        'twl0, twe0)',
+        'is a RAID volume of a 3ware controller',
+        'address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)',
     ),
     Cause(
         "try adding '-d megaraid,N'",
         'raid-volume',
-        'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 '
-        '(see smartctl --scan)',
+        'is a RAID volume of a MegaRAID controller',
+        'address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)',
     ),
     Cause(
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
-        f'is a RAID volume; address its drives as {QUOTE}@PATH, with a number for each letter',
+        'is a RAID volume',
+        f'address its drives as {QUOTE}@PATH, with a number for each letter',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
         'empty-slot',
         f'is an empty slot: {QUOTE}',
+        LIST,
     ),
     Cause(
         rf'{SLOT}[^\n]*failed: [^\n]*No such device',
         'empty-slot',
-        'is an empty slot: No such device; list the existing drives with: smartctl --scan',
+        'is an empty slot: No such device',
+        LIST,
     ),
     Cause(
         rf'{SLOT}[^\n]*failed: INQUIRY failed',
         'empty-slot',
-        "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool "
-        'shows which',
+        'is an empty slot, or its drive is dead: INQUIRY failed',
+        "see which in the RAID controller's own tool",
     ),
     Cause(
         r'\[areca_disk[^\n]*failed: (.+)',
         'controller-missing',
-        f'cannot be opened: no Areca controller answers at this path ({QUOTE}); use its own '
-        '/dev/sgN',
+        f'cannot be opened: no Areca controller answers at this path ({QUOTE})',
+        'use its own /dev/sgN',
     ),
     Cause(
         'setup_3ware_nodes',
         'controller-missing',
-        'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not '
-        'loaded',
+        'cannot be opened: no 3ware controller answers',
+        'load its driver: 3w-9xxx, 3w-sas or 3w-xxxx',
     ),
     Cause(
         'cannot open /dev/megaraid_sas_ioctl_node',
         'controller-missing',
-        'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or '
-        'this is not root',
+        'cannot be opened: no MegaRAID controller answers',
+        'run as root, and load the driver: modprobe megaraid_sas',
     ),
     Cause(
         "can't get bus number",
         'controller-missing',
-        'cannot be opened: this path is not on a SCSI bus; name the controller instead: '
-        'megaraid,N@/dev/bus/0',
+        'cannot be opened: this path is not on a SCSI bus',
+        'name the controller instead: megaraid,N@/dev/bus/0',
     ),
     Cause(
         'aac entry not found',
         'controller-missing',
-        'cannot be opened: no aacraid controller, or its driver is not loaded',
+        'cannot be opened: no aacraid controller answers',
+        'load its driver: modprobe aacraid',
     ),
     # Opening
     Cause(
         rf'{OPEN}[^\n]*(Permission denied)',
         'no-permission',
-        f'cannot be opened: {QUOTE}; run as root or through sudo',
+        f'cannot be opened: {QUOTE}',
+        'run as root or through sudo',
     ),
     Cause(
         rf'{OPEN}[^\n]*(Operation not permitted)',
         'no-permission',
-        f'cannot be opened: {QUOTE}; run as root or through sudo. If root is refused too, the '
-        'device accepts no such commands, as in a container or a virtual machine',
+        f'cannot be opened: {QUOTE}',
+        'run as root or through sudo; if root is refused too, the device accepts no such commands, '
+        'as in a container or a virtual machine',
     ),
     Cause(
         rf'{OPEN}[^\n]*?(No such (?:device|file)\b[^\n]*)',
         'no-such-device',
-        f'was not found: {QUOTE}; check the path and slot, smartctl --scan lists the existing '
-        'drives',
+        f'was not found: {QUOTE}',
+        'check the path and slot, smartctl --scan lists the existing drives',
     ),
     Cause(
         '(Un(?:known|supported) USB bridge .*)',
         'usb-bridge-type-missing',
-        f'cannot be read through its USB bridge: {QUOTE}; {ADVICE}, if the bridge passes SMART '
-        'commands through',
+        f'cannot be read through its USB bridge: {QUOTE}',
+        f'{ADVICE}, if the bridge passes SMART commands through',
     ),
     Cause(
         '(USB bridge .* type is ambiguous.*)',
         'type-ambiguous',
-        f'cannot be read through its USB bridge: {QUOTE}; {ADVICE}',
+        f'cannot be read through its USB bridge: {QUOTE}',
+        ADVICE,
     ),
     Cause(
         "(Unknown (?:USB )?device type '.*')",
         'type-unknown',
-        f'cannot be read: {QUOTE}; smartctl -h lists the types, and most need a number '
-        '(megaraid,0)',
+        f'cannot be read: {QUOTE}',
+        'correct the type, which smartctl -h lists; most need a number (megaraid,0)',
     ),
     Cause(
         '(?:Unable to detect device type|Not a device of type)',
         'type-undetected',
         'does not exist, or smartctl cannot detect its type (a partition, a virtual disk, a '
-        f'regular file); check the path, or {ADVICE}',
+        'regular file)',
+        f'check the path, or {ADVICE}',
     ),
     Cause(
         r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)',
         'type-unknown',
         f'cannot be read: {QUOTE}',
+        'correct the type, which smartctl -h lists',
     ),
     Cause(
         'Probable ATA device behind a SAT layer',
         'type-wrong',
-        'is a SATA drive behind a controller that translates commands; give the type: sat@PATH',
+        'is a SATA drive behind a controller that translates commands',
+        'give the type: sat@PATH',
     ),
     Cause(
         'Inappropriate ioctl for device',
         'type-wrong',
-        'does not accept these commands (Inappropriate ioctl: not a disk, or the wrong type); '
+        'does not accept these commands (Inappropriate ioctl: not a disk, or the wrong type)',
         'check the path and the type',
     ),
     Cause(
         rf'{OPEN}(INQUIRY\b.*)',
         'identify-failed',
-        f'did not identify itself: {QUOTE}; the drive is failing, or it needs {A_TYPE}',
+        f'did not identify itself: {QUOTE}',
+        NEEDS_TYPE,
     ),
     Cause(
         f'{OPEN}(.*(?:Input/output error|timed out).*)',
         'device-open-failed',
-        f'cannot be opened: {QUOTE}; check drive, cable and controller, and the kernel log: dmesg '
-        '-T',
+        f'cannot be opened: {QUOTE}',
+        'check drive, cable and controller, and the kernel log: dmesg -T',
     ),
     Cause(
         f'{OPEN}(.*busy.*)',
         'device-open-failed',
-        f'cannot be opened: {QUOTE}; another program is using it, see: fuser -v PATH',
+        f'cannot be opened: {QUOTE}',
+        'see which program uses it: fuser -v PATH',
     ),
-    Cause(f'{OPEN}(.+)', 'device-open-failed', f'cannot be opened: {QUOTE}'),
+    Cause(
+        f'{OPEN}(.+)',
+        'device-open-failed',
+        f'cannot be opened: {QUOTE}',
+        'check the kernel log: dmesg -T',
+    ),
     # No identity
     Cause(
         'Read Device Identity failed: (.+)',
         'identify-failed',
-        f'did not identify itself (IDENTIFY failed: {QUOTE}); a USB or RAID device needs {A_TYPE}',
+        f'did not identify itself (IDENTIFY failed: {QUOTE})',
+        f'give a USB or RAID device {A_TYPE}',
     ),
     Cause(
         r'Standard Inquiry .* failed \[(.+?)\]',
         'identify-failed',
-        f'did not identify itself (INQUIRY failed: {QUOTE}); it is failing, or it needs {A_TYPE}',
+        f'did not identify itself (INQUIRY failed: {QUOTE})',
+        NEEDS_TYPE,
     ),
     Cause(
         'Short INQUIRY response',
         'identify-failed',
         'did not identify itself: its INQUIRY response is too short for a disk',
+        EXCLUDE,
     ),
     Cause(
         r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)',
         'identify-failed',
-        f'did not identify itself (NVMe Identify failed: {QUOTE}); it is failing, or it is not an '
-        'NVMe drive',
+        f'did not identify itself (NVMe Identify failed: {QUOTE})',
+        'check the kernel log: dmesg -T; or give it another type',
     ),
     # No SMART
     Cause(
         r'Packet Interface Devices \[this device: ([^\]\n]+)\]',
         'not-a-drive',
         f'is a {QUOTE} drive, so it has no SMART',
+        EXCLUDE,
     ),
     Cause(
         'Read NVMe SMART/Health Information .*?failed: (.+)',
         'nvme-log-unreadable',
-        f'identified itself, but its SMART/Health log cannot be read: {QUOTE}; it may be failing, '
-        'see dmesg -T',
+        f'identified itself, but its SMART/Health log cannot be read: {QUOTE}',
+        'check the kernel log: dmesg -T',
     ),
-    Cause('^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', DISABLED),
+    Cause('^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', DISABLED, ENABLE),
     Cause(
         '^SMART support is: +(?:Unknown|Ambiguous)',
         'smart-unknown',
-        'does not report whether it supports SMART; try to enable it: smartctl -s on PATH',
+        'does not report whether it supports SMART',
+        'try to enable it: smartctl -s on PATH',
     ),
-    Cause('device lacks SMART capability|does not support SMART', 'smart-unsupported', UNSUPPORTED),
+    Cause(
+        'device lacks SMART capability|does not support SMART',
+        'smart-unsupported',
+        UNSUPPORTED,
+        BRIDGED,
+    ),
     Cause(
         r'bad response to IEC mode page|IE page \[',
         'smart-unsupported',
-        'has no readable SMART data (informational exceptions page: bad response); RAID volumes '
-        'and simple USB devices respond like this',
+        'has no readable SMART data (informational exceptions page: bad response), as RAID volumes '
+        'and simple USB devices',
+        BRIDGED,
     ),
     Cause(
         'Read SMART (?:Data|Thresholds) failed: (.+)',
         'smart-data-unreadable',
-        f'returns no SMART data: {QUOTE}; check the kernel log: dmesg -T',
+        f'returns no SMART data: {QUOTE}',
+        'check the kernel log: dmesg -T',
     ),
     Cause(
         'A mandatory SMART command failed',
         'smart-data-unreadable',
-        f'failed a mandatory SMART command; it has no SMART, or it needs {A_TYPE}',
+        'failed a mandatory SMART command',
+        f'give it {A_TYPE}, or exclude it: --ignore PATH',
     ),
     # Not about a drive
     Cause(
         'ABSOLUTELY NO WARRANTY|^smartmontools release',
         'not-a-report',
         no_data('it is the version of smartctl'),
+        RECORD,
     ),
     Cause(
         r'^(?:# )?\S.* -d \S+ # .* device',
         'not-a-report',
         no_data('it is a list of devices (smartctl --scan)'),
+        RECORD,
     ),
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
         no_data('smartctl only opened the drive'),
+        RECORD,
     ),
 )

@@ -22,7 +22,20 @@ from ..errors import (
 )
 from ..words import clean
 from .device_types import CONTROLLERS
-from .failure_causes import A_TYPE, CAUSES, DISABLED, QUOTE, UNSUPPORTED, no_data
+from .failure_causes import (
+    A_TYPE,
+    BRIDGED,
+    CAUSES,
+    DISABLED,
+    ENABLE,
+    EXCLUDE,
+    LIST,
+    NEEDS_TYPE,
+    QUOTE,
+    RECORD,
+    UNSUPPORTED,
+    no_data,
+)
 
 # smartctl prints its errors near the top, in lines shorter than 200 characters. A drive can report
 # any text, and the running time of the expressions below grows with the cube of the line length.
@@ -64,22 +77,24 @@ def diagnose(
             quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip(
                 '.;, '
             )
-            return _error(cause.code, cause.sentence, quote)
+            return _error(cause.code, cause.why, cause.step, quote)
     if exit_status is not None and exit_status < 0:
         return DriveError(
-            f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
-            'run smartctl by hand',
+            f'cannot be read: smartctl was terminated by signal {-exit_status}',
             'smartctl-failed',
+            step='check the kernel log: dmesg -T; or run smartctl by hand',
         )
     return None
 
 
-def _error(code: str, sentence: str, quote: str = '') -> DriveError:
-    """Return the error for a code. sentence: QUOTE is replaced by smartctl's text, A_TYPE by the
-    advice on types.
+def _error(code: str, why: str, step: str, quote: str = '') -> DriveError:
+    """Return the error for a code. why, step: QUOTE is replaced by smartctl's text, in *step* A_TYPE
+    by the advice on types.
     """
-    parts = tuple(part.replace(QUOTE, quote) for part in sentence.split(A_TYPE))
-    error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
+    parts = tuple(step.replace(QUOTE, quote).split(A_TYPE))
+    error = _CLASSES.get(code, DriveError)(
+        why.replace(QUOTE, quote), code, step='a type (TYPE@PATH)'.join(parts)
+    )
     error.around_type = parts if len(parts) > 1 else ()
     return error
 
@@ -104,14 +119,15 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
     if exit_status:
         return DriveError(
             f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended '
-            f'with exit status {exit_status}; run smartctl by hand',
+            f'with exit status {exit_status}',
             'smartctl-failed',
+            step='run smartctl by hand',
         )
     if is_empty:
-        return DriveError(no_data('it is empty, because smartctl printed nothing'), 'report-empty')
-    return NotAReport(
-        'is not a smartctl report; record one with smartctl -x, preferably with --json'
-    )
+        return DriveError(
+            no_data('it is empty, because smartctl printed nothing'), 'report-empty', step=RECORD
+        )
+    return NotAReport('is not a smartctl report', step=RECORD)
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
@@ -120,7 +136,7 @@ def as_asked(error: DriveError, device_type: str) -> DriveError:
     If it recommends a type although a type was given, reword it to recommend a different type.
     """
     if device_type and error.around_type:
-        error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
+        error.step = f'a type other than {clean(device_type)}'.join(error.around_type)
     return error
 
 
@@ -141,19 +157,24 @@ def without_data(
     it has no SMART.
     """
     if is_unsupported:
-        return _error('smart-unsupported', UNSUPPORTED)
+        return _error('smart-unsupported', UNSUPPORTED, BRIDGED)
     if not is_asked:
-        return DriveError(no_data('smartctl was not asked for them'), 'report-without-data')
+        return _without(no_data('smartctl was not asked for them'))
     if complaint:
         return DriveError(
             f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
             'smartctl-failed',
+            step='run smartctl by hand: smartctl -x PATH',
         )
     if not device_type and not is_identified:
-        return DriveError(no_data('it describes no drive'), 'report-without-data')
+        return _without(no_data('it describes no drive'))
     if exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    return DriveError(no_data('only the identity of the drive'), 'report-without-data')
+    return _without(no_data('only the identity of the drive'))
+
+
+def _without(why: str) -> DriveError:
+    return DriveError(why, 'report-without-data', step=RECORD)
 
 
 def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveError:
@@ -163,24 +184,27 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
     if not exit_status & 2:
         return _error(
             'smart-data-unreadable',
-            'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
-            f'PATH), not supported, or hidden by a bridge that needs {A_TYPE}',
+            'returns no SMART data, because a command failed: SMART is disabled, not supported, or '
+            'hidden by a bridge',
+            f'{ENABLE}; or give it {A_TYPE}',
         )
     if is_identified:
         return DriveError(
-            'identified itself but returned no data: not ready, in standby or failing; check the '
-            'kernel log: dmesg -T',
+            'identified itself but returned no data: not ready, in standby or failing',
             'not-answering',
+            step='check the kernel log: dmesg -T',
         )
     if re.search(_SILENT_IS_EMPTY, device_type):
         return DriveAbsent(
             f'is an empty slot, or its drive is dead: nothing answers as {clean(device_type)}',
             'empty-slot',
+            step=LIST,
         )
     return DriveError(
         'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no '
-        'longer responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        'longer responds',
         'identify-failed',
+        step='check path and type (TYPE@PATH), and the kernel log: dmesg -T',
     )
 
 
@@ -190,15 +214,15 @@ def smart_disabled() -> DriveError:
     Its counters are real, but its "OK" is meaningless: a SCSI drive with exceptions disabled
     reports no exception (SPC-5, DEXCPT), and an ATA drive stops updating its attributes.
     """
-    return DriveError(DISABLED, 'smart-disabled')
+    return DriveError(DISABLED, 'smart-disabled', step=ENABLE)
 
 
 def rows_unread(row: str) -> DriveError:
     """Return the error for a report whose tables are so damaged that no row can be read."""
     return DriveError(
-        f'has rows that are cut or damaged, and nothing else that can be judged: "{clean(row, _REASON)}"; '
-        'compare them with the original output',
+        f'has rows that are cut or damaged, and nothing else that can be judged: "{clean(row, _REASON)}"',
         'report-damaged',
+        step='compare them with the original output',
     )
 
 
@@ -206,9 +230,9 @@ def without_attributes() -> DriveError:
     """Return the error for a drive that reports "passed" but no attributes."""
     return _error(
         'smart-data-empty',
-        f'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs {A_TYPE} '
-        'hides them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
-        '--ignore',
+        'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them, or the '
+        'drive is failing',
+        f'{NEEDS_TYPE}; or, if it never has any, {EXCLUDE}',
     )
 
 
@@ -265,8 +289,9 @@ def virtual_disk(model: str) -> DriveIsNoDrive | None:
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
     return (
         DriveIsNoDrive(
-            f'is a virtual disk of {hypervisor}, so it has no SMART; check the drives on the host',
+            f'is a virtual disk of {hypervisor}, so it has no SMART',
             'virtual-disk',
+            step='check the drives on the host',
         )
         if hypervisor
         else None
@@ -280,7 +305,9 @@ def raid_volume(model: str) -> DriveIsNoDrive | None:
     for pattern, drives in VOLUMES.items():
         if re.fullmatch(pattern, ' '.join(model.split())):
             return DriveIsNoDrive(
-                f'is a RAID volume, not a drive: check its drives with -d {drives}', 'raid-volume'
+                'is a RAID volume, not a drive',
+                'raid-volume',
+                step=f'check its drives with -d {drives}',
             )
     return None
 
@@ -292,18 +319,19 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
     transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
     """
     if kind not in _DISK_TYPES:
-        return DriveIsNoDrive(f'is not a disk ({clean(kind)}), so it has no SMART')
+        return DriveIsNoDrive(f'is not a disk ({clean(kind)}), so it has no SMART', step=EXCLUDE)
     if transport.lower().startswith('iscsi'):
         return DriveIsNoDrive(
-            'is an iSCSI volume; check its drives in the storage system', 'iscsi-volume'
+            'is an iSCSI volume', 'iscsi-volume', step='check its drives in the storage system'
         )
     if re.search(_OPTICAL, model):
-        return DriveIsNoDrive('is an optical drive, so it has no SMART')
+        return DriveIsNoDrive('is an optical drive, so it has no SMART', step=EXCLUDE)
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
         return DriveIsNoDrive(
-            'is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives '
+            'is a RAID volume or virtual disk, not a drive, so it has no SMART',
+            'raid-volume',
+            step='address the drives '
             'behind it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl '
             '--scan)',
-            'raid-volume',
         )
     return None

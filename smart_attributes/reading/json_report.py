@@ -64,7 +64,7 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
         isinstance(data, dict)
         and (any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))
     ):
-        raise NotAReport('is JSON, but not from smartctl; record with smartctl --json -x')
+        raise NotAReport('is JSON, but not from smartctl', step='record with smartctl --json -x')
     return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
 
 
@@ -197,9 +197,9 @@ def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
     if report.smart_status is False or is_at_threshold or report.nvme.get('critical_warning'):
         return None
     return DriveError(
-        'is not a report of smartctl, although it has some of its fields (smartd writes such files); '
-        'read the drive instead, or record it with smartctl --json -x',
+        'is not a report of smartctl, although it has some of its fields (smartd writes such files)',
         'not-a-report',
+        step='read the drive instead, or record it with smartctl --json -x',
     )
 
 

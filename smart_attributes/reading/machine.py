@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
-from ..errors import Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
+from ..errors import FEWER, Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
@@ -151,11 +151,11 @@ def _outcome(answer: Answer) -> Outcome:
     by_hand = ' '.join(answer.command)
     if answer.signal is not None:
         return DriveError(
-            f'cannot be read: smartctl was terminated by signal {answer.signal}; run it by hand: '
-            f'{by_hand}',
+            f'cannot be read: smartctl was terminated by signal {answer.signal}',
             'smartctl-failed',
+            step=f'run it by hand: {by_hand}',
         )
-    return parsed(_report, answer, look=f'; look at the output: {by_hand}')
+    return parsed(_report, answer, look=f'look at the output: {by_hand}')
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
@@ -169,7 +169,7 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
     except DriveError as error:
         return error
     except alarm.TakesTooLong as error:
-        return DriveError(f'cannot be parsed within {error}{look}', 'report-too-complex')
+        return DriveError(f'cannot be parsed within {error}', 'report-too-complex', step=look)
     except Exception as error:
         from ..failures import inside
 
@@ -184,14 +184,15 @@ def _report(answer: Answer) -> Report:
 
 def _unread(answer: Answer) -> DriveError:
     if answer.outcome == 'too late':
-        return DriveNotReached(f'was not read: {answer.reason}; check fewer drives, or increase -t')
+        return DriveNotReached(f'was not read: {answer.reason}', step=FEWER)
     if answer.outcome == 'met':
-        return DriveNotReached(f'was not read: {answer.reason}; {_APART}', 'in-use')
+        return DriveNotReached(f'was not read: {answer.reason}', 'in-use', step=_APART)
     if answer.outcome == 'cut short' and answer.waited:
         return DriveError(
             f'cannot be read: {answer.reason}, and another check was using the drive for '
-            f'{answer.waited:.1f} s of this time; {_APART}',
+            f'{answer.waited:.1f} s of this time',
             'in-use',
+            step=_APART,
         )
     slow = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
     steps = {
@@ -206,4 +207,4 @@ def _unread(answer: Answer) -> DriveError:
     code, step = steps.get(
         answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}')
     )
-    return DriveError(f'cannot be read: {answer.reason}; {step}', code)
+    return DriveError(f'cannot be read: {answer.reason}', code, step=f'{step}')

@@ -63,9 +63,9 @@ def _interface() -> Any:
     except ImportError as error:
         package = (error.name or 'pySMART').partition('.')[0]
         raise DriveError(
-            f'is text, and the Python package {package} that is needed to read it is not '
-            'installed; install it, or record with smartctl --json -x',
+            f'is text, and the Python package {package} that is needed to read it is not installed',
             'python-package-missing',
+            step='install it, or record with smartctl --json -x',
         ) from None
     finally:
         # pySMART sets LANG for the smartctl that it would start; other programs must not inherit

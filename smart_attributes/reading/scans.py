@@ -84,6 +84,7 @@ def _entries(text: str) -> list[tuple[str, str, str]]:
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
     raise SmartError(
-        'smartctl --scan printed no list of devices; run it by hand to see its output',
+        'smartctl --scan printed no list of devices',
         'scan-failed',
+        step='run it by hand to see its output',
     )

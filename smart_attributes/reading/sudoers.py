@@ -252,7 +252,8 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     devices, plans = drives()
     if not plans:
         raise SmartError(
-            'no drives found; name them with -d, or run this as root on the machine that has them'
+            'no drives found',
+            step='name them with -d, or run this as root on the machine that has them',
         )
     if devices.is_scan:
         yield smartctl_calls.SCAN

@@ -319,8 +319,8 @@ def moved(device: Device) -> ControllerElsewhere | None:
             ' (likewise for the whole range)' if device.optional else ''
         )
     return ControllerElsewhere(
-        f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has '
-        f'one; write {advice}'
+        f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has one',
+        step=f'write {advice}',
     )
 
 

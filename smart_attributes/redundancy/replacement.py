@@ -362,7 +362,11 @@ def _names(disks: Iterable[str], names: Mapping[str, Sequence[str]]) -> tuple[st
 
 def uses(drives: Sequence[Located], machine: Machine) -> tuple[Use, ...]:
     """Return the groups that depend on each drive, and whether the drive may be replaced."""
-    steps = {step.drive.name: Replacement(step.label, step.why) for step in machine.steps}
+    groups = {membership.group.id: membership.group for membership in machine.groups}
+    steps = {
+        step.drive.name: Replacement(step.label, step.why, sentences.brief(step.why, groups))
+        for step in machine.steps
+    }
     return tuple(
         Use(
             verdict=drive.verdict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..errors import Coded
 from ..model import Group, Member
@@ -35,6 +35,24 @@ _SENTENCES = {
     'before you rebuild anything',
     'second-failing-member': 'second failing member of {group}: replace {first} first',
     'other-drive-first': '{group} has another member to replace: replace {first} first',
+}
+# Code of a reason -> a clause for the first line of a check, after the action.
+_BRIEF = {
+    'replace-next': '{name} has its data on other members, too',
+    'member-not-used': '{name} does not use it',
+    'only-swap': 'it holds only swap space',
+    'only-log-or-cache': 'it holds no data of {name}',
+    'data-at-risk': '{name} has too many failing members',
+    'redundancy-doubtful': 'other members of {name} may lack its data',
+    'leave-cluster': 'it belongs to {name}',
+    'last-good-copy': 'last good copy of {name}',
+    'group-incomplete': '{name} lacks too many members',
+    'group-rebuilding': '{name} is {doing}',
+    'copy-other-first': 'the data of {name} is only on failing drives',
+    'second-failing-member': 'replace {first} first',
+    'other-drive-first': 'replace {first} first',
+    'members-not-checked': 'not all members of {name} were checked',
+    'no-redundancy': '{use} is only on it',
 }
 KINDS = {
     'lvm': 'LVM',
@@ -122,6 +140,19 @@ def reason(
     )
     fields = {'first': first} if first else {}
     return Coded(code, text, group=group.id, **fields)
+
+
+def brief(why: Coded, groups: Mapping[str, Group]) -> str:
+    """Return a reason in a few words; '' if they would say no more than the action. groups: by id."""
+    group = groups.get(why.fields.get('group', ''))
+    if group is None or why.code not in _BRIEF:
+        return ''
+    return _BRIEF[why.code].format(
+        name=clean(group.name, 30),
+        use=_use(group),
+        first=why.fields.get('first', ''),
+        doing=BUSY.get(group.activity, group.activity),
+    )
 
 
 def of_drive(code: str, drive: str) -> Coded:

@@ -43,12 +43,12 @@ class Action(NamedTuple):
 
 
 _ACTIONS: Mapping[str, Action] = {  # in order of urgency
-    REPLACE: Action('replace now'),
-    COPY: Action('copy the data, then replace'),
-    DRAIN: Action('let the cluster move its data, then replace'),
-    KEEP: Action('keep in place: last good copy'),
-    WAIT: Action('wait, then replace'),
-    REJOIN: Action('replace, or add to its array again'),
+    REPLACE: Action('replace it now'),
+    COPY: Action('copy the data, then replace it'),
+    DRAIN: Action('let the cluster move its data, then replace it'),
+    KEEP: Action('do not pull it'),
+    WAIT: Action('wait, then replace it'),
+    REJOIN: Action('replace it, or add it to its array again'),
     SEARCH: Action('look for the drive'),
     REPAIR: Action('repair the check'),
     READ: Action('find out why it cannot be read'),
@@ -57,19 +57,19 @@ _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     CABLE: Action('look at the cable'),
     FIRMWARE: Action('update the firmware'),
     COOLING: Action('look at the cooling'),
-    WATCH: Action('watch: look again in a month', again=30 * DAY),
+    WATCH: Action('look again in a month', again=30 * DAY),
     NOTHING: Action('nothing'),
 }
 CODES = tuple(_ACTIONS)
-_SELF_TEST = Action('watch: run an extended self-test, look again in a week', again=7 * DAY)
+_SELF_TEST = Action('run an extended self-test, look again in a week', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
-    (KEEP, FAILING): Action('copy the data, and keep in place: last good copy'),
+    (KEEP, FAILING): Action('copy the data, do not pull it'),
     (WATCH, 'health'): _SELF_TEST,
     (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,
     (FIRMWARE, severity.DATA): Action('copy the data, then update the firmware'),
-    (WATCH, 'protection'): Action('watch: look again in a week', again=7 * DAY),
+    (WATCH, 'protection'): Action('look again in a week', again=7 * DAY),
 }
 
 

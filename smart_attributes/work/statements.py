@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from ..constants import LONGEST_STATEMENT
 from ..errors import Coded
-from ..model import Item, Judgement, Reading, State, Verdict
-from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
-from ..words import clean, coded, sentence
+from ..model import Case, Item, Judgement, Reading, State, Verdict
+from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, plural, statement
+from ..words import clean, sentence
 
 TELLING_METRICS = (
     'endurance_used',
@@ -20,6 +20,7 @@ TELLING_METRICS = (
     'power_on_time',
 )
 TELLING = 3
+LONGEST_NAME = 40  # characters in the first line
 
 
 def kind(verdict: Verdict) -> str:
@@ -53,21 +54,54 @@ def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
     """Return why a drive was not read, with the code if this is a fault; '' if the drive was
     read.
     """
-    text = sentence(verdict.problem, limit)
+    text = sentence(verdict.explained, limit)
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
 
 
 def headline(verdict: Verdict) -> str:
-    """Return the worst finding of a drive: "endurance_used 97 % (critical above 95)"."""
-    if verdict.problem:
-        return coded(problem(verdict))
-    worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
-    told = worst[:1]
-    if worst and worst[0].reading.metric == HEALTH:
+    """Return the worst finding of a drive that was read, in words with its limit, and the number of
+    the others: "576 reallocated sectors (warning above 40), 1 more finding".
+    """
+    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    if not alerts:
+        return ''
+    first, *others = alerts
+    shown = [first]
+    same_state = [judgement for judgement in others if judgement.state is first.state]
+    if first.reading.metric == HEALTH and same_state:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
         # data, is added.
-        told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
-    return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
+        shown.append(min(same_state, key=lambda judgement: judgement.concern == first.concern))
+    parts = [_with_limit(judgement) for judgement in shown]
+    left = len(alerts) - len(shown)
+    return ', '.join([*parts, *([plural(left, 'more finding')] if left else [])])
+
+
+def _with_limit(judgement: Judgement) -> str:
+    _, limit = _told(judgement)
+    words = judgement.words or statement(judgement.reading)
+    return f'{words} ({limit})' if limit else words
+
+
+def alert(case: Case) -> str:
+    """Return the alert of a drive for the first line of a check: which drive, why, what to do, and
+    what the groups on it mean for that.
+    """
+    told = case.todo
+    because = f' {told.reason}; ' if case.verdict.problem else f': {told.reason}: '
+    brief = told.step.brief if told.step else ''
+    to_do = ', '.join(part for part in (told.to_do, brief) if part)
+    return f'{called(case)}{because}{"; ".join(part for part in (to_do, also(told)) if part)}'
+
+
+def called(case: Case) -> str:
+    """Return the name of a drive, and its slot if that is known; the serial number instead of a long
+    name.
+    """
+    name, serial = case.verdict.device.name, case.shown.serial
+    if len(name) > LONGEST_NAME and serial:
+        name = f'serial {serial}'
+    return f'{name} ({case.place.bay})' if case.place.bay else name
 
 
 def also(told: Item) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
+from ..constants import LONGEST_STATEMENT
 from ..errors import DriveAsleep, ReadingHarms
 from ..knowledge import severity
 from ..knowledge.severity import Alarm
@@ -27,6 +28,7 @@ from ..redundancy.replacement import (
     risk_of,
 )
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..wording import duration
 from ..words import sentence
 from . import actions
 from .dates import day, is_due, lasting, order_by
@@ -42,9 +44,8 @@ if TYPE_CHECKING:
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
 # The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
 UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
-REASON = 60  # characters
 UNKNOWN_FUTURE = Outlook()
-MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
+MIDDLE, EARLIEST = 'expected date', 'earliest date'
 OF_LABEL = {
     NEXT: actions.REPLACE,
     COPY: actions.COPY,
@@ -71,7 +72,7 @@ NOT_KNOWN = {
 class Due(NamedTuple):
     """An action in words, and the date by which a replacement must be ordered."""
 
-    to_do: str  # "order a replacement by 2027-03-04 (middle of the forecast)"
+    to_do: str  # "order a replacement by 2027-03-04 (expected date)"
     order_by: str | None  # "2027-03-04", today if that date is past; None: no forecast
 
 
@@ -80,6 +81,7 @@ class Need(NamedTuple):
 
     code: str
     kind: str = ''  # the kind of its text
+    step: str = ''  # its text, if the action does not say what to do
 
 
 def drives(
@@ -118,7 +120,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     code = needs[0].code
     dues = [_due(use, outlook, need, now) for need in needs]
     dates = [due.order_by for due in dues if due.order_by and code not in actions.REPLACING]
-    again = [actions.action(*need).again for need in needs]
+    again = [actions.action(need.code, need.kind).again for need in needs]
     why, of_groups = _why(verdict, outlook, now), step.why if step else ''
     return Item(
         verdict.device.name,
@@ -127,7 +129,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         dues[0].to_do,
         min(dates, default=None),
         min(filter(None, again), default=0),
-        _reason(verdict, own[0].code, why or of_groups),
+        _reason(verdict, own[0].code, why or of_groups, now),
         '; '.join(filter(None, (why, of_groups))),
         use.place,
         _unknown(use, [need.code for need in needs]),
@@ -151,7 +153,8 @@ def _with_groups(own: Sequence[Need], step: Replacement | None) -> list[Need]:
         else each
         for each in others
     ]
-    return [Need(code, actions.FAILING if is_failing else first.kind), *more]
+    kind = actions.FAILING if is_failing else first.kind
+    return [Need(code, kind, first.step), *more]
 
 
 def rescue(verdict: Verdict) -> str:
@@ -160,7 +163,7 @@ def rescue(verdict: Verdict) -> str:
     """
     now = verdict.read_at(time.time())
     for need in _own(verdict, UNKNOWN_FUTURE, now):
-        if actions.needs_spare(need.code, verdict.state) or actions.copies(*need):
+        if actions.needs_spare(need.code, verdict.state) or actions.copies(need.code, need.kind):
             return _due(Use(verdict), UNKNOWN_FUTURE, need, now).to_do
     return ''
 
@@ -176,16 +179,28 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
         and (step is None or step.label not in (NEXT, WAIT))
     )
     left = [each.earliest if is_early else each.left for each in outlook.forecasts.values()]
-    return due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
+    known = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
+    if not need.step or need.code not in (actions.READ, actions.FIRMWARE, actions.WATCH):
+        return known
+    copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''
+    return known._replace(to_do=f'{copy}{need.step}')
 
 
-def _reason(verdict: Verdict, code: str, otherwise: str) -> str:
-    """Return the finding that needs the action, in at most REASON characters. code: the action
-    without the groups on the drive. otherwise: for a drive that is OK.
+def _reason(verdict: Verdict, code: str, otherwise: str, now: float) -> str:
+    """Return the finding that needs the action. code: the action without the groups on the drive.
+    otherwise: for a drive that is OK.
     """
-    if verdict.last and verdict.problem and code not in (actions.SEARCH, actions.READ):
-        return sentence(f'{verdict.last.findings[0].words} when last read', REASON)
-    return sentence(headline(verdict) if verdict.state is not State.OK else otherwise, REASON)
+    if verdict.state is State.OK:
+        return sentence(otherwise, LONGEST_STATEMENT)
+    if not verdict.problem:
+        return headline(verdict)
+    if verdict.last is None:
+        return sentence(verdict.problem, LONGEST_STATEMENT)
+    worst = verdict.last.findings[0]
+    before = f'{worst.plain or worst.words} when last read'
+    if code in (actions.SEARCH, actions.READ):
+        return f'{sentence(verdict.problem, LONGEST_STATEMENT)}; {before}'
+    return f'had {before} {duration(max(int(now) - verdict.last.time, 0))} ago'
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
@@ -219,7 +234,8 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     one in standby is read later. Whether the drive is sound now is not known.
     """
     code = of_problem(verdict.code)
-    own = Need(code, severity.DATA if code == actions.FIRMWARE else '')
+    kind = severity.DATA if code == actions.FIRMWARE else ''
+    own = Need(code, kind, '' if code == actions.SEARCH else verdict.step)
     last = verdict.last.findings if verdict.last else ()
     alarms = [Alarm(each.remedy, each.concern, each.state) for each in last]
     grave = [_need(each) for each in alarms if each.state is State.CRITICAL]
@@ -264,7 +280,7 @@ def _is_unsound(alarm: Alarm) -> bool:
 
 
 def _need(alarm: Alarm) -> Need:
-    return Need(severity.action(alarm), alarm.concern)
+    return Need(severity.action(alarm), alarm.concern, alarm.step)
 
 
 def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
@@ -274,12 +290,14 @@ def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     told: dict[str, Need] = {}
     for each in needs or [Need(actions.NOTHING)]:
         kind = severity.DATA if each.code == actions.FIRMWARE and is_unsound else each.kind
-        told.setdefault(each.code, Need(each.code, kind))
+        told.setdefault(each.code, Need(each.code, kind, each.step))
     first, *others = told.values()
     left = [
         need
         for need in others
-        if not any(actions.is_included(*need, code) for code in told if code != need.code)
+        if not any(
+            actions.is_included(need.code, need.kind, code) for code in told if code != need.code
+        )
     ]
     return [first, *sorted(left, key=lambda each: actions.urgency(each.code))]
 
@@ -316,8 +334,8 @@ def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str
         return Due(words, None)
     if code != actions.ORDER:
         return Due(words, day(by))
-    why = f' ({which})' if by > now or which == EARLIEST else ''
-    return Due(f'{words} {f"by {day(by)}" if by > now else "now"}{why}', day(by))
+    when = f'by {day(by)} ({which})' if by > now else 'now'
+    return Due(f'{words} {when}', day(by))
 
 
 def _why(verdict: Verdict, outlook: Outlook, now: float) -> str:
@@ -352,7 +370,7 @@ def _unread(step: Step) -> Item:
         actions.action(code).words,
         None,
         0,
-        sentence(step.why, REASON),
+        sentence(step.why, LONGEST_STATEMENT),
         step.why,
         unknown='this run did not read it',
         step=Replacement(step.label, step.why),
