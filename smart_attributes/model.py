@@ -466,15 +466,14 @@ class Item(NamedTuple):
     to_do: str  # the action in words, with its date; if the drive was not read, what to run
     order_by: str | None  # by when to order a replacement, "2027-03-04"; None: no forecast
     again: int  # seconds until someone should look at it again; 0: no time is set
-    # the worst finding with its limit, and the number of the others: "576 reallocated sectors
-    # (warning above 40), 1 more finding"
-    reason: str
+    reason: str  # the worst finding with its limit: "576 reallocated sectors (warning above 40)"
     why: str  # all findings, and what follows from the groups on the drive
     place: Place = Place()
     unknown: str = ''  # what is not known, such as which data is on the drive
     step: Replacement | None = None
     # what the other findings need, most urgent first, unless the action includes it
     also: tuple[Further, ...] = ()
+    more: int = 0  # findings that `reason` does not name
 
 
 class Grown(NamedTuple):

@@ -90,16 +90,13 @@ def of_first_line(text: str, worst: Json | None) -> list[Fault]:
 
 def lacking(head: str, text: str, worst: Json | None) -> list[str]:
     """Return what an admin does not read in the head of a first line: "who", "why", "action"."""
-    body = text.partition(' - ')[2]
-    parts = body.split('; ')
-    name = str(worst['name']) if worst else ''
-    names = [word for word in (name, str((worst or {}).get('serial') or '')) if word]
-    place = next((n for n, part in enumerate(parts) if not names or names[0] in part), 0)
-    why = parts[place]
-    to_do = str((worst or {}).get('to_do') or '')
-    if not to_do or to_do not in text:
-        rest = [part for part in parts if UNREAD_STEP.search(part.partition('] ')[2] or part)]
-        to_do = rest[0] if rest else '(no step)'
+    drive = worst or {}
+    names = [str(drive[key]) for key in ('name', 'serial') if drive.get(key)]
+    why = str(drive.get('reason') or text.partition(' - ')[2].split('; ')[0])
+    to_do = str(drive.get('to_do') or '')
+    if not to_do:
+        steps = [part for part in text.split('; ') if UNREAD_STEP.search(part)]
+        to_do = steps[0] if steps else '(no step)'
     return [
         what
         for what, is_there in (

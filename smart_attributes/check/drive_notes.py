@@ -47,8 +47,9 @@ def advisory(defect: Advisory, identity: Identity, hours: float | None, now: flo
     is_near = defect.hour is not None and hours is not None and hours > defect.hour - ADVISORY_HOURS
     when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
-    until = '' if defect.is_read else ', and do not read the drive before'
-    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}; {defect.action}{until}'
+    until = '' if defect.is_read else '; until the patch is applied, do not read the drive'
+    advice = f'; {defect.action}' if defect.state is State.OK else ''
+    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}{advice}{until}'
     harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
         'firmware_advisory',
@@ -95,15 +96,15 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
             0,
             '',
             Source('attributes.json'),
-            'no identity, so the attributes cannot be judged; add the lines with model and firmware, '
-            'or record the whole report: smartctl --json -x',
+            'no identity, so the attributes cannot be judged; add the lines with model and firmware',
             State.UNKNOWN,
-            brief='no identity, so the attributes cannot be judged',
-            action='record the whole report: smartctl --json -x PATH',
+            brief='attributes cannot be judged without a model',
+            action='record it whole: smartctl --json -x DEVICE',
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     has_table = report.attributes or identity.protocol != 'ATA'
-    advice = f'; to create one, run: check_smart_attributes draft {source}' if has_table else ''
+    create = f'create one: check_smart_attributes draft {source}' if has_table else ''
+    advice = f'; {create}' if create and state is State.OK else ''
     return Reading(
         UNKNOWN_MODEL,
         0,
@@ -113,7 +114,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
         f'{identity.firmware or "not reported"}){advice}',
         state,
         brief=f'no database entry for {identity.model or "this drive"}',
-        action=f'create one: check_smart_attributes draft {source}' if has_table else '',
+        action=create,
     )
 
 
@@ -128,9 +129,9 @@ def unread_rows(device: Device, report: Report) -> list[Reading]:
             0,
             '',
             Source('the report'),
-            f'{gap}, so an alert may be missing; {step}',
+            f'{gap}, so an alert may be missing',
             State.UNKNOWN,
-            brief=f'{gap}, so an alert may be missing',
+            brief='a row of a table cannot be read',
             action=step,
         )
         for gap in report.gaps

@@ -288,7 +288,7 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
             f'last read {duration(silence)} ago, which is longer than {duration(longest)} '
             '(--asleep-max-age)',
         ),
-        step='wake it by reading from it, then check again',
+        step='wake it by reading from it',
         code='asleep-too-long',
     )
 

@@ -9,6 +9,7 @@ Pure.
 
 from __future__ import annotations
 
+from ..constants import LONGEST_STATEMENT
 from ..errors import Coded
 from ..knowledge import plain_words, severity
 from ..knowledge.drive_logs import SELF_ASSESSMENT
@@ -78,7 +79,7 @@ def _findings(judgement: Judgement, risk: Risk | None, now: int) -> Iterator[Las
     lasting = LastFinding(
         state,
         reading.metric,
-        clean(statement(reading)),
+        clean(statement(reading), limit=LONGEST_STATEMENT),
         None if is_text else reading.number,
         severity.ORDER_COPY if is_risky else judgement.remedy,
     )

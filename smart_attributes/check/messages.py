@@ -103,7 +103,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
             State.CRITICAL if is_critical else run.settings.history.gone,
             Coded(
                 'drives-gone',
-                f'{count}: check cabling and controller, and dmesg -T',
+                f'{count}: check cabling and controller',
             ),
         ),
     )

@@ -108,11 +108,12 @@ class WarningBit(NamedTuple):
     metric: str
     word: str
     state: State
+    brief: str = ''  # *word* in a few words
 
 
 NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word=word, state=State[state])
-    for mask, metric, word, state in _DATA['nvme_warnings']
+    WarningBit(mask, metric, word=word, state=State[state], brief=''.join(brief))
+    for mask, metric, word, state, *brief in _DATA['nvme_warnings']
 ]
 
 
@@ -132,6 +133,7 @@ def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
         source=Source(NVME_LOG),
         verdict=warning.word,
         state=warning.state,
+        brief=warning.brief,
     )
     degrees = log.get('temperature')
     upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
@@ -153,11 +155,12 @@ class NvmeStatus(NamedTuple):
     metric: str
     word: str
     state: State
+    brief: str = ''  # *word* in a few words
 
 
 NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state])
-    for code_type, code, metric, word, state in _DATA['nvme_statuses']
+    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state], brief=''.join(brief))
+    for code_type, code, metric, word, state, *brief in _DATA['nvme_statuses']
 ]
 _ADMIN_QUEUE = 0
 
@@ -174,11 +177,16 @@ def refusals(report: Report) -> list[Reading]:
         (entry.code_type, entry.code) for entry in report.nvme_errors if entry.queue != _ADMIN_QUEUE
     }
     by_metric: dict[str, Reading] = {}
-    for code_type, code, metric, word, state in NVME_STATUSES:
-        if (code_type, code) in codes and metric not in by_metric:
-            number = 0 if state is State.CRITICAL else 0.5
-            by_metric[metric] = Reading(
-                metric, number, unit='', source=Source(ERROR_LOG), verdict=word, state=state
+    for status in NVME_STATUSES:
+        if (status.code_type, status.code) in codes and status.metric not in by_metric:
+            by_metric[status.metric] = Reading(
+                status.metric,
+                0 if status.state is State.CRITICAL else 0.5,
+                unit='',
+                source=Source(ERROR_LOG),
+                verdict=status.word,
+                state=status.state,
+                brief=status.brief,
             )
     return [*by_metric.values()]
 
@@ -256,7 +264,14 @@ def verdict(
     number, state = (1, State.OK) if test.passed else (0, State.CRITICAL)
     source = Source(SELF_TEST_LOG)
     return Reading(
-        'self_test', number, unit='', source=source, verdict=words, state=state, quiet=result.ago
+        'self_test',
+        number,
+        unit='',
+        source=source,
+        verdict=words,
+        state=state,
+        quiet=result.ago,
+        brief='' if test.passed else f'{test.kind} self-test failed',
     )
 
 
@@ -283,7 +298,13 @@ def unlisted_failure(report: Report) -> Reading | None:
         'to see it, run: smartctl -l selftest DEVICE'
     )
     return Reading(
-        'self_test', 0, unit='', source=Source(SELF_TEST_LOG), verdict=words, state=State.WARNING
+        'self_test',
+        0,
+        unit='',
+        source=Source(SELF_TEST_LOG),
+        verdict=words,
+        state=State.WARNING,
+        brief='the log contains a failed self-test',
     )
 
 

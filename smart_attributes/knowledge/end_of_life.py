@@ -38,7 +38,7 @@ def marked(
     result = [*verdicts]
     for place, verdict in enumerate(result):
         if _is_wear(verdict, report, worn=worn, is_used_up=is_used_up):
-            result[place] = verdict._replace(is_wear=True, verdict=_words(verdict))
+            result[place] = _as_wear(verdict)
     return result
 
 
@@ -59,10 +59,11 @@ def _is_wear(
     return bool(causes) and causes <= worn
 
 
-def _words(verdict: Reading) -> str:
+def _as_wear(verdict: Reading) -> Reading:
     if verdict.metric == RELIABILITY:
-        return 'reliability degraded, because the rated life is used up'
-    return verdict.verdict
+        words = 'reliability degraded, because the rated life is used up'
+        verdict = verdict._replace(verdict=words, brief='')
+    return verdict._replace(is_wear=True)
 
 
 def _has_lost_data(numbers: Iterable[Reading], metrics: Mapping[str, Metric]) -> bool:

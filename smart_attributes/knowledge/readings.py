@@ -138,23 +138,19 @@ def _unreported(report: Report) -> Reading:
     source = Source(drive_logs.SELF_ASSESSMENT)
     has_thresholds = any(row.threshold is not None for row in report.attributes)
     if report.has_exit_bit(4) and report.attributes and not has_thresholds:
-        word = (
-            'not reported, because the drive stopped answering while it was read; check '
-            'again, then run: dmesg -T'
-        )
+        word = 'not reported, because the drive stopped answering while it was read'
+        action = 'check again, then run: dmesg -T'
     elif _has_counters(report):
         return Reading(HEALTH, None, unit='', source=source, judged=False, unknown='not reported')
     elif report.farm:
-        word = (
-            'the report contains only the FARM log; record the rest as well: smartctl '
-            '--json -x -l farm'
-        )
+        word = 'not reported: the report contains only the FARM log'
+        action = 'record the rest: smartctl --json -x -l farm DEVICE'
     else:
-        word = (
-            'report not understood: it contains neither the SMART health status nor counters of '
-            'the drive; record it again: smartctl --json -x'
-        )
-    return Reading(HEALTH, 0.5, unit='', source=source, verdict=word, state=State.UNKNOWN)
+        word = 'not reported, and no counters either'
+        action = 'record it again: smartctl --json -x DEVICE'
+    return Reading(
+        HEALTH, 0.5, unit='', source=source, verdict=word, state=State.UNKNOWN, action=action
+    )
 
 
 def _has_counters(report: Report) -> bool:
@@ -182,6 +178,7 @@ def _failing(row: AttributeRow) -> Reading:
         verdict=word,
         state=state,
         drive_limit=row.threshold,
+        brief=f'attribute {row.id} {row.name} failed',
     )
 
 
@@ -199,6 +196,7 @@ def _failed_once(row: AttributeRow) -> Reading:
         verdict=word,
         state=state,
         drive_limit=row.threshold,
+        brief=f'attribute {row.id} {row.name} failed in the past',
     )
 
 

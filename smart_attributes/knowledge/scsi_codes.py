@@ -25,7 +25,7 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
     the background scan.
     """
     row = _sense_code(report.smart_status_text) if status.number == 0 else None
-    readings = [status] if row is None else _by_code(status, row)
+    readings = [status] if row is None else _by_code(status, row, report.smart_status_text)
     return readings + _scan(report.scsi)
 
 
@@ -41,11 +41,13 @@ def _sense_code(text: str) -> Json | None:
     return None
 
 
-def _by_code(status: Reading, row: Json) -> list[Reading]:
-    """Return the health status as its sense code says, and the metric of the code."""
+def _by_code(status: Reading, row: Json, text: str) -> list[Reading]:
+    """Return the health status as its sense code says, and the metric of the code. text: the status
+    as smartctl prints it.
+    """
     state = State[row['state']]
     words = f'{status.verdict}: {row["says"]}' if 'says' in row else status.verdict
-    status = status._replace(state=state, verdict=words)
+    status = status._replace(state=state, verdict=words, brief=_brief(text))
     if row['metric'] == status.metric and state is not State.OK:
         return [status]
     # The status becomes only a note if another metric replaces it, or if the code is a test of the
@@ -57,6 +59,12 @@ def _by_code(status: Reading, row: Json) -> list[Reading]:
         row['metric'], 0, unit='', source=Source(SELF_ASSESSMENT), verdict=words, state=state
     )
     return [note, reading._replace(has_remedy=not row.get('is_cold'))]
+
+
+def _brief(text: str) -> str:
+    """Return a sense code in a few words, because smartctl's text can have 70 characters."""
+    code = _CODE.search(text)
+    return f'failure predicted (asc {code[1]}, ascq {code[2]})' if code else ''
 
 
 def _scan(log: Mapping[str, float]) -> list[Reading]:

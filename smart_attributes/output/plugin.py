@@ -18,6 +18,7 @@ from ..model import WORST_FIRST, Case, Place, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import coded, sentence
+from ..work import actions
 from ..work.statements import alert, findings, reading_line
 from . import budget, perfdata
 
@@ -102,11 +103,22 @@ def first_line(
     if not cases:
         return '; '.join(filter(None, (extra or nobody, milder, left_out)))
     first, verdicts = cases[0], [case.verdict for case in cases]
-    drive = most_telling(verdicts) if first.verdict.state is State.OK else alert(first)
+    drive = _of_drive(first, bool(extra)) if first.verdict.state else most_telling(verdicts)
     if most:
         drive = sentence(drive, 2 * most)
     parts = extra, drive, milder, count(verdicts), left_out
     return '; '.join(part for part in parts if part)
+
+
+def _of_drive(case: Case, is_extra: bool) -> str:
+    """Return the alert of a drive. is_extra: a message about the check stands before it, which also
+    says what to do about missing drives.
+    """
+    verdict, is_missing = case.verdict, case.todo.action == actions.SEARCH
+    if not (is_extra and is_missing):
+        return alert(case)
+    last = verdict.last.findings if verdict.last else ()
+    return f'{verdict.device.name}: {last[0].plain} when last read' if last else ''
 
 
 def render(
@@ -267,16 +279,10 @@ def clause(case: Case) -> str:
 
 
 def action_of(case: Case) -> str:
-    """Return the coded action for an alerting drive; '' for an unread drive whose message has the
-    next step.
-    """
+    """Return the coded action for an alerting drive."""
     if case.verdict.state is State.OK:
         return ''
-    from ..work import actions  # a check without an alert does not need it
-
     told = case.todo
-    if case.verdict.problem and told.action in (actions.SEARCH, actions.READ) and not told.also:
-        return ''
     also = ''.join(f'; also [{each.action}] {each.to_do}' for each in told.also)
     return f'[{told.action}] {told.to_do}{also}'
 

@@ -13,11 +13,11 @@ from .device_types import CONTROLLERS
 QUOTE, A_TYPE = '{}', '{type}'
 # Parts of several sentences.
 SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
-ADVICE = 'give the type as TYPE@PATH, for example sat@/dev/sda'
-DISABLED = 'has SMART disabled, so it does not monitor itself and its status means nothing'
+ADVICE = 'give the type: -d sat@PATH'
+DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
 UNSUPPORTED = 'has no SMART: device lacks SMART capability'
-BRIDGED = f'behind a RAID or USB bridge, give it {A_TYPE}'
+BRIDGED = f'give a RAID or USB device {A_TYPE}'
 NEEDS_TYPE = f'check the kernel log: dmesg -T; or give it {A_TYPE}'
 EXCLUDE = 'exclude it: --ignore PATH'
 LIST = 'list the existing drives: smartctl --scan'
@@ -235,8 +235,7 @@ CAUSES = (
         rf'{OPEN}[^\n]*(Operation not permitted)',
         'no-permission',
         f'cannot be opened: {QUOTE}',
-        'run as root or through sudo; if root is refused too, the device accepts no such commands, '
-        'as in a container or a virtual machine',
+        'run as root, outside of a container',
     ),
     Cause(
         rf'{OPEN}[^\n]*?(No such (?:device|file)\b[^\n]*)',
@@ -247,26 +246,25 @@ CAUSES = (
     Cause(
         '(Un(?:known|supported) USB bridge .*)',
         'usb-bridge-type-missing',
-        f'cannot be read through its USB bridge: {QUOTE}',
-        f'{ADVICE}, if the bridge passes SMART commands through',
+        f'cannot be read: {QUOTE}',
+        ADVICE,
     ),
     Cause(
         '(USB bridge .* type is ambiguous.*)',
         'type-ambiguous',
-        f'cannot be read through its USB bridge: {QUOTE}',
+        f'cannot be read: {QUOTE}',
         ADVICE,
     ),
     Cause(
         "(Unknown (?:USB )?device type '.*')",
         'type-unknown',
         f'cannot be read: {QUOTE}',
-        'correct the type, which smartctl -h lists; most need a number (megaraid,0)',
+        'correct the type, such as megaraid,0: smartctl -h lists all',
     ),
     Cause(
         '(?:Unable to detect device type|Not a device of type)',
         'type-undetected',
-        'does not exist, or smartctl cannot detect its type (a partition, a virtual disk, a '
-        'regular file)',
+        'does not exist, or smartctl cannot detect its type',
         f'check the path, or {ADVICE}',
     ),
     Cause(
@@ -284,7 +282,7 @@ CAUSES = (
     Cause(
         'Inappropriate ioctl for device',
         'type-wrong',
-        'does not accept these commands (Inappropriate ioctl: not a disk, or the wrong type)',
+        'does not accept SMART commands (Inappropriate ioctl)',
         'check the path and the type',
     ),
     Cause(
@@ -365,8 +363,7 @@ CAUSES = (
     Cause(
         r'bad response to IEC mode page|IE page \[',
         'smart-unsupported',
-        'has no readable SMART data (informational exceptions page: bad response), as RAID volumes '
-        'and simple USB devices',
+        'has no readable SMART data (bad response to the IE mode page)',
         BRIDGED,
     ),
     Cause(

@@ -201,10 +201,9 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
             step=LIST,
         )
     return DriveError(
-        'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no '
-        'longer responds',
+        'did not identify itself (IDENTIFY or INQUIRY failed)',
         'identify-failed',
-        step='check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        step='check path, type and the kernel log: dmesg -T',
     )
 
 
@@ -328,10 +327,8 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
         return DriveIsNoDrive('is an optical drive, so it has no SMART', step=EXCLUDE)
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
         return DriveIsNoDrive(
-            'is a RAID volume or virtual disk, not a drive, so it has no SMART',
+            'is a RAID volume or virtual disk, so it has no SMART',
             'raid-volume',
-            step='address the drives '
-            'behind it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl '
-            '--scan)',
+            step='name the drives behind it: smartctl --scan lists them',
         )
     return None

@@ -15,22 +15,21 @@ from .survival import TOLERANCE
 # name: the name of the group; first: the name of the drive to replace first; drive: the name of the
 # drive. The others are clauses from the functions below.
 _SENTENCES = {
-    'replace-next': '{group} has its data on other members, too: replace this drive, then wait '
-    'until {name} is rebuilt',
+    'replace-next': '{group} has its data on other members, too; after the replacement, wait until '
+    '{name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
-    'only-swap': 'the drive holds only swap space: replace it',
+    'only-swap': 'the drive holds only swap space',
     'only-log-or-cache': '{faulty} has only its {devices} on this drive, and no data: {todo}',
-    'data-at-risk': '{group} has more failing members than it tolerates: copy the data first, '
-    'then replace {drive}',
+    'data-at-risk': '{group} has more failing members than it tolerates, such as {drive}',
     'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
     '{doubt}',
-    'redundancy-unknown': 'redundancy of {group} not known{why}; copy the data first',
-    'use-unknown': 'use of {drive} not known: look for data on it, and copy it first',
+    'redundancy-unknown': 'redundancy of {group} not known{why}',
+    'use-unknown': 'use of {drive} not known: look for data on it',
     'leave-cluster': '{group} belongs to a cluster, which moves its data to other drives first',
     'last-good-copy': 'last good copy of {faulty}: {todo}, do not pull this drive',
     'group-incomplete': '{faulty} lacks more members than it tolerates: keep all its drives until '
     'the data is recovered',
-    'group-rebuilding': '{group} is {doing} ({progress}): wait',
+    'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',
     'second-failing-member': 'second failing member of {group}: replace {first} first',
@@ -49,10 +48,9 @@ _BRIEF = {
     'group-incomplete': '{name} lacks too many members',
     'group-rebuilding': '{name} is {doing}',
     'copy-other-first': 'the data of {name} is only on failing drives',
-    'second-failing-member': 'replace {first} first',
-    'other-drive-first': 'replace {first} first',
+    'second-failing-member': '{first} first',
+    'other-drive-first': '{first} first',
     'members-not-checked': 'not all members of {name} were checked',
-    'no-redundancy': '{use} is only on it',
 }
 KINDS = {
     'lvm': 'LVM',
@@ -149,7 +147,6 @@ def brief(why: Coded, groups: Mapping[str, Group]) -> str:
         return ''
     return _BRIEF[why.code].format(
         name=clean(group.name, 30),
-        use=_use(group),
         first=why.fields.get('first', ''),
         doing=BUSY.get(group.activity, group.activity),
     )
@@ -216,11 +213,9 @@ def not_used(group: Group, is_dropped: bool = True) -> Coded:
     """Return the message that a group does not need the data on a drive. is_dropped: False for a
     spare or a rebuild.
     """
-    todo = 'needs no data on this drive: replace it'
+    todo = 'needs no data on this drive'
     if is_dropped:
-        todo = (
-            'no longer uses this drive: replace it, or add it again if only its cable was at fault'
-        )
+        todo = 'no longer uses this drive; if only its cable was at fault, add it again'
     return reason('member-not-used', group, todo=todo)
 
 
@@ -247,7 +242,7 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     where = f'{use} ({places})' if places else use
     return Coded(
         'no-redundancy',
-        f'no redundancy known for {where}: copy the data first',
+        f'no redundancy known for {where}',
         group=group.id,
     )
 

@@ -61,7 +61,7 @@ _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     NOTHING: Action('nothing'),
 }
 CODES = tuple(_ACTIONS)
-_SELF_TEST = Action('run an extended self-test, look again in a week', again=7 * DAY)
+_SELF_TEST = Action('run an extended self-test', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
     (KEEP, FAILING): Action('copy the data, do not pull it'),

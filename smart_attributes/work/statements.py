@@ -9,6 +9,7 @@ from ..errors import Coded
 from ..model import Case, Item, Judgement, Reading, State, Verdict
 from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, plural, statement
 from ..words import clean, sentence
+from . import actions
 
 TELLING_METRICS = (
     'endurance_used',
@@ -54,17 +55,32 @@ def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
     """Return why a drive was not read, with the code if this is a fault; '' if the drive was
     read.
     """
-    text = sentence(verdict.explained, limit)
+    text = sentence('; '.join((verdict.problem, *verdict.details)), limit)
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
 
 
 def headline(verdict: Verdict) -> str:
-    """Return the worst finding of a drive that was read, in words with its limit, and the number of
-    the others: "576 reallocated sectors (warning above 40), 1 more finding".
+    """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
+    sectors (warning above 40)".
     """
+    shown = _headlined(verdict)
+    # the first line has no room for two limits
+    parts = [*map(_with_limit, shown[:1]), *(judgement.words for judgement in shown[1:])]
+    return ', '.join(parts)
+
+
+def further_findings(verdict: Verdict) -> int:
+    """Return the number of findings that headline() does not name."""
+    if verdict.problem:
+        return max(len(verdict.last.findings) - 1, 0) if verdict.last else 0
+    alerts = sum(judgement.state is not State.OK for judgement in verdict.judgements)
+    return alerts - len(_headlined(verdict))
+
+
+def _headlined(verdict: Verdict) -> list[Judgement]:
     alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
     if not alerts:
-        return ''
+        return []
     first, *others = alerts
     shown = [first]
     same_state = [judgement for judgement in others if judgement.state is first.state]
@@ -72,9 +88,7 @@ def headline(verdict: Verdict) -> str:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
         # data, is added.
         shown.append(min(same_state, key=lambda judgement: judgement.concern == first.concern))
-    parts = [_with_limit(judgement) for judgement in shown]
-    left = len(alerts) - len(shown)
-    return ', '.join([*parts, *([plural(left, 'more finding')] if left else [])])
+    return shown
 
 
 def _with_limit(judgement: Judgement) -> str:
@@ -88,10 +102,25 @@ def alert(case: Case) -> str:
     what the groups on it mean for that.
     """
     told = case.todo
-    because = f' {told.reason}; ' if case.verdict.problem else f': {told.reason}: '
-    brief = told.step.brief if told.step else ''
-    to_do = ', '.join(part for part in (told.to_do, brief) if part)
-    return f'{called(case)}{because}{"; ".join(part for part in (to_do, also(told)) if part)}'
+    because = f': {told.reason}: '
+    if is_about_reading(case.verdict, told.action):
+        because = f' {told.reason}; '
+    what = told.to_do
+    if told.action == actions.SEARCH:  # the line of the drive has the whole step
+        what = actions.action(actions.SEARCH).words
+    brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
+    to_do = ', '.join(part for part in (what, brief) if part)
+    more = plural(told.more, 'more finding') if told.more else ''
+    parts = '; '.join(part for part in (to_do, also(told), more) if part)
+    return f'{called(case)}{because}{parts}'
+
+
+def is_about_reading(verdict: Verdict, action: str) -> bool:
+    """Return whether the reason for an action is why the drive was not read, which continues after its
+    name, and not what was found when it was last read.
+    """
+    is_unread = bool(verdict.problem)
+    return is_unread and (verdict.last is None or action in (actions.SEARCH, actions.READ))
 
 
 def called(case: Case) -> str:

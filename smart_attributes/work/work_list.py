@@ -32,7 +32,7 @@ from ..wording import duration
 from ..words import sentence
 from . import actions
 from .dates import day, is_due, lasting, order_by
-from .statements import findings, headline
+from .statements import findings, further_findings, headline, is_about_reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,6 +67,10 @@ NOT_KNOWN = {
     'redundancy-doubtful': 'it is uncertain whether other members hold its data',
     'members-not-checked': 'the state of other members is not known',
 }
+
+
+# Actions of which a finding can say more than their texts do.
+_WITH_STEP = (actions.SEARCH, actions.READ, actions.FIRMWARE, actions.WATCH)
 
 
 class Due(NamedTuple):
@@ -135,6 +139,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         _unknown(use, [need.code for need in needs]),
         step,
         tuple(Further(need.code, due.to_do) for need, due in zip(needs[1:], dues[1:])),
+        more=further_findings(verdict),
     )
 
 
@@ -180,7 +185,7 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     )
     left = [each.earliest if is_early else each.left for each in outlook.forecasts.values()]
     known = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
-    if not need.step or need.code not in (actions.READ, actions.FIRMWARE, actions.WATCH):
+    if not need.step or need.code not in _WITH_STEP:
         return known
     copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''
     return known._replace(to_do=f'{copy}{need.step}')
@@ -198,9 +203,9 @@ def _reason(verdict: Verdict, code: str, otherwise: str, now: float) -> str:
         return sentence(verdict.problem, LONGEST_STATEMENT)
     worst = verdict.last.findings[0]
     before = f'{worst.plain or worst.words} when last read'
-    if code in (actions.SEARCH, actions.READ):
+    if is_about_reading(verdict, code):
         return f'{sentence(verdict.problem, LONGEST_STATEMENT)}; {before}'
-    return f'had {before} {duration(max(int(now) - verdict.last.time, 0))} ago'
+    return f'{before} {duration(max(int(now) - verdict.last.time, 0))} ago'
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
@@ -235,7 +240,7 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     """
     code = of_problem(verdict.code)
     kind = severity.DATA if code == actions.FIRMWARE else ''
-    own = Need(code, kind, '' if code == actions.SEARCH else verdict.step)
+    own = Need(code, kind, verdict.step)
     last = verdict.last.findings if verdict.last else ()
     alarms = [Alarm(each.remedy, each.concern, each.state) for each in last]
     grave = [_need(each) for each in alarms if each.state is State.CRITICAL]
