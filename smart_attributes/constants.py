@@ -85,6 +85,7 @@ LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
 LONGEST_SMARTD_LINE = 1 << 16  # 255 attributes of 32 bytes take an eighth of this
 # output of a RAID controller's tool; 240 drives take one million characters
 LONGEST_TOOL_OUTPUT = 4_000_000
+LONGEST_NAME_IN_LINE = 40  # of a drive, in the first line; then its serial number is shorter
 LONGEST_STATEMENT = 400  # text from a drive, which may have any length
 LONGEST_TEXT = 500  # text from another host
 LONGEST_NAME, LONGEST_FAMILY = 60, 80  # names of an attribute and of a family, in a draft

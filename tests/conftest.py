@@ -150,9 +150,9 @@ def listed_codes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert code in CODES or code in OF_OTHERS, f'{code!r} is not in codes.json: {text}'
         return make(cls, code, text, **fields)
 
-    def started(self: SmartError, sentence: str, code: str = '') -> None:
-        assert code in CODES, f'{code!r} is not in codes.json: {sentence}'
-        start(self, sentence, code)
+    def started(self: SmartError, why: str, code: str = '', step: str = '') -> None:
+        assert code in CODES, f'{code!r} is not in codes.json: {why}'
+        start(self, why, code, step)
 
     monkeypatch.setattr(Coded, '__new__', made)
     monkeypatch.setattr(SmartError, '__init__', started)

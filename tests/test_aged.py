@@ -445,5 +445,5 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
     result = run('--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d')
 
     assert result.code == 1
-    assert 'logged_data_errors 1, newest 4 days ' in result.first_line
+    assert 'logged_data_errors 1, newest 4 days ' in result.text
     assert 'self_test_age: ' in result.text and 'none known' in result.text

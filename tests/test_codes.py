@@ -25,7 +25,7 @@ from smart_attributes.output import codes, plugin
 from smart_attributes.reading.failure_causes import CAUSES
 from smart_attributes.reading.failure_reasons import diagnose
 from smart_attributes.words import coded
-from smart_attributes.work.statements import findings, headline
+from smart_attributes.work.statements import findings
 
 pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 
@@ -227,6 +227,7 @@ SILENT = Verdict(
     State.UNKNOWN,
     problem='is shut',
     code='no-permission',
+    step='look',
 )
 
 
@@ -235,11 +236,10 @@ def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back(
 
     text = plugin.written(line)
 
-    assert text == 'UNKNOWN   sda  -  [no-permission] is shut  -'
+    assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [read] look  -'
     [found] = services.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
     assert found == line
-    assert (found.findings, found.findings.code) == ('is shut', 'no-permission')
-    assert headline(SILENT) == '[no-permission] is shut'
+    assert (found.findings, found.findings.code) == ('is shut; [read] look', 'no-permission')
 
 
 def test_a_drive_in_standby_that_is_ok_has_no_brackets():

@@ -151,7 +151,7 @@ def test_one_that_is_beside_this_one_for_too_long_is_told(fake, state):
     result = check(fake, state, '--drive-timeout', '0.5')
 
     os.close(held)
-    assert result.code == 3 and '[process-hangs]' in result.first_line
+    assert result.code == 3 and '[process-hangs]' in result.text
 
 
 def test_the_lock_stays_with_the_process_that_a_check_leaves_behind(fake, state):
@@ -235,7 +235,7 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     assert not earlier.is_stuck(0.1)
     if not content:
         result = check(fake, state, '--drive-timeout', '0.3', '-t', '4')
-        assert result.code == 3 and '[in-use]' in result.first_line
+        assert result.code == 3 and '[in-use]' in result.text
     os.close(held)
 
 
@@ -278,8 +278,8 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     'seconds, options, pattern',
     [
         (1, ['-v'], r'note: waited [0-9.]+ s '),
-        (9, ['-t', '4'], r'sda \[in-use\] .* since \S+ \(process {pid}\); .*different times'),
-        (3, ['-t', '5'], r'sda \[in-use\] .* was using the'),
+        (9, ['-t', '4'], r'sda  -  \[in-use\] .* since \S+ \(process {pid}\); .*different times'),
+        (3, ['-t', '5'], r'\[in-use\] .* was using the'),
     ],
     ids=['waited', 'no-time-left', 'too-little-time-left'],
 )

@@ -138,12 +138,12 @@ def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
                 state=State.CRITICAL, judgements=(PENDING._replace(state=State.CRITICAL),)
             ),
             'ACME X1  serial SERIAL1  CRITICAL',
-            'replace now. Reason: pending 2 (critical above 1)',
+            'replace it now. Reason: pending 2 (critical above 1)',
         ),
         (
             VERDICT._replace(judgements=(PENDING._replace(state=State.WARNING),)),
             'SERIAL1  WARNING',
-            'watch: look again in a month. Reason: pending 2 (warning above 1)',
+            'look again in a month. Reason: pending 2 (warning above 1)',
         ),
         (
             NOBODY,

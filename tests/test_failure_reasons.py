@@ -176,7 +176,11 @@ WORDS = [
     ),  # absent file
     (OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed'),  # no inquiry
     (OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out'),  # open timed out
-    (OPEN.format('/dev/sdc', 'Device or resource busy'), DriveError, 'another program'),  # busy
+    (
+        OPEN.format('/dev/sdc', 'Device or resource busy'),
+        DriveError,
+        'which program uses it',
+    ),  # busy
     (
         OPEN.format('/dev/sdc', 'Something unheard of'),
         DriveError,
@@ -185,7 +189,7 @@ WORDS = [
     (
         '/dev/sda: Unknown USB bridge [0x0781:0x5591 (0x100)]',
         DriveError,
-        'TYPE@PATH',
+        'sat@PATH',
     ),  # usb unknown
     (
         "/dev/sda: USB bridge [0x0bda:0x9210] type is ambiguous: 'sntrealtek' or 'sat'",
@@ -246,12 +250,12 @@ WORDS = [
     (
         'Log Sense failed, IE page [scsi response fails sanity test]',
         DriveError,
-        'informational exceptions',
+        'IE mode page',
     ),  # ie page
     (
         '>> Terminate command early due to bad response to IEC mode page',
         DriveError,
-        'RAID volume',
+        'IE mode page',
     ),  # iec
     ('A mandatory SMART command failed: exiting.', DriveError, 'mandatory'),  # mandatory
     ('smartmontools release 7.3 dated 2022-02-28', NotAReport, 'version'),  # version
@@ -435,7 +439,7 @@ def test_a_sentence_quotes_only_what_its_expression_takes():
     assert [
         cause.pattern
         for cause in CAUSES
-        if QUOTE in cause.sentence and not re.compile(cause.pattern).groups
+        if QUOTE in cause.why + cause.step and not re.compile(cause.pattern).groups
     ] == []
 
 
@@ -543,29 +547,48 @@ REASONS = [
     (
         without_data(**{**REMAINS, 'is_unsupported': True, 'is_asked': False}),
         'smart-unsupported',
-        'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
-        'a type (TYPE@PATH)',
+        (
+            'has no SMART: device lacks SMART capability; give a RAID or USB device a type (T'
+            'YPE@PATH)'
+        ),
     ),
     (
         without_data(**{**REMAINS, 'is_asked': False}),
         'report-without-data',
-        RECORD.format('smartctl was not asked for them'),
+        (
+            'contains no SMART data: smartctl was not asked for them; record with: smartctl -'
+            'x --json PATH'
+        ),
     ),
     (
         without_data(**{**REMAINS, 'complaint': 'x' * 300}),
         'smartctl-failed',
-        'cannot be read: smartctl reports "' + 'x' * 157 + '..."',
+        (
+            'cannot be read: smartctl reports "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
+            'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
+            'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."; run smartctl by hand: smartctl -x PATH'
+        ),
     ),
-    (without_data(**NOTHING), 'report-without-data', RECORD.format('it describes no drive')),
+    (
+        without_data(**NOTHING),
+        'report-without-data',
+        ('contains no SMART data: it describes no drive; record with: smartctl -x --json PATH'),
+    ),
     (
         without_data(**REMAINS),
         'report-without-data',
-        RECORD.format('only the identity of the drive'),
+        (
+            'contains no SMART data: only the identity of the drive; record with: smartctl -x'
+            ' --json PATH'
+        ),
     ),
     (
         without_data(**REMAINS, exit_status=1),
         'report-without-data',
-        RECORD.format('only the identity of the drive'),
+        (
+            'contains no SMART data: only the identity of the drive; record with: smartctl -x'
+            ' --json PATH'
+        ),
     ),
     (
         without_data(**REMAINS, exit_status=2),
@@ -576,34 +599,51 @@ REASONS = [
     (
         without_data(**REMAINS, exit_status=5),
         'smart-data-unreadable',
-        'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on '
-        'PATH), not supported, or hidden by a bridge that needs a type (TYPE@PATH)',
+        (
+            'returns no SMART data, because a command failed: SMART is disabled, not supporte'
+            'd, or hidden by a bridge; enable it: smartctl -s on PATH; or give it a type (TYP'
+            'E@PATH)'
+        ),
     ),
     (
         without_data(**{**REMAINS, 'exit_status': 2, 'is_identified': False}),
         'identify-failed',
-        'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or '
-        'it no longer responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        (
+            'did not identify itself (IDENTIFY or INQUIRY failed); check path, type and the k'
+            'ernel log: dmesg -T'
+        ),
     ),
     (
         without_data(**NOTHING, exit_status=6, device_type='megaraid,3'),
         'empty-slot',
-        'is an empty slot, or its drive is dead: nothing answers as megaraid,3',
+        (
+            'is an empty slot, or its drive is dead: nothing answers as megaraid,3; list the '
+            'existing drives: smartctl --scan'
+        ),
     ),
     (
         without_data(**NOTHING, exit_status=2, device_type='sat+megaraid,9'),
         'empty-slot',
-        'is an empty slot, or its drive is dead: nothing answers as sat+megaraid,9',
+        (
+            'is an empty slot, or its drive is dead: nothing answers as sat+megaraid,9; list '
+            'the existing drives: smartctl --scan'
+        ),
     ),
     (
         no_report('', None),
         'report-empty',
-        RECORD.format('it is empty, because smartctl printed nothing'),
+        (
+            'contains no SMART data: it is empty, because smartctl printed nothing; record wi'
+            'th: smartctl -x --json PATH'
+        ),
     ),
     (
         no_report(' \n', 0),
         'report-empty',
-        RECORD.format('it is empty, because smartctl printed nothing'),
+        (
+            'contains no SMART data: it is empty, because smartctl printed nothing; record wi'
+            'th: smartctl -x --json PATH'
+        ),
     ),
     (
         no_report('', 3),
@@ -620,12 +660,15 @@ REASONS = [
     (
         no_report('x', 0),
         'not-a-report',
-        'is not a smartctl report; record one with smartctl -x, preferably with --json',
+        'is not a smartctl report; record with: smartctl -x --json PATH',
     ),
     (
         no_report('', -9),
         'smartctl-failed',
-        'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl by hand',
+        (
+            'cannot be read: smartctl was terminated by signal 9; check the kernel log: dmesg'
+            ' -T; or run smartctl by hand'
+        ),
     ),
     (
         no_report('Device is in STANDBY mode, exit(2)', 2),
@@ -635,29 +678,31 @@ REASONS = [
     (
         diagnose((), 2, OPEN.format('/dev/sda', 'x., ;')),
         'device-open-failed',
-        'cannot be opened: x',
+        'cannot be opened: x; check the kernel log: dmesg -T',
     ),
     (
         diagnose((), 2, OPEN.format('/dev/sda', '.X,YX')),
         'device-open-failed',
-        'cannot be opened: .X,YX',
+        'cannot be opened: .X,YX; check the kernel log: dmesg -T',
     ),
     (
         diagnose((), 2, OPEN.format('/dev/sda', 'y' * 200)),
         'device-open-failed',
-        f'cannot be opened: {"y" * 157}',
+        (
+            'cannot be opened: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
+            'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
+            'yyyyyyyyyyyyyyy; check the kernel log: dmesg -T'
+        ),
     ),
     (
         diagnose((), 2, 'Unsupported USB bridge [0x1]'),
         'usb-bridge-type-missing',
-        'cannot be read through its USB bridge: Unsupported USB bridge [0x1]; give the type '
-        'as TYPE@PATH, for example sat@/dev/sda, if the bridge passes SMART commands through',
+        'cannot be read: Unsupported USB bridge [0x1]; give the type: -d sat@PATH',
     ),
     (
         smart_disabled(),
         'smart-disabled',
-        'has SMART disabled, so it does not monitor itself and its status means nothing; enable '
-        'it: smartctl -s on PATH',
+        'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH',
     ),
     (
         content.emptiness(Report(NVME, True, nvme=COUNTS), is_asked=True),
@@ -668,9 +713,11 @@ REASONS = [
     (
         content.emptiness(Report(ATA, True), is_asked=True),
         'smart-data-empty',
-        'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs a '
-        'type (TYPE@PATH) hides them, or the drive is failing (see dmesg -T); if it never has '
-        'any, exclude it with --ignore',
+        (
+            'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them,'
+            ' or the drive is failing; check the kernel log: dmesg -T; or give it a type (TYP'
+            'E@PATH); or, if it never has any, exclude it: --ignore PATH'
+        ),
     ),
 ]
 
@@ -693,7 +740,7 @@ def test_a_sentence_that_asks_for_a_type_is_cut_around_it(words, around):
     error = diagnose((), 2, words)
 
     assert len(error.around_type) == around
-    assert not around or 'a type (TYPE@PATH)'.join(error.around_type) == str(error)
+    assert not around or 'a type (TYPE@PATH)'.join(error.around_type) == error.step
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
         'action,by,host,drive,serial,model,firmware,drives,hosts,why',
-        "replace now,now,host,d,,' =cmd|x,,1,1,",
+        "replace it now,now,host,d,,' =cmd|x,,1,1,",
         "order,now,,,,' =cmd|x,,1,1,",
         f'order,{when.tm_year}-Q{(when.tm_mon + 2) // 3},,,,ACME X1,,2,1,',
     ]
@@ -196,7 +196,7 @@ def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document):
 
     done = run('fleet', path, '--html', str(tmp_path / 'missing/page.html'), '--plan', str(plan))
     assert done.code == 3 and 'cannot be written' in done.text
-    assert plan.read_text().splitlines()[1].startswith('replace now,now,')
+    assert plan.read_text().splitlines()[1].startswith('replace it now,now,')
 
 
 def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):

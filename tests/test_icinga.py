@@ -91,10 +91,10 @@ object GraphiteWriter "graphite" {{
 # Drive -> state and a piece of the first line.
 EXPECTED = {
     'sda': (0, 'SMART OK - '),
-    'sdb': (1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
-    'sdc': (2, 'SMART CRITICAL - sdc '),
-    'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'),
-    'sdd': (3, 'SMART UNKNOWN - sdd [no-such-device] was not found'),
+    'sdb': (1, 'SMART WARNING - sdb: rated endurance used 86 % (warning above 85)'),
+    'sdc': (2, 'SMART CRITICAL - sdc: '),
+    'nvme0': (1, 'SMART WARNING - nvme0: rated endurance used 91 %'),
+    'sdd': (3, 'SMART UNKNOWN - sdd was not found'),
 }
 EVERY = 'all readings'
 

@@ -111,7 +111,7 @@ SHOWN = {
     'triage_table': 'NOTHING',
     'table': 'NOTHING',
     'page': 'CODES',
-    'plugin': 'READ SEARCH',  # the message of a drive that was not read has this next step
+    'plugin': 'SEARCH',  # a message about all missing drives says what to do
     'page_drives': 'NOTHING',
     'summary': 'FIRMWARE ORDER WATCH needs_spare',
     'replacement_order': 'REPLACING',
@@ -233,7 +233,13 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
         'smart_attributes.commands.cases',
         'smart_attributes.commands.check',
     }
-    for name in ('redundancy.dependence', 'work.work_list', 'work.actions', 'work.dates'):
+    for name in (
+        'redundancy.dependence',
+        'work.work_list',
+        'work.actions',
+        'work.alerts',
+        'work.dates',
+    ):
         assert (f'smart_attributes.{name}' in modules) == (drive == '/dev/silent')  # it alerts
 
 

@@ -89,7 +89,7 @@ def test_nrpe_passes_state_text_and_perfdata(nrpe):
     done = nrpe.asks('-t', '60', '-c', 'check_smart_attributes')
 
     assert done.returncode == 2
-    assert done.stdout.startswith('SMART CRITICAL - sdc ')
+    assert done.stdout.startswith('SMART CRITICAL - sdc: ')
     assert '4 drives' in done.stdout.splitlines()[0]
     assert {label.split('_')[0] for label in perfdata(done.stdout)} == {
         'sda',
@@ -114,9 +114,9 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
     'service, code, words',
     [
         ('healthy', 0, 'SMART OK - '),
-        ('worn', 1, 'SMART WARNING - sdb endurance_used 86 % '),
-        ('failing', 2, 'SMART CRITICAL - sdc '),
-        ('absent', 3, 'SMART UNKNOWN - sdd [no-such-device] '),
+        ('worn', 1, 'SMART WARNING - sdb: rated endurance used 86 % '),
+        ('failing', 2, 'SMART CRITICAL - sdc: '),
+        ('absent', 3, 'SMART UNKNOWN - sdd was not found'),
         ('all', 2, '4 drives'),
         ('all unasked', 2, '4 drives'),
         ('through NRPE', 2, '4 drives'),

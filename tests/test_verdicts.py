@@ -107,7 +107,7 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code
     (told,) = verdicts_of(broken, read()).all()
 
     assert (told.state, told.code, told.device) == (State.UNKNOWN, code, OF_A_DISK)
-    assert told.problem.endswith(words)
+    assert told.explained.endswith(words)
     assert told.identity.serial and told.identity == read().identity
 
 

@@ -139,17 +139,26 @@ def _unreported(report: Report) -> Reading:
     has_thresholds = any(row.threshold is not None for row in report.attributes)
     if report.has_exit_bit(4) and report.attributes and not has_thresholds:
         word = 'not reported, because the drive stopped answering while it was read'
+        brief = 'the drive stopped answering while it was read'
         action = 'check again, then run: dmesg -T'
     elif _has_counters(report):
         return Reading(HEALTH, None, unit='', source=source, judged=False, unknown='not reported')
     elif report.farm:
         word = 'not reported: the report contains only the FARM log'
+        brief = 'the report contains only the FARM log'
         action = 'record the rest: smartctl --json -x -l farm DEVICE'
     else:
-        word = 'not reported, and no counters either'
+        word = brief = 'neither health status nor counters reported'
         action = 'record it again: smartctl --json -x DEVICE'
     return Reading(
-        HEALTH, 0.5, unit='', source=source, verdict=word, state=State.UNKNOWN, action=action
+        HEALTH,
+        0.5,
+        unit='',
+        source=source,
+        verdict=word,
+        state=State.UNKNOWN,
+        brief=brief,
+        action=action,
     )
 
 

@@ -18,8 +18,7 @@ from ..model import WORST_FIRST, Case, Place, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import coded, sentence
-from ..work import actions
-from ..work.statements import alert, findings, reading_line
+from ..work.statements import findings, reading_line
 from . import budget, perfdata
 
 NAME = 'SMART'
@@ -114,9 +113,11 @@ def _of_drive(case: Case, is_extra: bool) -> str:
     """Return the alert of a drive. is_extra: a message about the check stands before it, which also
     says what to do about missing drives.
     """
+    from ..work import actions, alerts  # a check without an alert does not need them
+
     verdict, is_missing = case.verdict, case.todo.action == actions.SEARCH
     if not (is_extra and is_missing):
-        return alert(case)
+        return alerts.alert(case)
     last = verdict.last.findings if verdict.last else ()
     return f'{verdict.device.name}: {last[0].plain} when last read' if last else ''
 

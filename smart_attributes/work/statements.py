@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from ..constants import LONGEST_STATEMENT
 from ..errors import Coded
-from ..model import Case, Item, Judgement, Reading, State, Verdict
-from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, plural, statement
+from ..model import Item, Judgement, Reading, State, Verdict
+from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
 from ..words import clean, sentence
-from . import actions
 
 TELLING_METRICS = (
     'endurance_used',
@@ -21,7 +20,6 @@ TELLING_METRICS = (
     'power_on_time',
 )
 TELLING = 3
-LONGEST_NAME = 40  # characters in the first line
 
 
 def kind(verdict: Verdict) -> str:
@@ -35,12 +33,12 @@ def kind(verdict: Verdict) -> str:
 
 def finding(judgement: Judgement) -> str:
     """Return the text of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
-    words, limit = _told(judgement)
+    words, limit = words_and_limit(judgement)
     more = '' if judgement.growth_against else judgement.growth
     return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
 
 
-def _told(judgement: Judgement) -> tuple[str, str]:
+def words_and_limit(judgement: Judgement) -> tuple[str, str]:
     """Return the finding, possibly growth, and the limit or '': ("endurance_used 97 %",
     "critical above 95").
     """
@@ -57,80 +55,6 @@ def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
     """
     text = sentence('; '.join((verdict.problem, *verdict.details)), limit)
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
-
-
-def headline(verdict: Verdict) -> str:
-    """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
-    sectors (warning above 40)".
-    """
-    shown = _headlined(verdict)
-    # the first line has no room for two limits
-    parts = [*map(_with_limit, shown[:1]), *(judgement.words for judgement in shown[1:])]
-    return ', '.join(parts)
-
-
-def further_findings(verdict: Verdict) -> int:
-    """Return the number of findings that headline() does not name."""
-    if verdict.problem:
-        return max(len(verdict.last.findings) - 1, 0) if verdict.last else 0
-    alerts = sum(judgement.state is not State.OK for judgement in verdict.judgements)
-    return alerts - len(_headlined(verdict))
-
-
-def _headlined(verdict: Verdict) -> list[Judgement]:
-    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
-    if not alerts:
-        return []
-    first, *others = alerts
-    shown = [first]
-    same_state = [judgement for judgement in others if judgement.state is first.state]
-    if first.reading.metric == HEALTH and same_state:
-        # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
-        # data, is added.
-        shown.append(min(same_state, key=lambda judgement: judgement.concern == first.concern))
-    return shown
-
-
-def _with_limit(judgement: Judgement) -> str:
-    _, limit = _told(judgement)
-    words = judgement.words or statement(judgement.reading)
-    return f'{words} ({limit})' if limit else words
-
-
-def alert(case: Case) -> str:
-    """Return the alert of a drive for the first line of a check: which drive, why, what to do, and
-    what the groups on it mean for that.
-    """
-    told = case.todo
-    because = f': {told.reason}: '
-    if is_about_reading(case.verdict, told.action):
-        because = f' {told.reason}; '
-    what = told.to_do
-    if told.action == actions.SEARCH:  # the line of the drive has the whole step
-        what = actions.action(actions.SEARCH).words
-    brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
-    to_do = ', '.join(part for part in (what, brief) if part)
-    more = plural(told.more, 'more finding') if told.more else ''
-    parts = '; '.join(part for part in (to_do, also(told), more) if part)
-    return f'{called(case)}{because}{parts}'
-
-
-def is_about_reading(verdict: Verdict, action: str) -> bool:
-    """Return whether the reason for an action is why the drive was not read, which continues after its
-    name, and not what was found when it was last read.
-    """
-    is_unread = bool(verdict.problem)
-    return is_unread and (verdict.last is None or action in (actions.SEARCH, actions.READ))
-
-
-def called(case: Case) -> str:
-    """Return the name of a drive, and its slot if that is known; the serial number instead of a long
-    name.
-    """
-    name, serial = case.verdict.device.name, case.shown.serial
-    if len(name) > LONGEST_NAME and serial:
-        name = f'serial {serial}'
-    return f'{name} ({case.place.bay})' if case.place.bay else name
 
 
 def also(told: Item) -> str:

@@ -31,8 +31,9 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import duration
 from ..words import sentence
 from . import actions
+from .alerts import further_findings, headline, is_about_reading
 from .dates import day, is_due, lasting, order_by
-from .statements import findings, further_findings, headline, is_about_reading
+from .statements import findings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

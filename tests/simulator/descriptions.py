@@ -167,7 +167,7 @@ def _self_test(words: list[Any]) -> SelfTest:
 
 
 def undated(first_line: str) -> str:
-    """Return a first line with the code of its action, without the action in words, which may
-    have a date.
-    """
-    return re.sub(r'(; (?:also )?\[[a-z-]+\]) [^;]*(?=; (?:\d+ drive|also \[))', r'\1', first_line)
+    """Return a first line without the date by which to order a replacement."""
+    return re.sub(
+        r'order a replacement (?:now|by [0-9-]+ \([a-z ]+\))', 'order a replacement', first_line
+    )

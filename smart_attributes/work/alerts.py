@@ -1,0 +1,87 @@
+"""The alert of a drive in the first line of a check: which drive, why, and what to do. Pure."""
+
+from __future__ import annotations
+
+from ..constants import LONGEST_NAME_IN_LINE
+from ..errors import DriveGone
+from ..model import Case, Judgement, State, Verdict
+from ..wording import HEALTH, plural, statement
+from . import actions
+from .statements import also, words_and_limit
+
+
+def alert(case: Case) -> str:
+    """Return the alert of a drive for the first line of a check: which drive, why, what to do, and
+    what the groups on it mean for that.
+    """
+    told = case.todo
+    because = f': {told.reason}: '
+    if is_about_reading(case.verdict, told.action):
+        because = f' {told.reason}; '
+    what = told.to_do
+    if case.verdict.code == DriveGone.code:  # the line of the drive has the whole step
+        what = actions.action(actions.SEARCH).words
+    brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
+    to_do = ', '.join(part for part in (what, brief) if part)
+    more = plural(told.more, 'more finding') if told.more else ''
+    parts = '; '.join(part for part in (to_do, also(told), more) if part)
+    return f'{called(case)}{because}{parts}'
+
+
+def called(case: Case) -> str:
+    """Return the name of a drive, and its slot if that is known; the serial number instead of a long
+    name.
+    """
+    name, serial = case.verdict.device.name, case.shown.serial
+    if len(name) > LONGEST_NAME_IN_LINE and serial:
+        name = f'serial {serial}'
+    return f'{name} ({case.place.bay})' if case.place.bay else name
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
+    sectors (warning above 40)".
+    """
+    shown = _headlined(verdict)
+    # the first line has no room for two limits
+    parts = [*map(_with_limit, shown[:1]), *map(_words, shown[1:])]
+    return ', '.join(parts)
+
+
+def further_findings(verdict: Verdict) -> int:
+    """Return the number of findings that headline() does not name."""
+    if verdict.problem:
+        return max(len(verdict.last.findings) - 1, 0) if verdict.last else 0
+    alerts = sum(judgement.state is not State.OK for judgement in verdict.judgements)
+    return alerts - len(_headlined(verdict))
+
+
+def _headlined(verdict: Verdict) -> list[Judgement]:
+    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    if not alerts:
+        return []
+    first, *others = alerts
+    shown = [first]
+    same_state = [judgement for judgement in others if judgement.state is first.state]
+    if first.reading.metric == HEALTH and same_state:
+        # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
+        # data, is added.
+        shown.append(min(same_state, key=lambda judgement: judgement.concern == first.concern))
+    return shown
+
+
+def _with_limit(judgement: Judgement) -> str:
+    _, limit = words_and_limit(judgement)
+    return f'{_words(judgement)} ({limit})' if limit else _words(judgement)
+
+
+def _words(judgement: Judgement) -> str:
+    return judgement.words or statement(judgement.reading)
+
+
+def is_about_reading(verdict: Verdict, action: str) -> bool:
+    """Return whether the reason for an action is why the drive was not read, which continues after its
+    name, and not what was found when it was last read.
+    """
+    is_unread = bool(verdict.problem)
+    return is_unread and (verdict.last is None or action in (actions.SEARCH, actions.READ))
